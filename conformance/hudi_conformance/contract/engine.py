@@ -1,0 +1,39 @@
+"""The base class of an engine written in Python, and the face that the suite sees of every engine."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from hudi_conformance.contract.errors import Refused
+from hudi_conformance.contract.messages import Hello, Operation, Query, TableSpec
+
+
+class Engine:
+    """One engine. Override what it can do; whatever is left refuses.
+
+    Methods raise `Refused`, `Conflict` or `EngineError`; any other exception counts as an error of the engine.
+    Tables are URIs (`file:///...`, `s3://bucket/key`).
+    """
+
+    def hello(self) -> Hello:
+        """Identity, version and features."""
+        raise NotImplementedError
+
+    def read(self, table: str, query: Query) -> pa.Table:
+        """The rows of `query`: its columns, or all data columns, in any row order."""
+        raise Refused(f"read.{query.kind}", "this engine does not read")
+
+    def inspect(self, uri: str) -> dict[str, Any]:
+        """Timeline and file slices of the table at `uri`, or the blocks of the file at `uri`, in the shape of `schemas/inspect.json`."""
+        raise Refused("inspect.table", "this engine does not inspect")
+
+    def create(self, table: str, spec: TableSpec) -> None:
+        """An empty table at `table`."""
+        raise Refused("create", "this engine does not write")
+
+    def write(self, table: str, operation: Operation, rows: pa.Table) -> str:
+        """One commit; the requested time of its instant. For `delete`, `rows` hold at least key and partition columns."""
+        raise Refused(f"write.{operation.replace('_', '-')}", "this engine does not write")
+
+    def close(self) -> None:
+        """Free what the engine holds; called once, after the last message."""

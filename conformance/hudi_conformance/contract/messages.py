@@ -1,0 +1,183 @@
+"""What is said between suite and engine: the shapes of protocol version 1.
+
+The JSON Schemas under `schemas/` are the normative form; the classes here are the same shapes for Python.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
+
+PROTOCOL = 1
+
+#: Everything a case may need and an engine may offer. A case that needs what an engine does not declare is
+#: "unsupported" for it; an engine that declares a feature and then refuses it is "refused".
+FEATURES: dict[str, str] = {
+    "read.snapshot": "the latest rows of a table",
+    "read.read-optimized": "rows of the base files of the latest slices only",
+    "read.as-of": "rows as they were at an instant",
+    "read.incremental": "rows written in a range of completion times",
+    "read.cdc": "changes with their images before and after",
+    "read.projection": "a chosen list of columns",
+    "read.filter": "rows chosen by comparisons joined with and",
+    "read.meta-columns": "the five _hoodie_ columns in the result when they are asked for by name",
+    "inspect.table": "timeline and file slices of a table",
+    "inspect.file": "blocks of one log file, entries of one base file",
+    "create": "make an empty table",
+    "write.insert": "append rows without looking keys up",
+    "write.upsert": "insert new keys, merge known ones",
+    "write.delete": "remove keys",
+    "write.bulk-insert": "append many rows to new base files",
+    "write.insert-overwrite": "replace the partitions that the rows lie in",
+    "write.delete-partition": "drop whole partitions",
+    "write.partial-update": "change some columns of known keys",
+    "service.compaction": "schedule and run compaction",
+    "service.log-compaction": "schedule and run log compaction",
+    "service.clustering": "schedule and run clustering",
+    "service.clean": "schedule and run cleaning",
+    "service.rollback": "undo an instant",
+    "service.savepoint": "protect the files of an instant",
+    "service.restore": "take the table back to an instant",
+    "service.index": "build an index while writers run",
+    "service.archive": "move old instants to the history",
+    "copy-on-write": "tables of type COPY_ON_WRITE",
+    "merge-on-read": "tables of type MERGE_ON_READ",
+    "log.avro": "Avro data blocks",
+    "log.parquet": "Parquet data blocks",
+    "log.hfile": "HFile data blocks",
+    "log.delete": "delete blocks",
+    "log.command": "rollback command blocks",
+    "log.only-slices": "file slices without a base file",
+    "merge.commit-time": "the later commit wins",
+    "merge.event-time": "the greater ordering value wins",
+    "merge.custom": "a merger found by its strategy id",
+    "merge.multiple-ordering-fields": "ordering by several fields in turn",
+    "delete.flag": "rows whose _hoodie_is_deleted is true are deletes",
+    "partition.none": "tables without partitions",
+    "partition.plain": "partition folders named by the value",
+    "partition.hive": "partition folders named field=value",
+    "partition.url-encoded": "partition values escaped in folder names",
+    "partition.several-levels": "partition paths of several folders",
+    "key.complex": "record keys of several fields",
+    "meta-fields.absent": "tables with hoodie.populate.meta.fields=false",
+    "timeline.history": "instants that were moved to the LSM history",
+    "timeline.pending-compaction": "slices of a requested compaction",
+    "timeline.replaced-groups": "file groups hidden by a replacecommit",
+    "schema.evolution": "columns added and types widened between commits",
+    "types.nested": "structs, arrays and maps as data columns",
+    "types.decimal": "decimal columns",
+    "types.temporal": "date and timestamp columns",
+    "storage.file": "tables under file:// URIs",
+    "storage.s3": "tables under s3:// URIs",
+}
+
+QueryKind = Literal["snapshot", "read-optimized", "as-of", "incremental", "cdc"]
+Operation = Literal["insert", "upsert", "delete", "bulk_insert"]
+
+
+@dataclass(frozen=True)
+class Hello:
+    """Who an engine is and what it offers. `features` are keys of `FEATURES`."""
+
+    engine: str
+    version: str
+    language: str
+    features: frozenset[str]
+
+    @classmethod
+    def from_json(cls, message: Mapping[str, Any]) -> Self:
+        """The identity in an answer to `hello`."""
+        return cls(message["engine"], message["version"], message["language"], frozenset(message["features"]))
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer to `hello`."""
+        return {
+            "protocol": PROTOCOL,
+            "engine": self.engine,
+            "version": self.version,
+            "language": self.language,
+            "features": sorted(self.features),
+        }
+
+
+@dataclass(frozen=True)
+class Query:
+    """What to read.
+
+    `as_of`, `begin` and `end` are instants as the query type defines them; `columns` are the columns of the result in
+    order (all data columns, without meta columns, if None); `where` are comparisons `(column, op, value)` joined with
+    and, `op` one of `= != < <= > >=`.
+    """
+
+    kind: QueryKind = "snapshot"
+    as_of: str | None = None
+    begin: str | None = None
+    end: str | None = None
+    columns: tuple[str, ...] | None = None
+    where: tuple[tuple[str, str, Any], ...] = ()
+
+    @classmethod
+    def from_json(cls, message: Mapping[str, Any]) -> Self:
+        """The query in a `read` message or a case file."""
+        columns = message.get("columns")
+        return cls(
+            kind=message.get("kind", "snapshot"),
+            as_of=message.get("as_of"),
+            begin=message.get("begin"),
+            end=message.get("end"),
+            columns=None if columns is None else tuple(columns),
+            where=tuple((c, op, v) for c, op, v in message.get("where", ())),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as a JSON object, absent options left out."""
+        found: dict[str, Any] = {"kind": self.kind}
+        found |= {k: v for k in ("as_of", "begin", "end") if (v := getattr(self, k)) is not None}
+        if self.columns is not None:
+            found["columns"] = list(self.columns)
+        if self.where:
+            found["where"] = [list(w) for w in self.where]
+        return found
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """A table to be created, at table version 8.
+
+    `schema` is an Avro record schema of the data columns (no meta columns), as a JSON value. `merge_mode` None leaves
+    the mode to the rule of inference (event time if there is an ordering field). `properties` are further entries of
+    `hoodie.properties`.
+    """
+
+    name: str
+    type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
+    schema: Mapping[str, Any]
+    record_key: tuple[str, ...]
+    partition: tuple[str, ...] = ()
+    ordering: tuple[str, ...] = ()
+    merge_mode: Literal["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"] | None = None
+    hive_style: bool = False
+    url_encode: bool = False
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, message: Mapping[str, Any]) -> Self:
+        """The table description in a `create` message or a case file."""
+        known = dict(message)
+        for name in ("record_key", "partition", "ordering"):
+            known[name] = tuple(known.get(name, ()))
+        return cls(**known)
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as a JSON object."""
+        return {
+            "name": self.name,
+            "type": self.type,
+            "schema": self.schema,
+            "record_key": list(self.record_key),
+            "partition": list(self.partition),
+            "ordering": list(self.ordering),
+            "merge_mode": self.merge_mode,
+            "hive_style": self.hive_style,
+            "url_encode": self.url_encode,
+            "properties": dict(self.properties),
+        }
