@@ -1,0 +1,180 @@
+"""One exception class per way of being wrong, in four families by blame.
+
+* `MalformedTable`: what lies in storage is not what the specification says (the last writer's or the storage's fault);
+* `UnsupportedFeature`: the table is fine, this implementation refuses it (nobody's fault; never a guess);
+* `Misuse`: the caller asked for something that cannot be;
+* `WriteConflict`: another writer got there first.
+
+Each error says in one readable block which rule is broken, where, what was expected and what was found.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(eq=False)
+class HudiError(Exception):
+    """The root of the families. `path` is relative to the table's base path; `offset` is in bytes from the file's start."""
+
+    message: str
+    rule: str | None = None
+    path: str | None = None
+    offset: int | None = None
+    expected: str | None = None
+    found: str | None = None
+    cure: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        place = "" if self.path is None else f"{self.path}: "
+        head = f"{type(self).__name__}: {place}{self.message}"
+        facts = {
+            "rule": self.rule,
+            "offset": None if self.offset is None else f"byte {self.offset}",
+            "expected": self.expected,
+            "found": self.found,
+            "cure": self.cure,
+        }
+        lines = [f"  {name:<9} {text}" for name, text in facts.items() if text is not None]
+        if self.rule is not None:
+            lines.append(f"  {'see':<9} hudi-conformance explain {self.rule}")
+        return "\n".join([head, *lines])
+
+    def __reduce__(self) -> tuple[object, ...]:
+        fields = (self.message, self.rule, self.path, self.offset, self.expected, self.found, self.cure)
+        return type(self), fields
+
+
+class MalformedTable(HudiError):
+    """Something in storage breaks a rule of the format."""
+
+
+class UnsupportedFeature(HudiError):
+    """A legal table, or a legal wish, that this implementation refuses. `feature` is the contract's word for it."""
+
+    feature = "unknown"
+
+
+class Misuse(HudiError):
+    """The caller's mistake; the table is as it was."""
+
+
+class WriteConflict(HudiError):
+    """Another writer's action excludes this one; the table is as the other left it."""
+
+
+class TableNotFound(MalformedTable):
+    """No table at this path."""
+
+
+class MalformedProperties(MalformedTable):
+    """`hoodie.properties` is missing, cut, or its checksum is wrong."""
+
+
+class MissingProperty(MalformedProperties):
+    """`hoodie.properties` lacks a key without which the table cannot be understood."""
+
+
+class InvalidProperty(MalformedProperties):
+    """A key of `hoodie.properties` has a value that its definition does not allow."""
+
+
+class MalformedInstantName(MalformedTable):
+    """A file of the timeline folder claims to be an instant and is not one."""
+
+
+class MalformedMetadata(MalformedTable):
+    """The content of an action's file cannot be decoded, or is not the record that the action carries."""
+
+
+class MalformedHistory(MalformedTable):
+    """A manifest or level file of the timeline history is missing or cannot be read."""
+
+
+class MalformedSchema(MalformedTable):
+    """A schema stored in the table is not an Avro record schema, or no schema can be found."""
+
+
+class MalformedFileName(MalformedTable):
+    """A data file's name does not follow the grammar of base and log files."""
+
+
+class PathOutsideTable(MalformedTable):
+    """A partition path, file id or file path in the table's metadata leads outside the table."""
+
+
+class MissingDataFile(MalformedTable):
+    """A completed action names a data file that is not in storage."""
+
+
+class MalformedBaseFile(MalformedTable):
+    """A base file is cut, or is not of the table's base file format."""
+
+
+class MalformedLogFile(MalformedTable):
+    """A log file holds bytes that are no block, where a block must be."""
+
+
+class CorruptCommittedBlock(MalformedLogFile):
+    """A completed action's log block is damaged; going on would silently drop committed changes."""
+
+
+class MalformedLogBlock(MalformedLogFile):
+    """The envelope of a log block is whole, its header or content is not."""
+
+
+class UnsupportedTableVersion(UnsupportedFeature):
+    """The table version is not one that this implementation reads and writes."""
+
+    feature = "table-version"
+
+
+class UnsupportedTimelineLayout(UnsupportedFeature):
+    """The timeline layout version is unknown."""
+
+    feature = "timeline-layout"
+
+
+class UnsupportedMergeStrategy(UnsupportedFeature):
+    """The table asks for a merger that is not known here."""
+
+    feature = "merge.custom"
+
+
+class UnsupportedFileFormat(UnsupportedFeature):
+    """A base file format or log block type that this implementation does not read."""
+
+    feature = "file-format"
+
+
+class UnsupportedSchema(UnsupportedFeature):
+    """A type, or a change of type, that this implementation does not know."""
+
+    feature = "schema"
+
+
+class UnsupportedKeyGenerator(UnsupportedFeature):
+    """The table's key generator is not one that this implementation can write with."""
+
+    feature = "key-generator"
+
+
+class TableExists(Misuse):
+    """A table is to be created where one is."""
+
+
+class InvalidRows(Misuse):
+    """Rows to be written lack a key column, hold a null key, or do not fit the table's schema."""
+
+
+class InvalidQuery(Misuse):
+    """A column, comparison or instant of a query that means nothing for this table."""
+
+
+class IncomparableOrdering(Misuse):
+    """Two ordering values of one key cannot be compared."""
+
+
+class InstantExists(WriteConflict):
+    """The instant was already created by another writer."""

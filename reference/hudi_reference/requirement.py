@@ -1,0 +1,20 @@
+"""The link from code to rule."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+Marked = TypeVar("Marked", bound=Callable[..., Any])
+
+#: Requirement id -> the functions and classes that carry the rule, as "module:qualified name"; filled on import.
+IMPLEMENTED: dict[str, list[str]] = {}
+
+
+def implements(*ids: str) -> Callable[[Marked], Marked]:
+    """Mark a function or class as the place where these rules are kept."""
+
+    def mark(marked: Marked) -> Marked:
+        for rule in ids:
+            IMPLEMENTED.setdefault(rule, []).append(f"{marked.__module__}:{marked.__qualname__}")
+        return marked
+
+    return mark
