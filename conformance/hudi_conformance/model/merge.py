@@ -1,0 +1,137 @@
+"""One record: what is left of a key when the versions of its row meet, one after the other.
+
+A version is a row; a row whose `_hoodie_is_deleted` is true is a delete that carries an ordering value ("flagged"); a
+delete by key alone carries none. The two standard merge modes differ in one question only, whether a version may
+replace what is there (`Rules.replaces`).
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+Row = dict[str, Any]
+#: The values of the ordering fields of one version, in the order of the fields.
+Ordering = tuple[Any, ...]
+
+DELETED = "_hoodie_is_deleted"
+
+
+def at_least(newer: Ordering, older: Ordering) -> bool:
+    """Whether `newer` is no smaller than `older`, field by field; the first field that differs decides.
+
+    A null counts as 0, the default ordering value; for a type that does not compare with 0 it is below every value.
+    Text compares by code points, which is the order of its UTF-8 bytes; NaN is above every number, -0.0 below 0.0.
+    """
+    for n, o in zip(newer, older, strict=True):
+        sign = _compare(n, o)
+        if sign:
+            return sign > 0
+    return True
+
+
+def _compare(a: Any, b: Any) -> int:
+    """Negative, zero or positive, as `a` is below, equal to or above `b`."""
+    if a is None or b is None:
+        other = b if a is None else a
+        if not isinstance(other, int | float | Decimal):
+            return (a is not None) - (b is not None)
+        a, b = (0 if value is None else value for value in (a, b))
+    if isinstance(a, float) or isinstance(b, float):
+        a, b = _rank(a), _rank(b)
+    return (a > b) - (a < b)
+
+
+def _rank(number: float) -> tuple[bool, float, float]:
+    """A total order of floating-point numbers."""
+    nan = math.isnan(number)
+    return nan, 0.0 if nan else number, math.copysign(1.0, number)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What decides between versions of a record, and whether deletes leave a trace.
+
+    `ordering` is empty in commit-time mode. `keeps_tombstones` is true for merge-on-read: there the log remembers the
+    ordering value of a flagged delete until compaction, while a copy-on-write file simply lacks the row.
+    """
+
+    ordering: tuple[str, ...]
+    keeps_tombstones: bool
+
+    def ordering_of(self, row: Row) -> Ordering:
+        """The values by which `row` is compared; nothing in commit-time mode, where all rows are equal."""
+        return tuple(row.get(name) for name in self.ordering)
+
+    def replaces(self, newer: Row, older: Row) -> bool:
+        """Whether `newer`, which arrived later, takes the place of `older`: by ordering value, ties to the later."""
+        return at_least(self.ordering_of(newer), self.ordering_of(older))
+
+    def deduplicate(self, versions: Iterable[Row]) -> Row:
+        """The one of several versions of a record in one batch that counts."""
+        best: Row | None = None
+        for version in versions:
+            if best is None or self.replaces(version, best):
+                best = version
+        assert best is not None, "a batch holds at least one version of each of its keys"
+        return best
+
+
+@dataclass
+class Record:
+    """All that a table knows of one key in one partition.
+
+    `rows` is what a snapshot returns: at most one row, unless inserts, which do not look keys up, added more. `base` is
+    what the base files hold. `tombstone` is the ordering value of the flagged delete that removed the row, while it is
+    remembered.
+    """
+
+    rows: list[Row] = field(default_factory=list)
+    base: list[Row] = field(default_factory=list)
+    tombstone: Ordering | None = None
+
+    def insert(self, row: Row) -> None:
+        """One row more, whatever is there. A row that is flagged as deleted is not written."""
+        if not row.get(DELETED):
+            self.rows.append(row)
+            self.base.append(row)
+
+    def upsert(self, version: Row, rules: Rules) -> None:
+        """`version` meets what is there and takes its place, is ignored, or removes it."""
+        known = bool(self.rows or self.base or self.tombstone is not None)
+        if not known:
+            self.insert(version)
+        elif version.get(DELETED):
+            self._delete_flagged(version, rules)
+        else:
+            self._replace(version, rules)
+
+    def delete(self) -> None:
+        """A delete by key alone removes all that came before it, whatever its ordering; what follows starts anew."""
+        self.rows = []
+        self.tombstone = None
+
+    def compact(self) -> None:
+        """Put the rows into base files; deletes are forgotten with the logs that held them."""
+        self.base = list(self.rows)
+        self.tombstone = None
+
+    def _replace(self, version: Row, rules: Rules) -> None:
+        if self.tombstone is not None and not at_least(rules.ordering_of(version), self.tombstone):
+            return
+        self.tombstone = None
+        self.rows = [version if rules.replaces(version, row) else row for row in self.rows] or [version]
+
+    def _delete_flagged(self, version: Row, rules: Rules) -> None:
+        own = rules.ordering_of(version)
+        if self.tombstone is not None:
+            self.tombstone = own if at_least(own, self.tombstone) else self.tombstone
+        elif self.rows:
+            self.rows = [row for row in self.rows if not rules.replaces(version, row)]
+            self.tombstone = own if rules.keeps_tombstones and not self.rows else None
+
+
+def copies(rows: Sequence[Row]) -> list[Row]:
+    """Rows that the caller may change without changing the table."""
+    return [dict(row) for row in rows]

@@ -1,0 +1,130 @@
+"""A table as the list of changes made to it, replayed into a dictionary from key to record."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from hudi_conformance.model.merge import Record, Row, Rules, copies
+
+Operation = Literal["insert", "upsert", "delete", "bulk_insert", "insert_overwrite", "delete_partition", "compact"]
+
+#: Partition values, then values of the record key. Rows with one key in two partitions are two records.
+Key = tuple[tuple[Any, ...], tuple[Any, ...]]
+Records = dict[Key, Record]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One completed action: its requested time (None if nobody asks for it) and the rows given to it."""
+
+    operation: Operation
+    rows: tuple[Row, ...]
+    instant: str | None
+
+
+class Model:
+    """The rows that a table must return.
+
+    `merge_mode` None is event time if there is an ordering field, else commit time. Without a record key every row is
+    a record of its own.
+    """
+
+    def __init__(
+        self,
+        *,
+        record_key: Sequence[str] = (),
+        partition: Sequence[str] = (),
+        ordering: Sequence[str] = (),
+        merge_mode: Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"] | None = None,
+        table_type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"] = "COPY_ON_WRITE",
+    ) -> None:
+        mode = merge_mode or ("EVENT_TIME_ORDERING" if ordering else "COMMIT_TIME_ORDERING")
+        self._record_key = tuple(record_key)
+        self._partition = tuple(partition)
+        self._rules = Rules(
+            ordering=tuple(ordering) if mode == "EVENT_TIME_ORDERING" else (),
+            keeps_tombstones=table_type == "MERGE_ON_READ",
+        )
+        self._merge_on_read = table_type == "MERGE_ON_READ"
+        self._changes: list[Change] = []
+
+    def apply(self, operation: Operation, rows: Sequence[Mapping[str, Any]] = (), instant: str | None = None) -> None:
+        """One completed action, in the order of the timeline.
+
+        `rows` of a delete hold at least the key and partition columns, of `delete_partition` the partition columns, of
+        `compact` nothing. `insert_overwrite` replaces the partitions that its rows lie in.
+        """
+        if operation not in get_args(Operation):
+            raise ValueError(f"the model knows no operation {operation!r}; it knows {', '.join(get_args(Operation))}")
+        self._changes.append(Change(operation, tuple(dict(row) for row in rows), instant))
+
+    def snapshot(self) -> list[Row]:
+        """The latest rows, in no particular order."""
+        return self._rows(self._changes)
+
+    def as_of(self, instant: str) -> list[Row]:
+        """The rows after the actions whose requested time is no later than `instant`; times compare as text."""
+        if any(change.instant is None for change in self._changes):
+            raise ValueError("as_of needs a table all of whose changes were applied with their instant")
+        return self._rows([c for c in self._changes if c.instant is not None and c.instant <= instant])
+
+    def read_optimized(self) -> list[Row]:
+        """The rows of the base files: on merge-on-read what first inserts and compaction put there."""
+        if not self._merge_on_read:
+            return self.snapshot()
+        return [row for record in self._replay(self._changes).values() for row in copies(record.base)]
+
+    def _rows(self, changes: Iterable[Change]) -> list[Row]:
+        return [row for record in self._replay(changes).values() for row in copies(record.rows)]
+
+    def _replay(self, changes: Iterable[Change]) -> Records:
+        records: Records = {}
+        steps: dict[Operation, Callable[[Records, tuple[Row, ...]], None]] = {
+            "insert": self._insert,
+            "bulk_insert": self._insert,
+            "upsert": self._upsert,
+            "delete": self._delete,
+            "insert_overwrite": self._insert_overwrite,
+            "delete_partition": self._delete_partition,
+            "compact": self._compact,
+        }
+        for change in changes:
+            steps[change.operation](records, change.rows)
+        return records
+
+    def _insert(self, records: Records, rows: tuple[Row, ...]) -> None:
+        for row in rows:
+            records.setdefault(self._key(row), Record()).insert(row)
+
+    def _upsert(self, records: Records, rows: tuple[Row, ...]) -> None:
+        batch: dict[Key, list[Row]] = {}
+        for row in rows:
+            batch.setdefault(self._key(row), []).append(row)
+        for key, versions in batch.items():
+            records.setdefault(key, Record()).upsert(self._rules.deduplicate(versions), self._rules)
+
+    def _delete(self, records: Records, rows: tuple[Row, ...]) -> None:
+        for row in rows:
+            if record := records.get(self._key(row)):
+                record.delete()
+
+    def _insert_overwrite(self, records: Records, rows: tuple[Row, ...]) -> None:
+        self._delete_partition(records, rows)
+        self._insert(records, rows)
+
+    def _delete_partition(self, records: Records, rows: tuple[Row, ...]) -> None:
+        gone = {self._partition_of(row) for row in rows}
+        for key in [key for key in records if key[0] in gone]:
+            del records[key]
+
+    def _compact(self, records: Records, _rows: tuple[Row, ...]) -> None:
+        for record in records.values():
+            record.compact()
+
+    def _key(self, row: Row) -> Key:
+        """The key of `row`; without record key fields the row itself, which no other row equals."""
+        own = tuple(row[name] for name in self._record_key) if self._record_key else (id(row),)
+        return self._partition_of(row), own
+
+    def _partition_of(self, row: Row) -> tuple[Any, ...]:
+        return tuple(row.get(name) for name in self._partition)
