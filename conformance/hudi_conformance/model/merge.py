@@ -40,7 +40,7 @@ def _compare(a: Any, b: Any) -> int:
         a, b = (0 if value is None else value for value in (a, b))
     if isinstance(a, float) or isinstance(b, float):
         a, b = _rank(a), _rank(b)
-    return (a > b) - (a < b)
+    return int(a > b) - int(a < b)
 
 
 def _rank(number: float) -> tuple[bool, float, float]:
