@@ -1,0 +1,1 @@
+"""Data files: base files and log files."""

@@ -1,0 +1,1 @@
+"""Log files: a sequence of blocks with changes, spec "Log Format"."""

@@ -1,0 +1,178 @@
+"""The content of log blocks: rows (Avro or Parquet) and deletes, spec "Log Format > Block types".
+
+The version inside the content is the content's own, 3 in all blocks of version 8 tables; it is not the envelope's.
+"""
+
+import io
+import json
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import fastavro
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hudi_reference.errors import MalformedLogBlock, UnsupportedFileFormat
+from hudi_reference.files.log.block import Block, BlockType, HeaderKey
+from hudi_reference.files.log.deletes import DELETE_LIST, Ordering, unwrap, wrap
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import AvroSchema, arrow_schema, parse_schema
+from hudi_reference.schema.rows import from_avro, to_avro
+
+CONTENT_VERSION = 3
+#: Contents of fewer rows than this are decoded row by row, which is quicker and easier to follow.
+FEW_ROWS = 1000
+
+_DAMAGE = (
+    EOFError, ValueError, IndexError, KeyError, TypeError, OverflowError, struct.error, UnicodeDecodeError,
+    fastavro.schema.SchemaParseException, MemoryError, ArithmeticError,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Delete:
+    """One entry of a delete block. `ordering` None is a delete without an ordering value: it always wins."""
+
+    key: str
+    partition: str | None
+    ordering: Ordering | None
+
+
+@implements("LF-008", "LF-020", "LF-038", "BLK-018", "BLK-027", "BLK-030")
+def decode_rows(block: Block) -> pa.Table:
+    """The rows of a data block, under the block's own schema."""
+    if block.kind is BlockType.PARQUET_DATA:
+        return _decode_parquet(block)
+    if block.kind is not BlockType.AVRO_DATA:
+        raise UnsupportedFileFormat(
+            f"{block.kind.name} blocks are not read yet", rule="LF-008", path=block.path, offset=block.offset
+        )
+    schema = parse_schema(_header(block, HeaderKey.SCHEMA), block.path)
+    count = _avro_count(block)
+    if count < FEW_ROWS:
+        return _decode_avro(block, schema, count)
+    from hudi_reference.files.log.columnar import decode_avro_columns
+
+    return decode_avro_columns(block.content[8:], schema, count) or _decode_avro(block, schema, count)
+
+
+@implements("BLK-019", "BLK-020", "BLK-021", "BLK-022", "TYP-019")
+def _decode_avro(block: Block, schema: AvroSchema, count: int) -> pa.Table:
+    parsed = fastavro.parse_schema(json.loads(json.dumps(schema)))
+    try:
+        rows = [fastavro.schemaless_reader(io.BytesIO(datum), parsed) for datum in _framed(block.content[8:], count)]
+        return from_avro(rows, arrow_schema(schema))
+    except (*_DAMAGE, pa.ArrowException) as error:
+        raise _malformed(block, "BLK-022", f"{type(error).__name__}: {error}") from error
+
+
+def _avro_count(block: Block) -> int:
+    version, count = _two_ints(block)
+    if not 1 <= version <= CONTENT_VERSION:
+        raise _malformed(block, "BLK-019", f"content version {version}")
+    if not 0 <= count <= (len(block.content) - 8) // 4:
+        raise _malformed(block, "BLK-020", f"{count} records in {len(block.content)} bytes")
+    return count
+
+
+def _framed(data: memoryview | bytes, count: int) -> Iterator[memoryview | bytes]:
+    """The `count` byte strings, each behind its length of four bytes, that make up `data`."""
+    position = 0
+    for _ in range(count):
+        (length,) = struct.unpack_from(">i", data, position)
+        position += 4
+        if not 0 <= length <= len(data) - position:
+            raise ValueError(f"a record of {length} bytes at byte {position}, {len(data) - position} are left")
+        yield data[position : position + length]
+        position += length
+    if position != len(data):
+        raise ValueError(f"{len(data) - position} bytes after the last record")
+
+
+@implements("BLK-028", "BLK-029")
+def _decode_parquet(block: Block) -> pa.Table:
+    try:
+        file = pq.ParquetFile(pa.BufferReader(pa.py_buffer(block.content)), coerce_int96_timestamp_unit="us")
+        return file.read(use_threads=False)
+    except (pa.ArrowException, OSError) as error:
+        raise _malformed(block, "BLK-028", str(error)) from error
+
+
+@implements("BLK-018", "BLK-019", "BLK-020", "BLK-021", "BLK-022")
+def encode_rows(rows: pa.Table, schema: AvroSchema) -> bytes:
+    """The content of an Avro data block."""
+    parsed = fastavro.parse_schema(json.loads(json.dumps(schema)))
+    parts = [struct.pack(">ii", CONTENT_VERSION, rows.num_rows)]
+    for row in to_avro(rows):
+        out = io.BytesIO()
+        fastavro.schemaless_writer(out, parsed, row)
+        parts += [struct.pack(">i", len(out.getvalue())), out.getvalue()]
+    return b"".join(parts)
+
+
+@implements("BLK-006", "BLK-007", "BLK-008", "BLK-009", "BLK-010")
+def decode_deletes(block: Block) -> list[Delete]:
+    """The entries of a delete block; raises UnsupportedFileFormat for the Kryo forms of tables before version 8."""
+    version, length = _two_ints(block)
+    if version != CONTENT_VERSION:
+        raise UnsupportedFileFormat(
+            "a delete block in a form before table version 8", rule="BLK-010", path=block.path, offset=block.offset,
+            expected=f"content version {CONTENT_VERSION}", found=f"content version {version}",
+        )  # fmt: skip
+    if length != len(block.content) - 8:
+        raise _malformed(block, "BLK-008", f"a length of {length} before {len(block.content) - 8} bytes")
+    body = io.BytesIO(block.content[8:])
+    try:
+        record = fastavro.schemaless_reader(body, DELETE_LIST, return_record_name=True)
+        entries = record["deleteRecordList"]
+        if body.tell() != length:
+            raise ValueError(f"{length - body.tell()} bytes after the last entry")
+        return [Delete(e["recordKey"], e["partitionPath"], unwrap(e["orderingVal"])) for e in entries]
+    except _DAMAGE as error:
+        raise _malformed(block, "BLK-009", f"{type(error).__name__}: {error}") from error
+
+
+@implements("BLK-006", "BLK-007", "BLK-008", "BLK-009", "BLK-010")
+def encode_deletes(deletes: Sequence[Delete]) -> bytes:
+    """The content of a delete block."""
+    out = io.BytesIO()
+    entries = [
+        {"recordKey": d.key, "partitionPath": d.partition, "orderingVal": wrap(d.ordering)} for d in deletes
+    ]
+    fastavro.schemaless_writer(out, DELETE_LIST, {"deleteRecordList": entries})
+    return struct.pack(">ii", CONTENT_VERSION, len(out.getvalue())) + out.getvalue()
+
+
+@implements("BLK-001", "BLK-002", "BLK-003", "LF-037", "LF-039")
+def rollback_target(block: Block) -> str:
+    """The instant whose blocks a command block undoes."""
+    command = _header(block, HeaderKey.COMMAND_BLOCK_TYPE)
+    if command != "0":
+        raise _malformed(block, "LF-039", f"command {command!r}")
+    return _header(block, HeaderKey.TARGET_INSTANT_TIME)
+
+
+def _header(block: Block, key: HeaderKey) -> str:
+    value = block.header.get(key)
+    if value is None:
+        raise _malformed(block, "LF-018", f"no header {key.name}")
+    return value
+
+
+def _two_ints(block: Block) -> tuple[int, int]:
+    if len(block.content) < 8:
+        raise _malformed(block, "BLK-007", f"{len(block.content)} bytes of content")
+    first, second = struct.unpack_from(">ii", block.content)
+    return int(first), int(second)
+
+
+def _malformed(block: Block, rule: str, found: str) -> MalformedLogBlock:
+    return MalformedLogBlock(
+        f"the content of the {block.kind.name} block cannot be decoded",
+        rule=rule, path=block.path, offset=block.offset, found=found,
+        cure="restore the file from another copy of the table",
+    )  # fmt: skip
+
+

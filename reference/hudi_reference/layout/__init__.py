@@ -1,0 +1,1 @@
+"""Where everything lies below a table's base path, and what the names say."""

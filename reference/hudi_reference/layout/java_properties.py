@@ -1,0 +1,69 @@
+"""The text form of Java properties: ISO-8859-1 lines of `key=value` with backslash escapes."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_ESCAPE_OF = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r", "\f": "\\f"}
+_ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.|$)", re.DOTALL)
+#: A key ends at the first `=`, `:` or blank that is not escaped; blanks around one separator belong to it.
+_ENTRY = re.compile(r"((?:\\.|[^\\=: \t\f])*)(?:[ \t\f]*[=:][ \t\f]*|[ \t\f]+)?(.*)", re.DOTALL)
+
+
+def load(data: bytes) -> dict[str, str]:
+    """The entries of a file; the last of several lines with one key counts."""
+    entries: dict[str, str] = {}
+    for line in _logical_lines(data.decode("latin-1")):
+        match = _ENTRY.fullmatch(line)
+        if match is not None:
+            entries[_unescape(match[1])] = _unescape(match[2])
+    return entries
+
+
+def dump(entries: Mapping[str, str], comment: str) -> bytes:
+    """The file's text: a comment line, then one line for each entry, sorted by key."""
+    lines = [f"#{comment}", *(f"{_escape(k, is_key=True)}={_escape(v)}" for k, v in sorted(entries.items()))]
+    return ("\n".join(lines) + "\n").encode("latin-1")
+
+
+def _logical_lines(text: str) -> Iterator[str]:
+    """Lines with continuations joined, without comments and blank lines."""
+    pending = ""
+    for line in re.split(r"\r\n|\n|\r", text):
+        stripped = line.lstrip(" \t\f")
+        if not pending and (not stripped or stripped[0] in "#!"):
+            continue
+        pending += stripped
+        if (len(pending) - len(pending.rstrip("\\"))) % 2:
+            pending = pending[:-1]
+            continue
+        yield pending
+        pending = ""
+    if pending:
+        yield pending
+
+
+def _unescape(text: str) -> str:
+    def plain(match: re.Match[str]) -> str:
+        escape = match[1]
+        return chr(int(escape[1:], 16)) if len(escape) == 5 else _ESCAPES.get(escape, escape)
+
+    return _ESCAPED.sub(plain, text)
+
+
+def _escape(text: str, *, is_key: bool = False) -> str:
+    escaped = "".join(_escape_character(character) for character in text)
+    if is_key:
+        return escaped.replace(" ", "\\ ")
+    return "\\" + escaped if escaped.startswith(" ") else escaped
+
+
+def _escape_character(character: str) -> str:
+    if character in _ESCAPE_OF:
+        return _ESCAPE_OF[character]
+    if character in "=:#!":
+        return "\\" + character
+    if " " <= character <= "~":
+        return character
+    units = character.encode("utf-16-be")
+    return "".join(f"\\u{units[i]:02X}{units[i + 1]:02X}" for i in range(0, len(units), 2))

@@ -1,0 +1,92 @@
+"""Names of base files and log files, spec "File Layout Hierarchy", "Base Files", "Log Files".
+
+    base file   <file id>_<write token>_<requested instant>.<extension>
+    log file    .<file id>_<requested instant>.log.<version>_<write token>[.cdc]
+
+The write token only keeps the attempts of one task apart; it orders nothing. A log file's instant is that of the action that
+wrote it (in tables upgraded from version 6: that of its base file). Two files with the same instant are told apart by version.
+"""
+
+import re
+from dataclasses import dataclass
+
+from hudi_reference.errors import MalformedFileName
+from hudi_reference.requirement import implements
+
+#: Extensions of base files and the table's name of their format.
+BASE_EXTENSIONS = {"parquet": "PARQUET", "orc": "ORC", "hfile": "HFILE"}
+PARTITION_METAFILE = ".hoodie_partition_metadata"
+
+_BASE = re.compile(r"([^_/]+)_(\d+-\d+-\d+)_(\d+)\.(parquet|orc|hfile)")
+_LOG = re.compile(r"\.([^_/]+)_(\d+)\.log\.(\d+)(?:_(\d+-\d+-\d+)(\.cdc)?)?")
+
+
+@implements("BF-003", "BF-004", "BF-009", "BF-010")
+@dataclass(frozen=True)
+class BaseFileName:
+    """A base file's name, taken apart."""
+
+    file_id: str
+    write_token: str
+    instant: str
+    extension: str = "parquet"
+
+    def __str__(self) -> str:
+        return f"{self.file_id}_{self.write_token}_{self.instant}.{self.extension}"
+
+
+@implements("LF-002", "LF-003", "LF-004", "LF-005", "LF-006")
+@dataclass(frozen=True)
+class LogFileName:
+    """A log file's name, taken apart. `cdc` marks change data, which no merge reads."""
+
+    file_id: str
+    instant: str
+    version: int
+    write_token: str = ""
+    cdc: bool = False
+
+    def __str__(self) -> str:
+        token = f"_{self.write_token}" if self.write_token else ""
+        return f".{self.file_id}_{self.instant}.log.{self.version}{token}{'.cdc' if self.cdc else ''}"
+
+    @property
+    def merge_order(self) -> tuple[str, int, str, bool]:
+        """Sort key inside a file slice: instant as text, version as number, token as text (ER-021)."""
+        return (self.instant, self.version, self.write_token, self.cdc)
+
+
+@implements("BF-001", "LAY-019")
+def parse_data_file_name(name: str) -> BaseFileName | LogFileName | None:
+    """The data file that a name stands for; None for any other file (checksums, partition metadata, foreign files)."""
+    if base := _BASE.fullmatch(name):
+        return BaseFileName(*base.groups())
+    if log := _LOG.fullmatch(name):
+        file_id, instant, version, token, cdc = log.groups()
+        return LogFileName(file_id, instant, int(version), token or "", cdc is not None)
+    return None
+
+
+def require_log_file_name(name: str) -> LogFileName:
+    """The log file that a name stands for; raises MalformedFileName for any other name."""
+    found = parse_data_file_name(name)
+    if not isinstance(found, LogFileName):
+        raise MalformedFileName(
+            "not the name of a log file",
+            rule="LF-002",
+            path=name,
+            expected=".<file id>_<instant>.log.<version>_<write token>",
+            found=name,
+        )
+    return found
+
+
+def split_path(path: str) -> tuple[str, str]:
+    """Partition path and file name of a data file's path below the base path; the partition is "" at the base path."""
+    partition, _, name = path.rpartition("/")
+    return partition, name
+
+
+def join_path(partition: str, name: str) -> str:
+    """The path below the base path of a file in a partition."""
+    return f"{partition}/{name}" if partition else name

@@ -1,0 +1,89 @@
+"""Partition paths and the file that marks a partition, spec "Storage Layout"."""
+
+import datetime
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from hudi_reference.layout.java_properties import dump
+from hudi_reference.layout.names import PARTITION_METAFILE, join_path
+from hudi_reference.requirement import implements
+from hudi_reference.storage import ObjectExists, Storage
+
+#: The folder of rows whose partition value is null or empty.
+NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+
+#: What URL encoding escapes: control characters and those that mean something in a path.
+_ESCAPED = re.compile(r"""[\x00-\x1f\x7f"#%'*/:=?\\{\[\]^]""")
+
+
+@implements("PROP-016", "LAY-006")
+def partition_path(fields: Sequence[str], values: Iterable[Any], *, hive_style: bool, url_encode: bool) -> str:
+    """The folder of a row below the base path, one level for each partition field; "" without partition fields.
+
+    A `/` inside a value makes further levels, unless values are URL encoded.
+    """
+    levels = []
+    for field, value in zip(fields, values, strict=True):
+        text = value_text(value)
+        if text == "":
+            text = NULL_PARTITION
+        elif url_encode:
+            text = escape(text)
+        levels.append(f"{field}={text}" if hive_style else text)
+    return "/".join(levels)
+
+
+def escape(text: str) -> str:
+    """`text` with the characters that may not stand in one folder's name as `%XX`."""
+    return _ESCAPED.sub(lambda match: f"%{ord(match[0]):02X}", text)
+
+
+def value_text(value: Any) -> str:
+    """A value as it stands in record keys and partition paths; "" for null.
+
+    Numbers have their Java text, dates are ISO dates, timestamps microseconds since the epoch, bytes hexadecimal.
+    """
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case float():
+            return _java_double(value)
+        case bytes():
+            return value.hex()
+        case datetime.datetime():
+            return str(_micros(value))
+        case _:
+            return str(value)
+
+
+def _micros(value: datetime.datetime) -> int:
+    aware = value if value.tzinfo is not None else value.replace(tzinfo=datetime.UTC)
+    return (aware - datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)) // datetime.timedelta(microseconds=1)
+
+
+def _java_double(value: float) -> str:
+    """`Double.toString`: plain between 10^-3 and 10^7, otherwise with an exponent that has no sign or padding."""
+    if value != value or value in (float("inf"), float("-inf")):
+        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return str(value)
+    digits, _, exponent = f"{value!r}".partition("e")
+    if not exponent:
+        mantissa, exponent = f"{value:.17e}".split("e")
+        digits = repr(float(mantissa))
+        digits = repr(value / 10.0 ** int(exponent)) if float(digits) * 10.0 ** int(exponent) != value else digits
+    return f"{digits if '.' in digits else digits + '.0'}E{int(exponent)}"
+
+
+@implements("LAY-003", "LAY-018")
+def mark_partition(storage: Storage, partition: str, instant: str) -> None:
+    """Write the partition's metafile unless it is there; whoever discovers partitions by listing looks for it."""
+    depth = len(partition.split("/")) if partition else 0
+    text = dump({"commitTime": instant, "partitionDepth": str(depth)}, "partition metadata")
+    try:
+        storage.create(join_path(partition, PARTITION_METAFILE), text)
+    except ObjectExists:
+        return

@@ -1,0 +1,1 @@
+"""Table schemas: Avro in storage, Arrow in memory."""

@@ -1,0 +1,156 @@
+"""Avro schemas and the Arrow schemas that stand for them.
+
+Rows are Arrow in memory; the table's schema is an Avro record, stored in commit metadata, log blocks and properties. Every data
+column is nullable in Arrow, as deleted and evolved columns make it so.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import fastavro
+import pyarrow as pa
+
+from hudi_reference.errors import MalformedSchema, UnsupportedSchema
+from hudi_reference.requirement import implements
+
+AvroSchema = Mapping[str, Any]
+
+#: The five meta columns, in their place before the data columns.
+META_COLUMNS = (
+    "_hoodie_commit_time",
+    "_hoodie_commit_seqno",
+    "_hoodie_record_key",
+    "_hoodie_partition_path",
+    "_hoodie_file_name",
+)
+
+_PRIMITIVES: dict[str, pa.DataType] = {
+    "null": pa.null(),
+    "boolean": pa.bool_(),
+    "int": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "bytes": pa.binary(),
+    "string": pa.string(),
+    "enum": pa.string(),
+}
+
+_LOGICAL: dict[tuple[str, str], pa.DataType] = {
+    ("int", "date"): pa.date32(),
+    ("int", "time-millis"): pa.time32("ms"),
+    ("long", "time-micros"): pa.time64("us"),
+    ("long", "timestamp-millis"): pa.timestamp("ms", "UTC"),
+    ("long", "timestamp-micros"): pa.timestamp("us", "UTC"),
+    ("long", "local-timestamp-millis"): pa.timestamp("ms"),
+    ("long", "local-timestamp-micros"): pa.timestamp("us"),
+    ("string", "uuid"): pa.string(),
+}
+
+
+@implements("LF-038")
+def parse_schema(text: str | bytes | Mapping[str, Any], path: str) -> AvroSchema:
+    """A record schema from its JSON; raises MalformedSchema."""
+    try:
+        schema = dict(text) if isinstance(text, Mapping) else json.loads(text)
+        fastavro.parse_schema(json.loads(json.dumps(schema)))
+        if schema["type"] != "record":
+            raise MalformedSchema("the schema is not a record", rule="LF-038", path=path, found=str(schema["type"]))
+        return {str(key): value for key, value in schema.items()}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, fastavro.schema.SchemaParseException,
+            fastavro.schema.UnknownType) as error:  # fmt: skip
+        raise MalformedSchema("not an Avro schema", rule="LF-038", path=path, found=f"{type(error).__name__}: {error}") from error
+
+
+def field_names(schema: AvroSchema) -> tuple[str, ...]:
+    """The names of a record's fields."""
+    return tuple(field["name"] for field in schema["fields"])
+
+
+@implements("META-001", "META-002")
+def with_meta_columns(schema: AvroSchema) -> AvroSchema:
+    """The schema of stored rows: the five meta columns, then the data columns."""
+    present = set(field_names(schema))
+    meta = [{"name": name, "type": ["null", "string"], "doc": "", "default": None} for name in META_COLUMNS]
+    return {**schema, "fields": [field for field in meta if field["name"] not in present] + list(schema["fields"])}
+
+
+def without_meta_columns(schema: AvroSchema) -> AvroSchema:
+    """The schema of the data columns."""
+    return {**schema, "fields": [field for field in schema["fields"] if field["name"] not in META_COLUMNS]}
+
+
+def only(schema: AvroSchema, names: Iterable[str]) -> AvroSchema:
+    """The record of the named fields, in the schema's order."""
+    wanted = set(names)
+    return {**schema, "fields": [field for field in schema["fields"] if field["name"] in wanted]}
+
+
+def arrow_schema(schema: AvroSchema) -> pa.Schema:
+    """The Arrow columns of an Avro record; raises UnsupportedSchema for a type without a counterpart."""
+    known: dict[str, Any] = {}
+    return pa.schema([pa.field(f["name"], _arrow_type(f["type"], known, schema.get("namespace"))) for f in schema["fields"]])
+
+
+def _arrow_type(avro: Any, known: dict[str, Any], namespace: str | None) -> pa.DataType:
+    if isinstance(avro, str):
+        return _named_or_primitive(avro, known, namespace)
+    if isinstance(avro, Sequence):
+        return _union_type(avro, known, namespace)
+    kind = avro["type"]
+    if not isinstance(kind, str):
+        return _arrow_type(kind, known, namespace)
+    if (logical := _logical_type(avro)) is not None:
+        _remember(avro, logical, known, namespace)
+        return logical
+    match kind:
+        case "record":
+            return _record_type(avro, known, namespace)
+        case "array":
+            return pa.list_(pa.field("element", _arrow_type(avro["items"], known, namespace)))
+        case "map":
+            return pa.map_(pa.string(), _arrow_type(avro["values"], known, namespace))
+        case "fixed":
+            return _remember(avro, pa.binary(avro["size"]), known, namespace)
+        case "enum":
+            return _remember(avro, pa.string(), known, namespace)
+        case _:
+            return _named_or_primitive(kind, known, namespace)
+
+
+def _logical_type(avro: Mapping[str, Any]) -> pa.DataType | None:
+    if avro.get("logicalType") == "decimal" and avro["type"] in ("bytes", "fixed"):
+        return pa.decimal128(avro["precision"], avro.get("scale", 0))
+    return _LOGICAL.get((avro["type"], avro.get("logicalType", "")))
+
+
+def _record_type(avro: Mapping[str, Any], known: dict[str, Any], namespace: str | None) -> pa.DataType:
+    inner = avro.get("namespace", namespace)
+    _remember(avro, None, known, namespace)  # a record that holds itself has no Arrow type
+    fields = [pa.field(f["name"], _arrow_type(f["type"], known, inner)) for f in avro["fields"]]
+    return _remember(avro, pa.struct(fields), known, namespace)
+
+
+def _union_type(avro: Sequence[Any], known: dict[str, Any], namespace: str | None) -> pa.DataType:
+    branches = [branch for branch in avro if branch != "null"]
+    if len(branches) > 1:
+        raise UnsupportedSchema("a union of several types", rule="LF-038", expected="a type and null", found=json.dumps(avro))
+    return _arrow_type(branches[0], known, namespace) if branches else pa.null()
+
+
+def _remember(avro: Mapping[str, Any], kind: Any, known: dict[str, Any], namespace: str | None) -> Any:
+    if "name" in avro:
+        space = avro.get("namespace", namespace)
+        known[avro["name"]] = kind
+        known[f"{space}.{avro['name']}"] = kind
+    return kind
+
+
+def _named_or_primitive(name: str, known: dict[str, Any], namespace: str | None) -> pa.DataType:
+    if name in _PRIMITIVES:
+        return _PRIMITIVES[name]
+    found = known.get(name) or known.get(f"{namespace}.{name}")
+    if found is None:
+        raise UnsupportedSchema("an unknown or recursive type", rule="LF-038", found=name)
+    return found

@@ -1,0 +1,93 @@
+"""Bringing stored rows to the schema of the query, spec "Schema Evolution" as deployed: columns are matched by name.
+
+A column that the stored rows lack is null; a type may be widened as Avro and the deployed format allow.
+"""
+
+from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_reference.errors import UnsupportedSchema
+from hudi_reference.requirement import implements
+
+
+@implements("LAY-002", "COMPAT-003")
+def conform(rows: pa.Table, schema: pa.Schema, path: str) -> pa.Table:
+    """The columns of `schema`, in its order and types, from rows stored under an older schema.
+
+    Raises UnsupportedSchema when a stored value cannot become the wanted type.
+    """
+    columns = [_column(rows, field, path) for field in schema]
+    return pa.table(columns, schema=schema) if columns else rows.select([])
+
+
+def _column(rows: pa.Table, field: pa.Field, path: str) -> pa.ChunkedArray:
+    if field.name not in rows.column_names:
+        return pa.chunked_array([pa.nulls(rows.num_rows, field.type)])
+    column = rows.column(field.name)
+    if column.type == field.type:
+        return column
+    chunks = [_convert(chunk, field.type, f"{path}, column {field.name}") for chunk in column.chunks]
+    return pa.chunked_array(chunks, type=field.type)
+
+
+def _convert(array: pa.Array, wanted: pa.DataType, where: str) -> pa.Array:
+    found = array.type
+    if found == wanted:
+        return array
+    if pa.types.is_struct(wanted) and pa.types.is_struct(found):
+        return _convert_struct(array, wanted, where)
+    if pa.types.is_map(wanted) and pa.types.is_map(found):
+        return _convert_map(array, wanted, where)
+    if pa.types.is_list(wanted) and (pa.types.is_list(found) or pa.types.is_large_list(found)):
+        return _convert_list(array, wanted, where)
+    try:
+        return _cast(found, wanted)(array)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise UnsupportedSchema(
+            "a stored column does not fit the table's schema",
+            rule="LF-038", path=where, expected=str(wanted), found=str(found),
+        ) from error  # fmt: skip
+
+
+def _cast(found: pa.DataType, wanted: pa.DataType) -> Callable[[pa.Array], pa.Array]:
+    if pa.types.is_float32(found) and pa.types.is_float64(wanted):
+        # The decimal text is what was meant: 1.1 stays 1.1 and does not become 1.10000002384...
+        return lambda array: pc.cast(pc.cast(array, pa.string()), wanted)
+    if pa.types.is_timestamp(found) and pa.types.is_timestamp(wanted):
+        return lambda array: pc.cast(array, wanted, safe=False)
+    return lambda array: pc.cast(array, wanted)
+
+
+def _convert_struct(array: pa.StructArray, wanted: pa.StructType, where: str) -> pa.Array:
+    children = [
+        _convert(array.field(field.name), field.type, where)
+        if array.type.get_field_index(field.name) >= 0
+        else pa.nulls(len(array), field.type)
+        for field in wanted
+    ]
+    return pa.StructArray.from_arrays(children, fields=list(wanted), mask=array.is_null())
+
+
+def _convert_list(array: pa.Array, wanted: pa.ListType, where: str) -> pa.Array:
+    plain = pc.cast(array, pa.list_(array.type.value_type)) if pa.types.is_large_list(array.type) else array
+    compact = pa.concat_arrays([plain])
+    values = _convert(compact.flatten(), wanted.value_type, where)
+    offsets = _offsets(compact)
+    return pa.ListArray.from_arrays(offsets, values, type=wanted, mask=compact.is_null())
+
+
+def _convert_map(array: pa.MapArray, wanted: pa.MapType, where: str) -> pa.Array:
+    entries = array.cast(pa.list_(pa.struct([("key", array.type.key_type), ("value", array.type.item_type)])))
+    flat = entries.flatten()
+    keys = _convert(flat.field("key"), wanted.key_type, where)
+    items = _convert(flat.field("value"), wanted.item_type, where)
+    built = pa.MapArray.from_arrays(_offsets(entries), keys, items)
+    return pc.if_else(array.is_null(), pa.nulls(len(array), built.type), built).cast(wanted)
+
+
+def _offsets(array: pa.ListArray) -> pa.Array:
+    """Offsets into `array.flatten()`, which leaves out what lies under null lists."""
+    lengths = pc.fill_null(pc.list_value_length(array), 0)
+    return pa.concat_arrays([pa.array([0], pa.int32()), pc.cast(pc.cumulative_sum(lengths), pa.int32())])

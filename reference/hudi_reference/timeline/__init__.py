@@ -1,0 +1,1 @@
+"""The timeline: every action on the table, as instants in three states."""

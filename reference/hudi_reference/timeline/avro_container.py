@@ -1,0 +1,52 @@
+"""Avro object container files with one record: the content of an action's file.
+
+A reader must decode with the schema embedded in the file, since field order differs between releases.
+"""
+
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import fastavro
+from fastavro.schema import SchemaParseException
+
+from hudi_reference.errors import MalformedMetadata
+from hudi_reference.requirement import implements
+
+MAGIC = b"Obj\x01"
+
+
+@implements("TL-002")
+def read_record(data: bytes, path: str) -> dict[str, Any]:
+    """The one record of a container; raises MalformedMetadata when it is cut, empty, or holds anything else."""
+    if not data:
+        raise _malformed(path, "the file is empty", None)
+    if not data.startswith(MAGIC):
+        raise _malformed(path, f"the file starts with {data[:4].hex()}", 0)
+    try:
+        records = list(fastavro.reader(io.BytesIO(data)))
+    except (EOFError, ValueError, KeyError, IndexError, TypeError, OverflowError, MemoryError, SchemaParseException) as error:
+        raise _malformed(path, f"{type(error).__name__}: {error}", None) from error
+    if len(records) != 1 or not isinstance(records[0], dict):
+        raise _malformed(path, f"{len(records)} records", None)
+    return dict(records[0])
+
+
+def write_record(schema: Mapping[str, Any], record: Mapping[str, Any], sync_marker: bytes) -> bytes:
+    """A container with one record, not compressed."""
+    out = io.BytesIO()
+    fastavro.writer(out, fastavro.parse_schema(json.loads(json.dumps(schema))), [record], sync_marker=sync_marker)
+    return out.getvalue()
+
+
+def _malformed(path: str, found: str, offset: int | None) -> MalformedMetadata:
+    return MalformedMetadata(
+        "not the metadata of an action",
+        rule="TL-002",
+        path=path,
+        offset=offset,
+        expected="an Avro object container with one record",
+        found=found,
+        cure="restore the file from another copy of the table; it was cut or overwritten",
+    )

@@ -1,0 +1,246 @@
+"""Metadata of actions, spec "Timeline > Actions": what a commit wrote, what it replaced, what a compaction plans.
+
+Records are read with the schema in the file. The classes here show what readers need; `record` keeps every other field.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hudi_reference.errors import MalformedMetadata, PathOutsideTable
+from hudi_reference.requirement import implements
+from hudi_reference.storage import inside
+from hudi_reference.timeline.avro_container import read_record, write_record
+
+
+@dataclass(frozen=True)
+class WriteStat:
+    """What one action did to one data file. Paths are relative to the base path; sizes in bytes."""
+
+    file_id: str
+    partition: str
+    path: str
+    previous_instant: str = "null"
+    previous_base_file: str | None = None
+    writes: int = 0
+    inserts: int = 0
+    updates: int = 0
+    deletes: int = 0
+    size: int = 0
+    is_log: bool = False
+
+    def to_record(self) -> dict[str, Any]:
+        """The stat as `HoodieWriteStat`, with the values that deployed writers fill."""
+        name = self.path.rpartition("/")[2]
+        log = {"logVersion": 1, "logOffset": 0, "baseFile": "", "logFiles": [name]} if self.is_log else {}
+        counters = dict.fromkeys(_COUNTERS, 0)
+        return {
+            **dict.fromkeys(_STAT_FIELDS),
+            **counters,
+            "fileId": self.file_id,
+            "path": self.path,
+            "prevCommit": self.previous_instant,
+            "prevBaseFile": self.previous_base_file,
+            "partitionPath": self.partition,
+            "numWrites": self.writes,
+            "numDeletes": self.deletes,
+            "numUpdateWrites": self.updates,
+            "numInserts": self.inserts,
+            "totalWriteBytes": self.size,
+            "fileSizeInBytes": self.size,
+            **log,
+        }
+
+
+@implements("TL-005", "TL-007", "TL-009")
+@dataclass(frozen=True)
+class CommitMetadata:
+    """Completion metadata of a commit, deltacommit or replacecommit.
+
+    `replaced` are the file ids that a replacecommit hides, by partition; `schema` is the table schema as Avro JSON text,
+    without meta fields, None if the action carries none.
+    """
+
+    operation: str
+    stats: tuple[WriteStat, ...] = ()
+    schema: str | None = None
+    replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    compacted: bool = False
+    record: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+
+@implements("TL-007", "TL-009", "TL-012")
+def read_commit_metadata(data: bytes, path: str) -> CommitMetadata:
+    """Decode a completed commit, deltacommit or replacecommit.
+
+    Raises MalformedMetadata for other records, PathOutsideTable for a file that would lie outside the table.
+    """
+    record = read_record(data, path)
+    if "partitionToWriteStats" not in record:
+        raise MalformedMetadata(
+            "the record is not commit metadata", rule="TL-007", path=path,
+            expected="a field partitionToWriteStats", found=", ".join(record),
+        )  # fmt: skip
+    try:
+        partitions = record["partitionToWriteStats"] or {}
+        stats = tuple(_stat(partition, stat) for partition, stats in partitions.items() for stat in stats or ())
+        replaced = record.get("partitionToReplaceFileIds") or {}
+        return CommitMetadata(
+            operation=record.get("operationType") or "UNKNOWN",
+            stats=stats,
+            schema=(record.get("extraMetadata") or {}).get("schema") or None,
+            replaced={partition: tuple(ids) for partition, ids in replaced.items()},
+            compacted=bool(record.get("compacted")),
+            record=record,
+        )
+    except PathOutsideTable as error:
+        error.path = path
+        raise
+    except (KeyError, TypeError, AttributeError) as error:
+        raise MalformedMetadata(
+            "the commit metadata has another shape", rule="TL-007", path=path, found=f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def _stat(partition: str, stat: Mapping[str, Any]) -> WriteStat:
+    file_id, path = stat["fileId"] or "", inside(stat["path"] or "")
+    inside(partition)
+    if "/" in file_id:
+        raise PathOutsideTable("a file id that is a path", rule="LAY-020", expected="a name without /", found=repr(file_id))
+    return WriteStat(
+        file_id=file_id,
+        partition=partition,
+        path=path,
+        previous_instant=stat.get("prevCommit") or "null",
+        previous_base_file=stat.get("prevBaseFile"),
+        writes=stat.get("numWrites") or 0,
+        inserts=stat.get("numInserts") or 0,
+        updates=stat.get("numUpdateWrites") or 0,
+        deletes=stat.get("numDeletes") or 0,
+        size=stat.get("fileSizeInBytes") or 0,
+        is_log=bool(stat.get("logFiles")),
+    )
+
+
+@implements("TL-007", "TL-009", "OCC-023")
+def write_commit_metadata(
+    operation: str, stats: Iterable[WriteStat], schema: Mapping[str, Any] | None, sync_marker: bytes
+) -> bytes:
+    """Completion metadata of a commit or deltacommit; with `schema` None the workload profile of an inflight file."""
+    partitions: dict[str, list[dict[str, Any]]] = {}
+    for stat in stats:
+        partitions.setdefault(stat.partition, []).append(stat.to_record())
+    extra = {} if schema is None else {"schema": json.dumps(schema, separators=(",", ":"))}
+    record = {
+        "partitionToWriteStats": partitions,
+        "compacted": False,
+        "extraMetadata": extra,
+        "version": None,
+        "operationType": operation,
+    }
+    return write_record(COMMIT_METADATA_SCHEMA, record, sync_marker)
+
+
+@implements("TL-015", "TL-017")
+def read_compaction_plan(data: bytes, path: str) -> tuple[tuple[str, str], ...]:
+    """The file groups that a compaction plan compacts, as (partition, file id)."""
+    record = read_record(data, path)
+    try:
+        operations = record["operations"] or ()
+        return tuple((operation["partitionPath"] or "", operation["fileId"]) for operation in operations)
+    except (KeyError, TypeError) as error:
+        raise MalformedMetadata("the record is not a compaction plan", rule="TL-015", path=path, found=str(error)) from error
+
+
+def _optional(avro_type: Any) -> list[Any]:
+    return ["null", avro_type]
+
+
+def _nullable_fields(names_and_types: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [{"name": name, "type": _optional(kind), "default": None} for name, kind in names_and_types.items()]
+
+
+_STRING = {"type": "string", "avro.java.string": "String"}
+_RUNTIME_STATS = {
+    "type": "record",
+    "name": "HoodieRuntimeStats",
+    "fields": _nullable_fields({"totalScanTime": "long", "totalCreateTime": "long", "totalUpsertTime": "long"}),
+}
+#: The 31 fields of a write stat, in the deployed order.
+_STAT_FIELDS: dict[str, Any] = {
+    "fileId": _STRING,
+    "path": _STRING,
+    "prevCommit": _STRING,
+    "numWrites": "long",
+    "numDeletes": "long",
+    "numUpdateWrites": "long",
+    "totalWriteBytes": "long",
+    "totalWriteErrors": "long",
+    "partitionPath": _STRING,
+    "totalLogRecords": "long",
+    "totalLogFiles": "long",
+    "totalUpdatedRecordsCompacted": "long",
+    "numInserts": "long",
+    "totalLogBlocks": "long",
+    "totalCorruptLogBlock": "long",
+    "totalRollbackBlocks": "long",
+    "fileSizeInBytes": "long",
+    "logVersion": "int",
+    "logOffset": "long",
+    "baseFile": _STRING,
+    "logFiles": {"type": "array", "items": _STRING},
+    "cdcStats": {"type": "map", "values": "long", "avro.java.string": "String"},
+    "prevBaseFile": _STRING,
+    "minEventTime": "long",
+    "maxEventTime": "long",
+    "runtimeStats": _RUNTIME_STATS,
+    "totalLogFilesCompacted": "long",
+    "totalLogReadTimeMs": "long",
+    "totalLogSizeCompacted": "long",
+    "tempPath": _STRING,
+    "numUpdates": "long",
+}
+#: Counters that deployed writers store as 0 where there is nothing to count.
+_COUNTERS = (
+    "totalWriteErrors",
+    "totalLogRecords",
+    "totalUpdatedRecordsCompacted",
+    "totalLogBlocks",
+    "totalCorruptLogBlock",
+    "totalRollbackBlocks",
+    "totalLogFilesCompacted",
+    "totalLogReadTimeMs",
+    "totalLogSizeCompacted",
+    "numUpdates",
+)
+
+COMMIT_METADATA_SCHEMA: dict[str, Any] = {
+    "type": "record",
+    "name": "HoodieCommitMetadata",
+    "namespace": "org.apache.hudi.avro.model",
+    "fields": [
+        {
+            "name": "partitionToWriteStats",
+            "type": _optional(
+                {
+                    "type": "map",
+                    "avro.java.string": "String",
+                    "values": {
+                        "type": "array",
+                        "items": {"type": "record", "name": "HoodieWriteStat", "fields": _nullable_fields(_STAT_FIELDS)},
+                    },
+                }
+            ),
+            "default": None,
+        },
+        {"name": "compacted", "type": _optional("boolean"), "default": None},
+        {
+            "name": "extraMetadata",
+            "type": _optional({"type": "map", "values": _STRING, "avro.java.string": "String"}),
+            "default": None,
+        },
+        {"name": "version", "type": ["int", "null"], "default": 1},
+        {"name": "operationType", "type": _optional(_STRING), "default": None},
+    ],
+}
