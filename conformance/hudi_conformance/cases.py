@@ -1,0 +1,214 @@
+"""A golden case as data: one question about one table, with its right answer.
+
+A case is a folder of `fixtures/<area>/` with `case.json` (shape: `schemas/case.json`), the table, and the expected
+answer. It says which rules it checks and which features an engine must offer to be asked; it never names a product.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hudi_conformance.contract.messages import FEATURES, Query
+
+if TYPE_CHECKING:
+    from hudi_conformance.rows import Rows
+
+PACKAGE = Path(__file__).parent
+
+#: Areas in the order of reports, with the words that people read.
+AREAS = {
+    "timeline": "timeline",
+    "log": "log format",
+    "merge": "merge",
+    "queries": "queries",
+    "layout": "layout",
+    "relay": "relay",
+    "writes": "writes",
+}
+
+
+class CaseError(ValueError):
+    """A case file that cannot be used; names the file, the key and what is wrong with it."""
+
+    def __init__(self, path: Path, key: str, message: str) -> None:
+        super().__init__(f"{path}: {key}: {message}")
+        self.path, self.key, self.message = path, key, message
+
+
+@dataclass(frozen=True)
+class Producer:
+    """Who wrote the table of a case; `recipe` is `file::function` in the repository."""
+
+    engine: str
+    recipe: str
+    version: str | None = None
+    note: str | None = None
+
+    def __str__(self) -> str:
+        """Engine and version."""
+        return self.engine if self.version is None else f"{self.engine} {self.version}"
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The right answer: one of `rows`, `inspect` (files), `refused`, `error`; or nothing when `open`."""
+
+    rows: str | None = None
+    inspect: str | None = None
+    refused: str | None = None
+    error: str | None = None
+    accept: tuple[str, ...] = ()
+    open: bool = False
+    derived_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Case:
+    """One golden case; the fields are those of `case.json`, `folder` is where it lies."""
+
+    folder: Path
+    id: str
+    requirements: tuple[str, ...]
+    description: str
+    producer: Producer
+    needs: tuple[str, ...]
+    table: str
+    expected: Expected
+    if_it_fails: str
+    query: Query = field(default_factory=Query)
+    file: str | None = None
+    flags: tuple[str, ...] = ()
+    errata: tuple[str, ...] = ()
+
+    @property
+    def area(self) -> str:
+        """The first word of the id, a key of `AREAS`."""
+        return self.id.partition(".")[0]
+
+    @property
+    def path(self) -> Path:
+        """The case file."""
+        return self.folder / "case.json"
+
+    @property
+    def table_folder(self) -> Path:
+        """Where the committed table lies. Never hand it to an engine: `place` makes a copy."""
+        return (self.folder / self.table).resolve()
+
+    @property
+    def inspects(self) -> bool:
+        """Whether the question is put by `inspect` and not by `read`."""
+        return self.expected.inspect is not None or self.file is not None
+
+    @cached_property
+    def rows(self) -> "tuple[Rows, ...]":
+        """The right rows, then the further answers that are accepted; empty if no rows are expected."""
+        from hudi_conformance.rows import load_rows
+
+        names = () if self.expected.rows is None else (self.expected.rows, *self.expected.accept)
+        return tuple(load_rows(self.folder / name) for name in names)
+
+    @cached_property
+    def inspection(self) -> tuple[dict[str, Any], ...]:
+        """What inspecting must show, then the further answers that are accepted; empty if that is not the question."""
+        names = () if self.expected.inspect is None else (self.expected.inspect, *self.expected.accept)
+        return tuple(read_json(self.folder / name) for name in names)
+
+
+def load(path: Path) -> Case:
+    """The case in the file `path`; raises `CaseError` for the first thing that is wrong with it."""
+    path = path.resolve()
+    raw = read_json(path)
+    check(path, raw, "case.json")
+    for feature in raw["needs"]:
+        if feature not in FEATURES:
+            raise CaseError(path, "needs", f"{feature!r} is not a feature of the contract (hudi-conformance explain)")
+    expected = dict(raw["expected"])
+    case = Case(
+        folder=path.parent,
+        producer=Producer(**raw["producer"]),
+        query=Query.from_json(raw.get("query", {})),
+        expected=Expected(**_tuples(expected)),
+        **_tuples({k: v for k, v in raw.items() if k not in ("producer", "query", "expected")}),
+    )
+    _check_files(case)
+    return case
+
+
+def _tuples(raw: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in raw.items()}
+
+
+def _check_files(case: Case) -> None:
+    """Every file that a case names exists, so that a typing error is not taken for an engine's fault."""
+    if not case.table_folder.is_dir():
+        raise CaseError(case.path, "table", f"no folder {case.table!r} beside the case")
+    if case.file is not None and not (case.table_folder / case.file).is_file():
+        raise CaseError(case.path, "file", f"no file {case.file!r} in {case.table!r}")
+    answers = {"rows": case.expected.rows, "inspect": case.expected.inspect}
+    named = [(f"expected.{k}", v) for k, v in answers.items() if v is not None]
+    for key, name in [*named, *(("expected.accept", a) for a in case.expected.accept)]:
+        if not (case.folder / name).is_file():
+            raise CaseError(case.path, key, f"no file {name!r} beside the case")
+
+
+def looks_like_a_case(path: Path) -> bool:
+    """Whether a file of the name `case.json` is one of ours, wherever it lies: other projects use the name too."""
+    if path.resolve().is_relative_to(fixtures_root()):
+        return True
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return False
+    return isinstance(raw, dict) and raw.keys() >= {"id", "requirements", "producer", "needs", "expected"}
+
+
+def find_cases(root: Path | None = None) -> Iterator[Case]:
+    """All cases below `root` (the shipped fixtures if None), in the order of their paths."""
+    for path in sorted((root or fixtures_root()).rglob("case.json")):
+        yield load(path)
+
+
+@cache
+def fixtures_root() -> Path:
+    """The shipped golden cases: `fixtures/` of a source checkout, `_fixtures` of an installed package."""
+    installed = PACKAGE / "_fixtures"
+    return installed if installed.is_dir() else PACKAGE.parents[1] / "fixtures"
+
+
+def place(case: Case, folder: Path) -> str:
+    """Copy the table of `case` to `folder/table` for one engine to work on; the copy's `file://` URI."""
+    copy = folder.resolve() / "table"
+    shutil.copytree(case.table_folder, copy)
+    return copy.as_uri()
+
+
+def read_json(path: Path) -> Any:
+    """The JSON value in a file of a case; raises `CaseError` when there is none."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CaseError(path, "file", f"cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise CaseError(path, "file", f"is not JSON: {error}") from None
+
+
+def check(path: Path, value: Any, schema: str) -> None:
+    """Raise `CaseError`, naming file and key, if `value` does not have the shape of `schemas/<schema>`."""
+    from jsonschema.exceptions import best_match
+
+    error = best_match(_validator(schema).iter_errors(value))
+    if error is not None:
+        key = ".".join(map(str, error.absolute_path)) or "the file"
+        raise CaseError(path, key, error.message)
+
+
+@cache
+def _validator(schema: str) -> Any:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(json.loads((PACKAGE / "schemas" / schema).read_text(encoding="utf-8")))
