@@ -154,6 +154,18 @@ class UnsupportedSchema(UnsupportedFeature):
     feature = "schema"
 
 
+class UnsupportedPartialUpdate(UnsupportedFeature):
+    """A log block that holds only some columns of its rows."""
+
+    feature = "write.partial-update"
+
+
+class UnsupportedTableFeature(UnsupportedFeature):
+    """A property of the table switches something on that this implementation does not do."""
+
+    feature = "table-feature"
+
+
 class UnsupportedKeyGenerator(UnsupportedFeature):
     """The table's key generator is not one that this implementation can write with."""
 

@@ -15,6 +15,10 @@ from hudi_reference.timeline.instant import Instant, parse_instant_name
 from hudi_reference.timeline.states import ACTIONS, COMMITS, State
 
 
+#: Later than every instant: `:` follows the digits.
+END_OF_TIME = ":"
+
+
 @dataclass(frozen=True)
 class Timeline:
     """The instants of a table, one for each action in its highest state, by requested time.
@@ -24,6 +28,10 @@ class Timeline:
 
     instants: tuple[Instant, ...]
     load_history: Callable[[], tuple[Instant, ...]] = tuple
+    #: Requested time of the oldest write in any state: what is older was archived, and only completed writes are.
+    start: str | None = None
+    #: Requested time up to which files count.
+    read_time: str = END_OF_TIME
 
     @property
     def completed(self) -> tuple[Instant, ...]:
@@ -54,13 +62,6 @@ class Timeline:
         commits = (instant for instant in self.history if instant.action in COMMITS)
         return {instant.requested: instant.completion or instant.requested for instant in commits}
 
-    @cached_property
-    def first_write(self) -> str | None:
-        """Requested time of the oldest write in any state; what is older was archived, and only completed writes are."""
-        savepoints = {instant.requested for instant in self.completed if instant.action == "savepoint"}
-        writes = (instant.requested for instant in self.instants if ACTIONS[instant.action].writes)
-        return next((requested for requested in writes if requested not in savepoints), None)
-
     @implements("RDR-008", "RDR-009", "TL-033", "TL-055")
     def completion_of(self, requested: str) -> str | None:
         """Completion time of the write with that requested time; None if it did not complete.
@@ -70,14 +71,14 @@ class Timeline:
         """
         if (completion := self._completions.get(requested)) is not None:
             return completion
-        if self.first_write is None or requested >= self.first_write:
+        if self.start is None or requested >= self.start:
             return self._archived_completions.get(requested)
         return self._archived_completions.get(requested, requested)
 
     def until(self, requested: str) -> "Timeline":
         """The timeline of the instants requested at that time or before."""
         kept = tuple(instant for instant in self.instants if instant.requested <= requested)
-        return Timeline(kept, lambda: tuple(i for i in self.history if i.requested <= requested))
+        return Timeline(kept, lambda: tuple(i for i in self.history if i.requested <= requested), self.start, requested)
 
 
 @implements("LAY-017", "TL-046", "TL-053")
@@ -105,4 +106,12 @@ def load_timeline(storage: Storage, properties: TableProperties) -> Timeline:
         info.path.removeprefix(folder) for info in storage.list(folder, skip=properties.history_folder)
     )
     instants = build_timeline(name for name in names if "/" not in name)
-    return Timeline(instants, lambda: read_history(storage, properties.history_folder))
+    return Timeline(instants, lambda: read_history(storage, properties.history_folder), _oldest_write(instants))
+
+
+def _oldest_write(instants: Iterable[Instant]) -> str | None:
+    """Savepointed commits may stay behind when later ones are archived, so they do not count."""
+    instants = tuple(instants)
+    savepointed = {instant.requested for instant in instants if instant.action == "savepoint"}
+    writes = (instant.requested for instant in instants if ACTIONS[instant.action].writes)
+    return next((requested for requested in writes if requested not in savepointed), None)

@@ -8,7 +8,6 @@ import json
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import fastavro
 import pyarrow as pa
@@ -135,11 +134,11 @@ def decode_deletes(block: Block) -> list[Delete]:
 
 
 @implements("BLK-006", "BLK-007", "BLK-008", "BLK-009", "BLK-010")
-def encode_deletes(deletes: Sequence[Delete]) -> bytes:
-    """The content of a delete block."""
+def encode_deletes(deletes: Sequence[Delete], ordering_types: Sequence[pa.DataType]) -> bytes:
+    """The content of a delete block; `ordering_types` are those of the table's ordering columns."""
     out = io.BytesIO()
     entries = [
-        {"recordKey": d.key, "partitionPath": d.partition, "orderingVal": wrap(d.ordering)} for d in deletes
+        {"recordKey": d.key, "partitionPath": d.partition, "orderingVal": wrap(d.ordering, ordering_types)} for d in deletes
     ]
     fastavro.schemaless_writer(out, DELETE_LIST, {"deleteRecordList": entries})
     return struct.pack(">ii", CONTENT_VERSION, len(out.getvalue())) + out.getvalue()

@@ -4,16 +4,19 @@ A wrapper is a record with one field `value`, so it costs only the number of its
 value": such a delete wins over every earlier version of its key.
 """
 
-import datetime
 import decimal
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import fastavro
+import pyarrow as pa
+import pyarrow.types as pt
 
+from hudi_reference.errors import UnsupportedSchema
 from hudi_reference.requirement import implements
 
-Scalar = bool | int | float | str | bytes | decimal.Decimal | datetime.date | datetime.datetime
-#: An ordering value as stored: one value, or a tuple where the table has several ordering fields.
+Scalar = bool | int | float | str | bytes | decimal.Decimal
+#: An ordering value as stored (dates and timestamps as their numbers), or a tuple of them for several ordering fields.
 Ordering = Scalar | tuple[Scalar | None, ...]
 
 _NAMESPACE = "org.apache.hudi.avro.model"
@@ -85,30 +88,40 @@ def unwrap(stored: Any) -> Ordering | None:
 
 
 @implements("BLK-009")
-def wrap(ordering: Ordering | None) -> Any:
-    """The wrapper record that stores an ordering value; Integer 0 for None."""
+def wrap(ordering: Ordering | None, kinds: Sequence[pa.DataType]) -> Any:
+    """The wrapper record that stores an ordering value of columns of these types; Integer 0 for None."""
     if ordering is None:
         return (f"{_NAMESPACE}.IntWrapper", {"value": 0})
     if isinstance(ordering, tuple):
-        parts = [None if part is None else _wrap_one(part) for part in ordering]
+        parts = [None if part is None else _wrap_one(part, kind) for part, kind in zip(ordering, kinds, strict=True)]
         return (f"{_NAMESPACE}.ArrayWrapper", {"wrappedValues": parts})
-    return _wrap_one(ordering)
+    return _wrap_one(ordering, kinds[0])
 
 
-def _wrap_one(value: Scalar) -> tuple[str, dict[str, Any]]:
-    match value:
-        case bool():
-            kind = "BooleanWrapper"
-        case int():
-            kind = "LongWrapper"
-        case float():
-            kind = "DoubleWrapper"
-        case str():
-            kind = "StringWrapper"
-        case bytes():
-            kind = "BytesWrapper"
-        case decimal.Decimal():
-            kind, value = "DecimalWrapper", value.quantize(decimal.Decimal(1).scaleb(-15))
-        case _:
-            raise TypeError(f"no wrapper for an ordering value of type {type(value).__name__}")
-    return f"{_NAMESPACE}.{kind}", {"value": value}
+def _wrap_one(value: Scalar, kind: pa.DataType) -> tuple[str, dict[str, Any]]:
+    if isinstance(value, decimal.Decimal):
+        value = value.quantize(decimal.Decimal(1).scaleb(-15))
+    elif value == 0 and pt.is_int32(kind):
+        kind = pa.int64()  # Integer 0 would mean "no ordering value"
+    return f"{_NAMESPACE}.{_wrapper_name(kind)}", {"value": value}
+
+
+def _wrapper_name(kind: pa.DataType) -> str:
+    for is_of_kind, name in _WRAPPER_OF:
+        if is_of_kind(kind):
+            return name
+    raise UnsupportedSchema("no delete record can hold this ordering column", rule="BLK-009", found=str(kind))
+
+
+_WRAPPER_OF: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
+    (pt.is_boolean, "BooleanWrapper"),
+    (pt.is_date32, "DateWrapper"),
+    (pt.is_int32, "IntWrapper"),
+    (pt.is_int64, "LongWrapper"),
+    (pt.is_timestamp, "LongWrapper"),
+    (pt.is_float32, "FloatWrapper"),
+    (pt.is_float64, "DoubleWrapper"),
+    (pt.is_string, "StringWrapper"),
+    (pt.is_binary, "BytesWrapper"),
+    (pt.is_decimal, "DecimalWrapper"),
+)

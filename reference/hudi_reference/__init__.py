@@ -1,0 +1,22 @@
+"""A reference implementation of the Apache Hudi table format, version 8, to be read beside the specification.
+
+`Table.open -> properties -> timeline -> file groups -> slices at a read time -> merged rows`
+`rows -> keys -> locate -> files -> completed instant`
+
+The chapters, from the outside in; nothing imports upwards:
+
+* `table`: file groups and slices, queries, writes
+* `timeline`: actions and states, instants, metadata of actions, history
+* `files`: Parquet base files, log files with their blocks
+* `records`: keys, ordering values, merging
+* `layout`, `schema`: names, properties, partitions; Avro and Arrow schemas
+* `storage`, `clock`, `ids`: the three ways into the world; `errors`: the ways of being wrong
+
+One writer at a time: conflicts between concurrent writers are found only where both make the same instant.
+"""
+
+from hudi_reference.table.create import WritableTable, create_table, open_table
+from hudi_reference.table.table import Table
+
+__version__ = "0.1.0"
+__all__ = ["Table", "WritableTable", "create_table", "open_table"]

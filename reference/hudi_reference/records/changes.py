@@ -1,0 +1,104 @@
+"""The changes that meet the rows of a base file, and which rows are left after they met."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+from hudi_reference.files.log.content import Delete
+from hudi_reference.layout.properties import MergeMode
+from hudi_reference.records.merge import Kind, Version, fold, merger_of
+from hudi_reference.records.ordering import orderings_of
+from hudi_reference.requirement import implements
+
+KEY = "_hoodie_record_key"
+IS_DELETED = "_hoodie_is_deleted"
+#: With fewer changes than this, versions are folded one by one as the decision tables say; with more, by columns.
+FEW_CHANGES = 10_000
+
+
+@implements("LF-001", "BLK-011", "RDR-014")
+@dataclass(frozen=True)
+class Changes:
+    """Versions of records in merge order: contents of data blocks (tables of the one `schema`) and of delete blocks."""
+
+    batches: Sequence[pa.Table | Sequence[Delete]]
+    schema: pa.Schema
+
+    def __len__(self) -> int:
+        return sum(len(batch) for batch in self.batches)
+
+    @cached_property
+    def rows(self) -> pa.Table:
+        """The rows of all data blocks."""
+        return pa.concat_tables([self.schema.empty_table(), *(b for b in self.batches if isinstance(b, pa.Table))])
+
+    def versions(self, ordering: tuple[str, ...]) -> Iterator[tuple[str, Version]]:
+        """Keys and versions in merge order. A version's position is that of its row in `rows`, -1 for an entry without row."""
+        height = 0
+        for batch in self.batches:
+            if isinstance(batch, pa.Table):
+                positions = range(height, height + batch.num_rows)
+                columns = (batch.column(KEY).to_pylist(), kinds_of(batch), orderings_of(batch, ordering), positions)
+                yield from ((key, Version(*version)) for key, *version in zip(*columns, strict=True))
+                height += batch.num_rows
+            else:
+                yield from ((delete.key, version_of(delete)) for delete in batch)
+
+
+@implements("BLK-012")
+def version_of(delete: Delete) -> Version:
+    """A delete entry as a version of its record."""
+    return Version(Kind.KEY_DELETE if delete.ordering is None else Kind.DELETE, delete.ordering, -1)
+
+
+def kinds_of(rows: pa.Table) -> list[Kind]:
+    """What each row is: a delete where `_hoodie_is_deleted` is true."""
+    if IS_DELETED not in rows.column_names:
+        return [Kind.ROW] * rows.num_rows
+    return [Kind.DELETE if flag else Kind.ROW for flag in rows.column(IS_DELETED).to_pylist()]
+
+
+@implements("RDR-016", "MRG-005", "MRG-012", "MRG-014", "TYP-006")
+def apply(base: pa.Table, changes: Changes, mode: MergeMode, ordering: tuple[str, ...]) -> pa.Table:
+    """The rows that are left: of `base` those that no change beat, of the changes those that won. Any row order."""
+    if not len(changes):
+        return base
+    if len(changes) >= FEW_CHANGES and len(ordering) <= 1:
+        from hudi_reference.records.columnar import select_by_columns
+
+        kept, won = select_by_columns(base, changes, mode, ordering)
+    else:
+        kept, won = select(base, changes, mode, ordering)
+    return pa.concat_tables([base.take(kept), changes.rows.take(won)])
+
+
+@implements("RDR-016", "RDR-017", "LAY-022", "MRG-006")
+def select(base: pa.Table, changes: Changes, mode: MergeMode, ordering: tuple[str, ...]) -> tuple[pa.Array, pa.Array]:
+    """Positions of the base rows that stay, and positions in `changes.rows` of the rows that won.
+
+    A key that occurs twice in the base file (plain inserts do not look keys up) meets its changes at each of its rows.
+    """
+    merge = merger_of(mode)
+    versions: dict[str, list[Version]] = {}
+    for key, version in changes.versions(ordering):
+        versions.setdefault(key, []).append(version)
+    kept: list[int] = []
+    winners: list[Version | None] = []
+    met: set[str] = set()
+    values = orderings_of(base, ordering)
+    for row, key in enumerate(base.column(KEY).to_pylist()):
+        if key not in versions:
+            kept.append(row)
+            continue
+        met.add(key)
+        stored = Version(Kind.ROW, values[row], row)
+        winner = fold([stored, *versions[key]], merge)
+        if winner is stored:
+            kept.append(row)
+        else:
+            winners.append(winner)
+    winners += [fold(found, merge) for key, found in versions.items() if key not in met]
+    won = [winner.position for winner in winners if winner is not None and winner.kind is Kind.ROW]
+    return pa.array(kept, pa.int64()), pa.array(won, pa.int64())

@@ -1,0 +1,144 @@
+"""Merging by columns: the fast path behind `changes.apply`, equal to `changes.select` row by row.
+
+The winner of a key is the entry with the greatest (ordering, position) of those after the key's last delete by key; in
+commit-time mode the last entry. That is what folding by the decision tables comes to, as ordering values are totally ordered.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from hudi_reference.files.log.content import Delete
+from hudi_reference.layout.properties import MergeMode
+from hudi_reference.records.changes import IS_DELETED, KEY, Changes, select
+from hudi_reference.records.ordering import stored_values
+
+Integers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+def select_by_columns(
+    base: pa.Table, changes: Changes, mode: MergeMode, ordering: tuple[str, ...]
+) -> tuple[pa.Array, pa.Array]:
+    """As `changes.select`, for at most one ordering field."""
+    by_ordering = mode == "EVENT_TIME_ORDERING" and bool(ordering)
+    keys = pa.chunked_array([_keys(batch) for batch in changes.batches], pa.string()).combine_chunks()
+    codes = keys.dictionary_encode()
+    code = codes.indices.to_numpy().astype(np.int64)
+    of_base = pc.index_in(base.column(KEY), value_set=codes.dictionary)
+    base_code = pc.fill_null(of_base, -1).to_numpy().astype(np.int64)
+    ranks = _ranks(base, changes, ordering[0]) if by_ordering else (np.zeros(base.num_rows, np.int64), np.zeros(len(code), np.int64))
+    if ranks is None:
+        return select(base, changes, mode, ordering)
+    base_rank, rank = ranks
+    key_deletes = _key_deletes(changes)
+    rank = np.where(key_deletes, np.iinfo(np.int64).min, rank)
+    alive, erased = _after_last_key_delete(code, key_deletes, len(codes.dictionary))
+    winner = _greatest(code, rank, alive, len(codes.dictionary))
+    touched = base_code >= 0
+    wins = _beats(base_code, base_rank, winner, rank, erased, by_ordering, touched)
+    kept = np.flatnonzero(~wins)
+    new = np.ones(len(codes.dictionary), np.bool_)
+    new[base_code[touched]] = False
+    entries = np.concatenate([winner[base_code[wins]], winner[new]])
+    positions = _positions(changes)[entries]
+    return pa.array(kept), pa.array(positions[positions >= 0])
+
+
+def _keys(batch: pa.Table | Sequence[Delete]) -> pa.Array:
+    if isinstance(batch, pa.Table):
+        return pa.chunked_array(batch.column(KEY).chunks, pa.string()).combine_chunks()
+    return pa.array([delete.key for delete in batch], pa.string())
+
+
+def _key_deletes(changes: Changes) -> Flags:
+    flags = [
+        np.zeros(batch.num_rows, np.bool_)
+        if isinstance(batch, pa.Table)
+        else np.array([delete.ordering is None for delete in batch], np.bool_)
+        for batch in changes.batches
+    ]
+    return np.concatenate(flags)
+
+
+def _positions(changes: Changes) -> Integers:
+    """For each entry the position of its row in `changes.rows`; -1 for deletes, also those that have a row."""
+    parts: list[Integers] = []
+    height = 0
+    for batch in changes.batches:
+        if not isinstance(batch, pa.Table):
+            parts.append(np.full(len(batch), -1, np.int64))
+            continue
+        positions = np.arange(height, height + batch.num_rows)
+        if IS_DELETED in batch.column_names:
+            flags = pc.fill_null(batch.column(IS_DELETED), False).to_numpy()
+            positions = np.where(flags, -1, positions)
+        parts.append(positions)
+        height += batch.num_rows
+    return np.concatenate(parts)
+
+
+def _ranks(base: pa.Table, changes: Changes, field: str) -> tuple[Integers, Integers] | None:
+    """Ordering values of base rows and entries as numbers in the same order; None for types without a fast order."""
+    columns = [stored_values(base, field)]
+    kind = columns[0].type
+    if not (pt.is_integer(kind) or pt.is_string(kind)):
+        return None
+    for batch in changes.batches:
+        if isinstance(batch, pa.Table):
+            columns.append(stored_values(batch, field))
+            continue
+        try:
+            columns.append(pa.chunked_array([pa.array([delete.ordering for delete in batch], kind)]))
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+            return None
+    if any(column.type != kind for column in columns):
+        return None
+    values = pa.chunked_array([chunk for column in columns for chunk in column.chunks], kind)
+    if pt.is_integer(kind):
+        ranks = pc.fill_null(values, 0).to_numpy().astype(np.int64)
+    else:
+        ranks = pc.rank(values, sort_keys="ascending", null_placement="at_start", tiebreaker="dense").to_numpy().astype(np.int64)
+    return ranks[: base.num_rows], ranks[base.num_rows :]
+
+
+def _after_last_key_delete(code: Integers, key_deletes: Flags, keys: int) -> tuple[Flags, Flags]:
+    """Which entries still count, and which keys had everything before them erased."""
+    last = np.full(keys, -1, np.int64)
+    entries = np.flatnonzero(key_deletes)
+    last[code[entries]] = entries  # of several assignments the last one stays
+    return np.arange(len(code)) >= last[code], last >= 0
+
+
+def _greatest(code: Integers, rank: Integers, alive: Flags, keys: int) -> Integers:
+    """For each key the entry that wins among the entries.
+
+    A delete by key that still counts is the first of its key; whatever follows wins over it, so it ranks lowest.
+    """
+    entries = np.flatnonzero(alive)
+    order = entries[np.lexsort((entries, rank[entries], code[entries]))]
+    winner = np.full(keys, -1, np.int64)
+    winner[code[order]] = order
+    return winner
+
+
+def _beats(
+    base_code: Integers,
+    base_rank: Integers,
+    winner: Integers,
+    rank: Integers,
+    erased: Flags,
+    by_ordering: bool,
+    touched: Flags,
+) -> Flags:
+    """Which base rows are beaten by the winner among the entries of their key."""
+    wins = touched.copy()
+    if by_ordering:
+        rows = np.flatnonzero(touched)
+        found = base_code[rows]
+        wins[rows] = erased[found] | (rank[winner[found]] >= base_rank[rows])
+    return wins

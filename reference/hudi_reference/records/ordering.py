@@ -1,0 +1,70 @@
+"""Ordering values: taken from rows as stored, and compared, spec "Record Merging > Event time".
+
+A missing ordering value is the default, the number 0. Numbers compare as numbers whatever their width, NaN is greater than every
+other number, texts compare by their UTF-8 bytes, several fields one after the other.
+"""
+
+import decimal
+import math
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from hudi_reference.errors import IncomparableOrdering
+from hudi_reference.files.log.deletes import Ordering
+from hudi_reference.requirement import implements
+
+
+@implements("MRG-019")
+def orderings_of(rows: pa.Table, fields: tuple[str, ...]) -> list[Ordering | None]:
+    """The ordering value of each row: a value for one field, a tuple for several, None without ordering fields."""
+    if not fields:
+        return [None] * rows.num_rows
+    columns = [stored_values(rows, field).to_pylist() for field in fields]
+    return columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
+
+
+def stored_values(rows: pa.Table, field: str) -> pa.ChunkedArray:
+    """A column with dates and timestamps as the numbers that stand for them in Avro; `a.b` is field b of struct a."""
+    name, *path = field.split(".")
+    if name not in rows.column_names:
+        return pa.chunked_array([pa.nulls(rows.num_rows)])
+    column = rows.column(name)
+    for step in path:
+        column = pa.chunked_array([chunk.field(step) for chunk in column.chunks], column.type.field(step).type)
+    if pt.is_date32(column.type):
+        return column.cast(pa.int32())
+    return column.cast(pa.int64()) if pt.is_timestamp(column.type) else column
+
+
+@implements("MRG-019", "MRG-028")
+def is_lower(left: Ordering | None, right: Ordering | None) -> bool:
+    """Whether `left` orders before `right`; raises IncomparableOrdering for values of different kinds."""
+    a, b = _sort_key(left), _sort_key(right)
+    if left is not None and right is not None and _kinds(a) != _kinds(b):
+        raise IncomparableOrdering(
+            "two ordering values of one key cannot be compared", rule="MRG-028", found=f"{left!r} and {right!r}"
+        )
+    return bool(a < b)
+
+
+def _sort_key(value: Any) -> tuple[Any, ...]:
+    match value:
+        case None:
+            return ("number", False, 0, 1.0)
+        case bool() | int() | decimal.Decimal():
+            return ("number", False, value, 1.0)
+        case float():
+            nan = math.isnan(value)
+            return ("number", nan, 0.0 if nan else value, 1.0 if value != 0 else math.copysign(1, value))
+        case str():
+            return ("text", value.encode())
+        case bytes():
+            return ("text", value)
+        case _:
+            return ("several", *(_sort_key(part) for part in value))
+
+
+def _kinds(key: tuple[Any, ...]) -> Any:
+    return [part[0] for part in key[1:]] if key[0] == "several" else key[0]

@@ -1,0 +1,1 @@
+"""Tables: file groups, queries and writes."""

@@ -1,0 +1,156 @@
+"""Making a table, and opening one."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from hudi_reference.clock import Clock, SystemClock
+from hudi_reference.errors import Misuse, TableExists
+from hudi_reference.ids import Ids, RandomIds
+from hudi_reference.layout.properties import (
+    MERGE_CONFIGURATION,
+    META_FOLDER,
+    PROPERTIES_PATH,
+    TABLE_VERSION,
+    TIMELINE_LAYOUT,
+    MergeMode,
+    TableProperties,
+    read_properties,
+    write_properties,
+)
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import AvroSchema, arrow_schema, field_names, parse_schema, without_meta_columns
+from hudi_reference.storage import ObjectExists, Storage, storage_of
+from hudi_reference.table.table import Table
+from hudi_reference.table.write import write
+from hudi_reference.timeline.generator import format_time
+
+
+class WritableTable(Table):
+    """A table with the operations that change it. Each is one action on the timeline and returns its requested time."""
+
+    def insert(self, rows: pa.Table, *, new_keys_in_logs: bool = False) -> str:
+        """Append rows without looking their keys up; duplicates stay."""
+        return write(self, "INSERT", rows, new_keys_in_logs=new_keys_in_logs)
+
+    def bulk_insert(self, rows: pa.Table) -> str:
+        """Append many rows to new base files."""
+        return write(self, "BULK_INSERT", rows)
+
+    def upsert(self, rows: pa.Table, *, new_keys_in_logs: bool = False) -> str:
+        """Merge rows into the table: known keys by the merge mode, new keys as inserts, flagged rows as deletes."""
+        return write(self, "UPSERT", rows, new_keys_in_logs=new_keys_in_logs)
+
+    def delete(self, keys: pa.Table) -> str:
+        """Remove records by key and partition columns, whatever their ordering value. Unknown keys are passed over."""
+        return write(self, "DELETE", keys)
+
+
+@implements("LAY-001", "LAY-011", "COMPAT-002")
+def open_table(
+    uri: str, *, storage: Storage | None = None, clock: Clock | None = None, ids: Ids | None = None
+) -> WritableTable:
+    """The table at `uri`, given nothing else. Raises TableNotFound, MalformedProperties, UnsupportedTableVersion and their kin."""
+    store = storage_of(uri) if storage is None else storage
+    return WritableTable(store, clock or SystemClock(), ids or RandomIds(), read_properties(store), uri)
+
+
+@implements("PROP-002", "PROP-005", "PROP-006", "PROP-015", "MRG-020", "MRG-033", "MRG-034", "COMPAT-005")
+def create_table(
+    uri: str,
+    *,
+    name: str,
+    schema: AvroSchema | str,
+    record_key: Sequence[str],
+    partition: Sequence[str] = (),
+    table_type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"] = "COPY_ON_WRITE",
+    ordering: Sequence[str] = (),
+    merge_mode: MergeMode | None = None,
+    hive_style: bool = False,
+    url_encode: bool = False,
+    database: str = "default",
+    properties: Mapping[str, str] | None = None,
+    storage: Storage | None = None,
+    clock: Clock | None = None,
+    ids: Ids | None = None,
+) -> WritableTable:
+    """An empty table at version 8. `schema` is an Avro record of the data columns; `properties` are further properties.
+
+    Raises TableExists, and Misuse for fields that the schema lacks or a merge mode that does not fit.
+    """
+    store, time = storage_of(uri) if storage is None else storage, clock or SystemClock()
+    avro = without_meta_columns(parse_schema(schema, "schema"))
+    arrow_schema(avro)
+    _check_fields(avro, [*record_key, *partition, *(field.partition(".")[0] for field in ordering)])
+    mode = merge_mode or ("EVENT_TIME_ORDERING" if ordering else "COMMIT_TIME_ORDERING")
+    _check_mode(mode, ordering)
+    strategy, payload = MERGE_CONFIGURATION[mode]
+    entries = {
+        "hoodie.table.name": name,
+        "hoodie.database.name": database,
+        "hoodie.table.type": table_type,
+        "hoodie.table.version": str(TABLE_VERSION),
+        "hoodie.table.initial.version": str(TABLE_VERSION),
+        "hoodie.timeline.layout.version": str(TIMELINE_LAYOUT),
+        "hoodie.timeline.path": "timeline",
+        "hoodie.timeline.history.path": "history",
+        "hoodie.archivelog.folder": "archived",
+        "hoodie.table.timeline.timezone": "UTC",
+        "hoodie.table.recordkey.fields": ",".join(record_key),
+        **({"hoodie.table.partition.fields": ",".join(partition)} if partition else {}),
+        **_ordering_entry(ordering),
+        "hoodie.table.keygenerator.type": _key_generator(record_key, partition),
+        "hoodie.record.merge.mode": mode,
+        "hoodie.record.merge.strategy.id": strategy,
+        "hoodie.compaction.payload.class": payload,
+        "hoodie.table.create.schema": json.dumps(avro, separators=(",", ":")),
+        "hoodie.datasource.write.hive_style_partitioning": str(hive_style).lower(),
+        "hoodie.datasource.write.partitionpath.urlencode": str(url_encode).lower(),
+        "hoodie.datasource.write.drop.partition.columns": "false",
+        **(properties or {}),
+    }
+    return WritableTable(store, time, ids or RandomIds(), _create(store, entries, time), uri)
+
+
+def _create(store: Storage, entries: Mapping[str, str], clock: Clock) -> TableProperties:
+    try:
+        if store.list(META_FOLDER):
+            raise ObjectExists(META_FOLDER)
+        created = format_time(clock.now(), utc=True)
+        return write_properties(store, entries, f"Properties saved on {created} UTC")
+    except ObjectExists as error:
+        raise TableExists(
+            "there is a table already", rule="LAY-013", path=PROPERTIES_PATH, cure="open it, or choose another path"
+        ) from error
+
+
+def _ordering_entry(ordering: Sequence[str]) -> dict[str, str]:
+    """One field goes under the name that every release of version 8 reads; several fit only under the newer one (ER-030)."""
+    if not ordering:
+        return {}
+    return {"hoodie.table.precombine.field" if len(ordering) == 1 else "hoodie.table.ordering.fields": ",".join(ordering)}
+
+
+def _key_generator(record_key: Sequence[str], partition: Sequence[str]) -> str:
+    if not partition:
+        return "NON_PARTITION"
+    return "SIMPLE" if len(partition) == 1 and len(record_key) == 1 else "COMPLEX"
+
+
+def _check_fields(schema: AvroSchema, wanted: Sequence[str]) -> None:
+    for field in wanted:
+        if field not in field_names(schema):
+            raise Misuse(
+                "a key, partition or ordering field is not in the schema", rule="PROP-007",
+                expected=f"one of {', '.join(field_names(schema))}", found=field,
+            )  # fmt: skip
+
+
+def _check_mode(mode: Any, ordering: Sequence[str]) -> None:
+    if mode not in MERGE_CONFIGURATION:
+        raise Misuse("a table with this merge mode cannot be created", rule="MRG-035", expected=" or ".join(MERGE_CONFIGURATION),
+                     found=str(mode))  # fmt: skip
+    if mode == "EVENT_TIME_ORDERING" and not ordering:
+        raise Misuse("event-time mode needs an ordering field", rule="MRG-034", expected="ordering=(field,)")

@@ -1,0 +1,185 @@
+"""File groups and their slices as of a read time, spec "File Layout Hierarchy" and "Reader Expectations".
+
+What is not completed is left out first; what is left is cut into slices by the requested times of base files and of pending
+compactions: a log file belongs to the newest of these that is not later than the log's completion.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from hudi_reference.errors import MalformedFileName
+from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name, split_path
+from hudi_reference.layout.properties import META_FOLDER, TableProperties
+from hudi_reference.requirement import implements
+from hudi_reference.storage import Storage
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.instant import Instant
+from hudi_reference.timeline.metadata import CommitMetadata, read_commit_metadata, read_compaction_plan
+from hudi_reference.timeline.states import State
+
+GroupId = tuple[str, str]
+
+
+@implements("LAY-022", "LAY-023")
+@dataclass(frozen=True)
+class FileSlice:
+    """One slice: at most one base file, and log files in merge order. `missing` are files that the timeline names only."""
+
+    partition: str
+    file_id: str
+    base_instant: str
+    base_file: str | None = None
+    log_files: tuple[str, ...] = ()
+    pending_compaction: bool = False
+    missing: frozenset[str] = frozenset()
+
+    def path(self, name: str) -> str:
+        """A file's path below the base path."""
+        return join_path(self.partition, name)
+
+
+@implements("LAY-020", "RDR-007", "RDR-010", "RDR-012")
+@dataclass(frozen=True)
+class FileGroup:
+    """The slices of one file id in one partition, newest first. `replaced_by` is the requested time of a replacecommit."""
+
+    partition: str
+    file_id: str
+    slices: tuple[FileSlice, ...]
+    replaced_by: str | None = None
+
+    @property
+    def latest(self) -> FileSlice | None:
+        """The slice as a snapshot reads it; None for a replaced group.
+
+        The slice of a pending compaction has no base file yet: its logs are read on top of the slice before it.
+        """
+        if self.replaced_by is not None or not self.slices:
+            return None
+        newest, *older = self.slices
+        if not newest.pending_compaction or not older:
+            return newest
+        before = older[0]
+        return replace(
+            before, log_files=before.log_files + newest.log_files, missing=before.missing | newest.missing
+        )
+
+
+@dataclass(frozen=True)
+class FileGroups:
+    """All file groups of a table at one read time, by partition and file id.
+
+    `commits` is the metadata of the completed writes on the active timeline, by requested time.
+    """
+
+    groups: Mapping[GroupId, FileGroup]
+    commits: dict[Instant, CommitMetadata] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[FileGroup]:
+        return iter(self.groups.values())
+
+    @cached_property
+    def committed(self) -> dict[str, int]:
+        """Sizes in bytes of the files that those writes made, by path."""
+        return {stat.path: stat.size for commit in self.commits.values() for stat in commit.stats if stat.path}
+
+    @property
+    @implements("RDR-010", "LAY-003")
+    def latest_slices(self) -> tuple[FileSlice, ...]:
+        """The slices that a snapshot reads."""
+        return tuple(found for group in self.groups.values() if (found := group.latest) is not None)
+
+
+@implements("LAY-003", "LAY-005", "LAY-009", "LAY-010", "LAY-012", "LAY-019", "RDR-005", "RDR-018")
+def load_file_groups(storage: Storage, properties: TableProperties, timeline: Timeline) -> FileGroups:
+    """The file groups at the time of the last instant of `timeline`, from one listing and the timeline's metadata."""
+    commits = {instant: load_commit(storage, properties, instant) for instant in timeline.commits}
+    committed = {stat.path for commit in commits.values() for stat in commit.stats if stat.path}
+    listed = {info.path for info in storage.list(skip=META_FOLDER)}
+    files: dict[GroupId, list[tuple[str, BaseFileName | LogFileName]]] = {}
+    for path in sorted(listed | committed):
+        partition, name = split_path(path)
+        parsed = parse_data_file_name(name)
+        if parsed is None and path in committed:
+            raise MalformedFileName("not the name of a data file", rule="BF-003", path=path, cure="the commit metadata names it")
+        if parsed is not None and not (isinstance(parsed, LogFileName) and parsed.cdc):
+            files.setdefault((partition, parsed.file_id), []).append((name, parsed))
+    compactions = _pending_compactions(storage, properties, timeline)
+    replaced = _replaced_groups(commits)
+    groups = {}
+    for identity, found in files.items():
+        slices = _slices(identity, found, compactions.get(identity, ()), timeline, listed)
+        if slices:
+            groups[identity] = FileGroup(*identity, slices, replaced.get(identity))
+    return FileGroups(groups, commits)
+
+
+def load_commit(storage: Storage, properties: TableProperties, instant: Instant) -> CommitMetadata:
+    """The metadata of one completed write."""
+    path = f"{properties.timeline_folder}/{instant.file_name}"
+    return read_commit_metadata(storage.get(path), path)
+
+
+@implements("RDR-010", "RDR-011", "TL-010", "TL-039")
+def _replaced_groups(commits: Mapping[Instant, CommitMetadata]) -> dict[GroupId, str]:
+    return {
+        (partition, file_id): instant.requested
+        for instant, commit in commits.items()
+        for partition, file_ids in commit.replaced.items()
+        for file_id in file_ids
+    }
+
+
+@implements("CMP-003", "TL-047")
+def _pending_compactions(
+    storage: Storage, properties: TableProperties, timeline: Timeline
+) -> dict[GroupId, tuple[str, ...]]:
+    """Requested times of the pending compactions of each file group."""
+    found: dict[GroupId, tuple[str, ...]] = {}
+    for instant in timeline.pending:
+        if instant.action != "compaction":
+            continue
+        requested = Instant(instant.requested, "compaction", State.REQUESTED)
+        path = f"{properties.timeline_folder}/{requested.file_name}"
+        for group in read_compaction_plan(storage.get(path), path):
+            found[group] = (*found.get(group, ()), instant.requested)
+    return found
+
+
+@implements("RDR-008", "RDR-012", "RDR-013", "RDR-015", "NBC-002", "LAY-023", "TL-033")
+def _slices(
+    identity: GroupId,
+    files: Iterable[tuple[str, BaseFileName | LogFileName]],
+    compactions: tuple[str, ...],
+    timeline: Timeline,
+    listed: set[str],
+) -> tuple[FileSlice, ...]:
+    """The slices of one group, newest first."""
+    last = timeline.read_time
+    completed = [
+        (name, parsed, completion)
+        for name, parsed in files
+        if parsed.instant <= last and (completion := timeline.completion_of(parsed.instant)) is not None
+    ]
+    slices = {instant: FileSlice(*identity, instant, pending_compaction=True) for instant in compactions}
+    for name, parsed, _ in completed:
+        if isinstance(parsed, BaseFileName):
+            slices[parsed.instant] = FileSlice(*identity, parsed.instant, base_file=name)
+    logs = sorted(
+        ((parsed.merge_order, name, parsed, completion) for name, parsed, completion in completed
+         if isinstance(parsed, LogFileName)),
+        key=lambda log: log[0],
+    )  # fmt: skip
+    for _, name, parsed, completion in logs:
+        start = max((start for start in slices if start <= completion), default=parsed.instant)
+        found = slices.get(start, FileSlice(*identity, start))
+        slices[start] = replace(found, log_files=(*found.log_files, name))
+    return tuple(_with_missing(slices[start], listed) for start in sorted(slices, reverse=True))
+
+
+@implements("TL-036")
+def _with_missing(found: FileSlice, listed: set[str]) -> FileSlice:
+    names = (*((found.base_file,) if found.base_file else ()), *found.log_files)
+    missing = frozenset(name for name in names if found.path(name) not in listed)
+    return replace(found, missing=missing) if missing else found

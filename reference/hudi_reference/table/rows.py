@@ -1,0 +1,106 @@
+"""Rows on their way into a table: checked against its schema, given keys, partitions and meta columns."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_reference.errors import InvalidRows, Misuse, UnsupportedSchema
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply
+from hudi_reference.records.keys import partition_paths, record_keys
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import META_COLUMNS
+from hudi_reference.schema.evolution import conform
+
+PARTITION = "_hoodie_partition_path"
+
+
+@implements("META-001", "META-007", "META-009")
+@dataclass(frozen=True)
+class Incoming:
+    """Rows with the columns of the stored table. Of the meta columns, key and partition path are filled."""
+
+    rows: pa.Table
+
+    def by_partition(self) -> Iterator[tuple[str, pa.Table]]:
+        """The rows of each partition, partitions in order of their paths."""
+        paths = self.rows.column(PARTITION)
+        for path in sorted(pc.unique(paths).to_pylist()):
+            yield path, self.rows.filter(pc.equal(paths, path))
+
+
+@implements("OCC-007", "PROP-007", "PROP-008")
+def prepare(rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, keys_only: bool = False) -> Incoming:
+    """Check incoming rows and give them keys and partitions.
+
+    With `keys_only`, as for a delete, columns other than key and partition fields may be absent. Raises InvalidRows.
+    """
+    if not properties.record_key:
+        raise Misuse("the table has no record key fields", rule="PROP-007", expected="hoodie.table.recordkey.fields")
+    _check_names(rows, stored, keys_only)
+    fields = pa.schema([field for field in stored if field.name not in META_COLUMNS])
+    try:
+        data = conform(rows.drop_columns([n for n in rows.column_names if n in META_COLUMNS]), fields, "rows to write")
+    except UnsupportedSchema as error:
+        raise InvalidRows("a column does not fit the table", rule="LF-038", path=error.path, expected=error.expected,
+                          found=error.found) from error  # fmt: skip
+    meta = {name: pa.nulls(rows.num_rows, pa.string()) for name in META_COLUMNS}
+    meta[KEY] = record_keys(data, properties)
+    meta[PARTITION] = partition_paths(data, properties)
+    columns = [*meta.values(), *data.columns]
+    return Incoming(pa.table(columns, schema=stored))
+
+
+def _check_names(rows: pa.Table, stored: pa.Schema, keys_only: bool) -> None:
+    names = rows.column_names
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidRows("a column occurs twice", rule="LAY-002", expected="each column once", found=twice)
+    unknown = [name for name in names if name not in stored.names]
+    absent = [] if keys_only else [n for n in stored.names if n not in names and n not in META_COLUMNS]
+    if unknown or absent:
+        raise InvalidRows(
+            f"the rows have {'unknown' if unknown else 'missing'} columns", rule="LF-038",
+            expected=", ".join(n for n in stored.names if n not in META_COLUMNS), found=", ".join(names),
+            cure="change the rows; adding columns to a table is schema evolution, a write of its own",
+        )  # fmt: skip
+
+
+@implements("MRG-011", "MRG-026")
+def combine(incoming: Incoming, properties: TableProperties) -> Incoming:
+    """One row for each key and partition: the one that the merge mode lets stay of the batch, deletes included."""
+    rows = incoming.rows
+    positions = pa.array(range(rows.num_rows), pa.int64())
+    identity = pc.binary_join_element_wise(rows.column(PARTITION), rows.column(KEY), "\0")
+    if pc.count_distinct(identity).as_py() == rows.num_rows:
+        return incoming
+    names = rows.column_names
+    marked = rows.set_column(names.index(KEY), KEY, identity).append_column("__position", positions)
+    # Inside the batch a flagged delete competes like any row; only the winner's flag counts.
+    plain = marked.drop_columns([IS_DELETED]) if IS_DELETED in names else marked
+    changes = Changes([plain], plain.schema)
+    won = apply(plain.schema.empty_table(), changes, properties.merge_mode, properties.ordering_fields)
+    return Incoming(rows.take(won.column("__position")))
+
+
+@implements("META-003", "META-005", "META-010", "META-011")
+def stamp(rows: pa.Table, instant: str, task: int, file_name: str) -> pa.Table:
+    """Fill the meta columns that tell when and where: commit time, sequence number, file name."""
+    count = rows.num_rows
+    filled = {
+        "_hoodie_commit_time": pa.repeat(pa.scalar(instant), count),
+        "_hoodie_commit_seqno": pa.array([f"{instant}_{task}_{row}" for row in range(count)], pa.string()),
+        "_hoodie_file_name": pa.repeat(pa.scalar(file_name), count),
+    }
+    for name, values in filled.items():
+        rows = rows.set_column(rows.column_names.index(name), rows.schema.field(name), values)
+    return rows
+
+
+@implements("META-004", "META-010")
+def in_file(rows: pa.Table, file_name: str) -> pa.Table:
+    """Rows that are carried into another file: only the file name changes."""
+    place = rows.column_names.index("_hoodie_file_name")
+    return rows.set_column(place, rows.schema.field(place), pa.repeat(pa.scalar(file_name), rows.num_rows))

@@ -1,0 +1,159 @@
+"""Reading one file slice: its base file, and the log blocks merged into it, spec "Reader Expectations"."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from hudi_reference.errors import CorruptCommittedBlock, MalformedLogFile, UnsupportedPartialUpdate
+from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey
+from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows, rollback_target
+from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.files.parquet import missing, read_base_file
+from hudi_reference.layout.properties import MergeMode
+from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply
+from hudi_reference.requirement import implements
+from hudi_reference.schema.evolution import conform
+from hudi_reference.storage import Storage
+from hudi_reference.table.file_groups import FileSlice
+from hudi_reference.timeline.active import Timeline
+
+
+@dataclass(frozen=True)
+class SliceReader:
+    """What the slices of one query have in common.
+
+    `schema` are the stored columns of the table, meta columns first; `committed` the sizes of committed files by path.
+    """
+
+    storage: Storage
+    timeline: Timeline
+    committed: Mapping[str, int]
+    schema: pa.Schema
+    mode: MergeMode
+    ordering: tuple[str, ...]
+    #: Whether Arrow may use threads of its own; off where slices are read in parallel.
+    threads: bool = False
+
+    @implements("RDR-012", "RDR-015", "RDR-016", "RDR-017", "TYP-006", "TYP-017", "MRG-015")
+    def read(self, found: FileSlice, columns: Sequence[str], *, logs: bool = True) -> pa.Table:
+        """The rows of a slice with these columns; of its base file alone if not `logs`.
+
+        Key and ordering columns take part in merging whether they are asked for or not.
+        """
+        self._check_present(found, logs=logs)
+        if not logs or not found.log_files:
+            return self._base_rows(found, self._fields(columns))
+        fields = self._fields({*columns, *self._merge_columns()})
+        changes = Changes(list(self._batches(found, fields)), fields)
+        return apply(self._base_rows(found, fields), changes, self.mode, self.ordering).select(list(columns))
+
+    @implements("OCC-008", "LAY-021")
+    def keys(self, found: FileSlice) -> set[str]:
+        """Every record key of the slice, those of deleted records included: what an index knows of it."""
+        self._check_present(found, logs=True)
+        fields = self._fields([KEY])
+        keys: set[str] = set(self._base_rows(found, fields).column(KEY).to_pylist())
+        for batch in self._batches(found, fields) if found.log_files else ():
+            keys.update(batch.column(KEY).to_pylist() if isinstance(batch, pa.Table) else (d.key for d in batch))
+        return keys
+
+    def _merge_columns(self) -> tuple[str, ...]:
+        present = set(self.schema.names)
+        ordering = (field.partition(".")[0] for field in self.ordering)
+        return tuple(name for name in (KEY, IS_DELETED, *ordering) if name in present)
+
+    def _fields(self, names: Iterable[str]) -> pa.Schema:
+        """The fields of these names; sequences keep their order, sets come in the order of the table."""
+        ordered = names if isinstance(names, Sequence) else [n for n in self.schema.names if n in set(names)]
+        return pa.schema([self.schema.field(name) for name in ordered])
+
+    @implements("TL-036", "RDR-012")
+    def _check_present(self, found: FileSlice, *, logs: bool) -> None:
+        needed = found.missing if logs else found.missing & {found.base_file}
+        if needed:
+            raise missing(found.path(min(name for name in needed if name)))
+
+    def _base_rows(self, found: FileSlice, fields: pa.Schema) -> pa.Table:
+        if found.base_file is None:
+            return fields.empty_table()
+        path = found.path(found.base_file)
+        return conform(read_base_file(self.storage, path, fields.names, threads=self.threads), fields, path)
+
+    @implements("BLK-011", "BLK-030")
+    def _batches(self, found: FileSlice, fields: pa.Schema) -> Iterator[pa.Table | list[Delete]]:
+        for block in self.blocks(found):
+            if block.kind is BlockType.DELETE:
+                yield decode_deletes(block)
+            else:
+                yield conform(decode_rows(block), fields, block.path)
+
+    @implements("LF-036", "BLK-004", "BLK-005", "LF-037", "RDR-013", "RDR-014", "LCP-003")
+    def blocks(self, found: FileSlice) -> list[Block]:
+        """The data and delete blocks that count, in merge order.
+
+        A rollback command undoes the blocks of its target that were read before it; a block whose instant did not complete
+        contributes nothing; the joined block of a log compaction takes the place of those it was made from.
+        """
+        queue: list[Block] = []
+        for name in found.log_files:
+            for block in self._file_blocks(found.path(name)):
+                if block.kind is BlockType.COMMAND:
+                    target = rollback_target(block)
+                    queue = [queued for queued in queue if queued.instant != target]
+                elif self._counts(block):
+                    queue.append(block)
+        return _with_compacted_in_place(queue)
+
+    @implements("LF-036", "TYP-008")
+    def _counts(self, block: Block) -> bool:
+        if block.kind is BlockType.CDC_DATA:
+            return False
+        if block.header.get(HeaderKey.IS_PARTIAL, "").lower() == "true":
+            raise UnsupportedPartialUpdate(
+                "partial updates are not merged yet", rule="LF-046", path=block.path, offset=block.offset
+            )
+        if block.instant > self.timeline.read_time:
+            return False
+        return self.timeline.completion_of(block.instant) is not None
+
+    @implements("BLK-016", "BLK-017", "LF-024")
+    def _file_blocks(self, path: str) -> Iterator[Block]:
+        """The whole blocks of a file.
+
+        Damage behind the bytes that a completed action wrote is what a crashed append leaves, and is passed over. Damage inside
+        them has taken committed changes, and so has damage in a file of which nobody knows how long it was.
+        """
+        size, end = self.committed.get(path), 0
+        for block in read_log_file(self.storage, path):
+            end = block.end
+            if not isinstance(block, CorruptBlock):
+                yield block
+            elif size is None or block.offset < size:
+                raise CorruptCommittedBlock(
+                    "a committed block is damaged", rule="BLK-015", path=path, offset=block.offset,
+                    expected="a whole block", found=block.reason, cure="restore the file from another copy of the table",
+                )  # fmt: skip
+        if size is not None and end < size:
+            raise MalformedLogFile(
+                "the file is shorter than its action wrote it", rule="BLK-016", path=path, offset=end,
+                expected=f"{size} bytes", found=f"{end} bytes", cure="restore the file from another copy of the table",
+            )  # fmt: skip
+
+
+@implements("LF-040", "LCP-003", "LCP-005")
+def _with_compacted_in_place(queue: Sequence[Block]) -> list[Block]:
+    """The queue with each joined block of a log compaction where the newest of its inputs was, and without the inputs."""
+    merged = list(queue)
+    for joined in queue:
+        times = joined.header.get(HeaderKey.COMPACTED_BLOCK_TIMES)
+        if times is None:
+            continue
+        inputs = set(times.split(","))
+        places = [place for place, block in enumerate(merged) if block.instant in inputs]
+        if not places:
+            continue
+        rest = [block for block in merged[: places[-1]] if block.instant not in inputs and block is not joined]
+        after = [block for block in merged[places[-1] + 1 :] if block.instant not in inputs and block is not joined]
+        merged = [*rest, joined, *after]
+    return merged

@@ -1,0 +1,242 @@
+"""A table: what is asked of it and what is done to it.
+
+read:   properties -> timeline -> file groups -> slices at a read time -> merged rows
+write:  rows -> keys -> locate -> files -> completed instant
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_reference.clock import Clock
+from hudi_reference.errors import InvalidQuery, UnsupportedTableFeature
+from hudi_reference.files.parquet import read_base_file
+from hudi_reference.ids import Ids
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import META_COLUMNS, AvroSchema, arrow_schema, parse_schema, with_meta_columns, without_meta_columns
+from hudi_reference.storage import Storage
+from hudi_reference.table.file_groups import FileGroups, FileSlice, load_file_groups
+from hudi_reference.table.inspect import inspect_table
+from hudi_reference.table.slice_reader import SliceReader
+from hudi_reference.timeline.active import Timeline, load_timeline
+
+#: A comparison of a column with a constant.
+Comparison = tuple[str, str, Any]
+
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "=": pc.equal,
+    "!=": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+
+
+@dataclass(frozen=True)
+class View:
+    """The table at one read time: one timeline, one listing, one schema for the whole of a query."""
+
+    timeline: Timeline
+    groups: FileGroups
+    schema: AvroSchema
+
+    def reader(self, table: "Table") -> SliceReader:
+        """The reader of this view's slices."""
+        properties = table.properties
+        return SliceReader(
+            storage=table.storage,
+            timeline=self.timeline,
+            committed=self.groups.committed,
+            schema=arrow_schema(with_meta_columns(self.schema)),
+            mode=properties.merge_mode,
+            ordering=properties.ordering_fields,
+        )
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table at table version 8. Get one with `open_table` or `create_table`; rows are Arrow tables in and out."""
+
+    storage: Storage
+    clock: Clock
+    ids: Ids
+    properties: TableProperties
+    uri: str = ""
+    #: Threads that read slices.
+    parallelism: int = 2
+
+    @property
+    @implements("LAY-017")
+    def timeline(self) -> Timeline:
+        """The timeline as storage has it now."""
+        return load_timeline(self.storage, self.properties)
+
+    @implements("LAY-001", "RDR-002", "RDR-003", "RDR-005")
+    def view(self, as_of: str | None = None) -> View:
+        """The table now, or as of a requested time. Raises InvalidQuery, and whatever storage holds against it."""
+        timeline = self.timeline if as_of is None else _as_of(self.timeline, as_of)
+        groups = load_file_groups(self.storage, self.properties, timeline)
+        return View(timeline, groups, self._schema(groups))
+
+    def file_groups(self, as_of: str | None = None) -> FileGroups:
+        """All file groups with their slices, now or as of a requested time."""
+        return self.view(as_of).groups
+
+    @implements("TYP-007", "RDR-001", "RDR-004", "RDR-006")
+    def snapshot(self, columns: Sequence[str] | None = None, where: Iterable[Comparison] = ()) -> pa.Table:
+        """The latest committed rows, one for each live key, in any order.
+
+        `columns` are the columns of the result; all of them, meta columns first, if None. `where` are comparisons
+        `(column, operator, value)` that all must hold.
+        """
+        return self._read(self.view(), columns, where)
+
+    @implements("TYP-017", "TYP-016")
+    def read_optimized(self, columns: Sequence[str] | None = None, where: Iterable[Comparison] = ()) -> pa.Table:
+        """The rows of the latest slices' base files, without what the logs say."""
+        return self._read(self.view(), columns, where, logs=False)
+
+    @implements("TYP-008", "RDR-011")
+    def as_of(self, time: str, columns: Sequence[str] | None = None, where: Iterable[Comparison] = ()) -> pa.Table:
+        """The rows as the instants requested at `time` or before left them.
+
+        `time` is 17 or 14 digits, `yyyy-MM-dd`, `yyyy-MM-dd HH:mm:ss` or `yyyy-MM-dd HH:mm:ss.SSS` in the timeline's zone.
+        Raises InvalidQuery for other texts, and while a write requested before is still pending: its completion would
+        change the answer.
+        """
+        return self._read(self.view(instant_of(time)), columns, where)
+
+    def inspect(self) -> dict[str, Any]:
+        """Properties, timeline and file groups as plain values, in the shape of the contract's `inspect`."""
+        return inspect_table(self.properties, self.timeline, self.file_groups())
+
+    @implements("MRG-015", "LAY-003", "RDR-002")
+    def _read(
+        self, view: View, columns: Sequence[str] | None, where: Iterable[Comparison], *, logs: bool = True
+    ) -> pa.Table:
+        self._check_readable()
+        reader = view.reader(self)
+        names = list(columns) if columns is not None else reader.schema.names
+        comparisons = list(where)
+        needed = list(dict.fromkeys([*names, *(column for column, _, _ in comparisons)]))
+        _check_columns(needed, reader.schema)
+        slices = [s for s in view.groups.latest_slices if logs or s.base_file is not None]
+        read = _SliceQuery(reader, needed, comparisons, logs)
+        parts = self._in_parallel(read, slices)
+        empty = pa.schema([reader.schema.field(name) for name in needed]).empty_table()
+        return pa.concat_tables([empty, *parts]).select(names)
+
+    def _in_parallel(self, read: "_SliceQuery", slices: Sequence[FileSlice]) -> list[pa.Table]:
+        if len(slices) < 2 or self.parallelism < 2:
+            return [read(found) for found in slices]
+        with ThreadPoolExecutor(self.parallelism) as pool:
+            return list(pool.map(read, slices))
+
+    @implements("COMPAT-004", "LAY-007")
+    def _check_readable(self) -> None:
+        """Refuse tables whose rows are not where this implementation looks for them."""
+        refused = {
+            "hoodie.bootstrap.base.path": self.properties.get("hoodie.bootstrap.base.path") is not None,
+            "hoodie.datasource.write.drop.partition.columns": self.properties.is_set(
+                "hoodie.datasource.write.drop.partition.columns"
+            ),
+        }
+        for key, present in refused.items():
+            if present:
+                raise UnsupportedTableFeature(
+                    "part of the table's columns is not in its data files", rule="LAY-007",
+                    path=".hoodie/hoodie.properties", found=f"{key}={self.properties.get(key)}",
+                )  # fmt: skip
+
+    @implements("LF-038", "LAY-001")
+    def _schema(self, groups: FileGroups) -> AvroSchema:
+        """The table's schema: of the last commit that carries one, else as given at creation, else of a base file."""
+        for instant, commit in reversed(groups.commits.items()):
+            if commit.schema is not None:
+                return without_meta_columns(parse_schema(commit.schema, instant.file_name))
+        text = self.properties.get("hoodie.table.create.schema")
+        if text:
+            return without_meta_columns(parse_schema(text, "hoodie.table.create.schema"))
+        return self._schema_of_a_base_file(groups)
+
+    def _schema_of_a_base_file(self, groups: FileGroups) -> AvroSchema:
+        for found in groups.latest_slices:
+            if found.base_file is not None:
+                metadata = read_base_file(self.storage, found.path(found.base_file)).schema.metadata or {}
+                if text := metadata.get(b"parquet.avro.schema"):
+                    return without_meta_columns(parse_schema(text, found.base_file))
+        return {"type": "record", "name": "empty", "fields": []}
+
+
+@dataclass(frozen=True)
+class _SliceQuery:
+    """Reading and filtering one slice; filters come after the merge and never decide it."""
+
+    reader: SliceReader
+    columns: list[str]
+    where: list[Comparison]
+    logs: bool
+
+    def __call__(self, found: FileSlice) -> pa.Table:
+        rows = self.reader.read(found, self.columns, logs=self.logs)
+        for column, operator, value in self.where:
+            rows = rows.filter(_compare(rows.column(column), operator, value))
+        return rows
+
+
+@implements("MRG-015")
+def _compare(column: pa.ChunkedArray, operator: str, value: Any) -> pa.ChunkedArray:
+    if operator not in _OPERATORS:
+        raise InvalidQuery("unknown comparison", expected=" ".join(_OPERATORS), found=operator)
+    try:
+        constant = pa.scalar(value)
+        if pa.types.is_string(constant.type) and not pa.types.is_string(column.type):
+            constant = constant.cast(column.type)
+        return _OPERATORS[operator](column, constant)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+        raise InvalidQuery("the comparison does not fit the column", expected=str(column.type), found=repr(value)) from error
+
+
+def _check_columns(names: Iterable[str], schema: pa.Schema) -> None:
+    for name in names:
+        if name not in schema.names:
+            known = [n for n in schema.names if n not in META_COLUMNS]
+            raise InvalidQuery("no such column", rule="TYP-007", expected=f"one of {', '.join(known)}", found=name)
+
+
+_DATE_FORMS = (
+    (re.compile(r"\d{17}|\d{14}"), ""),
+    (re.compile(r"\d{4}-\d\d-\d\d"), "000000000"),
+    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"), "999"),
+    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}"), ""),
+)
+
+
+@implements("TYP-008", "TT-001")
+def instant_of(time: str) -> str:
+    """A point of the timeline from one of the texts that `as_of` takes; date texts mean the timeline's own zone."""
+    for form, rest in _DATE_FORMS:
+        if form.fullmatch(time):
+            return re.sub(r"\D", "", time) + rest
+    raise InvalidQuery(
+        "not a point of the timeline", rule="TYP-008", expected="17 or 14 digits, or yyyy-MM-dd[ HH:mm:ss[.SSS]]", found=repr(time)
+    )
+
+
+@implements("TYP-008", "RDR-006")
+def _as_of(timeline: Timeline, time: str) -> Timeline:
+    before = timeline.until(time)
+    for instant in before.pending:
+        if instant.action in ("commit", "deltacommit", "replacecommit"):
+            raise InvalidQuery(
+                "a write requested before this time is still pending: its completion would change the answer",
+                rule="TYP-008", path=instant.file_name, expected=f"a time before {instant.requested}", found=time,
+            )  # fmt: skip
+    return before
