@@ -62,7 +62,8 @@ def _read(name: str) -> dict[str, list[dict[str, Any]]]:
 
 
 def _requirement(entry: dict[str, Any]) -> Requirement:
-    return Requirement(**{k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()})
+    lists = {k: tuple(v) for k, v in entry.items() if isinstance(v, list)}
+    return Requirement(**(entry | lists))
 
 
 @cache

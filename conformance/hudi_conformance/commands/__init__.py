@@ -1,0 +1,1 @@
+"""The commands of `hudi-conformance`, one module each; `cli` puts them together."""

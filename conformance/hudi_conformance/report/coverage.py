@@ -1,0 +1,157 @@
+"""What the suite covers: every requirement beside its code, its cases, its planted bugs and the engines' verdicts."""
+
+import difflib
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from hudi_conformance import errata as errata_list
+from hudi_conformance import requirements_index as index
+from hudi_conformance.mutants.score import Kill
+from hudi_conformance.report.evidence import ROOT, CitedCase, Evidence
+from hudi_conformance.requirements_index import Area, Requirement
+
+FILE = ROOT / "spec_coverage.md"
+
+Status = Literal["proved", "checked", "implemented", "uncovered", "excluded"]
+
+#: What several cases of one rule add up to: the first of these that any of them came to. Outcomes that say nothing of
+#: the engine's answer come last.
+DECIDING = ("fail", "crash", "timeout", "error", "refused", "pass", "open", "unsupported")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """All that is known of one requirement."""
+
+    requirement: Requirement
+    implemented: tuple[tuple[str, str], ...]
+    cases: tuple[CitedCase, ...]
+    mutants: tuple[Kill, ...]
+    excluded: str | None
+    outcomes: Mapping[str, Counter[str]]
+
+    @property
+    def status(self) -> Status:
+        """How far the rule is covered; "proved" if a case that cites it kills a bug that breaks it."""
+        if self.excluded:
+            return "excluded"
+        if any(self.killers(kill) for kill in self.mutants):
+            return "proved"
+        if self.cases:
+            return "checked"
+        return "implemented" if self.implemented else "uncovered"
+
+    def killers(self, kill: Kill) -> tuple[str, ...]:
+        """Those of the rule's own cases that notice a planted bug."""
+        return tuple(c.id for c in self.cases if c.id in (kill.killed_by or ()))
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """One verdict per engine that was asked."""
+        return {engine: next(o for o in DECIDING if found[o]) for engine, found in self.outcomes.items() if found}
+
+
+def entries(evidence: Evidence, areas: Iterable[Area] | None = None) -> tuple[Entry, ...]:
+    """One entry per requirement, in order."""
+    return tuple(_entry(r, evidence) for area in areas or index.areas() for r in area.requirements)
+
+
+def _entry(rule: Requirement, evidence: Evidence) -> Entry:
+    citing = evidence.citing(rule.id)
+    outcomes = {
+        engine: Counter(found[c.id] for c in citing if c.id in found) for engine, found in evidence.verdicts.items()
+    }
+    places = tuple(evidence.implemented.get(rule.id, ()))
+    return Entry(rule, places, citing, evidence.breaking(rule.id), index.excluded().get(rule.id), outcomes)
+
+
+def as_json(found: Iterable[Entry]) -> dict[str, Any]:
+    """The answer of `coverage --json`."""
+    found = tuple(found)
+    return {"requirements": [_json(e) for e in found], "totals": totals(found)}
+
+
+def _json(entry: Entry) -> dict[str, Any]:
+    return {
+        "id": entry.requirement.id,
+        "area": entry.requirement.area,
+        "level": entry.requirement.level,
+        "implemented": [place for place, _ in entry.implemented],
+        "cases": [c.id for c in entry.cases],
+        "mutants": [{"name": k.name, "killed_by": list(entry.killers(k))} for k in entry.mutants],
+        "excluded": entry.excluded,
+        "verdicts": entry.verdicts,
+    }
+
+
+def totals(found: Iterable[Entry]) -> dict[str, int]:
+    """How many rules there are, and how many got how far. A rule may count in several columns."""
+    found = tuple(found)
+    return {
+        "requirements": len(found),
+        "implemented": sum(bool(e.implemented) for e in found),
+        "with_cases": sum(bool(e.cases) for e in found),
+        "proved": sum(e.status == "proved" for e in found),
+        "uncovered": sum(e.status == "uncovered" for e in found),
+        "excluded": sum(e.status == "excluded" for e in found),
+        "cases": len({c.id for e in found for c in e.cases}),
+        "mutants": len({k.name for e in found for k in e.mutants}),
+        "mutants_killed": len({k.name for e in found for k in e.mutants if e.killers(k)}),
+    }
+
+
+def problems(evidence: Evidence) -> Iterator[str]:
+    """What is wrong with the evidence, each with its cure; nothing when all is well."""
+    yield from _unknown_citations(evidence)
+    yield from _cases_without_rules(evidence)
+    yield from _weak_cases(evidence)
+
+
+def _unknown_citations(evidence: Evidence) -> Iterator[str]:
+    citing: list[tuple[str, tuple[str, ...]]]
+    citing = [(f"code of {place}", (rule,)) for rule, at in evidence.implemented.items() for place, _ in at]
+    citing += [(f"case {c.id}", c.requirements) for c in evidence.cases]
+    citing += [(f"planted bug {k.name}", k.breaks) for k in evidence.kills]
+    citing += [(f"erratum {e.id}", e.requirements) for e in errata_list.errata()]
+    citing += [("requirements/excluded.toml", tuple(index.excluded()))]
+    for who, rules in citing:
+        yield from (f"{who} cites {rule}, which is not in requirements/" for rule in index.unknown(rules))
+    known = {e.id for e in errata_list.errata()}
+    for case in evidence.cases:
+        yield from (f"case {case.id} cites {e}, which is not in errata.toml" for e in case.errata if e not in known)
+
+
+def _cases_without_rules(evidence: Evidence) -> Iterator[str]:
+    yield from (f"case {c.id} ({c.path}) cites no requirement" for c in evidence.cases if not c.requirements)
+    counted = Counter(c.id for c in evidence.cases)
+    yield from (f"case id {id_} is given {n} times" for id_, n in counted.items() if n > 1)
+
+
+def _weak_cases(evidence: Evidence) -> Iterator[str]:
+    """Planted bugs that no case of their own rules notices."""
+    cases = {c.id: set(c.requirements) for c in evidence.cases}
+    for kill in evidence.kills:
+        if kill.killed_by is None:
+            yield f"planted bug {kill.name} was never run: hudi-conformance mutants --only {kill.name}"
+            continue
+        gone = (c for c in kill.killed_by if c not in cases)
+        yield from (f"planted bug {kill.name} is killed by {c}, which is no case: run it again" for c in gone)
+        if not any(cases.get(c, set()) & set(kill.breaks) for c in kill.killed_by):
+            rules = ", ".join(kill.breaks)
+            yield f"planted bug {kill.name} is killed by no case that cites {rules}: make such a case stronger"
+
+
+def stale(fresh: str) -> str | None:
+    """How the committed page differs from the fresh one, shortened; None if it does not."""
+    committed = FILE.read_text(encoding="utf-8") if FILE.is_file() else ""
+    if committed == fresh:
+        return None
+    lines = list(
+        difflib.unified_diff(committed.splitlines(), fresh.splitlines(), "committed", "fresh", n=0, lineterm="")
+    )
+    shown = [textwrap.shorten(line, 160) for line in lines[2:14]]
+    rest = [f"… and {len(lines) - 14} more lines"] if len(lines) > 14 else []
+    return "\n".join([f"{FILE.name} is stale: run hudi-conformance coverage", *shown, *rest])

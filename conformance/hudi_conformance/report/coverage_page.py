@@ -1,0 +1,118 @@
+"""The page spec_coverage.md: what the suite covers, for a person who has never seen the project."""
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from hudi_conformance import errata
+from hudi_conformance import requirements_index as index
+from hudi_conformance.report.coverage import Entry, totals
+from hudi_conformance.requirements_index import Area
+
+#: So many names stand in one cell; `hudi-conformance explain` lists them all.
+NAMES = 3
+
+#: So many characters of a rule stand in the table.
+RULE = 110
+
+#: What stands above the tables: what the page is, and what its columns mean.
+HEAD = Path(__file__).with_name("spec_coverage.head.md").read_text(encoding="utf-8")
+
+WORDS = {"unsupported": "not offered", "proved": "**proved**"}
+
+
+def page(entries: Iterable[Entry], engines: Iterable[str]) -> str:
+    """The whole page, with one column of verdicts per engine."""
+    by_area: dict[str, list[Entry]] = {}
+    for entry in entries:
+        by_area.setdefault(entry.requirement.area, []).append(entry)
+    everything = [e for found in by_area.values() for e in found]
+    names = list(engines)
+    parts = [HEAD.format(**totals(everything)), _totals_table(by_area, everything)]
+    parts += [_area(area, by_area[area.id], names) for area in index.areas() if area.id in by_area]
+    return "\n".join(parts)
+
+
+def _totals_table(by_area: dict[str, list[Entry]], everything: list[Entry]) -> str:
+    columns = {
+        "rules": "requirements",
+        "implemented": "implemented",
+        "with cases": "with_cases",
+        "proved": "proved",
+        "uncovered": "uncovered",
+        "excluded": "excluded",
+        "planted bugs": "mutants",
+        "killed": "mutants_killed",
+    }
+    rows = [
+        [f"[{a.id}](#{_anchor(a)})", a.title, *(totals(by_area[a.id])[key] for key in columns.values())]
+        for a in index.areas()
+        if a.id in by_area
+    ]
+    rows.append(["**all**", "", *(f"**{totals(everything)[key]}**" for key in columns.values())])
+    return "## Totals\n\n" + _table(["area", "about", *columns], rows, numbers_from=2)
+
+
+def _area(area: Area, found: list[Entry], engines: list[str]) -> str:
+    source = f"conformance/hudi_conformance/requirements/{area.id.lower()}.toml"
+    head = ["id", "level", "rule", "status", "implemented at", "cases", "planted bugs killed", *engines]
+    rows = [_row(e, engines) for e in found]
+    return f"## {_heading(area)}\n\nThe rules in full: [{source}]({source})\n\n" + _table(head, rows)
+
+
+def _row(entry: Entry, engines: list[str]) -> list[object]:
+    rule = entry.requirement
+    notes = "".join(f" {e.id}" for e in errata.about(rule.id))
+    status = f"excluded: {entry.excluded}" if entry.excluded else WORDS.get(entry.status, entry.status)
+    return [
+        rule.id,
+        rule.level,
+        textwrap.shorten(rule.text, RULE, placeholder=" …") + notes,
+        status,
+        _names(f"[{_short(place)}]({file})" for place, file in entry.implemented),
+        _names(f"[{c.id}]({c.path})" for c in entry.cases),
+        _names(k.name if entry.killers(k) else f"{k.name}†" for k in entry.mutants),
+        *(_verdict(entry, engine) for engine in engines),
+    ]
+
+
+def _verdict(entry: Entry, engine: str) -> str:
+    """The worst outcome, with its share of the cases that were decided when they are of several minds."""
+    if (verdict := entry.verdicts.get(engine)) is None:
+        return ""
+    counts = entry.outcomes[engine]
+    decided = sum(n for outcome, n in counts.items() if outcome not in ("unsupported", "open"))
+    word = WORDS.get(verdict, verdict)
+    mixed = decided and counts[verdict] != decided and verdict not in ("unsupported", "open")
+    return f"{word} {counts[verdict]}/{decided}" if mixed else word
+
+
+def _names(names: Iterable[str]) -> str:
+    found = list(names)
+    rest = [f"and {len(found) - NAMES} more"] if len(found) > NAMES else []
+    return ", ".join([*found[:NAMES], *rest])
+
+
+def _short(place: str) -> str:
+    """The last module and the name: the link says the rest."""
+    module, _, name = place.partition(":")
+    return f"{module.rpartition('.')[2]}.{name}"
+
+
+def _heading(area: Area) -> str:
+    return f"{area.id} · {area.title}"
+
+
+def _anchor(area: Area) -> str:
+    """The anchor that the usual renderers give the heading: lower case, blanks as hyphens, punctuation dropped."""
+    return "".join(c for c in _heading(area).lower().replace(" ", "-") if c.isalnum() or c == "-")
+
+
+def _table(head: list[str], rows: Iterable[list[object]], numbers_from: int | None = None) -> str:
+    rule = ["---:" if numbers_from is not None and i >= numbers_from else "---" for i in range(len(head))]
+    return "".join(f"{line}\n" for line in _lines([list(head), list(rule), *rows]))
+
+
+def _lines(rows: Iterable[list[object]]) -> Iterator[str]:
+    for row in rows:
+        yield "| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |"
