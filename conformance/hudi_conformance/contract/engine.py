@@ -24,7 +24,9 @@ class Engine:
         raise Refused(f"read.{query.kind}", "this engine does not read")
 
     def inspect(self, uri: str) -> dict[str, Any]:
-        """Timeline and file slices of the table at `uri`, or the blocks of the file at `uri`, in the shape of `schemas/inspect.json`."""
+        """Timeline and file slices of the table at `uri`, or the blocks of the file at `uri`, in the shape of
+        `schemas/table-inspection.json` or `schemas/file-inspection.json`.
+        """
         raise Refused("inspect.table", "this engine does not inspect")
 
     def create(self, table: str, spec: TableSpec) -> None:

@@ -19,19 +19,40 @@ class Conflict(ContractError):
 
 
 class EngineError(ContractError):
-    """The engine answered with an error: it tried and failed, and said so."""
+    """The engine answered with an error: it tried and failed, and said so. `trace` is its stack trace, where it gave one."""
+
+    def __init__(self, message: str, trace: str | None = None) -> None:
+        super().__init__(message)
+        self.trace = trace
 
 
 class ProtocolFault(ContractError):
-    """What came back is not the protocol: junk on standard output, a wrong id, an answer that its schema rejects.
+    """What came back is not the protocol: junk on standard output, or an answer that its schema rejects.
 
     The adapter is at fault, not the engine behind it.
     """
 
 
+class WrongId(ProtocolFault):
+    """The answer carries the id of another message: the adapter lost its place in the dialogue."""
+
+
 class EngineCrash(ContractError):
-    """The engine's process ended before it answered; carries its exit status and the end of its standard error."""
+    """The engine's process ended before it answered, or never came to life.
+
+    `status` is its exit status as `subprocess` counts it (negative: killed by that signal; None: it could not be started
+    or still runs with its output closed); `stderr` is the end of its standard error.
+    """
+
+    def __init__(self, message: str, status: int | None = None, stderr: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.stderr = stderr
 
 
 class EngineTimeout(ContractError):
-    """No answer within the time limit of the message; the process has been killed."""
+    """No answer within the time limit of the message; the process and all its children have been killed."""
+
+
+class SlowStart(EngineTimeout):
+    """No answer to `hello` within the time limit of the start; the process and all its children have been killed."""

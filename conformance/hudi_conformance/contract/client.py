@@ -1,0 +1,186 @@
+"""The suite's side of the dialogue: an engine of any kind behind the methods of `Engine`."""
+
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+import pyarrow as pa
+
+from hudi_conformance.contract.arrow_files import read_rows, write_rows
+from hudi_conformance.contract.errors import (
+    Conflict,
+    ContractError,
+    EngineCrash,
+    EngineError,
+    EngineTimeout,
+    ProtocolFault,
+    Refused,
+    SlowStart,
+    WrongId,
+)
+from hudi_conformance.contract.messages import PROTOCOL, Hello, Operation, Query, TableSpec
+from hudi_conformance.contract.process import GRACE
+from hudi_conformance.contract.validation import SchemaViolation, check_answer, check_message
+
+
+class Transport(Protocol):
+    """A way to carry messages to one engine and answers back."""
+
+    def ask(self, message: Mapping[str, Any], timeout: float) -> Any:
+        """The JSON value that answers `message`; raises ProtocolFault, EngineCrash or EngineTimeout."""
+
+    def close(self, grace: float = GRACE) -> bool:
+        """End the engine; whether it ended by itself in `grace` seconds."""
+
+
+class Client:
+    """What the suite talks to.
+
+    The methods are those of `Engine`. They raise `Refused`, `Conflict` and `EngineError`, which are answers; and
+    `ProtocolFault`, `EngineCrash` and `EngineTimeout`, after which the engine is gone: the next message starts it
+    anew, so that one bad case does not spoil the following ones.
+    """
+
+    def __init__(
+        self, name: str, start: Callable[[], Transport], *, start_timeout: float, message_timeout: float
+    ) -> None:
+        self.name = name
+        self._start = start
+        self._start_timeout = start_timeout
+        self._message_timeout = message_timeout
+        self._last_id = 0
+        self._folder = tempfile.TemporaryDirectory(prefix="hudi-conformance-")
+        self._transport: Transport | None = None
+        try:
+            self.hello = self._greet()
+        except BaseException:
+            self.close()
+            raise
+
+    def read(self, table: str, query: Query) -> pa.Table:
+        """The rows of `query`."""
+        into = Path(self._folder.name) / f"{self._last_id + 1}.arrow"
+        try:
+            answer = self._ask("read", table=table, query=query.to_json(), into=str(into))
+            return self._rows(Path(answer["rows"]))
+        finally:
+            into.unlink(missing_ok=True)
+
+    def inspect(self, uri: str) -> dict[str, Any]:
+        """Timeline and file slices of the table at `uri`, or the blocks of the file at `uri`."""
+        found: dict[str, Any] = self._ask("inspect", uri=uri)["inspect"]
+        return found
+
+    def create(self, table: str, spec: TableSpec) -> None:
+        """An empty table at `table`."""
+        self._ask("create", table=table, spec=spec.to_json())
+
+    def write(self, table: str, operation: Operation, rows: pa.Table) -> str:
+        """One commit; the requested time of its instant."""
+        path = Path(self._folder.name) / f"{self._last_id + 1}.arrow"
+        write_rows(rows, path)
+        try:
+            done = self._ask("write", table=table, operation=operation, rows=str(path))["done"]
+        finally:
+            path.unlink()
+        if "instant" not in done:
+            raise self._fault("done.answer: an answer to write names the instant of the commit")
+        instant: str = done["instant"]
+        return instant
+
+    def close(self, grace: float = GRACE) -> bool:
+        """End the engine; whether it ended by itself in `grace` seconds. The client can't be used afterwards."""
+        by_itself = self._drop(grace)
+        self._folder.cleanup()
+        return by_itself
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def _ask(self, op: str, **fields: Any) -> dict[str, Any]:
+        """The answer to one message, started anew if the last one killed the engine."""
+        if self._transport is None:
+            self._greet()
+        self._last_id += 1
+        return self._exchange({"op": op, "id": self._last_id, **fields}, self._message_timeout)
+
+    def _greet(self) -> Hello:
+        self._transport = self._start()
+        try:
+            return Hello.from_json(self._exchange({"op": "hello", "protocol": PROTOCOL}, self._start_timeout))
+        except EngineTimeout as e:
+            raise SlowStart(f"not ready after {self._start_timeout:g} s: {e}") from None
+        except ContractError:
+            self._drop(grace=0)
+            raise
+
+    def _exchange(self, message: dict[str, Any], timeout: float) -> dict[str, Any]:
+        assert self._transport is not None
+        check_message(message)
+        try:
+            answer = self._transport.ask(message, timeout)
+        except (ProtocolFault, EngineCrash, EngineTimeout):
+            self._transport = None
+            raise
+        return self._judge(message, answer)
+
+    def _judge(self, message: dict[str, Any], answer: Any) -> dict[str, Any]:
+        """`answer`, if it is one and good news; the exception of its kind otherwise."""
+        try:
+            kind = check_answer(message["op"], answer)
+        except SchemaViolation as e:
+            raise self._fault(f"the answer to {message['op']} breaks its schema: {e}") from None
+        if answer.get("id") != message.get("id") and not (kind == "error" and answer["id"] is None):
+            raise self._fault(f"asked with id {message.get('id')}, answered with id {answer.get('id')}", WrongId)
+        match kind:
+            case "refused":
+                raise Refused(answer[kind]["feature"], answer[kind]["message"])
+            case "conflict":
+                raise Conflict(answer[kind]["message"])
+            case "error":
+                raise EngineError(answer[kind]["message"], answer[kind].get("trace"))
+        found: dict[str, Any] = answer
+        return found
+
+    def _rows(self, path: Path) -> pa.Table:
+        try:
+            return read_rows(path)
+        except (OSError, pa.ArrowInvalid) as e:
+            raise self._fault(f"{path} is no Arrow IPC file: {e}") from e
+
+    def _fault(self, text: str, kind: type[ProtocolFault] = ProtocolFault) -> ProtocolFault:
+        """An adapter that lost its place can't be trusted with the next message."""
+        self._drop(grace=0)
+        return kind(text)
+
+    def _drop(self, grace: float) -> bool:
+        transport, self._transport = self._transport, None
+        return transport is None or transport.close(grace)
+
+
+def connect(
+    name_or_command: str,
+    *,
+    start_timeout: float | None = None,
+    message_timeout: float | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Client:
+    """A started engine: one of `hudi_conformance.engines` by its name, or any command line.
+
+    Time limits are in seconds; None takes those that the registry knows for the engine. `progress` hears what happens
+    while an engine's environment is made. Raises EngineCrash, SlowStart, ProtocolFault or EngineError if it does not start.
+    """
+    from hudi_conformance import engines
+
+    info = engines.find(name_or_command)
+    return Client(
+        info.name,
+        info.starter(progress or (lambda _: None)),
+        start_timeout=info.start_timeout if start_timeout is None else start_timeout,
+        message_timeout=info.message_timeout if message_timeout is None else message_timeout,
+    )

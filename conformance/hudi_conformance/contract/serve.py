@@ -1,0 +1,137 @@
+"""The engine's side of the dialogue: one message in, one answer out."""
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import IO, Any
+
+from hudi_conformance.contract.arrow_files import read_rows, write_rows
+from hudi_conformance.contract.engine import Engine
+from hudi_conformance.contract.errors import Conflict, EngineError, Refused
+from hudi_conformance.contract.messages import Query, TableSpec
+from hudi_conformance.contract.validation import SchemaViolation, check_message
+
+Message = Mapping[str, Any]
+Answer = dict[str, Any]
+
+
+def dispatch(engine: Engine, message: Any) -> Answer:
+    """The answer of `engine` to any message but `bye`, which has none. Never raises an Exception."""
+    try:
+        check_message(message)
+    except SchemaViolation as e:
+        return _error(message, f"not a message of protocol 1: {e}")
+    if message["op"] == "hello":
+        return _hello(engine, message)
+    try:
+        return {"id": message["id"], **_WORK[message["op"]](engine, message)}
+    except Refused as e:
+        return {"id": message["id"], "refused": {"feature": e.feature, "message": e.message}}
+    except Conflict as e:
+        return {"id": message["id"], "conflict": {"message": str(e)}}
+    except EngineError as e:
+        return _error(message, str(e), e.trace)
+    except Exception as e:  # whatever an engine throws is its answer
+        return _error(message, f"{type(e).__name__}: {e}", traceback.format_exc())
+
+
+def serve(engine: Engine | Callable[[], Engine]) -> None:
+    """Answer messages from standard input until `bye` or the end of the input.
+
+    Give a function that makes the engine where making it may print: standard output is put aside first.
+    """
+    streams = take_streams()
+    engine = engine if isinstance(engine, Engine) else engine()
+    try:
+        for line in streams.messages:
+            message = _parse(line)
+            if isinstance(message, dict) and message.get("op") == "bye":
+                break
+            streams.answer(dispatch(engine, message))
+    finally:
+        engine.close()
+
+
+@dataclass(frozen=True)
+class Streams:
+    """The two ends of the dialogue in the engine's process."""
+
+    messages: IO[str]
+    answers: IO[str]
+
+    def answer(self, answer: Answer) -> None:
+        """Send one line."""
+        self.answers.write(json.dumps(answer) + "\n")
+        self.answers.flush()
+
+
+def take_streams() -> Streams:
+    """Keep the real standard streams for the protocol.
+
+    File descriptor 1 is pointed at standard error and 0 at nothing, so that whatever a library, a JVM or another child
+    prints or reads stays out of the dialogue.
+    """
+    sys.stdout.flush()
+    messages = os.fdopen(os.dup(0), "r", encoding="utf-8", errors="replace")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return Streams(messages, answers)
+
+
+def _parse(line: str) -> Any:
+    """The message in `line`; the line itself where it is not JSON, for `dispatch` to answer that it is no message."""
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError:
+        return line
+
+
+def _error(message: Any, text: str, trace: str | None = None) -> Answer:
+    number = message.get("id") if isinstance(message, dict) else None
+    found: Answer = {"id": number if isinstance(number, int) else None, "error": {"message": text}}
+    if trace is not None:
+        found["error"]["trace"] = trace
+    return found
+
+
+def _hello(engine: Engine, message: Message) -> Answer:
+    try:
+        return engine.hello().to_json()
+    except Exception as e:  # an engine that cannot even start says why
+        return _error(message, f"{type(e).__name__}: {e}", traceback.format_exc())
+
+
+def _read(engine: Engine, message: Message) -> Answer:
+    rows = engine.read(message["table"], Query.from_json(message["query"]))
+    write_rows(rows, message["into"])
+    return {"rows": message["into"]}
+
+
+def _inspect(engine: Engine, message: Message) -> Answer:
+    found = engine.inspect(message["uri"])
+    json.dumps(found)  # what is no JSON is an error of this message, not the end of the dialogue
+    return {"inspect": found}
+
+
+def _create(engine: Engine, message: Message) -> Answer:
+    engine.create(message["table"], TableSpec.from_json(message["spec"]))
+    return {"done": {}}
+
+
+def _write(engine: Engine, message: Message) -> Answer:
+    instant = engine.write(message["table"], message["operation"], read_rows(message["rows"]))
+    return {"done": {"instant": instant}}
+
+
+_WORK: dict[str, Callable[[Engine, Message], Answer]] = {
+    "read": _read,
+    "inspect": _inspect,
+    "create": _create,
+    "write": _write,
+}

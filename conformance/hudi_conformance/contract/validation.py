@@ -1,0 +1,103 @@
+"""Checks messages and answers against the JSON Schemas of this package.
+
+Validators are compiled once. Both sides use them: the suite for what it sends and receives, `serve` for what arrives.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError, best_match
+from referencing import Registry, Resource
+
+#: The operations of protocol version 1 and the answers that each may get.
+ANSWERS: dict[str, tuple[str, ...]] = {
+    "hello": ("hello", "error"),
+    "read": ("rows", "refused", "error"),
+    "inspect": ("inspect", "refused", "error"),
+    "create": ("done", "refused", "conflict", "error"),
+    "write": ("done", "refused", "conflict", "error"),
+    "bye": (),
+}
+
+
+class SchemaViolation(ValueError):
+    """A message or an answer that its schema rejects, said in one line."""
+
+
+def check_message(message: Any) -> None:
+    """Raise SchemaViolation unless `message` is a message of protocol version 1."""
+    if not isinstance(message, dict):
+        raise SchemaViolation(f"a message is a JSON object, found {_short(message)}")
+    op = message.get("op")
+    if not isinstance(op, str) or op not in ANSWERS:
+        raise SchemaViolation(f"op is one of {', '.join(ANSWERS)}, found {_short(op)}")
+    _check(f"{op}.message", message)
+
+
+def check_answer(op: str, answer: Any) -> str:
+    """The kind of `answer` to a message `op`; raises SchemaViolation unless it is a right answer to that message."""
+    if not isinstance(answer, dict):
+        raise SchemaViolation(f"an answer is a JSON object, found {_short(answer)}")
+    kind = _kind(ANSWERS[op], answer)
+    _check(f"{kind}.answer", answer)
+    return kind
+
+
+def check_inspection(found: Any) -> None:
+    """Raise SchemaViolation unless `found` has the shape of `inspect TABLE --json`."""
+    _check("table-inspection", found)
+
+
+def violation(name: str, value: Any) -> str | None:
+    """What the schema `name` (file name without .json) finds wrong with `value`, in one line; None if it is right."""
+    error = best_match(_validator(name).iter_errors(value))
+    return None if error is None else _in_one_line(name, error)
+
+
+def _check(name: str, value: Any) -> None:
+    wrong = violation(name, value)
+    if wrong is not None:
+        raise SchemaViolation(wrong)
+
+
+def _kind(allowed: Iterable[str], answer: Mapping[str, Any]) -> str:
+    """Answers are told apart by the key that they carry; an identity is known by its engine."""
+    for kind in allowed:
+        if ("engine" if kind == "hello" else kind) in answer:
+            return kind
+    raise SchemaViolation(f"an answer here is one of {', '.join(allowed)}, found {_short(answer)}")
+
+
+def _in_one_line(name: str, error: ValidationError) -> str:
+    where = error.json_path.removeprefix("$").removeprefix(".")
+    return f"{name}: {where + ': ' if where else ''}{_cut(error.message)}"
+
+
+def _short(value: Any) -> str:
+    return _cut(json.dumps(value, default=repr))
+
+
+def _cut(text: str, limit: int = 300) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}..."
+
+
+@cache
+def schemas() -> dict[str, dict[str, Any]]:
+    """Every JSON Schema of the contract by its name."""
+    folder = files("hudi_conformance.contract") / "schemas"
+    return {
+        entry.name.removesuffix(".json"): json.loads(entry.read_text(encoding="utf-8"))
+        for entry in folder.iterdir()
+        if entry.name.endswith(".json")
+    }
+
+
+@cache
+def _validator(name: str) -> Draft202012Validator:
+    known = [(schema["$id"], Resource.from_contents(schema)) for schema in schemas().values()]
+    registry: Registry[Any] = Registry().with_resources(known)
+    return Draft202012Validator(schemas()[name], registry=registry)

@@ -1,0 +1,115 @@
+"""The reference implementation behind the contract."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+
+from hudi_conformance import __version__
+from hudi_conformance.contract import Conflict, Engine, EngineError, Hello, Query, Refused, TableSpec
+from hudi_conformance.contract.messages import Operation
+from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
+
+#: What this slice of the reference offers.
+OFFERED = frozenset(
+    """
+    read.snapshot read.read-optimized read.as-of read.projection read.filter read.meta-columns inspect.table
+    create write.insert write.upsert write.delete write.bulk-insert
+    copy-on-write merge-on-read log.avro log.delete log.command log.only-slices
+    merge.commit-time merge.event-time merge.multiple-ordering-fields delete.flag
+    partition.none partition.plain partition.hive partition.url-encoded partition.several-levels key.complex
+    timeline.history timeline.pending-compaction timeline.replaced-groups schema.evolution
+    types.nested types.decimal types.temporal storage.file storage.s3
+    """.split()
+)
+
+
+class Reference(Engine):
+    """Opens the table anew for each message: an engine keeps no state between them."""
+
+    def hello(self) -> Hello:
+        """The suite's own version: reference and suite are one distribution."""
+        return Hello("reference", __version__, "python", OFFERED)
+
+    def read(self, table: str, query: Query) -> pa.Table:
+        """Snapshot, read-optimized and as-of queries."""
+        from hudi_reference import open_table
+
+        with _in_terms_of_the_contract():
+            opened = open_table(table)
+            chosen: dict[str, Any] = {"columns": query.columns, "where": query.where}
+            match query.kind:
+                case "snapshot":
+                    rows = opened.snapshot(**chosen)
+                case "read-optimized":
+                    rows = opened.read_optimized(**chosen)
+                case "as-of":
+                    rows = opened.as_of(query.as_of, **chosen)
+                case _:
+                    raise Refused(f"read.{query.kind}", "this query is still to come")
+            return rows if query.columns is not None else _data_columns(rows)
+
+    def inspect(self, uri: str) -> dict[str, Any]:
+        """Properties, timeline and file groups of a table."""
+        from hudi_reference import open_table
+
+        with _in_terms_of_the_contract():
+            found: dict[str, Any] = open_table(uri).inspect()
+            return found
+
+    def create(self, table: str, spec: TableSpec) -> None:
+        """An empty table."""
+        from hudi_reference import create_table
+
+        with _in_terms_of_the_contract():
+            create_table(
+                table,
+                name=spec.name,
+                schema=dict(spec.schema),
+                record_key=spec.record_key,
+                partition=spec.partition,
+                table_type=spec.type,
+                ordering=spec.ordering,
+                merge_mode=spec.merge_mode,
+                hive_style=spec.hive_style,
+                url_encode=spec.url_encode,
+                properties=dict(spec.properties),
+            )
+
+    def write(self, table: str, operation: Operation, rows: pa.Table) -> str:
+        """One commit of rows or keys."""
+        from hudi_reference import open_table
+
+        with _in_terms_of_the_contract():
+            instant: str = getattr(open_table(table), operation)(rows)
+            return instant
+
+
+def _data_columns(rows: pa.Table) -> pa.Table:
+    """Meta columns are given only to whoever names them."""
+    return rows.drop_columns([name for name in rows.column_names if name in _META])
+
+
+_META = frozenset(
+    {
+        "_hoodie_commit_time",
+        "_hoodie_commit_seqno",
+        "_hoodie_record_key",
+        "_hoodie_partition_path",
+        "_hoodie_file_name",
+    }
+)
+
+
+@contextmanager
+def _in_terms_of_the_contract() -> Iterator[None]:
+    """The four families of the reference's errors as answers of the contract."""
+    try:
+        yield
+    except UnsupportedFeature as e:
+        raise Refused(e.feature, str(e)) from e
+    except WriteConflict as e:
+        raise Conflict(str(e)) from e
+    except HudiError as e:
+        raise EngineError(str(e)) from e
