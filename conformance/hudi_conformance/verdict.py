@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import pyarrow as pa
 
@@ -96,13 +96,13 @@ class Result:
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
         """The result in a line of `report.jsonl`."""
-        known = {k: tuple(v) if k in ("requirements", "flags", "errata") else v for k, v in raw.items() if k != "rerun"}
+        known: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.items() if k != "rerun"}
         known |= {"outcome": Outcome(raw["outcome"]), "pairs": tuple((e, f) for e, f in raw["pairs"])}
         return cls(**known)
 
 
 #: What came back: rows, the JSON of an inspection, an exception of the contract, or None when nobody asked.
-Answer = pa.Table | Mapping[str, Any] | BaseException | None
+Answer: TypeAlias = pa.Table | Mapping[str, Any] | BaseException | None
 
 
 @dataclass(frozen=True)

@@ -33,11 +33,11 @@ class ObjectInfo:
     version: str
 
 
-class ObjectExists(Exception):  # noqa: N818 - a fact about storage, not an error of the table
+class ObjectExists(Exception):
     """`create` found the object there already."""
 
 
-class ObjectChanged(Exception):  # noqa: N818
+class ObjectChanged(Exception):
     """`replace` found another version than the one it was given."""
 
 

@@ -1,6 +1,7 @@
 """Partition paths and the file that marks a partition, spec "Storage Layout"."""
 
 import datetime
+import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -66,7 +67,7 @@ def _micros(value: datetime.datetime) -> int:
 
 def _java_double(value: float) -> str:
     """`Double.toString`: plain between 10^-3 and 10^7, otherwise with an exponent that has no sign or padding."""
-    if value != value or value in (float("inf"), float("-inf")):
+    if not math.isfinite(value):
         return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return str(value)

@@ -1,7 +1,8 @@
 """`.hoodie/hoodie.properties`, spec "Table Properties".
 
 The file is Java properties text. Which keys there are, their defaults and their allowed values is a table; reading, checking
-and writing follow it. The checksum covers the two names of the table only: it tells a cut file, not a changed property (ER-020).
+and writing follow it. The checksum covers
+the two names of the table only: it tells a cut file, not a changed property (ER-020).
 """
 
 import zlib
@@ -61,9 +62,7 @@ PROPERTIES = (
     Property("hoodie.table.ordering.fields", default="", alternatives=("hoodie.table.precombine.field",)),
     Property("hoodie.table.keygenerator.type"),
     Property("hoodie.table.keygenerator.class"),
-    Property(
-        "hoodie.record.merge.mode", values=("COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM")
-    ),
+    Property("hoodie.record.merge.mode", values=("COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM")),
     Property("hoodie.record.merge.strategy.id", alternatives=("hoodie.compaction.record.merger.strategy",)),
     Property("hoodie.compaction.payload.class"),
     Property("hoodie.table.create.schema"),
@@ -270,10 +269,17 @@ def read_properties(storage: Storage) -> TableProperties:
 def _nothing_there(storage: Storage) -> MalformedProperties | TableNotFound:
     if storage.list(META_FOLDER):
         return MalformedProperties(
-            "the file is missing", rule="LAY-013", path=PROPERTIES_PATH, cure="restore it from another copy of the table"
+            "the file is missing",
+            rule="LAY-013",
+            path=PROPERTIES_PATH,
+            cure="restore it from another copy of the table",
         )
     return TableNotFound(
-        "no table at this path", rule="LAY-012", path=META_FOLDER, expected="a folder .hoodie", cure="check the base path"
+        "no table at this path",
+        rule="LAY-012",
+        path=META_FOLDER,
+        expected="a folder .hoodie",
+        cure="check the base path",
     )
 
 
@@ -292,9 +298,7 @@ def _checked(properties: TableProperties, path: str) -> TableProperties:
 
 @implements("COMPAT-002", "COMPAT-004", "PROP-006", "PROP-010")
 def _check_versions(properties: TableProperties, path: str) -> None:
-    version, layout = (
-        _number(properties, key, path) for key in ("hoodie.table.version", "hoodie.timeline.layout.version")
-    )
+    version, layout = (_number(properties, key, path) for key in ("hoodie.table.version", "hoodie.timeline.layout.version"))
     if version != TABLE_VERSION:
         raise UnsupportedTableVersion(
             f"table version {version} is not supported", rule="COMPAT-002", path=path,

@@ -40,8 +40,8 @@ class Changes:
         for batch in self.batches:
             if isinstance(batch, pa.Table):
                 positions = range(height, height + batch.num_rows)
-                columns = (batch.column(KEY).to_pylist(), kinds_of(batch), orderings_of(batch, ordering), positions)
-                yield from ((key, Version(*version)) for key, *version in zip(*columns, strict=True))
+                versions = map(Version, kinds_of(batch), orderings_of(batch, ordering), positions)
+                yield from zip(batch.column(KEY).to_pylist(), versions, strict=True)
                 height += batch.num_rows
             else:
                 yield from ((delete.key, version_of(delete)) for delete in batch)

@@ -31,7 +31,11 @@ def select_by_columns(
     code = codes.indices.to_numpy().astype(np.int64)
     of_base = pc.index_in(base.column(KEY), value_set=codes.dictionary)
     base_code = pc.fill_null(of_base, -1).to_numpy().astype(np.int64)
-    ranks = _ranks(base, changes, ordering[0]) if by_ordering else (np.zeros(base.num_rows, np.int64), np.zeros(len(code), np.int64))
+    ranks = (
+        _ranks(base, changes, ordering[0])
+        if by_ordering
+        else (np.zeros(base.num_rows, np.int64), np.zeros(len(code), np.int64))
+    )
     if ranks is None:
         return select(base, changes, mode, ordering)
     base_rank, rank = ranks
@@ -102,7 +106,9 @@ def _ranks(base: pa.Table, changes: Changes, field: str) -> tuple[Integers, Inte
     if pt.is_integer(kind):
         ranks = pc.fill_null(values, 0).to_numpy().astype(np.int64)
     else:
-        ranks = pc.rank(values, sort_keys="ascending", null_placement="at_start", tiebreaker="dense").to_numpy().astype(np.int64)
+        ranks = (
+            pc.rank(values, sort_keys="ascending", null_placement="at_start", tiebreaker="dense").to_numpy().astype(np.int64)
+        )
     return ranks[: base.num_rows], ranks[base.num_rows :]
 
 

@@ -42,7 +42,10 @@ def _check_present(keys: pa.Array, field: str) -> None:
     if not pc.all(present, min_count=0).as_py():
         row = pc.index(present, False).as_py()
         raise InvalidRows(
-            "a row without a key", rule="META-007", expected=f"a value in {field}", found=f"{keys[row].as_py()!r} in row {row}"
+            "a row without a key",
+            rule="META-007",
+            expected=f"a value in {field}",
+            found=f"{keys[row].as_py()!r} in row {row}",
         )
 
 
@@ -78,7 +81,9 @@ def check_key_generator(properties: TableProperties) -> None:
 
 def _column(rows: pa.Table, field: str, what: str, rule: str) -> pa.ChunkedArray:
     if field not in rows.column_names:
-        raise InvalidRows(f"the {what} column {field} is missing", rule=rule, expected=field, found=", ".join(rows.column_names))
+        raise InvalidRows(
+            f"the {what} column {field} is missing", rule=rule, expected=field, found=", ".join(rows.column_names)
+        )
     return rows.column(field)
 
 

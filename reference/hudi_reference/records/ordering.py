@@ -1,7 +1,7 @@
 """Ordering values: taken from rows as stored, and compared, spec "Record Merging > Event time".
 
-A missing ordering value is the default, the number 0. Numbers compare as numbers whatever their width, NaN is greater than every
-other number, texts compare by their UTF-8 bytes, several fields one after the other.
+A missing ordering value is the default, the number 0. Numbers compare as numbers whatever their width, NaN is greater than
+every other number, texts compare by their UTF-8 bytes, several fields one after the other.
 """
 
 import decimal

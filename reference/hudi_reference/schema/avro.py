@@ -5,7 +5,7 @@ column is nullable in Arrow, as deleted and evolved columns make it so.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import fastavro
@@ -60,7 +60,9 @@ def parse_schema(text: str | bytes | Mapping[str, Any], path: str) -> AvroSchema
         return {str(key): value for key, value in schema.items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, fastavro.schema.SchemaParseException,
             fastavro.schema.UnknownType) as error:  # fmt: skip
-        raise MalformedSchema("not an Avro schema", rule="LF-038", path=path, found=f"{type(error).__name__}: {error}") from error
+        raise MalformedSchema(
+            "not an Avro schema", rule="LF-038", path=path, found=f"{type(error).__name__}: {error}"
+        ) from error
 
 
 def field_names(schema: AvroSchema) -> tuple[str, ...]:
@@ -104,19 +106,9 @@ def _arrow_type(avro: Any, known: dict[str, Any], namespace: str | None) -> pa.D
     if (logical := _logical_type(avro)) is not None:
         _remember(avro, logical, known, namespace)
         return logical
-    match kind:
-        case "record":
-            return _record_type(avro, known, namespace)
-        case "array":
-            return pa.list_(pa.field("element", _arrow_type(avro["items"], known, namespace)))
-        case "map":
-            return pa.map_(pa.string(), _arrow_type(avro["values"], known, namespace))
-        case "fixed":
-            return _remember(avro, pa.binary(avro["size"]), known, namespace)
-        case "enum":
-            return _remember(avro, pa.string(), known, namespace)
-        case _:
-            return _named_or_primitive(kind, known, namespace)
+    if kind in _COMPLEX:
+        return _COMPLEX[kind](avro, known, namespace)
+    return _named_or_primitive(kind, known, namespace)
 
 
 def _logical_type(avro: Mapping[str, Any]) -> pa.DataType | None:
@@ -154,3 +146,20 @@ def _named_or_primitive(name: str, known: dict[str, Any], namespace: str | None)
     if found is None:
         raise UnsupportedSchema("an unknown or recursive type", rule="LF-038", found=name)
     return found
+
+
+def _list_type(avro: Mapping[str, Any], known: dict[str, Any], namespace: str | None) -> pa.DataType:
+    return pa.list_(pa.field("element", _arrow_type(avro["items"], known, namespace)))
+
+
+def _map_type(avro: Mapping[str, Any], known: dict[str, Any], namespace: str | None) -> pa.DataType:
+    return pa.map_(pa.string(), _arrow_type(avro["values"], known, namespace))
+
+
+_COMPLEX: dict[str, Callable[[Mapping[str, Any], dict[str, Any], str | None], pa.DataType]] = {
+    "record": _record_type,
+    "array": _list_type,
+    "map": _map_type,
+    "fixed": lambda avro, known, namespace: _remember(avro, pa.binary(avro["size"]), known, namespace),
+    "enum": lambda avro, known, namespace: _remember(avro, pa.string(), known, namespace),
+}

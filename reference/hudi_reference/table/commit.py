@@ -51,9 +51,10 @@ class Commit:
         timeline = load_timeline(self.storage, self.properties)
         state = next((i.state for i in timeline.instants if i.identity == self._instant(State.INFLIGHT).identity), None)
         if state is not State.INFLIGHT:
+            gone = "gone" if state is None else state.name
             raise WriteConflict(
                 "the action was completed or rolled back by somebody else", rule="TL-051",
-                path=self._instant(State.INFLIGHT).file_name, expected="INFLIGHT", found="gone" if state is None else state.name,
+                path=self._instant(State.INFLIGHT).file_name, expected="INFLIGHT", found=gone,
             )  # fmt: skip
         completion = next_time(self.clock, timeline, utc=_is_utc(self.properties), after=self.requested)
         content = write_commit_metadata(self.operation, self.stats, schema, self.ids.sync_marker())
@@ -66,7 +67,12 @@ class Commit:
 
 @implements("TL-001", "TL-006", "TL-008", "TL-026", "TL-038", "TL-045", "TL-048", "TL-049", "OCC-005")
 def begin(
-    storage: Storage, properties: TableProperties, clock: Clock, ids: Ids, operation: str, profile: Iterable[WriteStat] = ()
+    storage: Storage,
+    properties: TableProperties,
+    clock: Clock,
+    ids: Ids,
+    operation: str,
+    profile: Iterable[WriteStat] = (),
 ) -> Commit:
     """Request an action for a write and move it to inflight.
 

@@ -115,15 +115,15 @@ def create_table(
 
 
 def _create(store: Storage, entries: Mapping[str, str], clock: Clock) -> TableProperties:
+    exists = TableExists(
+        "there is a table already", rule="LAY-013", path=PROPERTIES_PATH, cure="open it, or choose another path"
+    )
+    if store.list(META_FOLDER):
+        raise exists
     try:
-        if store.list(META_FOLDER):
-            raise ObjectExists(META_FOLDER)
-        created = format_time(clock.now(), utc=True)
-        return write_properties(store, entries, f"Properties saved on {created} UTC")
+        return write_properties(store, entries, f"Properties saved on {format_time(clock.now(), utc=True)} UTC")
     except ObjectExists as error:
-        raise TableExists(
-            "there is a table already", rule="LAY-013", path=PROPERTIES_PATH, cure="open it, or choose another path"
-        ) from error
+        raise exists from error
 
 
 def _ordering_entry(ordering: Sequence[str]) -> dict[str, str]:

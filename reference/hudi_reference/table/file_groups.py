@@ -61,9 +61,7 @@ class FileGroup:
         if not newest.pending_compaction or not older:
             return newest
         before = older[0]
-        return replace(
-            before, log_files=before.log_files + newest.log_files, missing=before.missing | newest.missing
-        )
+        return replace(before, log_files=before.log_files + newest.log_files, missing=before.missing | newest.missing)
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,9 @@ def load_file_groups(storage: Storage, properties: TableProperties, timeline: Ti
         partition, name = split_path(path)
         parsed = parse_data_file_name(name)
         if parsed is None and path in committed:
-            raise MalformedFileName("not the name of a data file", rule="BF-003", path=path, cure="the commit metadata names it")
+            raise MalformedFileName(
+                "not the name of a data file", rule="BF-003", path=path, cure="the commit metadata names it"
+            )
         if parsed is not None and not (isinstance(parsed, LogFileName) and parsed.cdc):
             files.setdefault((partition, parsed.file_id), []).append((name, parsed))
     compactions = _pending_compactions(storage, properties, timeline)
@@ -132,9 +132,7 @@ def _replaced_groups(commits: Mapping[Instant, CommitMetadata]) -> dict[GroupId,
 
 
 @implements("CMP-003", "TL-047")
-def _pending_compactions(
-    storage: Storage, properties: TableProperties, timeline: Timeline
-) -> dict[GroupId, tuple[str, ...]]:
+def _pending_compactions(storage: Storage, properties: TableProperties, timeline: Timeline) -> dict[GroupId, tuple[str, ...]]:
     """Requested times of the pending compactions of each file group."""
     found: dict[GroupId, tuple[str, ...]] = {}
     for instant in timeline.pending:

@@ -19,7 +19,14 @@ from hudi_reference.files.parquet import read_base_file
 from hudi_reference.ids import Ids
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.requirement import implements
-from hudi_reference.schema.avro import META_COLUMNS, AvroSchema, arrow_schema, parse_schema, with_meta_columns, without_meta_columns
+from hudi_reference.schema.avro import (
+    META_COLUMNS,
+    AvroSchema,
+    arrow_schema,
+    parse_schema,
+    with_meta_columns,
+    without_meta_columns,
+)
 from hudi_reference.storage import Storage
 from hudi_reference.table.file_groups import FileGroups, FileSlice, load_file_groups
 from hudi_reference.table.inspect import inspect_table
@@ -118,9 +125,7 @@ class Table:
         return inspect_table(self.properties, self.timeline, self.file_groups())
 
     @implements("MRG-015", "LAY-003", "RDR-002")
-    def _read(
-        self, view: View, columns: Sequence[str] | None, where: Iterable[Comparison], *, logs: bool = True
-    ) -> pa.Table:
+    def _read(self, view: View, columns: Sequence[str] | None, where: Iterable[Comparison], *, logs: bool = True) -> pa.Table:
         self._check_readable()
         reader = view.reader(self)
         names = list(columns) if columns is not None else reader.schema.names
@@ -226,7 +231,10 @@ def instant_of(time: str) -> str:
         if form.fullmatch(time):
             return re.sub(r"\D", "", time) + rest
     raise InvalidQuery(
-        "not a point of the timeline", rule="TYP-008", expected="17 or 14 digits, or yyyy-MM-dd[ HH:mm:ss[.SSS]]", found=repr(time)
+        "not a point of the timeline",
+        rule="TYP-008",
+        expected="17 or 14 digits, or yyyy-MM-dd[ HH:mm:ss[.SSS]]",
+        found=repr(time),
     )
 
 

@@ -1,8 +1,8 @@
 """Writing: insert, upsert, delete and bulk insert, spec "Writer Expectations".
 
 A copy-on-write table gets a new base file for every file group that is touched. On merge-on-read changes of known keys go to log
-files of their file group. New keys start file groups of their own: with a base file, as deployed writers do (their index looks
-for keys in base files), or, on merge-on-read, with a log file where `new_keys_in_logs` is set.
+files of their file group. New keys start file groups of their own: with a base file, as deployed writers do (their index
+looks for keys in base files), or, on merge-on-read, with a log file where `new_keys_in_logs` is set.
 """
 
 import json
@@ -141,7 +141,7 @@ class Writer:
         return rows.filter(pc.invert(flags)), _deletes(rows.filter(flags), self._ordering)
 
     def _add_base_file(
-        self, name: BaseFileName, partition: str, rows: pa.Table, *, previous: FileSlice | None = None, **counts: int
+        self, name: BaseFileName, partition: str, rows: pa.Table, *, previous: FileSlice | None = None, **counts: Any
     ) -> None:
         data = encode_base_file(rows, self.schema)
         stat = WriteStat(

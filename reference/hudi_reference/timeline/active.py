@@ -14,7 +14,6 @@ from hudi_reference.timeline.history import read_history
 from hudi_reference.timeline.instant import Instant, parse_instant_name
 from hudi_reference.timeline.states import ACTIONS, COMMITS, State
 
-
 #: Later than every instant: `:` follows the digits.
 END_OF_TIME = ":"
 
@@ -102,9 +101,7 @@ def build_timeline(names: Iterable[str]) -> tuple[Instant, ...]:
 def load_timeline(storage: Storage, properties: TableProperties) -> Timeline:
     """The active timeline from one listing of its folder."""
     folder = properties.timeline_folder + "/"
-    names = (
-        info.path.removeprefix(folder) for info in storage.list(folder, skip=properties.history_folder)
-    )
+    names = (info.path.removeprefix(folder) for info in storage.list(folder, skip=properties.history_folder))
     instants = build_timeline(name for name in names if "/" not in name)
     return Timeline(instants, lambda: read_history(storage, properties.history_folder), _oldest_write(instants))
 

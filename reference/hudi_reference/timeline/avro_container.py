@@ -26,7 +26,16 @@ def read_record(data: bytes, path: str) -> dict[str, Any]:
         raise _malformed(path, f"the file starts with {data[:4].hex()}", 0)
     try:
         records = list(fastavro.reader(io.BytesIO(data)))
-    except (EOFError, ValueError, KeyError, IndexError, TypeError, OverflowError, MemoryError, SchemaParseException) as error:
+    except (
+        EOFError,
+        ValueError,
+        KeyError,
+        IndexError,
+        TypeError,
+        OverflowError,
+        MemoryError,
+        SchemaParseException,
+    ) as error:
         raise _malformed(path, f"{type(error).__name__}: {error}", None) from error
     if len(records) != 1 or not isinstance(records[0], dict):
         raise _malformed(path, f"{len(records)} records", None)

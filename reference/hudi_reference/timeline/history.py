@@ -48,7 +48,11 @@ def _current_manifest(storage: Storage, folder: str) -> str | None:
         return f"manifest_{max(numbers)}" if numbers else None
     if not text.strip().isdigit():
         raise MalformedHistory(
-            "not a manifest number", rule="LSM-007", path=f"{folder}/_version_", expected="digits", found=repr(text[:40])
+            "not a manifest number",
+            rule="LSM-007",
+            path=f"{folder}/_version_",
+            expected="digits",
+            found=repr(text[:40]),
         )
     return f"manifest_{int(text)}"
 

@@ -228,7 +228,11 @@ COMMIT_METADATA_SCHEMA: dict[str, Any] = {
                     "avro.java.string": "String",
                     "values": {
                         "type": "array",
-                        "items": {"type": "record", "name": "HoodieWriteStat", "fields": _nullable_fields(_STAT_FIELDS)},
+                        "items": {
+                            "type": "record",
+                            "name": "HoodieWriteStat",
+                            "fields": _nullable_fields(_STAT_FIELDS),
+                        },
                     },
                 }
             ),

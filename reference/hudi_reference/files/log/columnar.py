@@ -67,5 +67,3 @@ def _varint(number: int) -> bytes:
         out.append(zigzag & 0x7F | 0x80)
         zigzag >>= 7
     return bytes([*out, zigzag])
-
-

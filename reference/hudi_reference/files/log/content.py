@@ -173,5 +173,3 @@ def _malformed(block: Block, rule: str, found: str) -> MalformedLogBlock:
         rule=rule, path=block.path, offset=block.offset, found=found,
         cure="restore the file from another copy of the table",
     )  # fmt: skip
-
-

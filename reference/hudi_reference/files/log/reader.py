@@ -136,7 +136,11 @@ class _Body:
 
     def _malformed(self, found: str) -> MalformedLogBlock:
         return MalformedLogBlock(
-            "the block's parts do not add up to its length", rule="LF-010", path=self.path, offset=self.offset, found=found
+            "the block's parts do not add up to its length",
+            rule="LF-010",
+            path=self.path,
+            offset=self.offset,
+            found=found,
         )
 
     def _unsupported(self, rule: str, expected: str, found: str) -> UnsupportedFileFormat:
