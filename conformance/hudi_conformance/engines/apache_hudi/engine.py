@@ -1,0 +1,100 @@
+"""The adapter of Apache Hudi on Spark 3.5: one class, the release is a parameter."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from hudi_conformance.contract import Engine, Hello, Query, Refused, TableSpec
+from hudi_conformance.engines.apache_hudi import queries, tables
+from hudi_conformance.engines.apache_hudi.faults import in_contract_words
+from hudi_conformance.engines.apache_hudi.session import Session
+from hudi_conformance.engines.environments import Progress, to_stderr
+
+#: The newest table version that each release reads.
+NEWEST_TABLE_VERSION = {"1.0.2": 8, "1.2.0": 9}
+
+_FEATURES = frozenset(
+    {
+        "read.snapshot",
+        "read.read-optimized",
+        "read.as-of",
+        "read.incremental",
+        "read.projection",
+        "read.filter",
+        "read.meta-columns",
+        "create",
+        "write.insert",
+        "write.upsert",
+        "write.delete",
+        "write.bulk-insert",
+        "copy-on-write",
+        "merge-on-read",
+        "log.avro",
+        "log.parquet",
+        "log.delete",
+        "log.command",
+        "log.only-slices",
+        "merge.commit-time",
+        "merge.event-time",
+        "delete.flag",
+        "partition.none",
+        "partition.plain",
+        "partition.hive",
+        "partition.url-encoded",
+        "partition.several-levels",
+        "key.complex",
+        "timeline.history",
+        "timeline.pending-compaction",
+        "timeline.replaced-groups",
+        "schema.evolution",
+        "types.nested",
+        "types.decimal",
+        "types.temporal",
+        "storage.file",
+    }
+)
+FEATURES = {"1.0.2": _FEATURES, "1.2.0": _FEATURES | {"merge.multiple-ordering-fields"}}
+
+
+class ApacheHudiEngine(Engine):
+    """Apache Hudi of one release, in a Spark session that this object owns; tables of version 8 are written."""
+
+    def __init__(self, version: str, progress: Progress = to_stderr) -> None:
+        self.version = version
+        self.session = Session(version, progress)
+
+    def hello(self) -> Hello:
+        """Identity and features of this release."""
+        return Hello("apache-hudi", self.version, "java", FEATURES[self.version])
+
+    def read(self, table: str, query: Query) -> pa.Table:
+        """Rows through the Spark datasource."""
+        table = self._admit(table)
+        with in_contract_words():
+            return self.session.collect(queries.frame(self.session, table, query))
+
+    def create(self, table: str, spec: TableSpec) -> None:
+        """An empty table of version 8."""
+        if len(spec.ordering) > 1 and "merge.multiple-ordering-fields" not in FEATURES[self.version]:
+            raise Refused("merge.multiple-ordering-fields", f"{self.version} orders by one field")
+        with in_contract_words():
+            tables.create(self.session, tables.local(table), spec)
+
+    def write(self, table: str, operation: str, rows: pa.Table, options: Mapping[str, str] | None = None) -> str:
+        """One commit; `options` are further options of the datasource, for recipes of golden tables."""
+        table = self._admit(table, writing=True)
+        with in_contract_words():
+            return tables.write(self.session, table, operation, rows, options or {})
+
+    def close(self) -> None:
+        """Stop Spark."""
+        self.session.stop()
+
+    def _admit(self, table: str, *, writing: bool = False) -> str:
+        """The table's URI for Hudi, if its version is one that this release reads or this adapter writes."""
+        table = tables.local(table)
+        found: dict[str, Any] = tables.properties_of(self.session, table)
+        newest = tables.VERSION if writing else NEWEST_TABLE_VERSION[self.version]
+        tables.refuse_versions(found, newest=newest, oldest=tables.VERSION if writing else 0)
+        return table

@@ -1,0 +1,57 @@
+"""What Apache Hudi throws, in the words of the contract."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from hudi_conformance.contract import Conflict, EngineError
+
+_CONFLICTS = ("HoodieWriteConflictException", "HoodieLockException")
+
+
+@contextmanager
+def in_contract_words() -> Iterator[None]:
+    """Turn Java and Spark exceptions into Conflict (another writer was first) or EngineError (the innermost cause)."""
+    from py4j.protocol import Py4JError, Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except Py4JJavaError as e:
+        raise _translated(e.java_exception, str(e)) from None
+    except PySparkException as e:
+        origin = getattr(e, "_origin", None)
+        analysis = origin is None or _class(origin).endswith("AnalysisException")
+        raise (EngineError(_line(e, str(e)), str(e)) if analysis else _translated(origin, str(e))) from None
+    except Py4JError as e:
+        raise EngineError(_line(e, str(e))) from None
+
+
+def _translated(thrown: Any, trace: str) -> Conflict | EngineError:
+    causes = list(_causes(thrown))
+    for cause in causes:
+        if _class(cause) in _CONFLICTS:
+            return Conflict(_described(cause))
+    return EngineError(_described(causes[-1]), trace)
+
+
+def _causes(thrown: Any) -> Iterator[Any]:
+    """The exception and its causes, outermost first; a chain that bites its tail is cut."""
+    for _ in range(50):
+        if thrown is None:
+            return
+        yield thrown
+        thrown = thrown.getCause()
+
+
+def _described(thrown: Any) -> str:
+    message = thrown.getMessage()
+    return f"{_class(thrown)}: {' '.join(message.split())}" if message else _class(thrown)
+
+
+def _class(thrown: Any) -> str:
+    return str(thrown.getClass().getSimpleName())
+
+
+def _line(thrown: Exception, text: str) -> str:
+    return f"{type(thrown).__name__}: {text.strip().splitlines()[0]}"

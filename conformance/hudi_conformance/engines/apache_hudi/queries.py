@@ -1,0 +1,75 @@
+"""Reading through the Spark datasource."""
+
+from functools import reduce
+from operator import and_, eq, ge, gt, le, lt, ne
+from typing import Any
+
+from hudi_conformance.contract import Query
+from hudi_conformance.engines.apache_hudi.session import Session
+
+_OPERATORS = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
+META_COLUMNS = (
+    "_hoodie_commit_time",
+    "_hoodie_commit_seqno",
+    "_hoodie_record_key",
+    "_hoodie_partition_path",
+    "_hoodie_file_name",
+)
+
+
+def frame(session: Session, table: str, query: Query) -> Any:
+    """The DataFrame that answers `query`."""
+    found = session.spark.read.format("hudi").options(**_options(query)).load(table)
+    if query.kind == "cdc":
+        found = _with_images(session, table, found)
+    if query.where:
+        found = found.where(reduce(and_, (_condition(found, *w) for w in query.where)))
+    return found.select(*(query.columns or [c for c in found.columns if c not in META_COLUMNS]))
+
+
+def _options(query: Query) -> dict[str, str]:
+    """The datasource's options of a query type."""
+    match query.kind:
+        case "snapshot":
+            return {"hoodie.datasource.query.type": "snapshot"}
+        case "read-optimized":
+            return {"hoodie.datasource.query.type": "read_optimized"}
+        case "as-of":
+            return {"hoodie.datasource.query.type": "snapshot", "as.of.instant": query.as_of or ""}
+        case "incremental":
+            return _range(query)
+        case "cdc":
+            return _range(query) | {"hoodie.datasource.query.incremental.format": "cdc"}
+
+
+def _range(query: Query) -> dict[str, str]:
+    found = {
+        "hoodie.datasource.query.type": "incremental",
+        "hoodie.datasource.read.begin.instanttime": query.begin or "000",
+    }
+    return found | ({"hoodie.datasource.read.end.instanttime": query.end} if query.end else {})
+
+
+def _with_images(session: Session, table: str, changes: Any) -> Any:
+    """Hudi gives the images before and after as JSON text; here they become structs of the data columns."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import StructType
+
+    columns = session.spark.read.format("hudi").load(table).schema.fields
+    data = StructType([c for c in columns if c.name not in META_COLUMNS])
+    return changes.select(
+        "op",
+        f.col("ts_ms"),
+        f.from_json("before", data).alias("before"),
+        f.from_json("after", data).alias("after"),
+    )
+
+
+def _condition(found: Any, column: str, operator: str, value: Any) -> Any:
+    """One comparison, with the value taken as a value of the column's type."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import BinaryType
+
+    kind = found.schema[column].dataType
+    literal = f.unhex(f.lit(value)) if isinstance(kind, BinaryType) else f.lit(value).cast(kind)
+    return _OPERATORS[operator](found[column], literal)

