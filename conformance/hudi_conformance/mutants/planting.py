@@ -7,12 +7,11 @@ import inspect
 import pkgutil
 import textwrap
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from types import FunctionType
 from typing import Any
-
-import pytest
 
 
 class UnknownMutant(LookupError):
@@ -27,38 +26,47 @@ class Bug:
     """Changes of the running reference, undone together."""
 
     def __init__(self) -> None:
-        self._patch = pytest.MonkeyPatch()
+        self._undo = ExitStack()
 
-    def edit(self, function: Callable[..., Any], old: str, new: str) -> None:
-        """Replace `old` in the source of `function` by `new`, for everyone who already holds the function.
+    def edit(self, function: Any, old: str, new: str) -> None:
+        """Replace `old` in the source of a function, method or property by `new`, for everyone who holds the function.
 
-        `old` has to occur exactly once, so that a bug whose place has moved is noticed.
+        `old` has to occur exactly once, so that a bug whose place has moved is noticed. One edit per function.
         """
-        plain = inspect.unwrap(function)
-        if not isinstance(plain, FunctionType):
-            raise TypeError(f"{function!r} is not a function written in Python")
+        plain = _plain(function)
         source = textwrap.dedent(inspect.getsource(plain))
         if source.count(old) != 1:
             raise StaleMutant(f"{plain.__qualname__} holds {old!r} {source.count(old)} times, expected once")
-        self._patch.setattr(plain, "__code__", _compiled(plain, source.replace(old, new)))
-        if function is not plain:
-            self._forget(function)
+        self.set(plain, "__code__", _compiled(plain, source.replace(old, new)))
 
     def set(self, owner: object, name: str, value: object) -> None:
-        """Give an existing attribute of a module or class another value."""
-        self._patch.setattr(owner, name, value)
+        """Give an existing attribute of a module, class or function another value."""
+        before = getattr(owner, name)
+        setattr(owner, name, value)
+        self._undo.callback(setattr, owner, name, before)
 
     def item(self, table: dict[Any, Any], key: object, value: object) -> None:
-        """Give one entry of a normative table another value."""
-        self._patch.setitem(table, key, value)
+        """Give an existing entry of a normative table another value."""
+        before = table[key]
+        table[key] = value
+        self._undo.callback(table.__setitem__, key, before)
 
     def undo(self) -> None:
         """Take every change back, latest first."""
-        self._patch.undo()
+        self._undo.close()
 
-    def _forget(self, cached: Any) -> None:
-        """Empty the cache of a cached function: its answers were those of the other code."""
-        cached.cache_clear()
+
+def _plain(function: Any) -> FunctionType:
+    """The function behind a property, a cached property or a decorator that keeps what it wraps."""
+    match function:
+        case property():
+            function = function.fget
+        case cached_property():
+            function = function.func
+    function = inspect.unwrap(function)
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"{function!r} is not a function written in Python")
+    return function
 
 
 def _compiled(function: FunctionType, source: str) -> Any:
@@ -96,10 +104,14 @@ class Mutant:
 _MUTANTS: dict[str, Mutant] = {}
 
 
-def planted(name: str, *, breaks: str | tuple[str, ...]) -> Callable[[Callable[[Bug], None]], Callable[[Bug], None]]:
-    """Register a function as the bug `name`; its docstring says what the reference then does wrong."""
+def planted(*, breaks: str | tuple[str, ...]) -> Callable[[Callable[[Bug], None]], Callable[[Bug], None]]:
+    """Register a function as a planted bug that breaks these rules.
+
+    The bug is called like the function, with hyphens; its docstring says what the reference then does wrong.
+    """
 
     def register(apply: Callable[[Bug], None]) -> Callable[[Bug], None]:
+        name = apply.__name__.replace("_", "-")
         if name in _MUTANTS:
             raise ValueError(f"two planted bugs are called {name!r}")
         rules = (breaks,) if isinstance(breaks, str) else breaks

@@ -1,0 +1,97 @@
+"""Planted bugs in the layout of a table and its properties."""
+
+from hudi_conformance.mutants.planting import Bug, planted
+from hudi_reference.layout import names, partitions, properties
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.table import create, file_groups
+
+
+@planted(breaks="PROP-011")
+def checksum_not_compared(bug: Bug) -> None:
+    """Reads a properties file whatever its checksum."""
+    bug.edit(properties._checked, "stored is not None and stored != expected", "False")
+
+
+@planted(breaks=("COMPAT-002", "COMPAT-004"))
+def every_table_version_accepted(bug: Bug) -> None:
+    """Reads tables of versions that it does not know."""
+    bug.edit(properties._check_versions, "version != TABLE_VERSION", "False")
+
+
+@planted(breaks="PROP-010")
+def every_timeline_layout_accepted(bug: Bug) -> None:
+    """Reads a timeline layout that it does not know as if it were layout 2."""
+    bug.edit(properties._check_versions, "layout != TIMELINE_LAYOUT", "False")
+
+
+@planted(breaks=("MRG-019", "PROP-009"))
+def only_the_older_ordering_property(bug: Bug) -> None:
+    """Knows hoodie.table.precombine.field and not hoodie.table.ordering.fields, as Apache Hudi 1.0 does."""
+    bug.edit(TableProperties.ordering_fields, 'hoodie.table.ordering.fields")', 'hoodie.table.precombine.field")')
+
+
+@planted(breaks="PROP-009")
+def only_the_newer_ordering_property(bug: Bug) -> None:
+    """Knows hoodie.table.ordering.fields and not hoodie.table.precombine.field."""
+    bug.edit(TableProperties.get, "(key, *known.alternatives)", "(key,)")
+
+
+@planted(breaks="MRG-019")
+def only_the_first_ordering_field(bug: Bug) -> None:
+    """Compares only the first of several ordering fields."""
+    bug.edit(TableProperties.ordering_fields, "fields(\"hoodie.table.ordering.fields\")",
+             "fields(\"hoodie.table.ordering.fields\")[:1]")  # fmt: skip
+
+
+@planted(breaks="MRG-031")
+def custom_merging_taken_for_event_time(bug: Bug) -> None:
+    """Merges a table of an unknown merge strategy by event time instead of refusing it."""
+    bug.edit(TableProperties._inferred_merge_mode, 'strategy, "CUSTOM"', 'strategy, "EVENT_TIME_ORDERING"')
+
+
+@planted(breaks=("MRG-010", "MRG-021"))
+def merge_mode_inferred_anew(bug: Bug) -> None:
+    """Ignores the stored merge mode and goes by whether there is an ordering field."""
+    bug.edit(TableProperties.merge_mode, "inferred = self._inferred_merge_mode()", "stored = inferred = None")
+
+
+@planted(breaks="MRG-020")
+def merge_mode_not_stored(bug: Bug) -> None:
+    """Stores the merge mode under the name of the write setting."""
+    bug.edit(create.create_table, '"hoodie.record.merge.mode": mode', '"hoodie.write.record.merge.mode": mode')
+
+
+@planted(breaks="LAY-005")
+def only_the_first_folder_level(bug: Bug) -> None:
+    """Takes only the first folder of a path for the partition."""
+    bug.edit(names.split_path, "return partition, name", 'return partition.partition("/")[0], name')
+
+
+@planted(breaks="LAY-010")
+def only_subfolders(bug: Bug) -> None:
+    """Looks for data files in folders below the base path only."""
+    bug.edit(file_groups.load_file_groups, "if parsed is not None and not", "if partition and parsed is not None and not")
+
+
+@planted(breaks="LAY-019")
+def side_files_taken_for_logs(bug: Bug) -> None:
+    """Takes whatever begins like a log file's name for a log file."""
+    bug.edit(names.parse_data_file_name, "_LOG.fullmatch(name)", "_LOG.match(name)")
+
+
+@planted(breaks="LAY-006")
+def field_name_left_out_of_folders(bug: Bug) -> None:
+    """Names partition folders by the value alone where the table asks for field=value."""
+    bug.edit(partitions.partition_path, "if hive_style else", "if False else")
+
+
+@planted(breaks="PROP-016")
+def partition_values_not_escaped(bug: Bug) -> None:
+    """Writes partition values as they are where the table asks for escaped ones."""
+    bug.edit(partitions.partition_path, "elif url_encode:", "elif False:")
+
+
+@planted(breaks="LF-005")
+def log_versions_compared_as_text(bug: Bug) -> None:
+    """Sorts the log files of one instant by the text of their version, 10 before 9."""
+    bug.edit(names.LogFileName.merge_order, "self.version,", "str(self.version),")

@@ -1,0 +1,82 @@
+"""Planted bugs in merging: which of several versions of a record is right."""
+
+from hudi_conformance.mutants.planting import Bug, planted
+from hudi_reference.records import changes, merge, ordering
+from hudi_reference.records.merge import Decision, Kind
+from hudi_reference.table import rows, write
+
+
+@planted(breaks="MRG-029")
+def late_records_win(bug: Bug) -> None:
+    """Takes the later version of a record whatever its ordering value."""
+    bug.item(merge.EVENT_TIME, (Kind.ROW, Kind.ROW), Decision.NEWER)
+
+
+@planted(breaks=("MRG-029", "BLK-012"))
+def late_deletes_win(bug: Bug) -> None:
+    """Lets a delete with a lower ordering value remove a newer row."""
+    bug.item(merge.EVENT_TIME, (Kind.ROW, Kind.DELETE), Decision.NEWER)
+
+
+@planted(breaks=("MRG-003", "BLK-012"))
+def tombstones_forget_their_ordering(bug: Bug) -> None:
+    """Lets a late row come back after a delete with a higher ordering value."""
+    bug.item(merge.EVENT_TIME, (Kind.DELETE, Kind.ROW), Decision.NEWER)
+
+
+@planted(breaks="BLK-012")
+def deletes_by_key_are_compared(bug: Bug) -> None:
+    """Compares the ordering value of a delete that has none, as if it were 0."""
+    bug.item(merge.EVENT_TIME, (Kind.ROW, Kind.KEY_DELETE), Decision.BY_ORDERING)
+
+
+@planted(breaks="MRG-028")
+def older_version_wins_ties(bug: Bug) -> None:
+    """Keeps the older of two versions with equal ordering values."""
+    bug.edit(merge.merger_of, "is_lower(newer.ordering, older.ordering)", "not is_lower(older.ordering, newer.ordering)")
+
+
+@planted(breaks="MRG-028")
+def ordering_values_compared_as_text(bug: Bug) -> None:
+    """Compares numbers as text, 9 after 10."""
+    bug.edit(ordering._sort_key, '("number", False, value, 1.0)', '("text", str(value).encode())')
+
+
+@planted(breaks="MRG-025")
+def commit_time_honours_the_ordering_field(bug: Bug) -> None:
+    """Goes by the ordering field in commit-time mode too."""
+    bug.item(merge.DECISIONS, "COMMIT_TIME_ORDERING", merge.EVENT_TIME)
+
+
+@planted(breaks=("MRG-003", "MRG-008"))
+def logs_are_folded_before_they_meet_the_base_row(bug: Bug) -> None:
+    """Folds all logs first: a base row that was deleted in between comes back, as with Apache Hudi 1.2."""
+    bug.edit(
+        changes.select,
+        "fold([stored, *versions[key]], merge)",
+        "merge(stored, fold(versions[key], merge) or stored)",
+    )
+
+
+@planted(breaks=("RDR-014", "MRG-027"))
+def logs_applied_newest_first(bug: Bug) -> None:
+    """Folds the versions of a record from the newest on."""
+    bug.edit(merge.fold, "for version in versions:", "for version in reversed(list(versions)):")
+
+
+@planted(breaks="MRG-011")
+def batch_combined_by_arrival(bug: Bug) -> None:
+    """Keeps the last of several records of a key in one input although the mode is event time."""
+    bug.edit(rows.combine, "properties.merge_mode", '"COMMIT_TIME_ORDERING"')
+
+
+@planted(breaks="MRG-026")
+def first_of_a_batch_wins(bug: Bug) -> None:
+    """Keeps the first of several records of a key in one input."""
+    bug.edit(rows.combine, "Changes([plain], plain.schema)", "Changes([plain.take(positions[::-1])], plain.schema)")
+
+
+@planted(breaks=("MRG-012", "MRG-029"))
+def copy_on_write_always_overwrites(bug: Bug) -> None:
+    """Replaces the stored row of a copy-on-write table by a late one."""
+    bug.edit(write.Writer.rewrite_base_file, "reader.mode, reader", '"COMMIT_TIME_ORDERING", reader')

@@ -1,0 +1,108 @@
+"""Planted bugs in file slices and queries."""
+
+from hudi_conformance.mutants.planting import Bug, planted
+from hudi_reference.table import file_groups, table
+from hudi_reference.table.file_groups import FileGroup, FileGroups
+from hudi_reference.table.slice_reader import SliceReader
+from hudi_reference.table.table import Table
+from hudi_reference.timeline.active import Timeline
+
+
+@planted(breaks="RDR-015")
+def older_logs_applied_again(bug: Bug) -> None:
+    """Applies all logs of a group to its newest base file, also those that are already in it."""
+    bug.edit(
+        FileGroup.latest,
+        "        return newest\n",
+        "        return replace(newest, log_files=sum((s.log_files for s in reversed(self.slices)), ()))\n",
+    )
+
+
+@planted(breaks="RDR-015")
+def logs_belong_to_the_base_before_their_request(bug: Bug) -> None:
+    """Gives a log to the newest base file that is older than the log's requested time, not its completion."""
+    bug.edit(file_groups._slices, "start <= completion", "start <= parsed.instant")
+
+
+@planted(breaks=("RDR-010", "TL-010"))
+def replaced_groups_are_read(bug: Bug) -> None:
+    """Reads the groups that a replacecommit superseded beside the new ones."""
+    bug.edit(FileGroup.latest, "self.replaced_by is not None or ", "")
+
+
+@planted(breaks="RDR-011")
+def replaced_groups_are_gone_for_every_time(bug: Bug) -> None:
+    """Hides replaced groups from time travel to before the replacement too."""
+    bug.edit(
+        Timeline.until,
+        "if instant.requested <= requested)",
+        "if instant.requested <= requested or instant.action == 'replacecommit')",
+    )
+
+
+@planted(breaks="TYP-008")
+def time_travel_stays_at_home(bug: Bug) -> None:
+    """Answers a query as of an instant with the latest rows."""
+    bug.edit(Table.view, "_as_of(self.timeline, as_of)", "self.timeline")
+
+
+@planted(breaks=("RDR-012", "TYP-008"))
+def time_travel_stops_one_short(bug: Bug) -> None:
+    """Leaves the instant itself out of a query as of that instant."""
+    bug.edit(Timeline.until, "if instant.requested <= requested)", "if instant.requested < requested)")
+
+
+@planted(breaks="TYP-008")
+def time_travel_past_a_pending_write(bug: Bug) -> None:
+    """Answers for a time whose rows a pending write may still change."""
+    bug.edit(table._as_of, "in before.pending", "in ()")
+
+
+@planted(breaks="CMP-003")
+def pending_compaction_hides_what_was_before(bug: Bug) -> None:
+    """Reads only the logs of the slice that a pending compaction has begun."""
+    bug.edit(FileGroup.latest, "if not newest.pending_compaction or not older:", "if True:")
+
+
+@planted(breaks="LAY-022")
+def groups_without_base_file_are_dropped(bug: Bug) -> None:
+    """Starts from base files and so misses groups that have only logs."""
+    bug.edit(FileGroups.latest_slices, "is not None)", "is not None and found.base_file)")
+
+
+@planted(breaks="LAY-003")
+def only_the_first_partition(bug: Bug) -> None:
+    """Stops after the first partition."""
+    bug.edit(
+        FileGroups.latest_slices,
+        "is not None)",
+        "is not None and found.partition == next(iter(self.groups.values())).partition)",
+    )
+
+
+@planted(breaks="TYP-017")
+def read_optimized_merges_logs(bug: Bug) -> None:
+    """Merges logs into a read-optimized query."""
+    bug.edit(Table.read_optimized, ", logs=False", "")
+
+
+@planted(breaks="TYP-006")
+def logs_are_ignored(bug: Bug) -> None:
+    """Answers a snapshot query from base files alone."""
+    bug.edit(SliceReader.read, "if not logs or not found.log_files:", "if True:")
+
+
+@planted(breaks="MRG-015")
+def ordering_column_only_when_asked_for(bug: Bug) -> None:
+    """Reads the ordering column only if it is in the projection, and merges without it otherwise."""
+    bug.edit(SliceReader._merge_columns, "(KEY, IS_DELETED, *ordering)", "(KEY, IS_DELETED)")
+
+
+@planted(breaks="MRG-015")
+def base_rows_are_filtered_before_merging(bug: Bug) -> None:
+    """Returns the base row of a key whose newer version the filter does not match."""
+    bug.edit(
+        table._SliceQuery.__call__,
+        "return rows",
+        "return rows if rows.num_rows else self.reader.read(found, self.columns, logs=False)",
+    )

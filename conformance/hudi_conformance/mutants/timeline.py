@@ -1,0 +1,87 @@
+"""Planted bugs in the timeline: names, states, and what counts as completed."""
+
+from dataclasses import replace
+
+from hudi_conformance.mutants.planting import Bug, planted
+from hudi_reference.table import commit
+from hudi_reference.timeline import active, generator, history, instant, states
+from hudi_reference.timeline.instant import Instant
+
+
+@planted(breaks="TL-028")
+def inflight_commit_with_its_action(bug: Bug) -> None:
+    """Writes an inflight commit as <begin>.commit.inflight, as the text has it and nobody reads."""
+    bug.item(states.ACTIONS, "commit", replace(states.ACTIONS["commit"], inflight="commit.inflight"))
+    bug.set(instant, "EXTENSIONS", states._extensions())
+
+
+@planted(breaks="TL-027")
+def requested_file_without_action(bug: Bug) -> None:
+    """Leaves the action out of the requested file's name."""
+    bug.edit(Instant.file_name, "{self.action}.requested", "requested")
+
+
+@planted(breaks=("TL-033", "RDR-008"))
+def pending_writes_are_read(bug: Bug) -> None:
+    """Counts files of actions that did not complete."""
+    bug.edit(
+        active.Timeline.completion_of,
+        "return self._archived_completions.get(requested)\n",
+        "return self._archived_completions.get(requested, requested)\n",
+    )
+
+
+@planted(breaks="RDR-009")
+def archived_writes_are_forgotten(bug: Bug) -> None:
+    """Takes only the active timeline for an authority and drops the files of archived actions."""
+    bug.edit(active.Timeline.completion_of, "return self._archived_completions.get(requested, requested)", "return None")
+
+
+@planted(breaks="LSM-012")
+def manifest_files_not_listed_are_read(bug: Bug) -> None:
+    """Takes every file of the history folder for a live one."""
+    bug.edit(
+        history.read_history,
+        '_listed_files(storage, f"{folder}/{manifest}")',
+        "[i.path.rpartition('/')[2] for i in storage.list(folder) if i.path.endswith('.parquet')]",
+    )
+
+
+@planted(breaks="TL-042")
+def completion_under_another_name_is_another_action(bug: Bug) -> None:
+    """Shows a pending clustering or compaction beside the instant as which it completed."""
+    bug.edit(Instant.identity, "ACTIONS[self.action].completes_as", "self.action")
+
+
+@planted(breaks="TL-053")
+def lowest_state_counts(bug: Bug) -> None:
+    """Takes an action for pending as long as its earlier state files lie there."""
+    bug.edit(active.build_timeline, "known.state < instant.state", "known.state > instant.state")
+
+
+@planted(breaks=("TL-004", "TL-032"))
+def completion_time_is_the_begin_time(bug: Bug) -> None:
+    """Completes an action at the time at which it was requested."""
+    bug.edit(
+        commit.Commit.complete,
+        "next_time(self.clock, timeline, utc=_is_utc(self.properties), after=self.requested)",
+        "self.requested",
+    )
+
+
+@planted(breaks="TL-034")
+def instants_drawn_without_looking(bug: Bug) -> None:
+    """Draws a time without regard to those that are taken."""
+    bug.edit(generator.next_time, "latest = max(latest, after)", "latest = after")
+
+
+@planted(breaks=("S3-002", "TL-003"))
+def publishing_overwrites(bug: Bug) -> None:
+    """Publishes an instant over the one that another writer created."""
+    bug.edit(commit._publish, "storage.create(path, content)", "storage.put(path, content)")
+
+
+@planted(breaks="TL-006")
+def copy_on_write_writes_deltacommits(bug: Bug) -> None:
+    """Records a write to a copy-on-write table as a deltacommit."""
+    bug.edit(commit.begin, '"deltacommit" if properties.is_merge_on_read else "commit"', '"deltacommit"')
