@@ -1,0 +1,122 @@
+"""One engine in a process of its own: reads tasks as JSON lines, does them, answers when they are done."""
+
+import json
+import os
+import resource
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+Task = dict[str, Any]
+
+
+def digest(rows: pa.Table) -> dict[str, Any]:
+    """What must be equal between engines: the number of rows and sums over columns."""
+    import pyarrow.compute as pc
+
+    found: dict[str, Any] = {"rows": rows.num_rows}
+    for name in ("ts", "stops", "seats"):
+        if name in rows.column_names:
+            found[name] = int(pc.sum(rows.column(name)).as_py() or 0)
+    return found
+
+
+def reference(task: Task) -> Any:
+    """Ours, plain Python and Arrow."""
+    from hudi_reference import open_table
+
+    table = open_table(task["table"])
+    if task["do"] == "upsert":
+        return table.upsert(_arrow(task["rows"]))
+    return table.snapshot(columns=task["columns"])
+
+
+def arrow(task: Task) -> Any:
+    """The limit: the base files of the table as a plain Arrow dataset, nothing merged."""
+    from hudi_reference import open_table
+
+    table = open_table(task["table"])
+    files = [Path(task["table"].removeprefix("file://"), s.path(s.base_file)) for s in table.file_groups().latest_slices]
+    return ds.dataset([str(file) for file in files], format="parquet").to_table(columns=task["columns"])
+
+
+def hudi_rs(task: Task) -> Any:
+    """hudi-rs through its Python package."""
+    from hudi import HudiReadOptions, HudiTableBuilder
+
+    table = HudiTableBuilder.from_base_uri(task["table"]).build()
+    options = HudiReadOptions(projection=task["columns"]) if task["columns"] else HudiReadOptions()
+    return pa.Table.from_batches(table.read(options))
+
+
+class ApacheHudi:
+    """Apache Hudi on Spark; a read goes to Spark's `noop` sink, so that no row has to leave the JVM."""
+
+    def __init__(self, version: str) -> None:
+        from hudi_conformance.engines.apache_hudi.session import Session
+
+        self.session = Session(version)
+        self.spark = self.session.spark
+
+    def __call__(self, task: Task) -> Any:
+        """Do one task."""
+        if task["do"] == "upsert":
+            return self._upsert(task)
+        frame = self.spark.read.format("hudi").load(task["table"])
+        frame = frame.select(*(task["columns"] or [c for c in frame.columns if not c.startswith("_hoodie")]))
+        if task["compare"]:
+            return self.session.collect(frame)
+        frame.write.format("noop").mode("overwrite").save()
+        return None
+
+    def _upsert(self, task: Task) -> None:
+        options = {
+            "hoodie.table.name": "bench",
+            "hoodie.datasource.write.operation": "upsert",
+            "hoodie.datasource.write.recordkey.field": "id",
+            "hoodie.datasource.write.partitionpath.field": "city",
+            "hoodie.datasource.write.precombine.field": "ts",
+            "hoodie.write.table.version": "8",
+            "hoodie.write.auto.upgrade": "false",
+            "hoodie.metadata.enable": "false",
+            "hoodie.upsert.shuffle.parallelism": "2",
+        }
+        frame = self.session.data_frame(_arrow(task["rows"]), {})
+        frame.write.format("hudi").options(**options).mode("append").save(task["table"])
+
+
+def _arrow(path: str) -> pa.Table:
+    with pa.memory_map(path) as file:
+        return pa.ipc.open_file(file).read_all()
+
+
+def main() -> None:
+    """Serve one engine until standard input ends."""
+    name = sys.argv[1]
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    engines: dict[str, Callable[[], Callable[[Task], Any]]] = {
+        "reference": lambda: reference,
+        "arrow": lambda: arrow,
+        "hudi-rs": lambda: hudi_rs,
+        "apache-hudi": lambda: ApacheHudi(sys.argv[2]),
+    }
+    engine = engines[name]()
+    for line in sys.stdin:
+        task = json.loads(line)
+        found = engine(task)
+        answer: dict[str, Any] = {"peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
+        if task["compare"] and isinstance(found, pa.Table):
+            answer["digest"] = digest(found)
+        if isinstance(found, pa.Table):
+            answer["bytes"] = found.nbytes
+        del found
+        print(json.dumps(answer), file=out, flush=True)
+
+
+if __name__ == "__main__":
+    main()
