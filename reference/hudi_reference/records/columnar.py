@@ -1,7 +1,8 @@
 """Merging by columns: the fast path behind `changes.apply`, equal to `changes.select` row by row.
 
-The winner of a key is the entry with the greatest (ordering, position) of those after the key's last delete by key; in
-commit-time mode the last entry. That is what folding by the decision tables comes to, as ordering values are totally ordered.
+The winner of a key is the entry with the greatest (ordering, position) of those that count: the ones after the key's last
+delete by key, without the deletes that directly follow it and find nothing to delete. In commit-time mode it is the last
+entry. That is what folding by the decision tables comes to, as ordering values are totally ordered.
 """
 
 from collections.abc import Sequence
@@ -42,6 +43,9 @@ def select_by_columns(
     key_deletes = _key_deletes(changes)
     rank = np.where(key_deletes, np.iinfo(np.int64).min, rank)
     alive, erased = _after_last_key_delete(code, key_deletes, len(codes.dictionary))
+    positions = _positions(changes)
+    if by_ordering:
+        alive &= ~_finds_nothing(code, positions >= 0, alive & ~key_deletes, erased)
     winner = _greatest(code, rank, alive, len(codes.dictionary))
     touched = base_code >= 0
     wins = _beats(base_code, base_rank, winner, rank, erased, by_ordering, touched)
@@ -49,8 +53,8 @@ def select_by_columns(
     new = np.ones(len(codes.dictionary), np.bool_)
     new[base_code[touched]] = False
     entries = np.concatenate([winner[base_code[wins]], winner[new]])
-    positions = _positions(changes)[entries]
-    return pa.array(kept), pa.array(positions[positions >= 0])
+    won = positions[entries]
+    return pa.array(kept), pa.array(won[won >= 0])
 
 
 def _keys(batch: pa.Table | Sequence[Delete]) -> pa.Array:
@@ -118,6 +122,15 @@ def _after_last_key_delete(code: Integers, key_deletes: Flags, keys: int) -> tup
     entries = np.flatnonzero(key_deletes)
     last[code[entries]] = entries  # of several assignments the last one stays
     return np.arange(len(code)) >= last[code], last >= 0
+
+
+def _finds_nothing(code: Integers, is_row: Flags, later: Flags, erased: Flags) -> Flags:
+    """Which entries are deletes between a key's last delete by key and the first row after it."""
+    first_row = np.full(len(erased), len(code), np.int64)
+    rows = np.flatnonzero(later & is_row)[::-1]
+    first_row[code[rows]] = rows  # of several assignments the last one, the first row, stays
+    found: Flags = later & ~is_row & erased[code] & (np.arange(len(code)) < first_row[code])
+    return found
 
 
 def _greatest(code: Integers, rank: Integers, alive: Flags, keys: int) -> Integers:

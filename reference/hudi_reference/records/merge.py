@@ -27,6 +27,7 @@ class Kind(Enum):
 class Decision(Enum):
     """Which of two versions stays."""
 
+    OLDER = "the older"
     NEWER = "the newer"
     BY_ORDERING = "the greater ordering value, the newer of equals"
 
@@ -49,7 +50,7 @@ EVENT_TIME: dict[tuple[Kind, Kind], Decision] = {
     (Kind.DELETE, Kind.DELETE): Decision.BY_ORDERING,
     (Kind.DELETE, Kind.KEY_DELETE): Decision.NEWER,
     (Kind.KEY_DELETE, Kind.ROW): Decision.NEWER,
-    (Kind.KEY_DELETE, Kind.DELETE): Decision.NEWER,
+    (Kind.KEY_DELETE, Kind.DELETE): Decision.OLDER,  # nothing is left that it could delete, so it leaves no trace
     (Kind.KEY_DELETE, Kind.KEY_DELETE): Decision.NEWER,
 }
 COMMIT_TIME: dict[tuple[Kind, Kind], Decision] = dict.fromkeys(EVENT_TIME, Decision.NEWER)
@@ -68,9 +69,10 @@ def merger_of(mode: MergeMode) -> Merge:
     decisions = DECISIONS[mode]
 
     def merge(older: Version, newer: Version) -> Version:
-        if decisions[older.kind, newer.kind] is Decision.NEWER:
-            return newer
-        return older if is_lower(newer.ordering, older.ordering) else newer
+        decision = decisions[older.kind, newer.kind]
+        if decision is Decision.BY_ORDERING:
+            decision = Decision.OLDER if is_lower(newer.ordering, older.ordering) else Decision.NEWER
+        return newer if decision is Decision.NEWER else older
 
     return merge
 
