@@ -43,9 +43,7 @@ class Client:
     anew, so that one bad case does not spoil the following ones.
     """
 
-    def __init__(
-        self, name: str, start: Callable[[], Transport], *, start_timeout: float, message_timeout: float
-    ) -> None:
+    def __init__(self, name: str, start: Callable[[], Transport], *, start_timeout: float, message_timeout: float) -> None:
         self.name = name
         self._start = start
         self._start_timeout = start_timeout
@@ -97,9 +95,11 @@ class Client:
         return by_itself
 
     def __enter__(self) -> Self:
+        """The client itself."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """End the engine."""
         self.close()
 
     def _ask(self, op: str, **fields: Any) -> dict[str, Any]:
@@ -114,7 +114,7 @@ class Client:
         try:
             return Hello.from_json(self._exchange({"op": "hello", "protocol": PROTOCOL}, self._start_timeout))
         except EngineTimeout as e:
-            raise SlowStart(f"not ready after {self._start_timeout:g} s: {e}") from None
+            raise SlowStart(f"slow start: {e}") from None
         except ContractError:
             self._drop(grace=0)
             raise
@@ -173,7 +173,8 @@ def connect(
     """A started engine: one of `hudi_conformance.engines` by its name, or any command line.
 
     Time limits are in seconds; None takes those that the registry knows for the engine. `progress` hears what happens
-    while an engine's environment is made. Raises EngineCrash, SlowStart, ProtocolFault or EngineError if it does not start.
+    while an engine's environment is made. If the engine does not start, raises EngineCrash, SlowStart, ProtocolFault or
+    EngineError.
     """
     from hudi_conformance import engines
 

@@ -34,7 +34,10 @@ class Engine:
         raise Refused("create", "this engine does not write")
 
     def write(self, table: str, operation: Operation, rows: pa.Table) -> str:
-        """One commit; the requested time of its instant. For `delete`, `rows` hold at least key and partition columns."""
+        """One commit; the requested time of its instant.
+
+        For `delete`, `rows` hold at least key and partition columns.
+        """
         raise Refused(f"write.{operation.replace('_', '-')}", "this engine does not write")
 
     def close(self) -> None:

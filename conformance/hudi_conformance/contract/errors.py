@@ -19,7 +19,10 @@ class Conflict(ContractError):
 
 
 class EngineError(ContractError):
-    """The engine answered with an error: it tried and failed, and said so. `trace` is its stack trace, where it gave one."""
+    """The engine answered with an error: it tried and failed, and said so.
+
+    `trace` is its stack trace, where it gave one.
+    """
 
     def __init__(self, message: str, trace: str | None = None) -> None:
         super().__init__(message)
@@ -40,8 +43,8 @@ class WrongId(ProtocolFault):
 class EngineCrash(ContractError):
     """The engine's process ended before it answered, or never came to life.
 
-    `status` is its exit status as `subprocess` counts it (negative: killed by that signal; None: it could not be started
-    or still runs with its output closed); `stderr` is the end of its standard error.
+    `status` is its exit status as `subprocess` counts it (negative: killed by that signal; None: it could not be
+    started, or still runs with its output closed); `stderr` is the end of its standard error.
     """
 
     def __init__(self, message: str, status: int | None = None, stderr: str = "") -> None:

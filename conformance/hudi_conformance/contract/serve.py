@@ -24,8 +24,14 @@ def dispatch(engine: Engine, message: Any) -> Answer:
         check_message(message)
     except SchemaViolation as e:
         return _error(message, f"not a message of protocol 1: {e}")
-    if message["op"] == "hello":
-        return _hello(engine, message)
+    try:
+        return engine.hello().to_json() if message["op"] == "hello" else _work(engine, message)
+    except Exception as e:  # whatever an engine throws is its answer
+        return _error(message, f"{type(e).__name__}: {e}", traceback.format_exc())
+
+
+def _work(engine: Engine, message: Message) -> Answer:
+    """The answer to a message with an id; the exceptions of the contract become answers."""
     try:
         return {"id": message["id"], **_WORK[message["op"]](engine, message)}
     except Refused as e:
@@ -34,8 +40,6 @@ def dispatch(engine: Engine, message: Any) -> Answer:
         return {"id": message["id"], "conflict": {"message": str(e)}}
     except EngineError as e:
         return _error(message, str(e), e.trace)
-    except Exception as e:  # whatever an engine throws is its answer
-        return _error(message, f"{type(e).__name__}: {e}", traceback.format_exc())
 
 
 def serve(engine: Engine | Callable[[], Engine]) -> None:
@@ -47,7 +51,7 @@ def serve(engine: Engine | Callable[[], Engine]) -> None:
     engine = engine if isinstance(engine, Engine) else engine()
     try:
         for line in streams.messages:
-            message = _parse(line)
+            message = parse(line)
             if isinstance(message, dict) and message.get("op") == "bye":
                 break
             streams.answer(dispatch(engine, message))
@@ -84,7 +88,7 @@ def take_streams() -> Streams:
     return Streams(messages, answers)
 
 
-def _parse(line: str) -> Any:
+def parse(line: str) -> Any:
     """The message in `line`; the line itself where it is not JSON, for `dispatch` to answer that it is no message."""
     try:
         return json.loads(line)
@@ -98,13 +102,6 @@ def _error(message: Any, text: str, trace: str | None = None) -> Answer:
     if trace is not None:
         found["error"]["trace"] = trace
     return found
-
-
-def _hello(engine: Engine, message: Message) -> Answer:
-    try:
-        return engine.hello().to_json()
-    except Exception as e:  # an engine that cannot even start says why
-        return _error(message, f"{type(e).__name__}: {e}", traceback.format_exc())
 
 
 def _read(engine: Engine, message: Message) -> Answer:

@@ -7,10 +7,10 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from importlib import import_module
 from shutil import which
 
 from hudi_conformance.contract.client import Transport
+from hudi_conformance.contract.engine import Engine
 from hudi_conformance.contract.in_process import InProcessTransport
 from hudi_conformance.contract.process import ProcessTransport
 
@@ -26,14 +26,13 @@ class UnknownEngine(ValueError):
 class EngineInfo:
     """How to start one engine.
 
-    Either `factory` makes an object in this process (`module:callable`), or `argv` is the command of a process; with
-    `extra`, the command is run by the Python of that extra's own environment, which is made on first use. Time limits
-    are in seconds.
+    Either `factory` makes an object in this process, or `argv` is the command of a process; with `extra`, the command is
+    run by the Python of that extra's own environment, which is made on first use. Time limits are in seconds.
     """
 
     name: str
     summary: str
-    factory: str | None = None
+    factory: Callable[[], Engine] | None = None
     argv: tuple[str, ...] = ()
     extra: str | None = None
     start_timeout: float = 30.0
@@ -41,10 +40,10 @@ class EngineInfo:
 
     def starter(self, progress: Progress) -> Callable[[], Transport]:
         """A function that starts the engine once more each time it is called."""
-        if self.factory is None:
+        factory = self.factory
+        if factory is None:
             return lambda: ProcessTransport(self.command(progress))
-        module, _, name = self.factory.partition(":")
-        return lambda: InProcessTransport(getattr(import_module(module), name))
+        return lambda: InProcessTransport(factory)
 
     def command(self, progress: Progress) -> tuple[str, ...]:
         """The command line of the engine's process; makes its environment if there is none yet."""
@@ -67,8 +66,14 @@ def _apache_hudi(version: str) -> EngineInfo:
     )
 
 
+def _reference() -> Engine:
+    from hudi_conformance.engines.reference import Reference
+
+    return Reference()
+
+
 _SHIPPED = (
-    EngineInfo("reference", "the reference implementation, in process", "hudi_conformance.engines.reference:Reference"),
+    EngineInfo("reference", "the reference implementation, in process", factory=_reference),
     _on_a_jvm("spark", "the reference's format modules on Spark 4", "spark", "hudi_conformance.engines.spark"),
     _apache_hudi("1.0.2"),
     _apache_hudi("1.2.0"),

@@ -13,15 +13,45 @@ from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
 
 #: What this slice of the reference offers.
 OFFERED = frozenset(
-    """
-    read.snapshot read.read-optimized read.as-of read.projection read.filter read.meta-columns inspect.table
-    create write.insert write.upsert write.delete write.bulk-insert
-    copy-on-write merge-on-read log.avro log.delete log.command log.only-slices
-    merge.commit-time merge.event-time merge.multiple-ordering-fields delete.flag
-    partition.none partition.plain partition.hive partition.url-encoded partition.several-levels key.complex
-    timeline.history timeline.pending-compaction timeline.replaced-groups schema.evolution
-    types.nested types.decimal types.temporal storage.file storage.s3
-    """.split()
+    {
+        "read.snapshot",
+        "read.read-optimized",
+        "read.as-of",
+        "read.projection",
+        "read.filter",
+        "read.meta-columns",
+        "inspect.table",
+        "create",
+        "write.insert",
+        "write.upsert",
+        "write.delete",
+        "write.bulk-insert",
+        "copy-on-write",
+        "merge-on-read",
+        "log.avro",
+        "log.delete",
+        "log.command",
+        "log.only-slices",
+        "merge.commit-time",
+        "merge.event-time",
+        "merge.multiple-ordering-fields",
+        "delete.flag",
+        "partition.none",
+        "partition.plain",
+        "partition.hive",
+        "partition.url-encoded",
+        "partition.several-levels",
+        "key.complex",
+        "timeline.history",
+        "timeline.pending-compaction",
+        "timeline.replaced-groups",
+        "schema.evolution",
+        "types.nested",
+        "types.decimal",
+        "types.temporal",
+        "storage.file",
+        "storage.s3",
+    }
 )
 
 
@@ -45,7 +75,7 @@ class Reference(Engine):
                 case "read-optimized":
                     rows = opened.read_optimized(**chosen)
                 case "as-of":
-                    rows = opened.as_of(query.as_of, **chosen)
+                    rows = opened.as_of(query.as_of or "", **chosen)
                 case _:
                     raise Refused(f"read.{query.kind}", "this query is still to come")
             return rows if query.columns is not None else _data_columns(rows)
