@@ -27,9 +27,7 @@ COLUMNS = {
 
 
 def coverage(
-    check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit 1 if page or evidence is not right.")
-    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if page or evidence is not right.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the coverage as JSON; write nothing.")] = False,
     record_from: Annotated[
         list[Path] | None, typer.Option("--record", help="Keep the verdicts of a report folder (run --report) first.")

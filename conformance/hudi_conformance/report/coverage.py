@@ -61,9 +61,7 @@ def entries(evidence: Evidence, areas: Iterable[Area] | None = None) -> tuple[En
 
 def _entry(rule: Requirement, evidence: Evidence) -> Entry:
     citing = evidence.citing(rule.id)
-    outcomes = {
-        engine: Counter(found[c.id] for c in citing if c.id in found) for engine, found in evidence.verdicts.items()
-    }
+    outcomes = {engine: Counter(found[c.id] for c in citing if c.id in found) for engine, found in evidence.verdicts.items()}
     places = tuple(evidence.implemented.get(rule.id, ()))
     return Entry(rule, places, citing, evidence.breaking(rule.id), index.excluded().get(rule.id), outcomes)
 
@@ -149,9 +147,7 @@ def stale(fresh: str) -> str | None:
     committed = FILE.read_text(encoding="utf-8") if FILE.is_file() else ""
     if committed == fresh:
         return None
-    lines = list(
-        difflib.unified_diff(committed.splitlines(), fresh.splitlines(), "committed", "fresh", n=0, lineterm="")
-    )
+    lines = list(difflib.unified_diff(committed.splitlines(), fresh.splitlines(), "committed", "fresh", n=0, lineterm=""))
     shown = [textwrap.shorten(line, 160) for line in lines[2:14]]
     rest = [f"… and {len(lines) - 14} more lines"] if len(lines) > 14 else []
     return "\n".join([f"{FILE.name} is stale: run hudi-conformance coverage", *shown, *rest])

@@ -5,6 +5,7 @@ Everything is read from files of a source checkout, so that the answer does not 
 
 import ast
 import importlib
+import importlib.util
 import json
 import pkgutil
 from collections.abc import Iterator, Mapping
@@ -29,13 +30,17 @@ IMPLEMENTATIONS = ("hudi_reference", "hudi_spark")
 
 @dataclass(frozen=True)
 class CitedCase:
-    """A golden case or a Python test of the suite, with the rules that it cites; `path` is relative to the checkout."""
+    """A golden case or a Python test of the suite, with the rules that it cites; `path` is relative to the checkout.
+
+    `golden` is the whole case, None for a Python test.
+    """
 
     id: str
     requirements: tuple[str, ...]
     errata: tuple[str, ...]
     path: str
     description: str
+    golden: cases.Case | None = None
 
 
 @dataclass(frozen=True)
@@ -70,12 +75,24 @@ def implemented() -> dict[str, list[tuple[str, str]]]:
     """
     found: dict[str, list[tuple[str, str]]] = {}
     for package in IMPLEMENTATIONS:
-        for path in sorted((ROOT / "reference" / package).rglob("*.py")):
-            file = path.relative_to(ROOT)
-            module = ".".join(file.with_suffix("").parts[1:]).removesuffix(".__init__")
+        folder = _folder_of(package)
+        for path in sorted(folder.rglob("*.py")):
+            module = ".".join(path.relative_to(folder.parent).with_suffix("").parts).removesuffix(".__init__")
             for rule, name in _marked(ast.parse(path.read_text(encoding="utf-8")), ""):
-                found.setdefault(rule, []).append((f"{module}:{name}", file.as_posix()))
+                found.setdefault(rule, []).append((f"{module}:{name}", _in_checkout(path)))
     return found
+
+
+def _folder_of(package: str) -> Path:
+    """Where a package lies, found without importing it."""
+    spec = importlib.util.find_spec(package)
+    assert spec is not None and spec.submodule_search_locations, f"{package} is part of this distribution"
+    return Path(spec.submodule_search_locations[0])
+
+
+def _in_checkout(path: Path) -> str:
+    """A path as it is written on the page; of an installed package its whole path."""
+    return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else str(path)
 
 
 def _marked(node: ast.AST, prefix: str) -> Iterator[tuple[str, str]]:
@@ -95,7 +112,7 @@ def golden_cases() -> tuple[CitedCase, ...]:
     """The cases of `fixtures/`."""
     root = cases.fixtures_root()
     return tuple(
-        CitedCase(c.id, c.requirements, c.errata, f"fixtures/{c.path.relative_to(root).as_posix()}", c.description)
+        CitedCase(c.id, c.requirements, c.errata, f"fixtures/{c.path.relative_to(root).as_posix()}", c.description, c)
         for c in cases.find_cases(root)
     )
 
@@ -118,7 +135,7 @@ def _tests_of(module: Any) -> Iterator[CitedCase]:
             marks = [*getattr(test, "pytestmark", ()), *_as_list(getattr(module, "pytestmark", ()))]
             rules = tuple(dict.fromkeys(rule for m in marks if m.name == "requirements" for rule in m.args))
             doc = (test.__doc__ or "").strip().split("\n\n")[0]
-            yield CitedCase(f"{path.stem}::{name}", rules, (), path.relative_to(ROOT).as_posix(), " ".join(doc.split()))
+            yield CitedCase(f"{path.stem}::{name}", rules, (), _in_checkout(path), " ".join(doc.split()))
 
 
 def _as_list(marks: Any) -> list[Any]:

@@ -13,16 +13,28 @@ def record(report: Path, results: Path = RESULTS) -> list[Path]:
     A report of some cases replaces the outcomes of these cases and leaves the others.
     """
     found: dict[str, dict[str, str]] = {}
-    for line in (report / "report.jsonl").read_text(encoding="utf-8").splitlines():
-        result = Result.from_json(json.loads(line))
+    for result in read_report(report):
         known = found.setdefault(result.engine, {})
-        known[result.case] = _worse(known.get(result.case), result.outcome)
+        known[case_of(result)] = _worse(known.get(case_of(result)), result.outcome)
     return [_merge(results, engine, outcomes) for engine, outcomes in found.items()]
 
 
+def read_report(report: Path) -> list[Result]:
+    """The results in `report`/report.jsonl."""
+    lines = (report / "report.jsonl").read_text(encoding="utf-8").splitlines()
+    return [Result.from_json(json.loads(line)) for line in lines]
+
+
+def case_of(result: Result) -> str:
+    """The case that a result belongs to; a Python test has one result for each of its parameters, in brackets."""
+    return result.case.partition("[")[0]
+
+
 def _worse(known: str | None, found: Outcome) -> str:
-    """A case that has several results, one per parameter, counts as failed if one of them is."""
-    return known if known is not None and Outcome(known).is_failure else found.value
+    """What two results of one case come to: the failure if one of them is one, else the one that says more."""
+    if known is None or known == Outcome.UNSUPPORTED or found.is_failure:
+        return found.value
+    return known
 
 
 def _merge(results: Path, engine: str, outcomes: dict[str, str]) -> Path:
