@@ -31,9 +31,7 @@ FAMILIES: dict[str, Callable[[pa.DataType], bool]] = {
     "float": pt.is_floating,
     "double": pt.is_floating,
     "string": lambda t: pt.is_string(t) or pt.is_large_string(t) or pt.is_string_view(t),
-    "bytes": lambda t: any(
-        f(t) for f in (pt.is_binary, pt.is_large_binary, pt.is_fixed_size_binary, pt.is_binary_view)
-    ),
+    "bytes": lambda t: any(f(t) for f in (pt.is_binary, pt.is_large_binary, pt.is_fixed_size_binary, pt.is_binary_view)),
     "date": pt.is_date,
     "time": pt.is_time,
     "timestamp": pt.is_timestamp,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, Self, TypeAlias
 
@@ -58,6 +58,16 @@ WORST_FIRST = (
 
 
 @dataclass(frozen=True)
+class Judgement:
+    """The part of a result that the answer decides."""
+
+    outcome: Outcome
+    message: str = ""
+    detail: str = ""
+    pairs: tuple[tuple[Row | None, Row | None], ...] = ()
+
+
+@dataclass(frozen=True)
 class Result:
     """One case on one engine, complete enough for every report.
 
@@ -89,6 +99,10 @@ class Result:
         engine = f"'{self.engine}'" if re.search(r"\s", self.engine) else self.engine
         return f"hudi-conformance run {engine} --only '{self.case}'"
 
+    def having(self, found: Judgement) -> Self:
+        """The result with what the answer decided."""
+        return replace(self, **vars(found))
+
     def to_json(self) -> dict[str, Any]:
         """The line of `report.jsonl`."""
         return asdict(self) | {"outcome": self.outcome.value, "seconds": round(self.seconds, 3), "rerun": self.rerun}
@@ -105,22 +119,9 @@ class Result:
 Answer: TypeAlias = pa.Table | Mapping[str, Any] | BaseException | None
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """The part of a result that the answer decides."""
-
-    outcome: Outcome
-    message: str = ""
-    detail: str = ""
-    pairs: tuple[tuple[Row | None, Row | None], ...] = field(default=())
-
-
 def judge(case: Case, engine: str, hello: Hello, answer: Answer, seconds: float = 0.0) -> Result:
     """The result of `case` on `engine`, which introduced itself with `hello`; `answer` is None if it was not asked."""
-    found = _judge(case, hello, answer)
-    return replace(
-        empty_result(case, engine), **{k: getattr(found, k) for k in Judgement.__dataclass_fields__}, seconds=seconds
-    )
+    return replace(empty_result(case, engine).having(_judge(case, hello, answer)), seconds=seconds)
 
 
 def empty_result(case: Case, engine: str) -> Result:

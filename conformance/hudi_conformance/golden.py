@@ -1,0 +1,73 @@
+"""Golden cases as pytest items: one case file, one item per engine."""
+
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hudi_conformance import cases
+from hudi_conformance.cases import Case
+from hudi_conformance.contract.client import Client
+from hudi_conformance.session import EngineDidNotStart, Session
+from hudi_conformance.verdict import Answer, Result, empty_result, judge, judge_exception, lacking
+
+
+class CaseFile(pytest.File):
+    """A `case.json`; a wrong one is an error of collection, told in one line."""
+
+    session_of_run: Session
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """One item per engine, named after it."""
+        case = cases.load(self.path)
+        for engine in self.session_of_run.engines:
+            item: CaseItem = CaseItem.from_parent(self, name=engine, case=case, run=self.session_of_run)
+            item.add_marker(pytest.mark.hudi_engine(engine))
+            yield item
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The error of the case file without a traceback: the file is at fault, not the code that read it."""
+        if isinstance(excinfo.value, cases.CaseError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo)
+
+
+class CaseItem(pytest.Item):
+    """One case on one engine. Running it never raises what the engine did wrong: the result says that."""
+
+    def __init__(self, *, case: Case, run: Session, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.case = case
+        self.run = run
+        self.result: Result | None = None
+
+    def runtest(self) -> None:
+        """Ask the engine and judge the answer."""
+        try:
+            client = self.run.client(self.name)
+        except EngineDidNotStart as error:
+            found = judge_exception(error)
+            self.result = empty_result(self.case, self.name).having(found)
+            return
+        started = time.perf_counter()
+        answer = None if lacking(self.case.needs, client.hello) else ask(client, self.case)
+        self.result = judge(self.case, self.name, client.hello, answer, time.perf_counter() - started)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """The case id and the engine, for headings."""
+        return self.path, None, f"{self.case.id} on {self.name}"
+
+
+def ask(client: Client, case: Case) -> Answer:
+    """What the engine answers to the case on a copy of its table; an exception counts as an answer."""
+    with tempfile.TemporaryDirectory(prefix="hudi-conformance-case-") as scratch:
+        table = cases.place(case, Path(scratch))
+        try:
+            if case.inspects:
+                return client.inspect(table if case.file is None else f"{table}/{case.file}")
+            return client.read(table, case.query)
+        except Exception as error:  # whatever comes is the engine's answer, and is judged
+            return error

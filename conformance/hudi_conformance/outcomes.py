@@ -1,0 +1,56 @@
+"""From what came of a test item to its result, and from the result to what pytest reports."""
+
+from dataclasses import replace
+
+import pytest
+
+from hudi_conformance import programs
+from hudi_conformance.golden import CaseItem
+from hudi_conformance.report.words import block
+from hudi_conformance.session import Session
+from hudi_conformance.verdict import Outcome, Result, empty_result, judge_exception
+
+
+def result_of(item: pytest.Item, call: pytest.CallInfo[None]) -> Result:
+    """The result of a golden case, or of a Python test."""
+    if not isinstance(item, CaseItem):
+        found = programs.result_of(item, call)
+    elif item.result is not None and call.excinfo is None:
+        found = item.result
+    else:
+        error = call.excinfo.value if call.excinfo is not None else RuntimeError("the case did not run")
+        found = empty_result(item.case, item.name).having(judge_exception(error))
+    return replace(found, node=item.nodeid)
+
+
+def settle(report: pytest.TestReport, result: Result, session: Session) -> None:
+    """Make `report` say what `result` and the engine's list of expected failures say; results travel with it."""
+    result = session.settle(result)
+    hello = session.hello(result.engine)
+    report.hudi_result = result.to_json()  # type: ignore[attr-defined]
+    report.hudi_hello = {  # type: ignore[attr-defined]
+        "hello": None if hello is None else hello.to_json(),
+        "failed_start": session.failed_start(result.engine),
+    }
+    facts = {"case": result.case, "engine": result.engine, "outcome": result.outcome.value}
+    report.user_properties += [*facts.items(), ("requirements", " ".join(result.requirements))]
+    if result.outcome is Outcome.UNSUPPORTED:
+        report.outcome = "skipped"
+        report.longrepr = (result.node, 0, f"Skipped: {result.message}")
+    elif result.surprise is not None:
+        _fail(report, result)
+    elif result.outcome.is_failure:
+        report.outcome = "skipped"
+        report.wasxfail = result.listed or ""
+    else:
+        report.outcome = "passed"
+        report.longrepr = None
+
+
+def _fail(report: pytest.TestReport, result: Result) -> None:
+    """The block about the case; a Python test keeps its traceback, which says where it stood, and gets the block too."""
+    if report.longrepr is None or "::test_" not in result.case:
+        report.longrepr = block(result)
+    else:
+        report.sections.append(("hudi-conformance", block(result)))
+    report.outcome = "failed"
