@@ -52,7 +52,10 @@ class WritableTable(Table):
 def open_table(
     uri: str, *, storage: Storage | None = None, clock: Clock | None = None, ids: Ids | None = None
 ) -> WritableTable:
-    """The table at `uri`, given nothing else. Raises TableNotFound, MalformedProperties, UnsupportedTableVersion and their kin."""
+    """The table at `uri`, given nothing else.
+
+    Raises TableNotFound, MalformedProperties, UnsupportedTableVersion and their kin.
+    """
     store = storage_of(uri) if storage is None else storage
     return WritableTable(store, clock or SystemClock(), ids or RandomIds(), read_properties(store), uri)
 
@@ -150,7 +153,7 @@ def _check_fields(schema: AvroSchema, wanted: Sequence[str]) -> None:
 
 def _check_mode(mode: Any, ordering: Sequence[str]) -> None:
     if mode not in MERGE_CONFIGURATION:
-        raise Misuse("a table with this merge mode cannot be created", rule="MRG-035", expected=" or ".join(MERGE_CONFIGURATION),
+        raise Misuse("no table can be created with this mode", rule="MRG-035", expected=" or ".join(MERGE_CONFIGURATION),
                      found=str(mode))  # fmt: skip
     if mode == "EVENT_TIME_ORDERING" and not ordering:
         raise Misuse("event-time mode needs an ordering field", rule="MRG-034", expected="ordering=(field,)")

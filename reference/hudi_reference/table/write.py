@@ -1,8 +1,8 @@
 """Writing: insert, upsert, delete and bulk insert, spec "Writer Expectations".
 
-A copy-on-write table gets a new base file for every file group that is touched. On merge-on-read changes of known keys go to log
-files of their file group. New keys start file groups of their own: with a base file, as deployed writers do (their index
-looks for keys in base files), or, on merge-on-read, with a log file where `new_keys_in_logs` is set.
+A copy-on-write table gets a new base file for every file group that is touched. On merge-on-read changes of known keys go
+to log files of their file group. New keys start file groups of their own: with a base file, as deployed writers do (their
+index looks for keys in base files), or, on merge-on-read, with a log file where `new_keys_in_logs` is set.
 """
 
 import json
@@ -132,7 +132,7 @@ class Writer:
 
     @implements("BLK-009", "BLK-013")
     def _split(self, rows: pa.Table, by_key: bool) -> tuple[pa.Table, list[Delete]]:
-        """Rows to store, and deletes: all of them in a delete by key, else those that are flagged, with their ordering value."""
+        """Rows to store, and deletes: all in a delete by key, else those that are flagged, with their ordering value."""
         if by_key:
             return rows.slice(0, 0), _deletes(rows, ())
         if IS_DELETED not in rows.column_names:
