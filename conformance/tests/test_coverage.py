@@ -1,0 +1,210 @@
+"""What everybody may rely on in the coverage of the specification: its numbers, its page, its complaints."""
+
+import json
+from importlib import import_module
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from hudi_conformance import requirements_index as index
+from hudi_conformance.commands.coverage import coverage as command
+from hudi_conformance.mutants.score import Kill
+from hudi_conformance.report import coverage, evidence, recorded
+from hudi_conformance.report.coverage_page import page
+from hudi_conformance.report.evidence import CitedCase, Evidence
+from hudi_conformance.verdict import Outcome, Result
+from hudi_reference.requirement import IMPLEMENTED
+
+app = typer.Typer()
+app.command()(command)
+
+LATE = CitedCase("merge.late", ("MRG-028", "MRG-029"), (), "fixtures/merge/late/case.json", "A late record loses.")
+TIE = CitedCase("merge.tie", ("MRG-028",), (), "fixtures/merge/tie/case.json", "The newer of equals wins.")
+BUG = Kill("late-records-win", ("MRG-029",), "Takes the later version.", ("merge.late",))
+
+SMALL = Evidence(
+    implemented={"MRG-028": [("hudi_reference.records.merge:fold", "reference/hudi_reference/records/merge.py")]},
+    cases=(LATE, TIE),
+    kills=(BUG,),
+    verdicts={"reference": {"merge.late": "pass", "merge.tie": "pass"}, "other": {"merge.tie": "fail", "gone": "fail"}},
+)
+
+
+def entry(rule: str, found: Evidence = SMALL) -> coverage.Entry:
+    return next(e for e in coverage.entries(found) if e.requirement.id == rule)
+
+
+def with_case(**changes) -> Evidence:
+    """The small evidence with one more case."""
+    facts = {"id": "x", "requirements": ("MRG-001",), "errata": (), "path": "p", "description": "d"}
+    return Evidence(cases=(*SMALL.cases, CitedCase(**(facts | changes))), kills=SMALL.kills)
+
+
+def test_status_says_how_far_a_rule_is_covered():
+    """A rule is proved by a planted bug that its own case kills, and not by a case alone."""
+    assert entry("MRG-029").status == "proved"
+    assert entry("MRG-028").status == "checked"
+    assert entry("MRG-027").status == "uncovered"
+    assert entry("OCC-018").status == "excluded"
+    only_code = Evidence(implemented=SMALL.implemented)
+    assert entry("MRG-028", only_code).status == "implemented"
+
+
+def test_a_bug_that_another_rules_case_kills_proves_nothing():
+    """The case that cites the rule has to notice the bug itself."""
+    elsewhere = Evidence(cases=(LATE, TIE), kills=(Kill("b", ("MRG-029",), "d.", ("merge.tie",)),))
+    assert entry("MRG-029", elsewhere).status == "checked"
+    assert any("no case that cites MRG-029" in p for p in coverage.problems(elsewhere))
+
+
+def test_the_verdict_is_the_worst_of_the_cases_that_were_judged():
+    """One wrong answer is not hidden by right ones, nor by cases that an engine was not asked."""
+    assert entry("MRG-028").verdicts == {"reference": "pass", "other": "fail"}
+    assert entry("MRG-029").verdicts == {"reference": "pass"}
+    partly = Evidence(cases=(LATE, TIE), verdicts={"e": {"merge.late": "pass", "merge.tie": "unsupported"}})
+    assert entry("MRG-028", partly).verdicts == {"e": "pass"}
+
+
+def test_totals_count_rules_and_cases_once():
+    """A case that cites several rules is one case."""
+    found = coverage.totals(coverage.entries(SMALL))
+    assert found["requirements"] == 572
+    assert (found["cases"], found["with_cases"], found["proved"], found["implemented"]) == (2, 2, 1, 1)
+    assert (found["mutants"], found["mutants_killed"]) == (1, 1)
+
+
+def test_json_has_the_shape_of_the_design():
+    """Other tools read `coverage --json`."""
+    found = coverage.as_json(coverage.entries(SMALL))
+    assert next(r for r in found["requirements"] if r["id"] == "MRG-028") == {
+        "id": "MRG-028",
+        "area": "MRG",
+        "level": "must",
+        "implemented": ["hudi_reference.records.merge:fold"],
+        "cases": ["merge.late", "merge.tie"],
+        "mutants": [],
+        "excluded": None,
+        "verdicts": {"reference": "pass", "other": "fail"},
+    }
+    late = next(r for r in found["requirements"] if r["id"] == "MRG-029")
+    assert late["mutants"] == [{"name": "late-records-win", "killed_by": ["merge.late"]}]
+    assert found["totals"]["requirements"] == len(found["requirements"])
+
+
+def test_the_page_shows_every_rule_and_links_to_what_it_claims():
+    """A reader finds each rule, its state and the files behind it; an uncovered rule says so."""
+    lines = page(coverage.entries(SMALL), SMALL.verdicts).splitlines()
+    rows = {line.split(" | ")[0].removeprefix("| "): line for line in lines if line.startswith("| ")}
+    assert set(index.requirements()) <= set(rows)
+    assert "[merge.fold](reference/hudi_reference/records/merge.py)" in rows["MRG-028"]
+    assert "[merge.late](fixtures/merge/late/case.json)" in rows["MRG-029"]
+    assert rows["MRG-028"].endswith("| pass | fail |")
+    assert "| uncovered |" in rows["MRG-027"]
+    assert "| reference | other |" in rows["id"]
+    assert "ER-030" in rows["MRG-019"]
+
+
+def test_every_table_row_has_as_many_cells_as_its_head():
+    """No text of a rule breaks the tables."""
+    text = page(coverage.entries(SMALL), SMALL.verdicts)
+    for block in text.split("\n\n"):
+        rows = [line for line in block.splitlines() if line.startswith("|")]
+        assert len({line.replace("\\|", "").count("|") for line in rows}) <= 1, block[:200]
+
+
+def test_engines_of_several_minds_are_shown_with_their_share():
+    """Three right answers and a wrong one read as what they are; cases that were not asked do not count."""
+    cases = tuple(CitedCase(f"c{n}", ("MRG-001",), (), "p", "d") for n in range(5))
+    outcomes = {"c0": "pass", "c1": "pass", "c2": "pass", "c3": "fail", "c4": "unsupported"}
+    text = page(coverage.entries(Evidence(cases=cases, verdicts={"e": outcomes})), ["e"])
+    assert "| fail 1/4 |" in text
+
+
+def test_long_lists_of_cases_are_shortened():
+    """A cell stays readable; explain lists all."""
+    cases = tuple(CitedCase(f"c{n}", ("MRG-001",), (), "p", "d") for n in range(9))
+    assert "[c2](p), and 6 more" in page(coverage.entries(Evidence(cases=cases)), [])
+
+
+@pytest.mark.parametrize(
+    ("found", "complaint"),
+    [
+        (with_case(requirements=("MRG-999",)), "case x cites MRG-999"),
+        (with_case(requirements=()), "case x (p) cites no requirement"),
+        (with_case(errata=("ER-999",)), "case x cites ER-999"),
+        (with_case(id="merge.late"), "case id merge.late is given 2 times"),
+        (Evidence(implemented={"XX-001": [("m:f", "m.py")]}), "code of m:f cites XX-001"),
+        (Evidence(kills=(Kill("b", ("XX-001",), "d.", ()),)), "planted bug b cites XX-001"),
+        (Evidence(kills=(Kill("b", ("MRG-001",), "d.", None),)), "planted bug b was never run"),
+        (Evidence(kills=(Kill("b", ("MRG-001",), "d.", ("gone",)),)), "planted bug b is killed by gone"),
+        (Evidence(kills=(Kill("b", ("MRG-001",), "d.", ()),)), "no case that cites MRG-001"),
+    ],
+)
+def test_evidence_that_does_not_hold_is_named(found, complaint):
+    """Each kind of broken evidence is told with whose it is."""
+    assert any(complaint in problem for problem in coverage.problems(found))
+
+
+def test_sound_evidence_has_no_problems():
+    """Nothing is complained of without reason."""
+    assert list(coverage.problems(SMALL)) == []
+
+
+def test_a_stale_page_is_noticed_with_what_changed(monkeypatch, tmp_path):
+    """The committed page is compared line by line."""
+    monkeypatch.setattr(coverage, "FILE", tmp_path / "spec_coverage.md")
+    assert "hudi-conformance coverage" in coverage.stale("a\nb\n")
+    coverage.FILE.write_text("a\nb\n", encoding="utf-8")
+    assert coverage.stale("a\nb\n") is None
+    assert "+c" in coverage.stale("a\nc\n")
+
+
+def test_marks_found_in_the_sources_are_those_of_the_running_code():
+    """Parsing the sources for @implements finds what importing them finds."""
+    parsed = {
+        rule: sorted(place for place, _ in places if place.startswith("hudi_reference."))
+        for rule, places in evidence.implemented().items()
+    }
+    modules = {place.partition(":")[0] for places in parsed.values() for place in places}
+    for module in modules:
+        import_module(module)
+    running = {rule: sorted({p for p in places if p.startswith("hudi_reference.")}) for rule, places in IMPLEMENTED.items()}
+    assert {k: v for k, v in parsed.items() if v} == {k: v for k, v in running.items() if v}
+
+
+def test_recording_a_report_keeps_one_outcome_per_case_and_engine(tmp_path):
+    """A later run of some cases replaces these and leaves the others; parameters of a test count together."""
+    report, results = tmp_path / "report", tmp_path / "results"
+    report.mkdir()
+
+    def run(*outcomes: tuple[str, Outcome]) -> dict[str, str]:
+        lines = [Result(case, "apache-hudi@1.0.2", outcome, "merge").to_json() for case, outcome in outcomes]
+        (report / "report.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        (path,) = recorded.record(report, results)
+        assert path == results / "apache-hudi@1.0.2.json"
+        return json.loads(path.read_text(encoding="utf-8"))["cases"]
+
+    assert run(("a", Outcome.FAIL), ("b", Outcome.PASS)) == {"a": "fail", "b": "pass"}
+    assert run(("a", Outcome.PASS)) == {"a": "pass", "b": "pass"}
+    test = [("t::x[n=1]", Outcome.UNSUPPORTED), ("t::x[n=2]", Outcome.PASS), ("t::x[n=3]", Outcome.FAIL)]
+    assert run(*test)["t::x"] == "fail"
+    assert run(*test[:2])["t::x"] == "pass"
+
+
+def test_the_command_prints_json_and_writes_nothing():
+    """`coverage --json` is for machines: standard output is the JSON and nothing else."""
+    before = coverage.FILE.read_text(encoding="utf-8")
+    done = CliRunner().invoke(app, ["--json"])
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["totals"]["requirements"] == 572
+    assert coverage.FILE.read_text(encoding="utf-8") == before
+
+
+def test_check_fails_for_a_stale_page(monkeypatch, tmp_path):
+    """Exit 1, and the cure on standard error."""
+    monkeypatch.setattr(coverage, "FILE", tmp_path / "spec_coverage.md")
+    done = CliRunner().invoke(app, ["--check"])
+    assert done.exit_code == 1
+    assert "is stale: run hudi-conformance coverage" in done.stderr
+    assert not coverage.FILE.exists()
