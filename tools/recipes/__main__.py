@@ -1,0 +1,75 @@
+"""Make the golden tables again and say what differs from the committed ones.
+
+    python -m tools.recipes --list
+    python -m tools.recipes --producer reference
+    python -m tools.recipes --producer apache-hudi@1.0.2 --only 'merge.*' [--refreeze]
+    python -m tools.recipes --texts
+
+Tables of the reference are byte-identical when made again, and replaced when they are not. Tables of Apache Hudi are
+frozen: what is made again is compared in rows and shape, and replaces the committed table only with --refreeze. New
+tables are added. --texts makes no table: it writes case files and expected rows again from the recipes.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import get_args
+
+from tools.recipes import catalogue, producing
+from tools.recipes.recipe import REFERENCE, Producer, Recipe
+
+
+def arguments() -> argparse.Namespace:
+    """What was asked on the command line."""
+    parser = argparse.ArgumentParser(prog="tools.recipes", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--producer", action="append", choices=get_args(Producer), help="one or more; all if absent")
+    parser.add_argument("--only", default="*", help="pattern of AREA.RECIPE, such as 'merge.delete.*'")
+    parser.add_argument("--refreeze", action="store_true", help="replace committed tables of Apache Hudi")
+    parser.add_argument("--texts", action="store_true", help="write only case files and expected rows")
+    parser.add_argument("--list", action="store_true", help="print the recipes and their producers")
+    return parser.parse_args()
+
+
+def chosen(pattern: str) -> list[Recipe]:
+    """The recipes whose `AREA.RECIPE` matches."""
+    return [recipe for recipe in catalogue.everything() if fnmatch(f"{recipe.area}.{recipe.name}", pattern)]
+
+
+def regenerate(producer: Producer, recipes: Sequence[Recipe], work: Path, *, refreeze: bool) -> int:
+    """Make tables, print differences, put in place what may be replaced; how many tables differ."""
+    differing = 0
+    for made in producing.produce(producer, recipes, work):
+        found = producing.compare(made)
+        print(f"{'same' if not found else 'DIFFERS'}  {producer}  {made.recipe.area}.{made.recipe.name}")
+        for line in found:
+            print(f"    {line}")
+        differing += bool(found)
+        if found and (refreeze or producer == REFERENCE or found == ["new table"]):
+            producing.freeze(made)
+    return differing
+
+
+def main() -> int:
+    """0 if everything is as committed, 1 if something differs."""
+    asked = arguments()
+    recipes = chosen(asked.only)
+    producers: Sequence[Producer] = asked.producer or get_args(Producer)
+    if asked.list:
+        for recipe in recipes:
+            print(f"{recipe.area}.{recipe.name}: {', '.join(recipe.producers)}")
+        return 0
+    by_producer = {producer: [r for r in recipes if producer in r.producers] for producer in producers}
+    if asked.texts:
+        changed = [f for p, found in by_producer.items() for r in found for f in producing.rewrite_texts(r, p)]
+        print(*(f"written: {folder.name}" for folder in changed), sep="\n")
+        return int(bool(changed))
+    with tempfile.TemporaryDirectory(prefix="golden-") as work:
+        counts = [regenerate(p, found, Path(work), refreeze=asked.refreeze) for p, found in by_producer.items()]
+    return int(any(counts))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,42 @@
+"""All recipes, by name."""
+
+import importlib
+from collections.abc import Sequence
+from datetime import datetime
+
+from tools.recipes.recipe import AsOf, Recipe
+
+AREAS = ("layout", "timeline", "log", "merge", "queries")
+
+
+def everything() -> list[Recipe]:
+    """The recipes of all areas, in the order of their modules."""
+    return [recipe for area in AREAS for recipe in importlib.import_module(f"tools.recipes.{area}").RECIPES]
+
+
+def find(name: str) -> Recipe:
+    """The recipe called `name`."""
+    for recipe in everything():
+        if recipe.name == name:
+            return recipe
+    raise LookupError(f"no recipe is called {name!r}; `python -m tools.recipes --list` shows all names")
+
+
+def as_of_text(as_of: AsOf, instants: Sequence[str]) -> str:
+    """The instant of a time-travel query as an engine is asked for it."""
+    instant = instants[as_of.step]
+    moment = datetime.strptime(instant[:14], "%Y%m%d%H%M%S")
+    return {
+        "17": instant,
+        "14": instant[:14],
+        "text": f"{moment:%Y-%m-%d %H:%M:%S}.{instant[14:]}",
+        "date": f"{moment:%Y-%m-%d}",
+        "before": "20000101000000000",
+    }[as_of.style]
+
+
+def as_of_instant(as_of: AsOf, instants: Sequence[str]) -> str:
+    """The same in digits, as the model compares it: a date is its midnight."""
+    if as_of.style == "date":
+        return instants[as_of.step][:8] + "000000000"
+    return instants[as_of.step] if as_of.style == "text" else as_of_text(as_of, instants)

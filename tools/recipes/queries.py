@@ -1,0 +1,331 @@
+"""Queries: columns, filters, types, and the two ways of looking at less than everything."""
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+from tools.recipes.recipe import BOTH, COW, HUDI, HUDI_1_2, MOR, Check, Recipe, Row, Table, compact, delete, upsert
+
+COLUMNS = (("id", "string"), ("ts", "long"), ("city", "string"), ("fare", "double"))
+STEPS = (
+    upsert(
+        {"id": "a", "ts": 10, "city": "paris", "fare": 1.5},
+        {"id": "b", "ts": 10, "city": "rome", "fare": 20.0},
+        {"id": "c", "ts": 10, "city": "paris", "fare": 3.25},
+        {"id": "d", "ts": 10, "city": None, "fare": None},
+    ),
+    upsert({"id": "a", "ts": 12, "city": "berlin", "fare": 9.0}, {"id": "b", "ts": 9, "city": "late", "fare": 0.0}),
+    delete({"id": "c"}),
+)
+SHORT = {COW: "cow", MOR: "mor"}
+
+
+def chosen() -> tuple[Check, ...]:
+    """Projections and filters over one table."""
+    merged_first = "Merge first, then filter and project: both apply to the merged row."
+    pruned = "Read the columns that merging needs although nobody asked for them."
+    return (
+        Check(
+            requirements=("TYP-007", "META-001"),
+            says="A snapshot has all data columns, each row once.",
+            if_it_fails="Compare the rows one by one; every other check of this table builds on this one.",
+            flags=("silent-stale",),
+        ),
+        Check(
+            name="projection.without-key-and-ordering",
+            columns=("city",),
+            requirements=("MRG-015",),
+            says="A projection without key and ordering column still merges by them.",
+            if_it_fails=pruned,
+            flags=("silent-stale",),
+        ),
+        Check(
+            name="projection.in-another-order",
+            columns=("fare", "id"),
+            requirements=("MRG-015",),
+            says="Columns come in the order in which they were asked for.",
+            if_it_fails="Values were matched to columns by position.",
+            flags=("wrong-column",),
+        ),
+        Check(
+            name="projection.meta-columns",
+            columns=("_hoodie_record_key", "_hoodie_partition_path", "_hoodie_commit_time", "id"),
+            rows=(
+                {"_hoodie_record_key": "a", "_hoodie_partition_path": "", "_hoodie_commit_time": "{1}", "id": "a"},
+                {"_hoodie_record_key": "b", "_hoodie_partition_path": "", "_hoodie_commit_time": "{0}", "id": "b"},
+                {"_hoodie_record_key": "d", "_hoodie_partition_path": "", "_hoodie_commit_time": "{0}", "id": "d"},
+            ),
+            requirements=("META-001", "META-002", "META-003", "META-004", "META-007", "META-009"),
+            says="Meta columns can be asked for; the commit time is that of the write that made the winning version.",
+            if_it_fails="The commit time is a requested time, and a row that was only rewritten keeps its own.",
+            flags=("wrong-column",),
+        ),
+        Check(
+            name="filter.on-an-old-value",
+            where=(("city", "=", "paris"),),
+            requirements=("MRG-015",),
+            says="A filter that matches only an older version of a record, or a deleted one, finds nothing.",
+            if_it_fails="The filter was pushed down to the base file before merging. " + merged_first,
+            flags=("silent-stale",),
+        ),
+        Check(
+            name="filter.on-a-new-value",
+            where=(("city", "=", "berlin"),),
+            requirements=("MRG-015",),
+            says="A filter that matches the merged row finds it, although the base row does not match.",
+            if_it_fails="The filter was pushed down to the base file before merging. " + merged_first,
+            flags=("lost-write",),
+        ),
+        Check(
+            name="filter.by-range-and-projected",
+            columns=("id",),
+            where=(("fare", ">=", 5.0), ("fare", "<", 20.5)),
+            requirements=("MRG-015",),
+            says="Two comparisons joined with and, on a column that is not in the result.",
+            if_it_fails="The filtered column was projected away before the filter.",
+            flags=("lost-write",),
+        ),
+        Check(
+            name="filter.not-equal-and-null",
+            columns=("id",),
+            where=(("city", "!=", "berlin"),),
+            requirements=("TYP-007",),
+            says="A comparison with a null is not true, so the row is not in the result.",
+            if_it_fails="Comparisons follow SQL: null compares with nothing.",
+            flags=("phantom-row",),
+        ),
+    )
+
+
+CHOSEN = [Recipe(f"chosen.{SHORT[kind]}", "queries", Table(columns=COLUMNS, type=kind), STEPS, chosen()) for kind in (COW, MOR)]
+
+FEW = (("id", "string"), ("ts", "long"), ("name", "string"))
+
+
+def row(ts: int, name: str, key: str = "a") -> Row:
+    """A version of record `key`."""
+    return {"id": key, "ts": ts, "name": name}
+
+
+READ_OPTIMIZED = [
+    Recipe(
+        "read-optimized.mor",
+        "queries",
+        Table(columns=FEW),
+        (upsert(row(1, "base"), row(1, "deleted in the log", key="b")), upsert(row(2, "log")), delete({"id": "b"})),
+        (
+            Check(
+                kind="read-optimized",
+                requirements=("TYP-017",),
+                says="A read-optimized query sees base files only: neither updates nor deletes in logs.",
+                if_it_fails="Logs were merged although only base files were asked for.",
+                flags=("dirty-read",),
+            ),
+        ),
+    ),
+    Recipe(
+        "read-optimized.cow",
+        "queries",
+        Table(columns=FEW, type=COW),
+        (upsert(row(1, "base"), row(1, "deleted", key="b")), upsert(row(2, "rewritten")), delete({"id": "b"})),
+        (
+            Check(
+                kind="read-optimized",
+                requirements=("TYP-014", "TYP-002"),
+                says="On a copy-on-write table a read-optimized query is a snapshot.",
+                if_it_fails="An older base file of a file group was read.",
+                flags=("silent-stale",),
+            ),
+        ),
+    ),
+    Recipe(
+        "read-optimized.after-compaction",
+        "queries",
+        Table(columns=FEW),
+        (upsert(row(1, "base"), row(1, "deleted", key="b")), upsert(row(2, "log")), delete({"id": "b"}), compact()),
+        (
+            Check(
+                kind="read-optimized",
+                requirements=("TYP-016", "CMP-006"),
+                says="After a compaction base files alone give the snapshot.",
+                if_it_fails="The compacted base file was not recognized as the newest.",
+                flags=("silent-stale",),
+            ),
+        ),
+        producers=(HUDI,),
+    ),
+]
+
+ALL_TYPES = (
+    ("id", "string"),
+    ("ts", "long"),
+    ("an_int", "int"),
+    ("a_long", "long"),
+    ("a_float", "float"),
+    ("a_double", "double"),
+    ("a_boolean", "boolean"),
+    ("some_bytes", "bytes"),
+    ("a_date", "date"),
+    ("a_timestamp", "timestamp-micros"),
+    ("a_decimal", "decimal(18,4)"),
+    ("a_wide_decimal", "decimal(38,10)"),
+)
+FILLED: Row = {
+    "an_int": -(2**31),
+    "a_long": 2**63 - 1,
+    "a_float": 0.1,
+    "a_double": 0.1,
+    "a_boolean": True,
+    "some_bytes": b"\x00\xff#HUDI#",
+    "a_date": date(1969, 12, 31),
+    "a_timestamp": datetime(2026, 3, 29, 1, 30, 0, 123456, tzinfo=UTC),
+    "a_decimal": Decimal("-12345678901234.5678"),
+    "a_wide_decimal": Decimal("1234567890123456789012345678.0123456789"),
+}
+SPECIAL: Row = {
+    "an_int": 2**31 - 1,
+    "a_long": -(2**63),
+    "a_float": float("nan"),
+    "a_double": float("-inf"),
+    "a_boolean": False,
+    "some_bytes": b"",
+    "a_date": date(2400, 2, 29),
+    "a_timestamp": datetime(1900, 1, 1, tzinfo=UTC),
+    "a_decimal": Decimal("0.0001"),
+    "a_wide_decimal": Decimal("-0.0000000001"),
+}
+ZERO: Row = {"an_int": 0, "a_long": 0, "a_float": -0.0, "a_double": -0.0, "a_decimal": Decimal("0.0000")}
+
+NESTED = (
+    ("id", "string"),
+    ("ts", "long"),
+    (
+        "place",
+        {
+            "type": "record",
+            "fields": (("street", "string"), ("geo", {"type": "record", "fields": (("lat", "double"), ("lon", "double"))})),
+        },
+    ),
+    ("tags", {"type": "array", "items": "string"}),
+    ("points", {"type": "array", "items": {"type": "record", "fields": (("x", "int"), ("y", "long"))}}),
+    ("counts", {"type": "map", "values": "long"}),
+)
+HERE: Row = {
+    "place": {"street": "Rue de l’Église", "geo": {"lat": 48.5, "lon": -0.0}},
+    "tags": ["one", "", "☃"],
+    "points": [{"x": 1, "y": 2}, {"x": None, "y": 3}],
+    "counts": {"a": 1, "ä": 2},
+}
+NOWHERE: Row = {"place": {"street": None, "geo": None}, "tags": [], "points": [], "counts": {}}
+
+
+def versions(key: str, ts: int, *rows: Row) -> tuple[Row, ...]:
+    """Rows with keys `key`0, `key`1, ... and one ordering value."""
+    return tuple({"id": f"{key}{n}", "ts": ts, **row} for n, row in enumerate(rows))
+
+
+def typed(
+    name: str, columns: Any, first: tuple[Row, ...], second: tuple[Row, ...], says: str, requirements: Any
+) -> list[Recipe]:
+    """Values of many types, in base files and (on merge-on-read) in log records."""
+    return [
+        Recipe(
+            f"types.{name}.{SHORT[kind]}",
+            "queries",
+            Table(columns=columns, type=kind),
+            (upsert(*first), upsert(*second)),
+            (
+                Check(
+                    requirements=requirements if kind == COW else (*requirements, "BLK-022", "LF-038"),
+                    says=says,
+                    if_it_fails="Look at the column that differs: Parquet decides in base files, the schema of the block in logs.",
+                    flags=("wrong-value",),
+                ),
+            ),
+            producers=(*BOTH, HUDI_1_2),
+        )
+        for kind in (COW, MOR)
+    ]
+
+
+TYPES = [
+    *typed(
+        "scalar",
+        ALL_TYPES,
+        versions("v", 1, FILLED, SPECIAL, {}, {}, {}),
+        (
+            {"id": "v2", "ts": 2, **FILLED},
+            {"id": "v3", "ts": 2, **SPECIAL},
+            {"id": "v4", "ts": 2, **ZERO},
+        ),
+        "Scalar values of every type come back as they were written: extremes, nulls, NaN, infinities and minus zero.",
+        ("TYP-007", "BF-002"),
+    ),
+    *typed(
+        "nested",
+        NESTED,
+        versions("v", 1, HERE, NOWHERE, {}, {}),
+        ({"id": "v2", "ts": 2, **HERE}, {"id": "v3", "ts": 2, **NOWHERE}),
+        "Structs, arrays and maps come back as they were written, also empty and null ones.",
+        ("TYP-007", "BF-002"),
+    ),
+]
+
+WIDER = (("id", "string"), ("ts", "long"), ("name", "string"), ("added", "string"))
+EVOLVED = [
+    *(
+        Recipe(
+            f"schema.added-column.{SHORT[kind]}",
+            "queries",
+            Table(columns=FEW, type=kind),
+            (
+                upsert(row(1, "old schema"), row(1, "never changed", key="b"), row(1, "old schema", key="c")),
+                upsert({**row(2, "new schema"), "added": "value"}, columns=WIDER),
+                upsert({**row(2, "new schema again", key="c"), "added": None}, columns=WIDER),
+            ),
+            (
+                Check(
+                    requirements=("LF-038", "TYP-007") if kind == MOR else ("TYP-007",),
+                    says="A column that was added later is null in rows that were written before it.",
+                    if_it_fails="Resolve each file and block from its own schema to the table's latest one, by name.",
+                    flags=("wrong-value",),
+                ),
+                Check(
+                    name="projection",
+                    columns=("added", "id"),
+                    requirements=("MRG-015",),
+                    says="A projection to a column that some files lack gives null for their rows.",
+                    if_it_fails="Resolve each file and block from its own schema to the table's latest one, by name.",
+                    flags=("wrong-value",),
+                ),
+            ),
+            producers=(HUDI,),
+            needs=("schema.evolution",),
+        )
+        for kind in (COW, MOR)
+    ),
+    *(
+        Recipe(
+            f"schema.widened-type.{SHORT[kind]}",
+            "queries",
+            Table(columns=(*FEW, ("n", "int"), ("x", "float")), type=kind),
+            (
+                upsert({**row(1, "int"), "n": 1, "x": 0.5}, {**row(1, "int", key="b"), "n": -5, "x": 1.5}),
+                upsert({**row(2, "long"), "n": 2**40, "x": 0.1}, columns=(*FEW, ("n", "long"), ("x", "double"))),
+            ),
+            (
+                Check(
+                    requirements=("LF-038", "TYP-007") if kind == MOR else ("TYP-007",),
+                    says="Values written before a column was widened are read in the wider type.",
+                    if_it_fails="Promote int to long and float to double when a file's schema is the narrower one.",
+                    flags=("wrong-value",),
+                ),
+            ),
+            producers=(HUDI,),
+            needs=("schema.evolution",),
+        )
+        for kind in (COW, MOR)
+    ),
+]
+
+RECIPES = [*CHOSEN, *READ_OPTIMIZED, *TYPES, *EVOLVED]

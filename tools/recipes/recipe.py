@@ -1,0 +1,190 @@
+"""What a recipe consists of. No engine, no file: only descriptions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+Row = Mapping[str, Any]
+Producer = Literal["apache-hudi@1.0.2", "apache-hudi@1.2.0", "reference"]
+HUDI: Producer = "apache-hudi@1.0.2"
+HUDI_1_2: Producer = "apache-hudi@1.2.0"
+REFERENCE: Producer = "reference"
+BOTH: tuple[Producer, ...] = (HUDI, REFERENCE)
+COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
+EVENT, COMMIT = "EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table to be created at version 8: the fields of the contract's `TableSpec`, with columns as (name, Avro type).
+
+    Every column is nullable, as Spark writes it. `options` are settings of Apache Hudi's writer for all steps.
+    """
+
+    columns: tuple[tuple[str, Any], ...]
+    type: str = MOR
+    record_key: tuple[str, ...] = ("id",)
+    partition: tuple[str, ...] = ()
+    ordering: tuple[str, ...] = ("ts",)
+    merge_mode: str | None = None
+    hive_style: bool = False
+    url_encode: bool = False
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def mode(self) -> str:
+        """The merge mode, by the rule of inference where none is given."""
+        return self.merge_mode or (EVENT if self.ordering else COMMIT)
+
+    def having(self, **changes: Any) -> "Table":
+        """The same table but for `changes`; `options` are added to those there are."""
+        options = {**self.options, **changes.pop("options", {})}
+        return replace(self, options=options, **changes)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One action on the table.
+
+    `kind` is a write operation of the contract, or one of the actions that only Apache Hudi can do. `rows` are what is
+    written (for deletes: keys; for `delete_partition`: partition values). `model` is what the model makes of it, if
+    that is something else: an operation of the model, or "nothing". `columns` replaces the table's columns from this
+    step on (schema evolution). `options` are writer settings for this step; `of` is the number of an earlier step, for
+    actions that concern one.
+    """
+
+    kind: str
+    rows: tuple[Row, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    columns: tuple[tuple[str, Any], ...] | None = None
+    of: int | None = None
+    model: str | None = None
+
+    @property
+    def modelled(self) -> str:
+        """The model's operation for this step."""
+        return self.model or self.kind
+
+
+def insert(*rows: Row, **more: Any) -> Step:
+    """Rows that are added without looking keys up."""
+    return Step("insert", rows, **more)
+
+
+def upsert(*rows: Row, **more: Any) -> Step:
+    """Rows that are inserted or merged."""
+    return Step("upsert", rows, **more)
+
+
+def delete(*keys: Row, **more: Any) -> Step:
+    """The write operation `delete`: keys without ordering."""
+    return Step("delete", keys, **more)
+
+
+def bulk_insert(*rows: Row, **more: Any) -> Step:
+    """Rows for new base files."""
+    return Step("bulk_insert", rows, **more)
+
+
+def sql_delete(*keys: Row, **more: Any) -> Step:
+    """`DELETE FROM ... WHERE` each of the keys."""
+    return Step("sql_delete", keys, model="delete", **more)
+
+
+def insert_overwrite(*rows: Row, **more: Any) -> Step:
+    """Rows that replace the partitions they lie in."""
+    return Step("insert_overwrite", rows, **more)
+
+
+def delete_partition(*partitions: Row, **more: Any) -> Step:
+    """Whole partitions, given by their values."""
+    return Step("delete_partition", partitions, **more)
+
+
+def compact(**more: Any) -> Step:
+    """Schedule and run a compaction of every slice that has logs."""
+    return Step("compact", model="compact", **more)
+
+
+def service(kind: str, **more: Any) -> Step:
+    """A table service that changes no row."""
+    return Step(kind, model="nothing", **more)
+
+
+def invisible(step: Step) -> Step:
+    """A step that nobody must see, because the surgery afterwards makes it pending or undoes it."""
+    return replace(step, model="nothing")
+
+
+@dataclass(frozen=True)
+class AsOf:
+    """A time-travel query to the instant of step `step`, written with 17 digits, 14 digits or as text (`style`)."""
+
+    step: int
+    style: Literal["17", "14", "text", "date", "before"] = "17"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One question to the table, which becomes a case.
+
+    The case is called `<area>.<recipe>`, or `<area>.<recipe>.<name>` where a recipe has several checks. The right
+    answer is the model's, unless `rows` (worked out by hand), `refused` or `error` is given. `accept` holds further
+    right answers. With `timeline` the question is what `inspect` shows of the timeline. `only` restricts the check to
+    some producers' tables. `flags` name the danger if an engine fails.
+    """
+
+    requirements: tuple[str, ...]
+    says: str
+    if_it_fails: str
+    name: str = ""
+    kind: Literal["snapshot", "read-optimized", "as-of"] = "snapshot"
+    as_of: AsOf | None = None
+    columns: tuple[str, ...] | None = None
+    where: tuple[tuple[str, str, Any], ...] = ()
+    rows: tuple[Row, ...] | None = None
+    accept: tuple[tuple[Row, ...], ...] = ()
+    timeline: bool = False
+    refused: str | None = None
+    error: str | None = None
+    open: bool = False
+    needs: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    errata: tuple[str, ...] = ()
+    only: tuple[Producer, ...] | None = None
+
+
+#: Changes files of a finished table; gets its folder and the requested times of the steps.
+Surgery = Callable[[Path, Sequence[str]], None]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A table, how it came to be, and what is asked of it.
+
+    `needs` are features that every check needs beyond those that follow from the table; `note` tells what the producer
+    did wrong, where that matters.
+    """
+
+    name: str
+    area: str
+    table: Table
+    steps: tuple[Step, ...]
+    checks: tuple[Check, ...]
+    producers: tuple[Producer, ...] = BOTH
+    surgery: tuple[Surgery, ...] = ()
+    needs: tuple[str, ...] = ()
+    note: str | None = None
+
+    def case_name(self, check: Check, producer: Producer) -> str:
+        """The id of a case without its area; tables of further producers carry the producer's name."""
+        suffix = "" if producer == self.producers[0] else SUFFIXES[producer]
+        return self.name + (f".{check.name}" if check.name else "") + suffix
+
+
+SUFFIXES: Mapping[Producer, str] = {
+    "apache-hudi@1.0.2": ".by-hudi-1-0",
+    "apache-hudi@1.2.0": ".by-hudi-1-2",
+    "reference": ".by-reference",
+}

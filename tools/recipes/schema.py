@@ -1,0 +1,78 @@
+"""Avro column types as Spark, Arrow and Avro record schemas."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+
+_SIMPLE: dict[str, tuple[str, pa.DataType]] = {
+    "string": ("string", pa.string()),
+    "int": ("int", pa.int32()),
+    "long": ("bigint", pa.int64()),
+    "float": ("float", pa.float32()),
+    "double": ("double", pa.float64()),
+    "boolean": ("boolean", pa.bool_()),
+    "bytes": ("binary", pa.binary()),
+    "date": ("date", pa.date32()),
+    "timestamp-micros": ("timestamp", pa.timestamp("us", tz="UTC")),
+}
+_AVRO_LOGICAL = {
+    "date": {"type": "int", "logicalType": "date"},
+    "timestamp-micros": {"type": "long", "logicalType": "timestamp-micros"},
+}
+
+
+def decimal_of(kind: str) -> tuple[int, int]:
+    """Precision and scale of `decimal(p,s)`."""
+    precision, scale = kind.removeprefix("decimal(").removesuffix(")").split(",")
+    return int(precision), int(scale)
+
+
+def spark_type(kind: Any) -> str:
+    """The type in Spark's SQL."""
+    if isinstance(kind, dict):
+        if kind["type"] == "array":
+            return f"array<{spark_type(kind['items'])}>"
+        if kind["type"] == "map":
+            return f"map<string,{spark_type(kind['values'])}>"
+        return f"struct<{','.join(f'{n}:{spark_type(k)}' for n, k in kind['fields'])}>"
+    return kind if kind.startswith("decimal") else _SIMPLE[kind][0]
+
+
+def arrow_type(kind: Any) -> pa.DataType:
+    """The type in Arrow."""
+    if isinstance(kind, dict):
+        if kind["type"] == "array":
+            return pa.list_(pa.field("element", arrow_type(kind["items"])))
+        if kind["type"] == "map":
+            return pa.map_(pa.string(), arrow_type(kind["values"]))
+        return pa.struct([pa.field(n, arrow_type(k)) for n, k in kind["fields"]])
+    return pa.decimal128(*decimal_of(kind)) if kind.startswith("decimal") else _SIMPLE[kind][1]
+
+
+def avro_type(kind: Any, path: str) -> Any:
+    """The type in Avro, without the null branch; records and fixed are named after `path`."""
+    if isinstance(kind, dict):
+        if kind["type"] == "array":
+            return {"type": "array", "items": ["null", avro_type(kind["items"], f"{path}_item")]}
+        if kind["type"] == "map":
+            return {"type": "map", "values": ["null", avro_type(kind["values"], f"{path}_value")]}
+        return {"type": "record", "name": path, "fields": _fields(kind["fields"], path)}
+    if kind.startswith("decimal"):
+        precision, scale = decimal_of(kind)
+        return {"type": "bytes", "logicalType": "decimal", "precision": precision, "scale": scale}
+    return _AVRO_LOGICAL.get(kind, kind)
+
+
+def _fields(columns: Iterable[tuple[str, Any]], path: str) -> list[dict[str, Any]]:
+    return [{"name": n, "type": ["null", avro_type(k, f"{path}_{n}")], "default": None} for n, k in columns]
+
+
+def avro_record(name: str, columns: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """The Avro record of a table's data columns."""
+    return {"type": "record", "name": f"{name}_record", "namespace": f"hoodie.{name}", "fields": _fields(columns, name)}
+
+
+def arrow_schema(columns: Iterable[tuple[str, Any]]) -> pa.Schema:
+    """The Arrow schema of a table's data columns."""
+    return pa.schema([pa.field(n, arrow_type(k)) for n, k in columns])
