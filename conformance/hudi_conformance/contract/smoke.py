@@ -1,0 +1,272 @@
+"""A first look at an adapter, step by step: what works and, where something does not, whose fault it is.
+
+Every step is one promise of the contract. A step that fails blames the adapter (it breaks the protocol), or the engine behind
+it (it speaks well and is wrong), and says in one line what to do.
+"""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from hudi_conformance.contract.client import Client, Transport
+from hudi_conformance.contract.engine import Engine
+from hudi_conformance.contract.errors import (
+    ContractError,
+    EngineCrash,
+    EngineError,
+    EngineTimeout,
+    ProtocolFault,
+    Refused,
+    WrongId,
+)
+from hudi_conformance.contract.messages import Query, QueryKind, TableSpec
+from hudi_conformance.contract.process import GRACE
+
+Blame = Literal["adapter", "engine"]
+
+_SCHEMA = {
+    "type": "record",
+    "name": "smoke",
+    "fields": [{"name": "id", "type": "string"}, {"name": "n", "type": "long"}],
+}
+_SPEC = TableSpec("smoke", "COPY_ON_WRITE", _SCHEMA, ("id",))
+_ROWS = [{"id": "a", "n": 3}, {"id": "b", "n": 2}]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How one step went. `blame` is None where all is well; `skipped` where the engine does not offer what it asks for."""
+
+    step: str
+    said: str = ""
+    blame: Blame | None = None
+    cure: str = ""
+    skipped: bool = False
+
+
+class Fault(Exception):
+    """A promise not kept."""
+
+    def __init__(self, blame: Blame, said: str, cure: str) -> None:
+        super().__init__(said)
+        self.blame, self.cure = blame, cure
+
+
+class NotOffered(Exception):
+    """The engine does not declare what the step needs."""
+
+
+class Smoke:
+    """One run of all steps on one engine. `start` starts it; `oracle` makes and reads tables."""
+
+    def __init__(self, name: str, start: Callable[[], Transport], limits: tuple[float, float], oracle: Engine) -> None:
+        self._start, self._oracle = start, oracle
+        self._name, (self._start_timeout, self._message_timeout) = name, limits
+        self._transport: Transport | None = None
+        self._client: Client | None = None
+
+    def findings(self) -> Iterator[Finding]:
+        """The steps, one by one as they are done. If the engine does not start there is one step only."""
+        with tempfile.TemporaryDirectory(prefix="hudi-smoke-") as folder:
+            self._folder = Path(folder)
+            self._table = (self._folder / "table").as_uri()
+            self._make_table()
+            try:
+                for step, check in self._steps():
+                    finding = _try(step, check)
+                    yield finding
+                    if finding.blame is not None and step == _FIRST:
+                        return
+            finally:
+                self._end(grace=0)
+
+    def _steps(self) -> Iterator[tuple[str, Callable[[], str]]]:
+        yield _FIRST, self._starts
+        yield "answers an unknown operation with an error", self._unknown_operation
+        yield "answers each message under its own id", self._ids
+        yield "answers for a table that is not there with an error", self._no_table
+        yield "reads a small copy-on-write table", self._reads
+        yield "refuses a query that it does not declare", self._refuses
+        yield "inspects the table", self._inspects
+        yield "creates a table and writes to it", self._writes
+        yield "ends by itself after bye", self._ends
+        yield "starts again", self._starts
+
+    def _make_table(self) -> None:
+        self._oracle.create(self._table, _SPEC)
+        self._oracle.write(self._table, "insert", _rows({"id": "a", "n": 1}, {"id": "b", "n": 2}))
+        self._oracle.write(self._table, "upsert", _rows({"id": "a", "n": 3}))
+
+    def _starts(self) -> str:
+        try:
+            hello = self._connected().hello
+        except EngineTimeout as e:
+            raise Fault("adapter", str(e), "answer hello before the heavy work, or allow more with --start-timeout") from e
+        except EngineCrash as e:
+            raise Fault("adapter", str(e), "run the command by hand; what it printed to standard error tells why") from e
+        except EngineError as e:
+            raise Fault("engine", str(e), "the adapter lives but its engine does not start: see the message") from e
+        return f"{hello.engine} {hello.version} in {hello.language}, {len(hello.features)} features"
+
+    def _unknown_operation(self) -> str:
+        cure = 'answer {"id": ..., "error": {"message": ...}} to every op that the adapter does not know'
+        try:
+            answer = self._raw({"op": "dance", "id": 4711})
+        except (EngineCrash, EngineTimeout) as e:
+            raise Fault("adapter", str(e), cure) from e
+        if not (isinstance(answer, dict) and answer.get("id") == 4711 and "error" in answer):
+            raise Fault("adapter", f"answered {answer}", cure)
+        return ""
+
+    def _ids(self) -> str:
+        """Numbers that nobody can guess by counting messages."""
+        for number in (90_000, 17, 2**40):
+            answer = self._raw({"op": "inspect", "id": number, "uri": self._table})
+            found = answer.get("id") if isinstance(answer, dict) else None
+            if found != number:
+                cure = "copy the message's id into its answer"
+                raise Fault("adapter", f"asked with id {number}, answered with id {found}", cure)
+        return ""
+
+    def _no_table(self) -> str:
+        self._need("read.snapshot")
+        try:
+            rows = self._connected().read((self._folder / "nothing").as_uri(), Query())
+        except EngineError as e:
+            return str(e).splitlines()[0]
+        except Refused as e:
+            cure = "refuse only what the engine does not offer; whatever goes wrong is an error"
+            raise Fault("adapter", str(e), cure) from e
+        raise Fault("engine", f"returned {rows.num_rows} rows", "fail where .hoodie/hoodie.properties is missing")
+
+    def _reads(self) -> str:
+        self._need("read.snapshot")
+        cure = "two commits wrote the table; a snapshot holds the rows of the newest base file of each file group"
+        _compare(self._connected().read(self._table, Query(columns=("id", "n"))), cure)
+        return f"{len(_ROWS)} rows"
+
+    def _refuses(self) -> str:
+        features = self._connected().hello.features
+        kinds: tuple[QueryKind, ...] = ("cdc", "incremental", "as-of", "read-optimized", "snapshot")
+        missing = next((kind for kind in kinds if f"read.{kind}" not in features), None)
+        if missing is None:
+            raise NotOffered("every query is declared")
+        query = Query(missing, as_of="20260101000000000" if missing == "as-of" else None)
+        try:
+            rows = self._connected().read(self._table, query)
+        except Refused as e:
+            return str(e)
+        except EngineError as e:
+            cure = 'answer {"refused": {"feature": ..., "message": ...}} where the engine does not offer the work'
+            raise Fault("adapter", f"an error, not a refusal: {e}", cure) from e
+        cure = f"declare read.{missing} in hello if the rows are right, refuse the query otherwise"
+        raise Fault("adapter", f"returned {rows.num_rows} rows for read.{missing}", cure)
+
+    def _inspects(self) -> str:
+        self._need("inspect.table")
+        expected, found = (one.inspect(self._table)["timeline"] for one in (self._oracle, self._connected()))
+        if _instants(found) != _instants(expected):
+            cure = "list every instant of .hoodie/timeline with requested and completion time"
+            raise Fault("engine", f"expected {_instants(expected)}, found {_instants(found)}", cure)
+        return f"{len(found['completed'])} completed instants"
+
+    def _writes(self) -> str:
+        self._need("create", "write.insert")
+        table = (self._folder / "written").as_uri()
+        self._connected().create(table, _SPEC)
+        instant = self._connected().write(table, "insert", _rows(*_ROWS))
+        try:
+            _compare(self._oracle.read(table, Query(columns=("id", "n"))), "the reference finds these rows in what was written")
+        except (EngineError, Refused) as e:
+            cure = "the reference can't read the table: keep to table version 8 and see the rule that the message names"
+            raise Fault("engine", str(e), cure) from e
+        return f"instant {instant}"
+
+    def _ends(self) -> str:
+        self._connected()
+        if not self._end(GRACE):
+            cure = "leave the loop on bye and at the end of standard input; stop threads and child processes"
+            raise Fault("adapter", f"still running {GRACE:g} s after bye", cure)
+        return ""
+
+    def _need(self, *features: str) -> None:
+        missing = [name for name in features if name not in self._connected().hello.features]
+        if missing:
+            raise NotOffered(f"{', '.join(missing)} not declared")
+
+    def _connected(self) -> Client:
+        """The engine behind a client; started anew if the last step ended it."""
+        if self._client is None:
+            limits: dict[str, float] = {"start_timeout": self._start_timeout, "message_timeout": self._message_timeout}
+            self._client = Client(self._name, self._begin, **limits)
+        return self._client
+
+    def _begin(self) -> Transport:
+        self._transport = self._start()
+        return self._transport
+
+    def _raw(self, message: dict[str, Any]) -> Any:
+        """The answer to a message that the client itself would not send."""
+        self._connected()
+        assert self._transport is not None
+        try:
+            return self._transport.ask(message, self._message_timeout)
+        except ContractError:
+            self._end(grace=0)
+            raise
+
+    def _end(self, grace: float) -> bool:
+        client, self._client = self._client, None
+        return client is None or client.close(grace)
+
+
+_FIRST = "starts and says who it is"
+
+
+def _try(step: str, check: Callable[[], str]) -> Finding:
+    """The finding of one step; endings that the step itself does not explain are explained here."""
+    try:
+        return Finding(step, check())
+    except NotOffered as e:
+        return Finding(step, str(e), skipped=True)
+    except Fault as e:
+        return Finding(step, str(e), e.blame, e.cure)
+    except ContractError as e:
+        blame, cure = next((blame, cure) for kind, blame, cure in _ENDINGS if isinstance(e, kind))
+        return Finding(step, str(e), blame, cure)
+
+
+#: Endings in the middle of a step: whose fault each is, and what to do. The first that fits counts.
+_ENDINGS: tuple[tuple[type[ContractError], Blame, str], ...] = (
+    (WrongId, "adapter", "copy the message's id into its answer"),
+    (
+        ProtocolFault,
+        "adapter",
+        "one JSON object a line, in the shapes of docs/plug-in-an-engine.md; all other output to standard error",
+    ),
+    (Refused, "adapter", "take the feature out of hello, or offer it"),
+    (EngineCrash, "engine", "catch what the engine throws and answer with an error: a dead process answers nobody"),
+    (EngineTimeout, "engine", "find out what it waits for, or allow more with --message-timeout"),
+    (ContractError, "engine", "the adapter reports a failure of its engine: see the message"),
+)
+
+
+def _rows(*rows: dict[str, Any]) -> pa.Table:
+    return pa.Table.from_pylist(list(rows), schema=pa.schema([("id", pa.string()), ("n", pa.int64())]))
+
+
+def _compare(rows: pa.Table, cure: str) -> None:
+    if rows.column_names != ["id", "n"]:
+        cure = "the columns of the query, in its order; no meta columns unless they are named"
+        raise Fault("engine", f"columns {rows.column_names}, expected ['id', 'n']", cure)
+    found = sorted(rows.to_pylist(), key=lambda row: str(row["id"]))
+    if found != _ROWS:
+        raise Fault("engine", f"expected {_ROWS}, found {found}", cure)
+
+
+def _instants(timeline: dict[str, Any]) -> list[tuple[str, str]]:
+    return sorted((instant["requested"], instant["completion"]) for instant in timeline["completed"])
