@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_conformance.contract import Engine, Hello, Query, Refused, TableSpec
-from hudi_conformance.engines.apache_hudi import queries, tables
+from hudi_conformance.engines.apache_hudi import inspection, queries, services, tables
 from hudi_conformance.engines.apache_hudi.faults import in_contract_words
 from hudi_conformance.engines.apache_hudi.session import Session
 from hudi_conformance.engines.environments import Progress, to_stderr
@@ -20,9 +20,11 @@ _FEATURES = frozenset(
         "read.read-optimized",
         "read.as-of",
         "read.incremental",
+        "read.cdc",
         "read.projection",
         "read.filter",
         "read.meta-columns",
+        "inspect.table",
         "create",
         "write.insert",
         "write.upsert",
@@ -86,6 +88,37 @@ class ApacheHudiEngine(Engine):
         table = self._admit(table, writing=True)
         with in_contract_words():
             return tables.write(self.session, table, operation, rows, options or {})
+
+    def inspect(self, uri: str) -> dict[str, Any]:
+        """Timeline and file slices as Hudi's own classes see them."""
+        table = self._admit(uri)
+        with in_contract_words():
+            return inspection.inspect_table(self.session, table)
+
+    def sql(self, table: str, statement: str, options: Mapping[str, str] | None = None) -> list[services.Row]:
+        """Run a SQL statement, in which `{table}` stands for the table; for recipes of golden tables."""
+        table = self._admit(table, writing=True)
+        with in_contract_words():
+            return services.sql(self.session, table, statement, options or {})
+
+    def call(
+        self, table: str, procedure: str, options: Mapping[str, str] | None = None, **arguments: Any
+    ) -> list[services.Row]:
+        """Run a SQL procedure on the table, as in `call(t, "run_compaction", op="run")`; for recipes of golden tables.
+
+        Procedures: run_compaction and run_clustering (op: schedule, execute, scheduleAndExecute), run_clean
+        (clean_policy, retain_commits), create_savepoint (commit_time), rollback_to_instant and rollback_to_savepoint
+        (instant_time).
+        """
+        table = self._admit(table, writing=True)
+        with in_contract_words():
+            return services.call(self.session, table, procedure, arguments, options or {})
+
+    def log_compaction(self, table: str, options: Mapping[str, str] | None = None) -> str | None:
+        """Schedule and run a log compaction; its requested time, None if nothing was due."""
+        table = self._admit(table, writing=True)
+        with in_contract_words():
+            return services.log_compaction(self.session, table, options or {})
 
     def close(self) -> None:
         """Stop Spark."""

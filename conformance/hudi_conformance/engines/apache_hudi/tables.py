@@ -104,7 +104,7 @@ def write(session: Session, table: str, operation: str, rows: pa.Table, options:
     properties = properties_of(session, table)
     frame = session.data_frame(rows, json.loads(properties.get("hoodie.table.create.schema", "{}")))
     before = completed(session, table)
-    frame.write.format("hudi").options(**write_options(properties, operation), **options).mode("append").save(table)
+    frame.write.format("hudi").options(**{**write_options(properties, operation), **options}).mode("append").save(table)
     new = {time: ended for time, ended in completed(session, table).items() if time not in before}
     if not new:
         raise EngineError(f"Hudi reported no error, but the {operation} completed no instant")

@@ -1,0 +1,94 @@
+"""Table services and SQL statements, for the recipes of golden tables.
+
+The table is registered in Spark's catalog first: procedures that get only a path leave the ordering field out in 1.0.2.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hudi_conformance.engines.apache_hudi.session import Session
+from hudi_conformance.engines.apache_hudi.tables import WRITE_OPTIONS, path_of, properties_of, write_options
+
+Row = dict[str, Any]
+
+#: Whatever is scheduled finds its work due.
+SERVICE_OPTIONS: Mapping[str, str] = {
+    **WRITE_OPTIONS,
+    "hoodie.metadata.enable": "false",
+    "hoodie.compact.inline.max.delta.commits": "1",
+    "hoodie.log.compaction.blocks.threshold": "1",
+}
+
+
+def sql(session: Session, table: str, statement: str, options: Mapping[str, str]) -> list[Row]:
+    """Run `statement`, in which `{table}` stands for the table's name in the catalog; the rows that it gives."""
+    name = _registered(session, table)
+    with _Settings(session, {**SERVICE_OPTIONS, **options}):
+        return [row.asDict(recursive=True) for row in session.spark.sql(statement.format(table=name)).collect()]
+
+
+def call(session: Session, table: str, procedure: str, arguments: Mapping[str, Any], options: Mapping[str, str]) -> list[Row]:
+    """Run one of Hudi's SQL procedures on the table; the rows that it gives."""
+    given = "".join(f", {name} => {_literal(value)}" for name, value in arguments.items())
+    return sql(session, table, f"CALL {procedure}(table => '{{table}}'{given})", options)
+
+
+def log_compaction(session: Session, table: str, options: Mapping[str, str]) -> str | None:
+    """Schedule a log compaction and run it, for which there is no procedure; its requested time, None if nothing was due."""
+    properties = properties_of(session, table)
+    settings = {
+        **write_options(properties, "upsert"),
+        **SERVICE_OPTIONS,
+        "hoodie.datasource.compaction.async.enable": "false",
+        "hoodie.datasource.write.table.type": properties["hoodie.table.type"],
+        "hoodie.log.compaction.enable": "true",
+        **options,
+    }
+    client = session.hudi.DataSourceUtils.createHoodieClient(
+        session.spark._jsc, properties["hoodie.table.create.schema"], table, properties["hoodie.table.name"], settings
+    )
+    try:
+        scheduled = client.scheduleLogCompaction(session.hudi.common.util.Option.empty())
+        if not scheduled.isPresent():
+            return None
+        instant = str(scheduled.get())
+        done = client.logCompact(instant)
+        if not done.isCommitted():
+            client.commitLogCompaction(instant, done.getCommitMetadata().get(), session.hudi.common.util.Option.empty())
+        return instant
+    finally:
+        client.close()
+
+
+def _registered(session: Session, table: str) -> str:
+    """The table's name in the catalog; a name for each URI, so that tables of one name stay apart."""
+    name = "t_" + hashlib.sha256(table.encode()).hexdigest()[:16]
+    file = Path(path_of(table)) / ".hoodie" / "hoodie.properties"
+    original = file.read_bytes()
+    session.spark.sql(f"DROP TABLE IF EXISTS {name}")
+    session.spark.sql(f"CREATE TABLE {name} USING hudi LOCATION '{table}'")
+    file.write_bytes(original)  # the statement rewrites it: all columns nullable, partition columns last, a database name
+    return name
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int) else "'" + str(value).replace("'", "\\'") + "'"
+
+
+class _Settings:
+    """Session settings for the time of one statement; SQL takes Hudi's options from nowhere else."""
+
+    def __init__(self, session: Session, settings: Mapping[str, str]) -> None:
+        self._conf, self._settings = session.spark.conf, settings
+
+    def __enter__(self) -> None:
+        for key, value in self._settings.items():
+            self._conf.set(key, value)
+
+    def __exit__(self, *_: object) -> None:
+        for key in self._settings:
+            self._conf.unset(key)
