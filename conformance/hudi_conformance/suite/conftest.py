@@ -1,4 +1,4 @@
-"""The engines of `--engine` as fixtures, and an empty place for a table."""
+"""The engines of `--engine` as fixtures, and places for tables."""
 
 import itertools
 from collections.abc import Callable
@@ -7,12 +7,23 @@ from pathlib import Path
 import pytest
 
 from hudi_conformance.programs import engine, pytest_generate_tests, reader, writer
+from hudi_conformance.suite.programs_of_writes import Shelf
 
-__all__ = ["engine", "new_uri", "pytest_generate_tests", "reader", "writer"]
+__all__ = ["engine", "new_uri", "pytest_generate_tests", "reader", "shelf", "writer"]
 
 
 @pytest.fixture
 def new_uri(tmp_path: Path) -> Callable[[], str]:
     """A function that gives the URI of a table that is not there yet, another one each time."""
     numbers = itertools.count()
-    return lambda: (tmp_path / f"table{next(numbers)}").as_uri()
+
+    def uri() -> str:
+        return (tmp_path / f"table{next(numbers)}").as_uri()
+
+    return uri
+
+
+@pytest.fixture(scope="session")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
+    """Tables that an engine wrote once and that every other engine reads."""
+    return Shelf(tmp_path_factory.mktemp("shelf"))
