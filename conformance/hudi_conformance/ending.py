@@ -51,14 +51,29 @@ class Run:
         return vars(self) | {"engines": [vars(e) for e in self.engines]}
 
 
+@dataclass(frozen=True)
+class Ending:
+    """A run that is over; `page` is the report page, if one was asked for."""
+
+    run: Run
+    results: tuple[Result, ...]
+    page: Path | None
+
+    @property
+    def told(self) -> list[str]:
+        """What lists and reports have to say, line by line."""
+        page = [] if self.page is None else [f"report: {self.page}"]
+        return [*self.run.stale, *(f"rewritten: {path}" for path in self.run.rewritten), *page]
+
+
 def finish(
     session: pytest.Session,
     ours: Session,
     lines: Sequence[dict[str, Any]],
     hellos: dict[str, dict[str, Any]],
     started: float,
-) -> list[str]:
-    """Judge the lists, write the reports that were asked for; what there is to tell, line by line."""
+) -> Ending:
+    """Judge the lists and write the reports that were asked for."""
     results = [Result.from_json(line) for line in lines]
     complete = is_complete(session)
     stale = [] if ours.update else ours.stale(results, complete=complete)
@@ -75,10 +90,7 @@ def finish(
         rewritten=tuple(map(str, written)),
     )
     folder = session.config.getoption("report")
-    told = [*stale, *(f"rewritten: {path}" for path in written)]
-    if folder is not None:
-        told.append(f"report: {write(folder, run, results)}")
-    return told
+    return Ending(run, tuple(results), None if folder is None else write(folder, run, results))
 
 
 def is_complete(session: pytest.Session) -> bool:
@@ -102,15 +114,15 @@ def engine_run(name: str, hello: dict[str, Any] | None) -> EngineRun:
 
 def write(folder: Path, run: Run, results: Sequence[Result]) -> Path:
     """`report.jsonl` (one result a line), `run.json` and the page `index.html`; the page's path."""
-    from hudi_conformance.report import html
+    from hudi_conformance.report.html import page
 
     folder.mkdir(parents=True, exist_ok=True)
     lines = (json.dumps(r.to_json(), ensure_ascii=False) for r in results)
     (folder / "report.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     (folder / "run.json").write_text(json.dumps(run.to_json(), ensure_ascii=False, indent=1), encoding="utf-8")
-    page = folder / "index.html"
-    page.write_text(html.page(run, results), encoding="utf-8")
-    return page
+    index = folder / "index.html"
+    index.write_text(page(run, results), encoding="utf-8")
+    return index
 
 
 def read(folder: Path) -> tuple[Run, list[Result]]:

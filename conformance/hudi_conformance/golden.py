@@ -11,7 +11,8 @@ import pytest
 from hudi_conformance import cases
 from hudi_conformance.cases import Case
 from hudi_conformance.contract.client import Client
-from hudi_conformance.session import EngineDidNotStart, Session
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.session import Session
 from hudi_conformance.verdict import Answer, Result, empty_result, judge, judge_exception, lacking
 
 
@@ -48,7 +49,7 @@ class CaseItem(pytest.Item):
         """Ask the engine and judge the answer."""
         try:
             client = self.run.client(self.name)
-        except EngineDidNotStart as error:
+        except ContractError as error:
             found = judge_exception(error)
             self.result = empty_result(self.case, self.name).having(found)
             return

@@ -23,7 +23,7 @@ def result_of(item: pytest.Item, call: pytest.CallInfo[None]) -> Result:
     return replace(found, node=item.nodeid)
 
 
-def settle(report: pytest.TestReport, result: Result, session: Session) -> None:
+def settle(report: pytest.TestReport, item: pytest.Item, result: Result, session: Session) -> None:
     """Make `report` say what `result` and the engine's list of expected failures say; results travel with it."""
     result = session.settle(result)
     hello = session.hello(result.engine)
@@ -33,7 +33,7 @@ def settle(report: pytest.TestReport, result: Result, session: Session) -> None:
         "failed_start": session.failed_start(result.engine),
     }
     facts = {"case": result.case, "engine": result.engine, "outcome": result.outcome.value}
-    report.user_properties += [*facts.items(), ("requirements", " ".join(result.requirements))]
+    item.user_properties += [*facts.items(), ("requirements", " ".join(result.requirements))]
     if result.outcome is Outcome.UNSUPPORTED:
         report.outcome = "skipped"
         report.longrepr = (result.node, 0, f"Skipped: {result.message}")

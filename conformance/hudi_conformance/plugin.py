@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from hudi_conformance.ending import Ending
     from hudi_conformance.session import Session
 
 MARKS = (
@@ -105,7 +106,7 @@ def pytest_runtest_makereport(
     if ended and _is_ours(item):
         from hudi_conformance import outcomes
 
-        outcomes.settle(report, outcomes.result_of(item, call), session_of(item.config))
+        outcomes.settle(report, item, outcomes.result_of(item, call), session_of(item.config))
     return report
 
 
@@ -125,7 +126,7 @@ class Results:
         self.started = time.time()
         self.lines: list[dict[str, Any]] = []
         self.hellos: dict[str, dict[str, Any]] = {}
-        self.told: list[str] = []
+        self.ending: Ending | None = None
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """The result that came with a report, if it is one of a case."""
@@ -140,13 +141,13 @@ class Results:
         if self.lines:
             from hudi_conformance import ending
 
-            self.told = ending.finish(session, session_of(self.config), self.lines, self.hellos, self.started)
+            self.ending = ending.finish(session, session_of(self.config), self.lines, self.hellos, self.started)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """What the lists and reports have to say, below pytest's own summary."""
-        if self.told:
+        if self.ending is not None and self.ending.told:
             terminalreporter.section("hudi-conformance")
-            for line in self.told:
+            for line in self.ending.told:
                 terminalreporter.line(line)
 
 

@@ -14,7 +14,7 @@ from hudi_conformance.verdict import Result
 
 
 class EngineDidNotStart(ContractError):
-    """An engine that never said hello; every case of it ends with this, and the run with exit code 3."""
+    """An engine that could not even be tried: no such name, no environment, a factory that fails."""
 
 
 @dataclass
@@ -25,7 +25,7 @@ class Session:
     list_path: Path | None = None
     update: bool = False
     planted: str | None = None
-    _clients: dict[str, Client | EngineDidNotStart] = field(default_factory=dict)
+    _clients: dict[str, Client | ContractError] = field(default_factory=dict)
     _lists: dict[str, ExpectedFailures] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)
 
@@ -37,19 +37,21 @@ class Session:
             self._stack.enter_context(plant(self.planted))
 
     def client(self, engine: str) -> Client:
-        """The started engine; raises `EngineDidNotStart`, the same every time, if it does not start."""
+        """The started engine; if it does not start, the same `ContractError` every time."""
         if engine not in self._clients:
             self._clients[engine] = self._start(engine)
         found = self._clients[engine]
-        if isinstance(found, EngineDidNotStart):
+        if isinstance(found, ContractError):
             raise found
         return found
 
-    def _start(self, engine: str) -> Client | EngineDidNotStart:
+    def _start(self, engine: str) -> Client | ContractError:
         try:
             client = connect(engine)
-        except (ContractError, OSError, ValueError, ImportError, RuntimeError) as error:
-            return EngineDidNotStart(f"the engine did not start: {error}")
+        except ContractError as error:
+            return error
+        except Exception as error:
+            return EngineDidNotStart(f"the engine could not be started: {error}")
         self._stack.callback(client.close)
         return client
 
@@ -61,7 +63,7 @@ class Session:
     def failed_start(self, engine: str) -> str | None:
         """Why the engine did not start; None if it did, or was not asked to."""
         client = self._clients.get(engine)
-        return str(client) if isinstance(client, EngineDidNotStart) else None
+        return str(client) if isinstance(client, ContractError) else None
 
     def list_of(self, engine: str) -> ExpectedFailures:
         """The engine's list of expected failures."""

@@ -1,0 +1,75 @@
+"""The command `hudi-conformance`.
+
+A command's module is imported when the command is called, so that help and the small commands answer at once.
+"""
+
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from hudi_conformance import __version__
+
+#: Command: where its function (or its group of commands) lies, and what it does, in the order of the help page.
+COMMANDS = {
+    "run": ("run:run", "Run the suite on engines and print the matrix."),
+    "read": ("read:read", "Read a table and print its rows."),
+    "inspect": ("inspect:inspect", "Show the timeline and the file slices of a table."),
+    "fixtures": ("fixtures:app", "List, verify, export and regenerate the golden tables."),
+    "coverage": ("coverage:coverage", "What the suite covers of the specification; writes spec_coverage.md."),
+    "mutants": ("mutants:mutants", "Plant bugs into the reference and see which cases notice them."),
+    "explain": ("explain:explain", "What is known of a rule, a case, an erratum or a planted bug."),
+    "engines": ("engines:engines", "The engines that the suite knows."),
+    "doctor": ("doctor:doctor", "Which engines can run here, and what would bring the others."),
+    "smoke": ("smoke:smoke", "Check an adapter step by step, and tell its faults from its engine's."),
+    "new-engine": ("new_engine:new_engine", "Write the template of an adapter."),
+}
+
+
+class Commands(TyperGroup):
+    """The commands by name; only the one that is called is imported."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All commands, in the order of `COMMANDS`."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """What the help page shows of a command."""
+        known = COMMANDS.get(cmd_name)
+        return None if known is None else TyperCommand(cmd_name, help=known[1])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is called, with the rest of the arguments."""
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, load(str(name)), rest
+
+
+def load(name: str) -> Any:
+    """The command itself."""
+    module, _, attribute = COMMANDS[name][0].partition(":")
+    found = getattr(import_module(f"hudi_conformance.commands.{module}"), attribute)
+    if not isinstance(found, typer.Typer):
+        single = typer.Typer(add_completion=False)
+        single.command(name)(found)
+        found = single
+    return get_command(found)
+
+
+app = typer.Typer(cls=Commands, add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"hudi-conformance {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """The executable specification of the Apache Hudi table format, version 8."""

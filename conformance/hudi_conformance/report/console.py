@@ -1,0 +1,122 @@
+"""A run in the terminal: progress while it goes on, then the matrix and what is not as it should be."""
+
+import io
+import os
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from hudi_conformance.ending import Run
+from hudi_conformance.report.matrix import STYLES, table, worst_first
+from hudi_conformance.report.words import facts
+from hudi_conformance.verdict import WORST_FIRST, Outcome, Result
+
+
+def own_console() -> Console:
+    """A console on the real standard output, also while pytest captures what tests print."""
+    return Console(file=os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8"), highlight=False, soft_wrap=False)
+
+
+class Progressing:
+    """A pytest plugin that takes the place of pytest's own output."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.counts: Counter[Outcome] = Counter()
+        self.broken: list[str] = []
+        self.silenced = io.StringIO()
+        columns = [BarColumn(30), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")]
+        self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self._task = self._progress.add_task("collecting cases", total=None)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Pytest's reporter goes on, into a buffer: other plugins count on it."""
+        plugins = config.pluginmanager
+        plugins.unregister(plugins.getplugin("terminalreporter"))
+        plugins.register(pytest.TerminalReporter(config, self.silenced), "terminalreporter")
+        self._progress.start()
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A case file that cannot be used stops the run."""
+        if report.failed:
+            self.broken.append(str(report.longrepr))
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Now the number of cases is known."""
+        self._expect(len(session.items))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: Sequence[str]) -> None:
+        """The same, when other processes collect."""
+        self._expect(len(ids))
+
+    def _expect(self, number: int) -> None:
+        if number:
+            self._progress.update(self._task, total=number)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """One more result."""
+        line = getattr(report, "hudi_result", None)
+        if line is not None:
+            self.counts[Outcome(line["outcome"])] += 1
+            tally = "  ".join(f"{self.counts[o]} {o.words}" for o in reversed(WORST_FIRST) if self.counts[o])
+            self._progress.update(self._task, advance=1, description=f"{tally}   {line['engine']} {line['case']}")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_unconfigure(self) -> None:
+        """The bar goes."""
+        self._progress.stop()
+
+
+def show(console: Console, run: Run, results: Sequence[Result]) -> None:
+    """The matrix, then every case that is not as it should be."""
+    number = len({r.case for r in results})
+    seed = "" if run.seed is None else f" · seed {run.seed}"
+    console.print(f"hudi-conformance {run.suite} · table version {run.table_version}{seed} · {number} cases\n")
+    console.print(table(run, results))
+    console.print()
+    surprises = [r for r in worst_first(results) if r.surprise is not None]
+    known = [r for r in worst_first(results) if r.surprise is None]
+    if surprises:
+        console.rule(Text("wrong answers first"), align="left", style="dim")
+        for result in surprises:
+            _show_block(console, result)
+    if known:
+        console.rule(Text("known, and listed with their reasons"), align="left", style="dim")
+        for result in known:
+            console.print(_known(result), overflow="ellipsis", no_wrap=True)
+    for complaint in run.stale:
+        console.print(Text(f"stale entry  {complaint}", style="bold red"))
+
+
+def _show_block(console: Console, result: Result) -> None:
+    """One case; long texts wrap beside their word, the command to copy does not wrap at all."""
+    head = Text.assemble((result.case, "bold"), f"   {result.engine}   ")
+    head.append(result.outcome.words, style=STYLES[result.outcome])
+    if result.flags:
+        head.append(f"   {', '.join(result.flags).upper()}", style="bold red")
+    console.print(head)
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style="dim", width=10)
+    grid.add_column(overflow="fold")
+    for name, value in facts(result):
+        if name != "again":
+            grid.add_row(f"  {name}", Text(value, style={"expected": "green", "found": "red"}.get(name, "")))
+    console.print(grid)
+    console.print(Text.assemble(("  again     ", "dim"), result.rerun), soft_wrap=True)
+    console.print()
+
+
+def _known(result: Result) -> Text:
+    text = Text(f"{result.case}   {result.engine}   ")
+    text.append(result.outcome.words, style=STYLES[result.outcome])
+    text.append(f"   {result.listed}", style="dim")
+    return text

@@ -1,0 +1,123 @@
+"""The report as one HTML page that needs nothing else: no script, font or picture from anywhere."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from hudi_conformance.cases import AREAS
+from hudi_conformance.ending import EngineRun, Run
+from hudi_conformance.report.matrix import Cell, matrix
+from hudi_conformance.report.words import erratum, rule
+from hudi_conformance.rows import Row, text
+from hudi_conformance.verdict import WORST_FIRST, Outcome, Result
+
+#: What each outcome means, for somebody who has never seen the suite.
+MEANINGS = {
+    Outcome.PASS: "the right answer",
+    Outcome.FAIL: "a wrong answer, given as if it were right",
+    Outcome.ERROR: "the engine failed and said so",
+    Outcome.REFUSED: "declares the feature, then refuses it",
+    Outcome.UNSUPPORTED: "the engine does not declare a feature that the case needs; it was not asked",
+    Outcome.CRASH: "the engine's process died",
+    Outcome.TIMEOUT: "no answer in time",
+    Outcome.OPEN: "the specification does not settle it: answers are recorded, nobody fails",
+}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Expected and found rows side by side: `lines` hold (expected cells, found cells, whether they differ)."""
+
+    columns: tuple[str, ...]
+    lines: tuple[tuple[tuple[str, ...] | None, tuple[str, ...] | None], ...]
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[Row | None, Row | None]]) -> "Difference":
+        """The pairs of a result in columns."""
+        columns = tuple(dict.fromkeys(n for pair in pairs for row in pair if row is not None for n in row))
+        cells = [tuple(None if r is None else tuple(text(r.get(n)) for n in columns) for r in pair) for pair in pairs]
+        return cls(columns, tuple((e, f) for e, f in cells))
+
+
+@dataclass(frozen=True)
+class CaseView:
+    """One case with its results on all engines, worst first."""
+
+    results: tuple[Result, ...]
+
+    @property
+    def first(self) -> Result:
+        """Any of the results: what they say of the case itself is the same."""
+        return self.results[0]
+
+    @property
+    def notable(self) -> tuple[Result, ...]:
+        """Results that need words: everything but a right answer that was expected."""
+        return tuple(r for r in self.results if r.outcome is not Outcome.PASS or r.surprise is not None)
+
+    @property
+    def tags(self) -> str:
+        """Engine and outcome of each result, for the filter of the page."""
+        words = [f"{r.engine}={r.outcome.value}" for r in self.results]
+        return "|".join([*words, *(f"{r.engine}=surprise" for r in self.results if r.surprise is not None)])
+
+
+def page(run: Run, results: Sequence[Result]) -> str:
+    """The whole page."""
+    present = [o for o in Outcome if any(r.outcome is o for r in results)]
+    return _template().render(
+        run=run,
+        cases=len({r.case for r in results}),
+        matrix=matrix(results, run.engines),
+        areas=[(area, AREAS.get(area, area), views) for area, views in by_area(results, run.engines)],
+        outcomes=present,
+        meanings=MEANINGS,
+        surprises=sum(r.surprise is not None for r in results),
+    )
+
+
+def by_area(results: Iterable[Result], engines: Sequence[EngineRun]) -> list[tuple[str, list[CaseView]]]:
+    """The cases of each area in the order of `AREAS`; within it those that went worst come first."""
+    areas, names = list(AREAS), [e.name for e in engines]
+
+    def place(result: Result) -> tuple[int, str]:
+        return (areas.index(result.area) if result.area in areas else len(areas), result.area)
+
+    ordered = sorted(results, key=lambda r: (place(r), r.case, names.index(r.engine)))
+    return [
+        (area, sorted(map(CaseView, _by_case(group)), key=_worst)) for area, group in groupby(ordered, key=lambda r: r.area)
+    ]
+
+
+def _by_case(results: Iterable[Result]) -> list[tuple[Result, ...]]:
+    return [tuple(group) for _, group in groupby(results, key=lambda r: r.case)]
+
+
+def _worst(view: CaseView) -> tuple[bool, int, str]:
+    surprised = any(r.surprise is not None for r in view.results)
+    return not surprised, min(WORST_FIRST.index(r.outcome) for r in view.results), view.first.case
+
+
+def shares(cell: Cell) -> list[tuple[Outcome, float]]:
+    """Per cent of the cases of a cell by outcome, passed ones first."""
+    total = sum(cell.counts.values())
+    ordered = [Outcome.PASS, *(o for o, _ in cell.others)]
+    return [(o, round(100 * cell.counts[o] / total, 2)) for o in ordered if cell.counts.get(o)]
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.globals |= {"shares": shares, "difference": Difference.of}
+    environment.filters |= {"rule": rule, "erratum": erratum}
+    return environment.get_template("page.html.j2")
