@@ -1,0 +1,263 @@
+"""The suite's side: every way in which a process can go wrong is told apart, and none is survived by a child."""
+
+import os
+import sys
+import time
+from contextlib import suppress
+
+import pyarrow as pa
+import pytest
+
+from hudi_conformance.contract import (
+    Engine,
+    EngineCrash,
+    EngineError,
+    EngineTimeout,
+    Hello,
+    ProtocolFault,
+    Query,
+    Refused,
+    TableSpec,
+)
+from hudi_conformance.contract.client import Client, connect
+from hudi_conformance.contract.errors import SlowStart, WrongId
+from hudi_conformance.contract.in_process import InProcessTransport
+from hudi_conformance.contract.process import ProcessTransport
+
+#: A process in plain Python that says hello and then does what the body says with each message.
+ENGINE = """
+import json, os, subprocess, sys, time
+def say(answer):
+    sys.stdout.write(json.dumps(answer) + "\\n"); sys.stdout.flush()
+def hello():
+    say({{"protocol": 1, "engine": "script", "version": "1", "language": "python", "features": []}})
+for line in sys.stdin:
+    message = json.loads(line)
+    op, number = message["op"], message.get("id")
+    if op == "bye":
+        {bye}
+    if op == "hello":
+        hello()
+        continue
+    {body}
+"""
+INSPECTION = {"properties": {}, "timeline": {"completed": [], "pending": []}, "file_groups": {}}
+GOOD = f'say({{"id": number, "inspect": {INSPECTION}}})'
+TABLE = "file:///nowhere"
+
+
+@pytest.fixture
+def script():
+    """Start a script as an engine; every process is ended by the test's end."""
+    clients = []
+
+    def start(body, bye="break", limit=10.0, text=None):
+        argv = [sys.executable, "-c", text or ENGINE.format(body=body, bye=bye)]
+        client = Client("script", lambda: ProcessTransport(argv), start_timeout=10.0, message_timeout=limit)
+        clients.append(client)
+        return client
+
+    yield start
+    for client in clients:
+        client.close(grace=0)
+
+
+def pid_of(client):
+    return client._transport.pid
+
+
+def is_alive(pid):
+    with suppress(ProcessLookupError):
+        os.kill(pid, 0)
+        return True
+    return False
+
+
+def wait_until_dead(pid):
+    deadline = time.monotonic() + 5
+    while is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not is_alive(pid)
+
+
+def test_answers_come_back_in_the_order_of_the_messages(script):
+    """The plain case, several times through one process."""
+    client = script(GOOD)
+    pid = pid_of(client)
+    assert [client.inspect(TABLE) for _ in range(5)] == [INSPECTION] * 5
+    assert pid_of(client) == pid
+    assert client.hello == Hello("script", "1", "python", frozenset())
+
+
+def test_a_process_that_leaves_at_bye_is_not_killed(script):
+    """It has time to put its things away."""
+    client = script(GOOD, bye='print("tidy", file=sys.stderr); time.sleep(0.3); break')
+    pid = pid_of(client)
+    assert client.close(grace=10) is True
+    assert not is_alive(pid)
+
+
+def test_a_process_that_stays_after_bye_is_killed(script):
+    """No adapter outlives its suite."""
+    client = script(GOOD, bye="time.sleep(1000)")
+    pid = pid_of(client)
+    assert client.close(grace=0.5) is False
+    assert not is_alive(pid)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ('print("Loading ..."); ' + GOOD, "Loading ..."),
+        ('sys.stdout.buffer.write(b"\\xff\\xfe\\n"); sys.stdout.flush()', "no JSON line"),
+        ('say({"id": number, "outcome": "fine"})', "breaks its schema"),
+        ("say([1])", "an answer is a JSON object"),
+        ('say({"id": number, "inspect": {"properties": {}}})', "breaks its schema"),
+    ],
+    ids=["a print", "no text", "unknown kind", "no object", "wrong shape"],
+)
+def test_output_that_is_not_the_protocol_is_the_adapters_fault(script, body, told):
+    """ProtocolFault quotes what came instead."""
+    with pytest.raises(ProtocolFault) as caught:
+        script(body).inspect(TABLE)
+    assert told in str(caught.value)
+
+
+def test_output_that_nobody_asked_for_is_the_adapters_fault(script):
+    """A second answer must not become the answer to the next message."""
+    client = script(GOOD + "; " + GOOD)
+    client.inspect(TABLE)
+    time.sleep(0.2)
+    with pytest.raises(ProtocolFault, match="output before inspect was asked"):
+        client.inspect(TABLE)
+
+
+def test_an_answer_under_another_id_is_told_apart(script):
+    """The adapter lost its place."""
+    with pytest.raises(WrongId, match="asked with id 1, answered with id 8"):
+        script(f'say({{"id": 8, "inspect": {INSPECTION}}})').inspect(TABLE)
+
+
+def test_death_is_told_with_exit_status_and_the_last_words(script):
+    """What the process printed last is the best clue."""
+    with pytest.raises(EngineCrash, match="ended with exit status 3 before it answered inspect") as caught:
+        script('print("no\\n" * 100 + "memory", file=sys.stderr); sys.stderr.flush(); os._exit(3)').inspect(TABLE)
+    assert caught.value.status == 3
+    assert caught.value.stderr.splitlines()[-1] == "memory"
+    assert len(caught.value.stderr.splitlines()) == 20
+
+
+def test_death_by_a_signal_is_told_by_its_name(script):
+    """A segmentation fault looks like one."""
+    with pytest.raises(EngineCrash, match="killed by SIGSEGV") as caught:
+        script("os.kill(os.getpid(), 11)").inspect(TABLE)
+    assert caught.value.status == -11
+
+
+def test_death_is_noticed_although_a_child_keeps_the_pipes_open(script):
+    """The end of the process counts, not the end of its output; the child is killed with its group."""
+    client = script('child = subprocess.Popen(["sleep", "1000"]); print(child.pid, file=sys.stderr, flush=True); os._exit(4)')
+    with pytest.raises(EngineCrash, match="exit status 4") as caught:
+        client.inspect(TABLE)
+    assert wait_until_dead(int(caught.value.stderr.split()[-1]))
+
+
+def test_a_hanging_process_is_killed_with_its_children(script):
+    """The time limit of a message; children are what a JVM is to Spark."""
+    body = 'child = subprocess.Popen(["sleep", "1000"]); print(child.pid, file=sys.stderr, flush=True); time.sleep(1000)'
+    client = script(body, limit=1.0)
+    pid = pid_of(client)
+    with pytest.raises(EngineTimeout, match="no answer to inspect within 1 s") as caught:
+        client.inspect(TABLE)
+    assert not isinstance(caught.value, SlowStart)
+    assert not is_alive(pid)
+    assert wait_until_dead(int(str(caught.value).split()[-1]))
+
+
+def test_half_an_answer_is_no_answer(script):
+    """A line counts when it ends."""
+    with pytest.raises(EngineTimeout):
+        script('sys.stdout.write("{"); sys.stdout.flush(); time.sleep(1000)', limit=0.5).inspect(TABLE)
+
+
+def test_a_process_that_does_not_read_is_timed_out_too(script):
+    """A message larger than the pipe must not hang the suite."""
+    text = ENGINE.format(body=GOOD, bye="break").replace("hello()\n        continue", "hello(); time.sleep(1000)")
+    client = script("", limit=0.5, text=text)
+    spec = TableSpec("t" * 1_000_000, "COPY_ON_WRITE", {"type": "record", "name": "t", "fields": []}, ("id",))
+    with pytest.raises(EngineTimeout):
+        client.create(TABLE, spec)
+
+
+def test_a_slow_start_is_told_apart_from_hanging():
+    """Its limit is another one, and so is the cure."""
+    argv = [sys.executable, "-c", "import time; time.sleep(1000)"]
+    with pytest.raises(SlowStart, match=r"no answer to hello within 0\.5 s"):
+        Client("slow", lambda: ProcessTransport(argv), start_timeout=0.5, message_timeout=60)
+
+
+def test_a_command_that_can_not_be_run_is_a_crash_without_status():
+    """The message names the command."""
+    with pytest.raises(EngineCrash, match="could not be started: /no/such/engine") as caught:
+        Client("none", lambda: ProcessTransport(["/no/such/engine"]), start_timeout=1, message_timeout=1)
+    assert caught.value.status is None
+
+
+def test_after_a_crash_the_next_message_meets_a_new_process(script):
+    """One bad case does not spoil the others."""
+    client = script('os._exit(1) if message["uri"].endswith("/bad") else ' + GOOD)
+    with pytest.raises(EngineCrash):
+        client.inspect("file:///bad")
+    assert client.inspect("file:///good") == INSPECTION
+
+
+def test_rows_that_are_no_arrow_file_are_the_adapters_fault(script):
+    """Cut, foreign, or not there at all."""
+    for body in ('open(message["into"], "w").write("id,n"); ', ""):
+        with pytest.raises(ProtocolFault, match="no Arrow IPC file"):
+            script(body + 'say({"id": number, "rows": message["into"]})').read(TABLE, Query())
+
+
+def test_a_write_without_an_instant_is_the_adapters_fault(script):
+    """The suite needs it for as-of queries."""
+    with pytest.raises(ProtocolFault, match="names the instant"):
+        script('say({"id": number, "done": {}})').write(TABLE, "insert", pa.table({"id": ["a"]}))
+
+
+def test_an_error_carries_the_trace_of_the_engine(script):
+    """For the reader of a report."""
+    with pytest.raises(EngineError, match="boom") as caught:
+        script('say({"id": number, "error": {"message": "boom", "trace": "line 1"}})').inspect(TABLE)
+    assert caught.value.trace == "line 1"
+
+
+def test_a_message_that_breaks_its_schema_is_not_sent(script):
+    """The suite keeps its side of the contract."""
+    with pytest.raises(ValueError, match=r"read\.message: table"):
+        script(GOOD).read("/no/uri", Query())
+
+
+def test_an_engine_in_process_meets_the_same_checks():
+    """Same messages, same schemas, no process."""
+
+    class Sloppy(Engine):
+        def hello(self):
+            return Hello("sloppy", "1", "python", frozenset())
+
+        def inspect(self, uri):
+            return {"timeline": "later"}
+
+    with Client("sloppy", lambda: InProcessTransport(Sloppy), start_timeout=1, message_timeout=1) as client:
+        with pytest.raises(ProtocolFault, match="breaks its schema"):
+            client.inspect(TABLE)
+        with pytest.raises(Refused, match=r"read\.snapshot"):
+            client.read(TABLE, Query())
+
+
+def test_a_command_line_is_an_engine(tmp_path):
+    """Anything that is no name of ours is started as it stands, quotes understood."""
+    program = tmp_path / "my engine.py"
+    program.write_text(ENGINE.format(body=GOOD, bye="break"))
+    with connect(f"{sys.executable} '{program}'") as client:
+        assert client.hello.engine == "script"
+        assert client.inspect(TABLE) == INSPECTION

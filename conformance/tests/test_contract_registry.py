@@ -1,0 +1,56 @@
+"""Engines by name."""
+
+import subprocess
+import sys
+
+import pytest
+
+from hudi_conformance import engines
+from hudi_conformance.engines import environments
+
+
+@pytest.mark.parametrize("info", engines.shipped(), ids=lambda info: info.name)
+def test_every_shipped_engine_is_found_by_its_name(info):
+    """And says in a few words what it is."""
+    assert engines.find(info.name) is info
+    assert info.summary
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("refrence", "did you mean reference"),
+        ("no-such-program --fast", "neither an engine of the suite nor a program"),
+        ("double:pride", "no double commits the sin 'pride'"),
+        ("", "an engine has a name"),
+        ("python 'half", "no command line"),
+    ],
+)
+def test_a_name_that_means_nothing_is_told_with_what_would(name, told):
+    """A slip of the pen must not look like a broken engine."""
+    with pytest.raises(engines.UnknownEngine, match=told):
+        engines.find(name)
+
+
+def test_an_engine_with_an_environment_is_run_by_its_python(monkeypatch):
+    """The environment is made when the engine is started, not when it is looked up."""
+    asked = []
+
+    def python_for(extra, progress):
+        asked.append(extra)
+        return f"/envs/{extra}/bin/python"
+
+    monkeypatch.setattr(environments, "python_for", python_for)
+    info = engines.find("apache-hudi@1.0.2")
+    assert asked == []
+    command = info.command(lambda _: None)
+    assert command == ("/envs/apache-hudi/bin/python", "-m", "hudi_conformance.engines.apache_hudi", "--version", "1.0.2")
+
+
+def test_looking_an_engine_up_imports_none():
+    """The registry is imported in every engine's own environment, where the others' libraries are not."""
+    code = (
+        "import sys; from hudi_conformance import engines; engines.find('hudi-rs');"
+        "assert not {'hudi_reference', 'pyspark', 'hudi'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

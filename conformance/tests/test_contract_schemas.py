@@ -1,0 +1,144 @@
+"""The JSON Schemas of the contract: complete, closed, and the same as the Python classes."""
+
+import pytest
+
+from hudi_conformance.contract import FEATURES, Hello, Query, TableSpec
+from hudi_conformance.contract.validation import (
+    ANSWERS,
+    SchemaViolation,
+    check_answer,
+    check_inspection,
+    check_message,
+    schemas,
+    violation,
+)
+
+AVRO = {"type": "record", "name": "t", "fields": [{"name": "id", "type": "string"}]}
+READ = {"op": "read", "id": 1, "table": "file:///t", "query": {"kind": "snapshot"}, "into": "/tmp/1.arrow"}
+INSPECTION = {
+    "properties": {"hoodie.table.name": "t"},
+    "timeline": {
+        "completed": [
+            {
+                "requested": "20260101000000000",
+                "completion": "20260101000000001",
+                "action": "commit",
+                "where": "active",
+            }
+        ],
+        "pending": [{"requested": "20260101000000002", "action": "clean", "state": "INFLIGHT"}],
+    },
+    "file_groups": {
+        "p=1": {
+            "f1": {
+                "replaced_by": None,
+                "slices": [{"base_instant": "20260101000000000", "base_file": None, "log_files": [".f1.log.1"]}],
+                "latest": None,
+            }
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("op", ANSWERS)
+def test_every_operation_has_a_schema_of_its_message_and_of_each_answer(op):
+    """Nothing is said between suite and engine without a schema."""
+    assert f"{op}.message" in schemas()
+    assert all(f"{kind}.answer" in schemas() for kind in ANSWERS[op])
+
+
+def test_the_features_of_the_schema_are_those_of_the_suite():
+    """A feature is added in one place only if this test is changed with it."""
+    assert schemas()["hello.answer"]["properties"]["features"]["items"]["enum"] == list(FEATURES)
+
+
+@pytest.mark.parametrize("name", schemas())
+def test_every_schema_says_what_it_is_for_and_names_its_dialect(name):
+    """Engines in other languages read these files: draft 2020-12, with a title."""
+    assert schemas()[name]["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert schemas()[name]["title"].endswith((".", "?"))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"op": "hello", "protocol": 1},
+        READ,
+        {"op": "inspect", "id": 2, "uri": "s3://bucket/t"},
+        {"op": "create", "id": 3, "table": "file:///t", "spec": TableSpec("t", "COPY_ON_WRITE", AVRO, ("id",)).to_json()},
+        {"op": "write", "id": 4, "table": "file:///t", "operation": "bulk_insert", "rows": "/tmp/4.arrow"},
+        {"op": "bye"},
+    ],
+    ids=lambda message: message["op"],
+)
+def test_messages_of_the_protocol_are_accepted(message):
+    """Each operation in its plainest form."""
+    check_message(message)
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("hello", "a message is a JSON object"),
+        ({"op": "dance", "id": 1}, "op is one of"),
+        ({"op": ["read"]}, "op is one of"),
+        ({"op": "hello", "protocol": 2}, "protocol: 1 was expected"),
+        ({k: v for k, v in READ.items() if k != "into"}, "'into' is a required property"),
+        ({**READ, "table": "/a/path"}, "table"),
+        ({**READ, "query": {"kind": "as-of"}}, "'as_of' is a required property"),
+        ({**READ, "query": {"kind": "snapshot", "where": [["id", "like", "a%"]]}}, "query.where[0][1]"),
+        ({**READ, "hurry": True}, "hurry"),
+    ],
+)
+def test_whatever_is_no_message_is_rejected_in_one_line_that_names_the_place(message, told):
+    """The line goes into an error answer or a report: it must say where to look."""
+    with pytest.raises(SchemaViolation) as caught:
+        check_message(message)
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_query_and_table_spec_survive_the_wire():
+    """JSON and back gives an equal object, defaults included."""
+    query = Query("as-of", as_of="20260101000000000", columns=("b", "a"), where=(("a", "<=", 3),))
+    spec = TableSpec("t", "MERGE_ON_READ", AVRO, ("id",), ("p",), ("ts",), "EVENT_TIME_ORDERING", True, True, {"k": "v"})
+    assert Query.from_json(query.to_json()) == query
+    assert TableSpec.from_json(spec.to_json()) == spec
+    assert violation("query", query.to_json()) is None
+    assert violation("table-spec", spec.to_json()) is None
+
+
+def test_a_greeting_survives_the_wire_and_a_misspelt_feature_does_not():
+    """An unknown feature would silently turn cases into "not offered"."""
+    hello = Hello("x", "1", "rust", frozenset({"read.snapshot", "copy-on-write"}))
+    assert check_answer("hello", hello.to_json()) == "hello"
+    assert Hello.from_json(hello.to_json()) == hello
+    with pytest.raises(SchemaViolation, match=r"features\[0\]"):
+        check_answer("hello", {**hello.to_json(), "features": ["read.snapshots"]})
+
+
+@pytest.mark.parametrize(
+    ("op", "answer"),
+    [
+        ("read", {"id": 1, "done": {}}),
+        ("write", {"id": 1, "rows": "/tmp/1.arrow"}),
+        ("read", {"id": 1, "conflict": {"message": "too late"}}),
+        ("read", {"id": "1", "rows": "/tmp/1.arrow"}),
+        ("read", {"id": 1, "refused": {"message": "no"}}),
+        ("write", {"id": 1, "done": {"instant": "yesterday"}}),
+        ("inspect", {"id": 1, "inspect": {}}),
+        ("read", ["rows"]),
+    ],
+)
+def test_an_answer_of_another_shape_or_to_another_question_is_rejected(op, answer):
+    """An answer must fit its message."""
+    with pytest.raises(SchemaViolation):
+        check_answer(op, answer)
+
+
+def test_an_inspection_is_checked_down_to_its_slices():
+    """The shape of `inspect TABLE --json`."""
+    check_inspection(INSPECTION)
+    broken = {**INSPECTION, "file_groups": {"": {"f1": {"replaced_by": None, "slices": [{}], "latest": None}}}}
+    with pytest.raises(SchemaViolation, match="base_instant"):
+        check_inspection(broken)
