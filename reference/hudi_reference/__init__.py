@@ -12,7 +12,8 @@ The chapters, from the outside in; nothing imports upwards:
 * `layout`, `schema`: names, properties, partitions; Avro and Arrow schemas
 * `storage`, `clock`, `ids`: the three ways into the world; `errors`: the ways of being wrong
 
-One writer at a time: conflicts between concurrent writers are found only where both make the same instant.
+Concurrent writers find out that they changed the same file group when they complete, but no lock makes that check and the
+completion one step: for one writer at a time.
 """
 
 from hudi_reference.table.create import WritableTable, create_table, open_table

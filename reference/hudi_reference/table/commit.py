@@ -3,7 +3,6 @@
 Only the last step makes anything visible, and it is the creation of one object.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from hudi_reference.clock import Clock
@@ -15,7 +14,8 @@ from hudi_reference.layout.properties import TableProperties
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.storage import ObjectExists, Storage
-from hudi_reference.timeline.active import load_timeline
+from hudi_reference.table.file_groups import load_commit
+from hudi_reference.timeline.active import Timeline, load_timeline
 from hudi_reference.timeline.generator import next_time
 from hudi_reference.timeline.instant import Instant
 from hudi_reference.timeline.metadata import WriteStat, write_commit_metadata
@@ -33,6 +33,8 @@ class Commit:
     operation: str
     requested: str
     action: str
+    #: The timeline that the write is based on.
+    seen: Timeline
     stats: list[WriteStat] = field(default_factory=list)
 
     @implements("OCC-007", "TL-034", "TL-036", "LAY-018", "LAY-024")
@@ -44,22 +46,40 @@ class Commit:
 
     @implements("TL-031", "TL-032", "TL-036", "TL-051", "TL-052", "OCC-004", "OCC-023", "S3-006")
     def complete(self, schema: AvroSchema) -> str:
-        """Publish the completed instant; its requested time. Raises WriteConflict if the action is not inflight any more.
+        """Publish the completed instant; its requested time. Raises WriteConflict, and then nothing of the write is visible.
 
         The completed file is the last object to be created: until then no reader sees anything of the write.
         """
         timeline = load_timeline(self.storage, self.properties)
-        state = next((i.state for i in timeline.instants if i.identity == self._instant(State.INFLIGHT).identity), None)
-        if state is not State.INFLIGHT:
-            gone = "gone" if state is None else state.name
-            raise WriteConflict(
-                "the action was completed or rolled back by somebody else", rule="TL-051",
-                path=self._instant(State.INFLIGHT).file_name, expected="INFLIGHT", found=gone,
-            )  # fmt: skip
+        self._check_inflight(timeline)
+        self._check_conflicts(timeline)
         completion = next_time(self.clock, timeline, utc=_is_utc(self.properties), after=self.requested)
         content = write_commit_metadata(self.operation, self.stats, schema, self.ids.sync_marker())
         _publish(self.storage, self.properties, self._instant(State.COMPLETED, completion), content)
         return self.requested
+
+    def _check_inflight(self, timeline: Timeline) -> None:
+        inflight = self._instant(State.INFLIGHT)
+        if inflight not in timeline.instants:
+            raise WriteConflict(
+                "the action was completed or rolled back by somebody else", rule="TL-051",
+                path=inflight.file_name, expected="the action inflight", found="another state, or no such action",
+            )  # fmt: skip
+
+    @implements("OCC-011", "OCC-013", "OCC-014", "OCC-019")
+    def _check_conflicts(self, timeline: Timeline) -> None:
+        """No action that completed since the write began may have touched its file groups. Not atomic without a lock."""
+        mine = {(stat.partition, stat.file_id) for stat in self.stats}
+        for instant in set(timeline.commits).difference(self.seen.commits):
+            other = load_commit(self.storage, self.properties, instant)
+            theirs = {(stat.partition, stat.file_id) for stat in other.stats}
+            theirs |= {(partition, file_id) for partition, ids in other.replaced.items() for file_id in ids}
+            if shared := mine & theirs:
+                partition, file_id = min(shared)
+                raise WriteConflict(
+                    "another writer changed the same file group meanwhile", rule="OCC-013", path=instant.file_name,
+                    found=f"file group {file_id} in partition {partition!r}", cure="write again on the new state",
+                )  # fmt: skip
 
     def _instant(self, state: State, completion: str | None = None) -> Instant:
         return Instant(self.requested, self.action, state, completion)
@@ -67,23 +87,19 @@ class Commit:
 
 @implements("TL-001", "TL-006", "TL-008", "TL-026", "TL-038", "TL-045", "TL-048", "TL-049", "OCC-005")
 def begin(
-    storage: Storage,
-    properties: TableProperties,
-    clock: Clock,
-    ids: Ids,
-    operation: str,
-    profile: Iterable[WriteStat] = (),
+    storage: Storage, properties: TableProperties, clock: Clock, ids: Ids, operation: str, seen: Timeline | None = None
 ) -> Commit:
     """Request an action for a write and move it to inflight.
 
-    Raises InstantExists if another writer has an action with this time.
+    `seen` is the timeline that the write is based on, the present one if None. Raises InstantExists if another writer has an
+    action with this time.
     """
     timeline = load_timeline(storage, properties)
     requested = next_time(clock, timeline, utc=_is_utc(properties))
     action = "deltacommit" if properties.is_merge_on_read else "commit"
-    commit = Commit(storage, properties, clock, ids, operation, requested, action)
+    commit = Commit(storage, properties, clock, ids, operation, requested, action, seen or timeline)
     _publish(storage, properties, Instant(requested, action, State.REQUESTED), b"")
-    content = write_commit_metadata(operation, profile, None, ids.sync_marker())
+    content = write_commit_metadata(operation, (), None, ids.sync_marker())
     _publish(storage, properties, Instant(requested, action, State.INFLIGHT), content)
     return commit
 

@@ -122,7 +122,8 @@ class Table:
 
     def inspect(self) -> dict[str, Any]:
         """Properties, timeline and file groups as plain values, in the shape of the contract's `inspect`."""
-        return inspect_table(self.properties, self.timeline, self.file_groups())
+        view = self.view()
+        return inspect_table(self.properties, view.timeline, view.groups)
 
     @implements("MRG-015", "LAY-003", "RDR-002")
     def _read(self, view: View, columns: Sequence[str] | None, where: Iterable[Comparison], *, logs: bool = True) -> pa.Table:

@@ -179,7 +179,7 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
     else:
         incoming = combine(incoming, table.properties)
         located = locate(incoming, view, reader)
-    commit = begin(table.storage, table.properties, table.clock, table.ids, operation)
+    commit = begin(table.storage, table.properties, table.clock, table.ids, operation, view.timeline)
     writer = Writer(table, view, commit)
     change: Callable[..., Any] = writer.append_log_file if table.properties.is_merge_on_read else writer.rewrite_base_file
     for found, changes in located.known:

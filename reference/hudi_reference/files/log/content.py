@@ -54,7 +54,8 @@ def decode_rows(block: Block) -> pa.Table:
         return _decode_avro(block, schema, count)
     from hudi_reference.files.log.columnar import decode_avro_columns
 
-    return decode_avro_columns(block.content[8:], schema, count) or _decode_avro(block, schema, count)
+    rows = decode_avro_columns(block.content[8:], schema, count)
+    return _decode_avro(block, schema, count) if rows is None else rows
 
 
 @implements("BLK-019", "BLK-020", "BLK-021", "BLK-022", "TYP-019")
