@@ -54,9 +54,11 @@ def log_compaction(session: Session, table: str, options: Mapping[str, str]) -> 
         if not scheduled.isPresent():
             return None
         instant = str(scheduled.get())
-        done = client.logCompact(instant)
-        if not done.isCommitted():
-            client.commitLogCompaction(instant, done.getCommitMetadata().get(), session.hudi.common.util.Option.empty())
+        if session.version == "1.0.2":
+            metadata = client.logCompact(instant).getCommitMetadata().get()
+            client.commitLogCompaction(instant, metadata, session.hudi.common.util.Option.empty())
+        else:
+            client.logCompact(instant, True)
         return instant
     finally:
         client.close()

@@ -39,6 +39,7 @@ class Session:
     """A running Spark with the bundle of one version, and the few Java doors that the adapter goes through."""
 
     def __init__(self, version: str, progress: Progress = to_stderr) -> None:
+        self.version = version
         ensure_java()
         jar = bundle(version, progress)
         self._folder = tempfile.TemporaryDirectory(prefix="hudi-conformance-spark-")

@@ -16,6 +16,9 @@ VERSION = 8
 WRITE_OPTIONS: Mapping[str, str] = {
     "hoodie.write.table.version": str(VERSION),
     "hoodie.write.auto.upgrade": "false",
+    # A complex key generator with one field: the bare value, as 1.0.2 writes it; 1.2.0 wants to be told.
+    "hoodie.write.complex.keygen.new.encoding": "true",
+    "hoodie.write.complex.keygen.validation.enable": "false",
     "hoodie.embed.timeline.server": "false",
     "hoodie.write.markers.type": "DIRECT",
     "hoodie.clean.automatic": "false",

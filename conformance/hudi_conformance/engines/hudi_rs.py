@@ -1,0 +1,128 @@
+"""hudi-rs, the native reader in Rust, through its Python package. It reads and does not write.
+
+`python -m hudi_conformance.engines.hudi_rs` speaks the contract's protocol, in the environment of the extra `hudi-rs`.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from typing import Any
+
+import pyarrow as pa
+
+from hudi_conformance.contract import Engine, EngineError, Hello, Query, Refused
+from hudi_conformance.contract.serve import serve
+
+FEATURES = frozenset(
+    {
+        "read.snapshot",
+        "read.read-optimized",
+        "read.as-of",
+        "read.incremental",
+        "read.projection",
+        "read.filter",
+        "read.meta-columns",
+        "copy-on-write",
+        "merge-on-read",
+        "log.avro",
+        "log.parquet",
+        "log.delete",
+        "log.command",
+        "log.only-slices",
+        "merge.commit-time",
+        "merge.event-time",
+        "delete.flag",
+        "partition.none",
+        "partition.plain",
+        "partition.hive",
+        "partition.url-encoded",
+        "partition.several-levels",
+        "key.complex",
+        "timeline.history",
+        "timeline.pending-compaction",
+        "timeline.replaced-groups",
+        "types.nested",
+        "types.decimal",
+        "types.temporal",
+        "storage.file",
+        "storage.s3",
+    }
+)
+
+_META_COLUMNS = frozenset(
+    f"_hoodie_{name}" for name in ("commit_time", "commit_seqno", "record_key", "partition_path", "file_name")
+)
+#: How hudi-rs says that it does not offer something, in the one error class that it has.
+_REFUSALS = ("unsupported", "not supported", "only support")
+
+
+class HudiRs(Engine):
+    """The installed release of hudi-rs. Filters and projections are its own."""
+
+    def hello(self) -> Hello:
+        """Identity and features."""
+        return Hello("hudi-rs", version("hudi"), "rust", FEATURES)
+
+    def read(self, table: str, query: Query) -> pa.Table:
+        """The rows of a query; CDC is refused."""
+        if query.kind == "cdc":
+            raise Refused("read.cdc", "hudi-rs has no change data queries")
+        with _in_contract_words(query):
+            from hudi import HudiTableBuilder
+
+            opened = HudiTableBuilder.from_base_uri(table).build()
+            batches = opened.read(_options(query))
+            if batches:
+                rows = pa.Table.from_batches(batches)
+            else:  # no rows come without their schema
+                rows = opened.get_schema_with_meta_fields().empty_table()
+        return rows.select(query.columns or [c for c in rows.column_names if c not in _META_COLUMNS])
+
+
+def _options(query: Query) -> Any:
+    """The query in hudi-rs's terms; filter values are text there."""
+    from hudi import HudiQueryType, HudiReadOptions
+
+    found = HudiReadOptions(
+        filters=[(column, operator, _text(value)) for column, operator, value in query.where],
+        projection=None if query.columns is None else list(query.columns),
+    )
+    if query.kind == "read-optimized":
+        found = found.with_hudi_option("hoodie.read.use.read_optimized.mode", "true")
+    if query.kind == "as-of":
+        found = found.with_as_of_timestamp(query.as_of or "")
+    if query.kind == "incremental":
+        found = found.with_query_type(HudiQueryType.Incremental)
+        found = found.with_start_timestamp(query.begin) if query.begin else found
+        found = found.with_end_timestamp(query.end) if query.end else found
+    return found
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@contextmanager
+def _in_contract_words(query: Query) -> Iterator[None]:
+    """Turn hudi-rs's error class and its panics into Refused or EngineError."""
+    from hudi._internal import HudiCoreError
+
+    try:
+        yield
+    except HudiCoreError as e:
+        message = " ".join(str(e).split())
+        if any(words in message.lower() for words in _REFUSALS):
+            raise Refused(_refused_feature(message, query), message) from None
+        raise EngineError(message) from None
+    except BaseException as e:
+        if type(e).__name__ == "PanicException":  # Rust's panic is no Exception
+            raise EngineError(f"panic: {e}") from None
+        raise
+
+
+def _refused_feature(message: str, query: Query) -> str:
+    return "table-version" if "table version" in message.lower() else f"read.{query.kind}"
+
+
+if __name__ == "__main__":
+    serve(HudiRs)
