@@ -7,6 +7,7 @@ between writers; nothing else does.
 
 import fcntl
 import hashlib
+import io
 import os
 import tempfile
 from collections.abc import Iterator
@@ -85,15 +86,22 @@ class LocalStorage:
     def _full(self, path: str) -> Path:
         return self.root / inside(path)
 
+    def _existing(self, path: str) -> Path:
+        """The file; a folder is no object, and nothing lies below a file."""
+        full = self._full(path)
+        if not full.is_file():
+            raise FileNotFoundError(path)
+        return full
+
     def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
         """Read a range."""
-        with self._full(path).open("rb") as file:
+        with self._existing(path).open("rb") as file:
             file.seek(start)
             return file.read() if length is None else file.read(length)
 
     def open(self, path: str) -> pa.NativeFile:
         """Map the file into memory."""
-        full = self._full(path)
+        full = self._existing(path)
         return pa.memory_map(str(full)) if full.stat().st_size else pa.BufferReader(b"")
 
     def head(self, path: str) -> ObjectInfo | None:
@@ -108,11 +116,11 @@ class LocalStorage:
     def list(self, prefix: str = "", *, skip: str | None = None) -> list[ObjectInfo]:
         """Walk the folder."""
         skipped = None if skip is None else str(self.root / skip.rstrip("/"))
-        found = [
-            _local_info(os.path.relpath(entry.path, self.root), entry.stat())
-            for entry in _walk(str(self._full(prefix)), skipped)
-            if not entry.name.startswith(self._STAGING)
-        ]
+        found = []
+        for entry in _walk(str(self._full(prefix)), skipped):
+            if not entry.name.startswith(self._STAGING):
+                with suppress(FileNotFoundError):  # deleted since the folder was read
+                    found.append(_local_info(os.path.relpath(entry.path, self.root), entry.stat()))
         return sorted(found, key=lambda info: info.path)
 
     def put(self, path: str, data: bytes) -> None:
@@ -138,7 +146,8 @@ class LocalStorage:
 
     def delete(self, path: str) -> None:
         """Unlink."""
-        self._full(path).unlink(missing_ok=True)
+        with suppress(FileNotFoundError, NotADirectoryError):
+            self._full(path).unlink()
 
     @contextmanager
     def _staged(self, path: str, data: bytes) -> Iterator[Path]:
@@ -178,10 +187,11 @@ class MemoryStorage:
 
     def list(self, prefix: str = "", *, skip: str | None = None) -> list[ObjectInfo]:
         """Filter the names."""
+        folder = inside(prefix)
         return [
             ObjectInfo(path, len(body), written, str(written))
             for path, (body, written) in sorted(self._objects.items())
-            if is_below(path, prefix) and not (skip is not None and is_below(path, skip))
+            if is_below(path, folder) and not (skip is not None and is_below(path, skip))
         ]
 
     def put(self, path: str, data: bytes) -> None:
@@ -243,7 +253,7 @@ class ObjectStorage:
         """Random access by ranged GETs."""
         import obstore
 
-        return pa.PythonFile(obstore.open_reader(self._store, inside(path)), mode="r")
+        return pa.PythonFile(io.BufferedReader(_ObjectReader(obstore.open_reader(self._store, inside(path)))), mode="r")
 
     def head(self, path: str) -> ObjectInfo | None:
         """A HEAD request."""
@@ -293,6 +303,30 @@ class ObjectStorage:
 
         with suppress(FileNotFoundError):
             obstore.delete(self._store, inside(path))
+
+
+class _ObjectReader(io.RawIOBase):
+    """obstore's reader as a file of Python: Arrow asks a file for more than reading and seeking."""
+
+    def __init__(self, reader: Any) -> None:
+        self._reader = reader
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return int(self._reader.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self._reader.tell())
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._reader.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
 
 
 @dataclass

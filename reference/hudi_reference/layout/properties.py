@@ -255,7 +255,7 @@ def read_properties(storage: Storage) -> TableProperties:
     for path in (PROPERTIES_PATH, BACKUP_PATH):
         try:
             text = storage.get(path)
-        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+        except FileNotFoundError:
             continue
         try:
             return _checked(TableProperties(load(text)), path)

@@ -42,7 +42,7 @@ def _current_manifest(storage: Storage, folder: str) -> str | None:
     """The manifest that the version file names, or the newest where an interrupted switch left no version file (ER-005)."""
     try:
         text = storage.get(f"{folder}/_version_").decode()
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         names = (info.path.rpartition("/")[2] for info in storage.list(folder))
         numbers = [int(match[1]) for name in names if (match := _MANIFEST.fullmatch(name))]
         return f"manifest_{max(numbers)}" if numbers else None

@@ -1,0 +1,40 @@
+"""Storages that the tests run on."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from hudi_reference.storage import LocalStorage, MemoryStorage, Storage, storage_of
+
+
+@pytest.fixture(scope="session")
+def s3_bucket() -> Iterator[str]:
+    """The URI of a bucket on moto's server, which listens on this machine only, on a port that was free."""
+    import boto3
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    with pytest.MonkeyPatch.context() as environment:
+        for name in [name for name in os.environ if name.startswith("AWS_")]:
+            environment.delenv(name)
+        environment.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        environment.setenv("AWS_ACCESS_KEY_ID", "test")
+        environment.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        environment.setenv("AWS_REGION", "us-east-1")
+        boto3.client("s3", region_name="us-east-1").create_bucket(Bucket="reference-tests")
+        yield "s3://reference-tests"
+    server.stop()
+
+
+@pytest.fixture(params=["local", "memory", pytest.param("s3", marks=pytest.mark.s3)])
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
+    """An empty storage of each kind in turn."""
+    if request.param == "local":
+        return LocalStorage(tmp_path / "table")
+    if request.param == "memory":
+        return MemoryStorage()
+    return storage_of(f"{request.getfixturevalue('s3_bucket')}/{uuid4()}")

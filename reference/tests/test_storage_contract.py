@@ -1,0 +1,278 @@
+"""One contract for every storage: what the rest of the reference relies on, and nothing more."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hudi_reference import create_table, open_table
+from hudi_reference.errors import Misuse, PathOutsideTable
+from hudi_reference.storage import (
+    LocalStorage,
+    MemoryStorage,
+    ObjectChanged,
+    ObjectExists,
+    Storage,
+    inside,
+    is_below,
+    storage_of,
+)
+from reference_samples import SCHEMA, TABLE_TYPES, data_rows, keys, trip, trips
+
+ODD_KEYS = [
+    "with space/and more.txt",
+    "city=a%2Fb/file",
+    "plain%20percent",
+    "Zürich/日本/🚲",
+    "h=1:2/x",
+    "plus+and&and?question",
+    "hash#mark",
+    "quote'\"s",
+    "tilde~/brackets[1]{2}",
+    "back\\slash",
+]
+
+
+def test_what_was_put_is_what_get_returns(storage: Storage) -> None:
+    """S3-006: an object appears whole, and a later put replaces it whole."""
+    storage.put("a/b", b"first")
+    storage.put("a/b", b"2")
+    assert storage.get("a/b") == b"2"
+
+
+@pytest.mark.parametrize(
+    ("start", "length", "expected"),
+    [(0, None, b"0123456789"), (3, 4, b"3456"), (8, 100, b"89"), (10, 5, b""), (99, None, b""), (4, None, b"456789"), (2, 0, b"")],
+)
+def test_ranges_end_where_the_object_ends(storage: Storage, start: int, length: int | None, expected: bytes) -> None:
+    """Storage.get: `length` bytes from byte `start` on, fewer if the object ends before, none beyond its end."""
+    storage.put("digits", b"0123456789")
+    assert storage.get("digits", start, length) == expected
+
+
+def test_an_opened_object_can_be_read_anywhere(storage: Storage) -> None:
+    """Storage.open: random access, which the footer of a Parquet file needs."""
+    storage.put("digits", b"0123456789")
+    with storage.open("digits") as file:
+        file.seek(6)
+        assert file.read(2) == b"67"
+        file.seek(1)
+        assert file.read(3) == b"123"
+
+
+@pytest.mark.parametrize("data", [b"", b"\x00" * 70_000])
+def test_objects_may_be_empty_or_larger_than_a_buffer(storage: Storage, data: bytes) -> None:
+    """ER-008: requested files are empty objects, and they are objects all the same."""
+    storage.create("object", data)
+    with storage.open("object") as file:
+        assert bytes(file.read()) == data
+    found = storage.head("object")
+    assert found is not None
+    assert found.size == len(data)
+
+
+@pytest.mark.parametrize("path", ["missing", "folder/missing", "folder", "file/below"])
+def test_a_missing_object_is_told_apart(storage: Storage, path: str) -> None:
+    """Storage: `get` and `open` raise FileNotFoundError, `head` gives None, `delete` is content; a folder is no object."""
+    storage.put("folder/there", b"x")
+    storage.put("file", b"x")
+    assert storage.head(path) is None
+    with pytest.raises(FileNotFoundError):
+        storage.get(path)
+    with pytest.raises(FileNotFoundError):
+        storage.get(path, 3, 2)
+    with pytest.raises(FileNotFoundError):
+        storage.open(path)
+    if path != "folder":
+        storage.delete(path)
+
+
+def test_create_never_overwrites(storage: Storage) -> None:
+    """S3-002: creation is exclusive, also against `put`; the first content stays."""
+    storage.create("t/1.commit", b"mine")
+    with pytest.raises(ObjectExists):
+        storage.create("t/1.commit", b"yours")
+    storage.put("other", b"put")
+    with pytest.raises(ObjectExists):
+        storage.create("other", b"yours")
+    assert storage.get("t/1.commit") == b"mine"
+
+
+def test_of_many_creators_exactly_one_succeeds(storage: Storage) -> None:
+    """S3-002: however many writers create one object at once, one of them wins, and its bytes are what is there."""
+    for turn in range(5):
+        start = threading.Barrier(8)
+
+        def create(writer: int, turn: int = turn, start: threading.Barrier = start) -> int | None:
+            start.wait()
+            try:
+                storage.create(f"race/{turn}", b"%d" % writer * 1000)
+            except ObjectExists:
+                return None
+            return writer
+
+        with ThreadPoolExecutor(8) as pool:
+            winners = [writer for writer in pool.map(create, range(8)) if writer is not None]
+        assert len(winners) == 1
+        assert storage.get(f"race/{turn}") == b"%d" % winners[0] * 1000
+
+
+def test_replace_takes_the_known_version_only(storage: Storage) -> None:
+    """S3-001: a version that was replaced meanwhile cannot be replaced again by who did not see that."""
+    storage.put("lock", b"1")
+    seen = storage.head("lock")
+    assert seen is not None
+    storage.replace("lock", b"2 bytes", seen.version)
+    with pytest.raises(ObjectChanged):
+        storage.replace("lock", b"3", seen.version)
+    with pytest.raises(ObjectChanged):
+        storage.replace("missing", b"3", seen.version)
+    assert storage.get("lock") == b"2 bytes"
+    assert storage.head("missing") is None
+
+
+def test_of_many_replacers_of_one_version_exactly_one_succeeds(storage: Storage) -> None:
+    """S3-001: compare and overwrite are one step."""
+    storage.put("lock", b"start")
+    seen = storage.head("lock")
+    assert seen is not None
+    start = threading.Barrier(6)
+
+    def replace(writer: int) -> bool:
+        start.wait()
+        try:
+            storage.replace("lock", b"writer %d" % writer, seen.version)
+        except ObjectChanged:
+            return False
+        return True
+
+    with ThreadPoolExecutor(6) as pool:
+        assert sum(pool.map(replace, range(6))) == 1
+
+
+def test_listings_are_sorted_complete_and_by_folder(storage: Storage) -> None:
+    """Storage.list: everything below the folder at any depth, by path; `ab` does not lie below `a`."""
+    for path in ("b", "a/2", "a/1/x", "ab/1", "a/10", ".hoodie/t/1", ".hoodie/h/1", ".hoodiex"):
+        storage.put(path, path.encode())
+    assert [info.path for info in storage.list()] == [
+        ".hoodie/h/1", ".hoodie/t/1", ".hoodiex", "a/1/x", "a/10", "a/2", "ab/1", "b",
+    ]  # fmt: skip
+    assert [info.path for info in storage.list("a")] == ["a/1/x", "a/10", "a/2"]
+    assert [info.path for info in storage.list("a/")] == ["a/1/x", "a/10", "a/2"]
+    assert [info.path for info in storage.list(skip=".hoodie")] == [".hoodiex", "a/1/x", "a/10", "a/2", "ab/1", "b"]
+    assert [info.path for info in storage.list(".hoodie", skip=".hoodie/h/")] == [".hoodie/t/1"]
+    assert storage.list("nothing") == []
+    assert [info.size for info in storage.list("a")] == [5, 4, 3]
+
+
+def test_head_and_listing_agree(storage: Storage) -> None:
+    """Storage: one object has one version, wherever it is asked for."""
+    storage.put("a/b", b"xyz")
+    assert storage.list("a") == [storage.head("a/b")]
+
+
+def test_deleted_objects_are_gone(storage: Storage) -> None:
+    """Storage.delete: neither listed nor found, and the place is free for a creator."""
+    storage.put("a/b", b"x")
+    storage.delete("a/b")
+    storage.delete("a/b")
+    assert storage.list() == []
+    storage.create("a/b", b"y")
+
+
+@pytest.mark.parametrize("key", ODD_KEYS)
+def test_keys_are_taken_literally(storage: Storage, key: str) -> None:
+    """LAY-006: partition values stand in paths as they are or percent-encoded; storage decodes and encodes nothing."""
+    storage.create(key, b"x")
+    assert [info.path for info in storage.list()] == [key]
+    assert storage.get(key) == b"x"
+    assert storage.head(key) == storage.list()[0]
+    with pytest.raises(ObjectExists):
+        storage.create(key, b"y")
+    storage.delete(key)
+    assert storage.list() == []
+
+
+@pytest.mark.parametrize("path", ["../x", "a/../../x", "/etc/passwd", "a/./b", "..", ".", "a\0b", "a/.."])
+def test_no_path_leads_outside(storage: Storage, path: str) -> None:
+    """LAY-005: absolute paths, `.` and `..` steps and NUL are refused by every operation, whoever wrote them."""
+    operations = [
+        lambda: storage.get(path),
+        lambda: storage.open(path),
+        lambda: storage.head(path),
+        lambda: storage.put(path, b""),
+        lambda: storage.create(path, b""),
+        lambda: storage.replace(path, b"", "1"),
+        lambda: storage.delete(path),
+        lambda: storage.list(path),
+    ]
+    for operation in operations:
+        with pytest.raises(PathOutsideTable):
+            operation()
+    assert storage.list() == []
+
+
+@pytest.mark.parametrize("table_type", TABLE_TYPES)
+def test_a_whole_table_lives_on_each_storage(storage: Storage, table_type: str) -> None:
+    """LAY-004: create, insert, upsert, delete and read work on every storage, with odd partition values too."""
+    options = {"partition": ("p",), "ordering": ("ts",), "url_encode": True, "hive_style": True}
+    table = create_table("x:", name="t", schema=SCHEMA, record_key=("id",), table_type=table_type, storage=storage, **options)
+    table.insert(trips(trip("1", "a", 1, "São Paulo/1"), trip("2", "b", 1, "p:1"), trip("3", "c", 1, "p:1")))
+    table.upsert(trips(trip("1", "late", 0, "São Paulo/1"), trip("2", "new", 2, "p:1"), trip("4", "d", 2, None)))
+    table.delete(keys("3", p=["p:1"]))
+    expected = [trip("1", "a", 1, "São Paulo/1"), trip("2", "new", 2, "p:1"), trip("4", "d", 2, None)]
+    assert data_rows(open_table("x:", storage=storage).snapshot()) == expected
+    folders = {info.path.rpartition("/")[0] for info in storage.list(skip=".hoodie")}
+    assert folders == {"p=São Paulo%2F1", "p=p%3A1", "p=__HIVE_DEFAULT_PARTITION__"}
+
+
+def test_files_being_written_are_in_no_listing(tmp_path: Path) -> None:
+    """S3-006: on a local disk a half-written file has a name that no listing shows, and its remains harm nobody."""
+    storage = LocalStorage(tmp_path)
+    storage.put("a/b", b"x")
+    (tmp_path / "a" / ".staging~crashed").write_bytes(b"half")
+    assert [info.path for info in storage.list()] == ["a/b"]
+    assert [path.name for path in (tmp_path / "a").iterdir() if path.name != "b"] == [".staging~crashed"]
+
+
+def test_a_listing_survives_files_that_come_and_go(tmp_path: Path) -> None:
+    """Storage.list: a file deleted while the folder is walked is simply not there."""
+    storage = LocalStorage(tmp_path)
+    stop = threading.Event()
+
+    def churn() -> None:
+        while not stop.is_set():
+            for number in range(50):
+                storage.put(f"f{number}", b"x")
+            for number in range(50):
+                storage.delete(f"f{number}")
+
+    thread = threading.Thread(target=churn)
+    thread.start()
+    try:
+        for _ in range(300):
+            storage.list()
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_uris_name_storages(tmp_path: Path) -> None:
+    """LAY-004: plain paths and file URIs are folders, memory URIs are shared within the process, other schemes are refused."""
+    folder = tmp_path / "with space"
+    storage_of(str(folder)).put("x", b"1")
+    assert storage_of(folder.as_uri()).get("x") == b"1"
+    name = f"memory:///{tmp_path.name}"
+    assert isinstance(storage_of(name), MemoryStorage)
+    assert storage_of(name) is storage_of(name)
+    with pytest.raises(Misuse, match="unknown storage scheme 'gopher'"):
+        storage_of("gopher://host/table")
+
+
+def test_a_folder_is_not_below_its_namesake() -> None:
+    """LAY-005: belonging to a folder is decided by whole steps."""
+    assert is_below("a/b", "a")
+    assert is_below("a", "")
+    assert not is_below("ab", "a")
+    assert not is_below("a", "a")
+    assert inside("a/b/") == "a/b"
