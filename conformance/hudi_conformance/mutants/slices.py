@@ -102,7 +102,7 @@ def ordering_column_only_when_asked_for(bug: Bug) -> None:
 def base_rows_are_filtered_before_merging(bug: Bug) -> None:
     """Returns the base row of a key whose newer version the filter does not match."""
     bug.edit(
-        table._SliceQuery.__call__,
+        table.SliceQuery.__call__,
         "return rows",
         "return rows if rows.num_rows else self.reader.read(found, self.columns, logs=False)",
     )

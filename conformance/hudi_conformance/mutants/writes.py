@@ -14,9 +14,7 @@ def upsert_without_lookup(bug: Bug) -> None:
 @planted(breaks="TYP-015")
 def merge_on_read_rewrites_base_files(bug: Bug) -> None:
     """Writes updates of a merge-on-read table into new base files."""
-    bug.edit(
-        write.write, "writer.append_log_file if table.properties.is_merge_on_read else", "writer.rewrite_base_file if True else"
-    )
+    bug.edit(Writer.change, "if self.commit.properties.is_merge_on_read", "if False")
 
 
 @planted(breaks=("LF-004", "LF-035"))
@@ -32,7 +30,7 @@ def logs_named_after_their_base_file(bug: Bug) -> None:
 @planted(breaks="LF-003")
 def logs_get_a_file_id_of_their_own(bug: Bug) -> None:
     """Gives each log file a new file id."""
-    bug.edit(Writer.append_log_file, "LogFileName(found.file_id", "LogFileName(self.table.ids.file_id()")
+    bug.edit(Writer.append_log_file, "LogFileName(found.file_id", "LogFileName(self.commit.ids.file_id()")
 
 
 @planted(breaks=("META-003", "META-004"))

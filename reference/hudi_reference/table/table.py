@@ -127,39 +127,23 @@ class Table:
 
     @implements("MRG-015", "LAY-003", "RDR-002")
     def _read(self, view: View, columns: Sequence[str] | None, where: Iterable[Comparison], *, logs: bool = True) -> pa.Table:
-        self._check_readable()
+        check_readable(self.properties)
         reader = view.reader(self)
         names = list(columns) if columns is not None else reader.schema.names
         comparisons = list(where)
         needed = list(dict.fromkeys([*names, *(column for column, _, _ in comparisons)]))
-        _check_columns(needed, reader.schema)
+        check_columns(needed, reader.schema)
         slices = [s for s in view.groups.latest_slices if logs or s.base_file is not None]
-        read = _SliceQuery(reader, needed, comparisons, logs)
+        read = SliceQuery(reader, needed, comparisons, logs)
         parts = self._in_parallel(read, slices)
         empty = pa.schema([reader.schema.field(name) for name in needed]).empty_table()
         return pa.concat_tables([empty, *parts]).select(names)
 
-    def _in_parallel(self, read: "_SliceQuery", slices: Sequence[FileSlice]) -> list[pa.Table]:
+    def _in_parallel(self, read: "SliceQuery", slices: Sequence[FileSlice]) -> list[pa.Table]:
         if len(slices) < 2 or self.parallelism < 2:
             return [read(found) for found in slices]
         with ThreadPoolExecutor(self.parallelism) as pool:
             return list(pool.map(read, slices))
-
-    @implements("COMPAT-004", "LAY-007")
-    def _check_readable(self) -> None:
-        """Refuse tables whose rows are not where this implementation looks for them."""
-        refused = {
-            "hoodie.bootstrap.base.path": self.properties.get("hoodie.bootstrap.base.path") is not None,
-            "hoodie.datasource.write.drop.partition.columns": self.properties.is_set(
-                "hoodie.datasource.write.drop.partition.columns"
-            ),
-        }
-        for key, present in refused.items():
-            if present:
-                raise UnsupportedTableFeature(
-                    "part of the table's columns is not in its data files", rule="LAY-007",
-                    path=".hoodie/hoodie.properties", found=f"{key}={self.properties.get(key)}",
-                )  # fmt: skip
 
     @implements("LF-038", "LAY-001")
     def _schema(self, groups: FileGroups) -> AvroSchema:
@@ -181,8 +165,23 @@ class Table:
         return {"type": "record", "name": "empty", "fields": []}
 
 
+@implements("COMPAT-004", "LAY-007")
+def check_readable(properties: TableProperties) -> None:
+    """Refuse tables whose rows are not where this implementation looks for them."""
+    refused = {
+        "hoodie.bootstrap.base.path": properties.get("hoodie.bootstrap.base.path") is not None,
+        "hoodie.datasource.write.drop.partition.columns": properties.is_set("hoodie.datasource.write.drop.partition.columns"),
+    }
+    for key, present in refused.items():
+        if present:
+            raise UnsupportedTableFeature(
+                "part of the table's columns is not in its data files", rule="LAY-007",
+                path=".hoodie/hoodie.properties", found=f"{key}={properties.get(key)}",
+            )  # fmt: skip
+
+
 @dataclass(frozen=True)
-class _SliceQuery:
+class SliceQuery:
     """Reading and filtering one slice; filters come after the merge and never decide it."""
 
     reader: SliceReader
@@ -191,14 +190,16 @@ class _SliceQuery:
     logs: bool
 
     def __call__(self, found: FileSlice) -> pa.Table:
+        """The rows of one slice."""
         rows = self.reader.read(found, self.columns, logs=self.logs)
         for column, operator, value in self.where:
-            rows = rows.filter(_compare(rows.column(column), operator, value))
+            rows = rows.filter(compare(rows.column(column), operator, value))
         return rows
 
 
 @implements("MRG-015")
-def _compare(column: pa.ChunkedArray, operator: str, value: Any) -> pa.ChunkedArray:
+def compare(column: pa.ChunkedArray, operator: str, value: Any) -> pa.ChunkedArray:
+    """Which values compare so with the constant, null for null. Raises InvalidQuery."""
     if operator not in _OPERATORS:
         raise InvalidQuery("unknown comparison", expected=" ".join(_OPERATORS), found=operator)
     try:
@@ -210,7 +211,8 @@ def _compare(column: pa.ChunkedArray, operator: str, value: Any) -> pa.ChunkedAr
         raise InvalidQuery("the comparison does not fit the column", expected=str(column.type), found=repr(value)) from error
 
 
-def _check_columns(names: Iterable[str], schema: pa.Schema) -> None:
+def check_columns(names: Iterable[str], schema: pa.Schema) -> None:
+    """Raises InvalidQuery for a column that the table lacks."""
     for name in names:
         if name not in schema.names:
             known = [n for n in schema.names if n not in META_COLUMNS]

@@ -62,37 +62,60 @@ def locate(incoming: Incoming, view: View, reader: SliceReader) -> Located:
 
 @dataclass(frozen=True)
 class Writer:
-    """One write on one view of a table."""
+    """What writes the data files of one write, or of one task of it.
 
-    table: Table
-    view: View
+    `reader` reads the slices that the write is based on, `schema` is the Avro schema of stored rows. `task` is less than
+    `tasks` and keeps the files of one write's tasks apart, `attempt` those of the attempts of one task.
+    """
+
     commit: Commit
+    reader: SliceReader
+    schema: AvroSchema
+    task: int = 0
+    tasks: int = 1
+    attempt: str = "0-0"
 
     @property
-    def schema(self) -> AvroSchema:
-        """Avro schema of stored rows."""
-        return with_meta_columns(self.view.schema)
+    def number(self) -> int:
+        """The number of the next file: as if each file of the write had a task of its own."""
+        return self.task + self.tasks * len(self.commit.stats)
 
     def token(self) -> str:
-        """The write token of the next file: its number in this write stands for the task."""
-        return f"{len(self.commit.stats)}-0-0"
+        """The write token of the next file."""
+        return f"{self.number}-{self.attempt}"
+
+    def change(self, found: FileSlice, changes: pa.Table, *, by_key: bool) -> None:
+        """Changes of keys that the slice holds, one for each key; deletes of these keys if `by_key`."""
+        change = self.append_log_file if self.commit.properties.is_merge_on_read else self.rewrite_base_file
+        change(found, changes, by_key=by_key)
+
+    def add(self, partition: str, rows: pa.Table, *, in_logs: bool = False) -> None:
+        """Rows of new keys as a new file group; flagged deletes among them have nothing to delete."""
+        new = _without_deletes(rows)
+        if not new.num_rows:
+            return
+        if in_logs and self.commit.properties.is_merge_on_read:
+            group = FileSlice(partition, self.commit.ids.file_id(), self.commit.requested)
+            self.append_log_file(group, new, by_key=False)
+        else:
+            self.new_base_file(partition, new)
 
     @implements("BF-003", "BF-009", "TYP-002", "TL-006", "META-005")
     def new_base_file(self, partition: str, rows: pa.Table) -> None:
         """A new file group with these rows."""
         for start in range(0, rows.num_rows, ROWS_PER_FILE):
             part = rows.slice(start, ROWS_PER_FILE)
-            name = BaseFileName(self.table.ids.file_id(), self.token(), self.commit.requested)
-            stamped = stamp(part, self.commit.requested, len(self.commit.stats), str(name))
+            name = BaseFileName(self.commit.ids.file_id(), self.token(), self.commit.requested)
+            stamped = stamp(part, self.commit.requested, self.number, str(name))
             self._add_base_file(name, partition, stamped, inserts=part.num_rows)
 
     @implements("TYP-003", "MRG-012", "META-004", "META-011", "LAY-024")
     def rewrite_base_file(self, found: FileSlice, changes: pa.Table, *, by_key: bool) -> None:
         """The next slice of a file group: its rows with the changes merged in. Rows that stay keep commit time and number."""
-        reader = self.view.reader(self.table)
+        reader = self.reader
         base = reader.read(found, reader.schema.names)
         name = BaseFileName(found.file_id, self.token(), self.commit.requested)
-        stamped = stamp(changes, self.commit.requested, len(self.commit.stats), str(name))
+        stamped = stamp(changes, self.commit.requested, self.number, str(name))
         merged = apply(base, Changes([self._as_batch(stamped, by_key)], base.schema), reader.mode, reader.ordering)
         rows = in_file(merged, str(name))
         written = pc.sum(pc.equal(rows.column("_hoodie_commit_time"), self.commit.requested)).as_py() or 0
@@ -103,7 +126,7 @@ class Writer:
     def append_log_file(self, found: FileSlice, changes: pa.Table, *, by_key: bool) -> None:
         """A log file of the slice's group: one block with rows, then one with deletes."""
         name = LogFileName(found.file_id, self.commit.requested, 1, self.token())
-        stamped = stamp(changes, self.commit.requested, len(self.commit.stats), found.file_id)
+        stamped = stamp(changes, self.commit.requested, self.number, found.file_id)
         rows, deletes = self._split(stamped, by_key)
         data = self._blocks(rows, deletes)
         stat = WriteStat(
@@ -124,7 +147,7 @@ class Writer:
 
     @property
     def _ordering(self) -> tuple[str, ...]:
-        properties = self.table.properties
+        properties = self.commit.properties
         return properties.ordering_fields if properties.merge_mode == "EVENT_TIME_ORDERING" else ()
 
     def _as_batch(self, rows: pa.Table, by_key: bool) -> pa.Table | list[Delete]:
@@ -175,28 +198,17 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
     by_key = operation == "DELETE"
     incoming = prepare(rows, table.properties, reader.schema, keys_only=by_key)
     if operation in ("INSERT", "BULK_INSERT"):
-        located = Located((), [(p, _without_deletes(rows)) for p, rows in incoming.by_partition()])
+        located = Located((), list(incoming.by_partition()))
     else:
         incoming = combine(incoming, table.properties)
         located = locate(incoming, view, reader)
     commit = begin(table.storage, table.properties, table.clock, table.ids, operation, view.timeline)
-    writer = Writer(table, view, commit)
-    change: Callable[..., Any] = writer.append_log_file if table.properties.is_merge_on_read else writer.rewrite_base_file
+    writer = Writer(commit, reader, with_meta_columns(view.schema))
     for found, changes in located.known:
-        change(found, changes, by_key=by_key)
+        writer.change(found, changes, by_key=by_key)
     for partition, new in () if by_key else located.new:
-        _write_new(writer, partition, _without_deletes(new), in_logs=new_keys_in_logs)
+        writer.add(partition, new, in_logs=new_keys_in_logs)
     return commit.complete(view.schema)
-
-
-def _write_new(writer: Writer, partition: str, rows: pa.Table, *, in_logs: bool) -> None:
-    if not rows.num_rows:
-        return
-    if in_logs and writer.table.properties.is_merge_on_read:
-        group = FileSlice(partition, writer.table.ids.file_id(), writer.commit.requested)
-        writer.append_log_file(group, rows, by_key=False)
-    else:
-        writer.new_base_file(partition, rows)
 
 
 def _without_deletes(rows: pa.Table) -> pa.Table:
