@@ -319,7 +319,7 @@ _ALL = (
         "loses-writes",
         "says that a write is done and keeps nothing of it",
         "relay",
-        "LAY-002 TL-036",
+        "LAY-002 TYP-007",
         partial(LosesWrites, "loses-writes"),
     ),
     _wrong(
