@@ -6,6 +6,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+
 from hudi_reference.storage import LocalStorage, MemoryStorage, Storage, storage_of
 
 

@@ -1,16 +1,17 @@
-"""What the tests of the reference share: a small schema, tables whose bytes do not depend on time or chance, and views of them."""
+"""What the tests share: a small schema, tables whose bytes do not depend on time or chance, and views of them."""
 
 import os
 from typing import Any
 
 import pyarrow as pa
+from hypothesis import HealthCheck, settings
+
 from hudi_reference import WritableTable, create_table, open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.ids import SeededIds
 from hudi_reference.layout.properties import PROPERTIES_PATH
 from hudi_reference.schema.avro import META_COLUMNS, arrow_schema
 from hudi_reference.storage import MemoryStorage, Storage
-from hypothesis import HealthCheck, settings
 
 #: 2026-01-01T00:00:00Z
 START = 1_767_225_600_000

@@ -5,6 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from reference_samples import SCHEMA, TABLE_TYPES, data_rows, keys, trip, trips
+
 from hudi_reference import create_table, open_table
 from hudi_reference.errors import Misuse, PathOutsideTable
 from hudi_reference.storage import (
@@ -17,7 +19,6 @@ from hudi_reference.storage import (
     is_below,
     storage_of,
 )
-from reference_samples import SCHEMA, TABLE_TYPES, data_rows, keys, trip, trips
 
 ODD_KEYS = [
     "with space/and more.txt",
@@ -42,7 +43,15 @@ def test_what_was_put_is_what_get_returns(storage: Storage) -> None:
 
 @pytest.mark.parametrize(
     ("start", "length", "expected"),
-    [(0, None, b"0123456789"), (3, 4, b"3456"), (8, 100, b"89"), (10, 5, b""), (99, None, b""), (4, None, b"456789"), (2, 0, b"")],
+    [
+        (0, None, b"0123456789"),
+        (3, 4, b"3456"),
+        (8, 100, b"89"),
+        (10, 5, b""),
+        (99, None, b""),
+        (4, None, b"456789"),
+        (2, 0, b""),
+    ],
 )
 def test_ranges_end_where_the_object_ends(storage: Storage, start: int, length: int | None, expected: bytes) -> None:
     """Storage.get: `length` bytes from byte `start` on, fewer if the object ends before, none beyond its end."""

@@ -48,7 +48,8 @@ def _unescape(text: str) -> str:
         escape = match[1]
         return chr(int(escape[1:], 16)) if len(escape) == 5 else _ESCAPES.get(escape, escape)
 
-    return _ESCAPED.sub(plain, text)
+    # A character beyond the first 65,536 is written as the two escapes of its UTF-16 code units.
+    return _ESCAPED.sub(plain, text).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _escape(text: str, *, is_key: bool = False) -> str:

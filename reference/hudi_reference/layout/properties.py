@@ -1,10 +1,10 @@
 """`.hoodie/hoodie.properties`, spec "Table Properties".
 
-The file is Java properties text. Which keys there are, their defaults and their allowed values is a table; reading, checking
-and writing follow it. The checksum covers
-the two names of the table only: it tells a cut file, not a changed property (ER-020).
+The file is Java properties text. Which keys there are, their defaults and their allowed values is a table; reading, checking and
+writing follow it. The checksum covers the two names of the table only: it tells a cut file, not a changed property (ER-020).
 """
 
+import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -314,7 +314,7 @@ def _check_versions(properties: TableProperties, path: str) -> None:
 
 def _number(properties: TableProperties, key: str, path: str) -> int:
     value = properties.require(key)
-    if not value.isascii() or not value.isdigit():
+    if not re.fullmatch("[0-9]{1,9}", value):
         raise InvalidProperty(f"{key} is not a number", rule=_RULES[key], path=path, found=repr(value))
     return int(value)
 
