@@ -135,8 +135,13 @@ def _moment(nanos: int, zone: str) -> str:
     return f"{text}.{fraction:09}".rstrip("0").rstrip(".") + zone
 
 
+def moment(value: pa.Scalar, zone: str) -> str:
+    """ISO text of an Arrow timestamp of any unit, `zone` at its end."""
+    return _moment(value.value * NANOS[value.type.unit], zone)
+
+
 def _moment_of_arrow(value: pa.Scalar, declared: Type) -> str:
-    return _moment(value.value * NANOS[value.type.unit], _zone(declared))
+    return moment(value, _zone(declared))
 
 
 def _zone(declared: Type) -> str:
