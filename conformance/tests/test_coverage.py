@@ -7,6 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from hudi_conformance import ending
 from hudi_conformance import requirements_index as index
 from hudi_conformance.commands.coverage import coverage as command
 from hudi_conformance.mutants.score import Kill
@@ -176,11 +177,13 @@ def test_marks_found_in_the_sources_are_those_of_the_running_code():
 def test_recording_a_report_keeps_one_outcome_per_case_and_engine(tmp_path):
     """A later run of some cases replaces these and leaves the others; parameters of a test count together."""
     report, results = tmp_path / "report", tmp_path / "results"
-    report.mkdir()
+    started = ending.Run(
+        (ending.EngineRun("apache-hudi@1.0.2"),), seed=None, started="", seconds=0.0, complete=True, stale=(), rewritten=()
+    )
 
     def run(*outcomes: tuple[str, Outcome]) -> dict[str, str]:
-        lines = [Result(case, "apache-hudi@1.0.2", outcome, "merge").to_json() for case, outcome in outcomes]
-        (report / "report.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        found = [Result(case, "apache-hudi@1.0.2", outcome, "merge") for case, outcome in outcomes]
+        ending.write(report, started, found)
         (path,) = recorded.record(report, results)
         assert path == results / "apache-hudi@1.0.2.json"
         return json.loads(path.read_text(encoding="utf-8"))["cases"]

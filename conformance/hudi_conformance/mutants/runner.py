@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from hudi_conformance.ending import read
 from hudi_conformance.mutants.planting import Mutant
 from hudi_conformance.mutants.score import Kill
 from hudi_conformance.report.evidence import ROOT, CitedCase
-from hudi_conformance.report.recorded import case_of, read_report
+from hudi_conformance.report.recorded import case_of
 
 #: Seconds after which a run counts as broken: no bug is meant to make the reference hang.
 PATIENCE = 900
@@ -24,11 +25,12 @@ def hunt(mutants: Sequence[Mutant], cases: Sequence[CitedCase], *, jobs: int = 1
     """Plant one bug after the other and see which cases notice; `done` is told of each.
 
     The cases that cite one of the bug's rules run first; the others, up to the first that notices, only if none of these
-    does. Cases that fail without any bug notice nothing. Raises `SuiteBroke`.
+    does. Cases that fail without any bug are left out: they notice nothing. Raises `SuiteBroke`.
     """
     broken = failing(None, cases)
+    sound = [c for c in cases if c.id not in broken]
     with ThreadPoolExecutor(jobs) as pool:
-        running = [pool.submit(_hunt_one, mutant, cases, broken) for mutant in mutants]
+        running = [pool.submit(_hunt_one, mutant, sound) for mutant in mutants]
         kills = []
         for finished in as_completed(running):
             kills.append(finished.result())
@@ -36,12 +38,12 @@ def hunt(mutants: Sequence[Mutant], cases: Sequence[CitedCase], *, jobs: int = 1
     return kills
 
 
-def _hunt_one(mutant: Mutant, cases: Sequence[CitedCase], broken: frozenset[str]) -> Kill:
+def _hunt_one(mutant: Mutant, cases: Sequence[CitedCase]) -> Kill:
     rules = set(mutant.breaks)
     own = [c for c in cases if rules & set(c.requirements)]
-    killed = failing(mutant.name, own) - broken
+    killed = failing(mutant.name, own)
     if not killed:
-        killed = failing(mutant.name, [c for c in cases if c not in own], stop_early=True) - broken
+        killed = failing(mutant.name, [c for c in cases if c not in own], stop_early=True)
     return Kill(mutant.name, mutant.breaks, mutant.description, tuple(sorted(killed)))
 
 
@@ -53,7 +55,7 @@ def failing(bug: str | None, cases: Sequence[CitedCase], *, stop_early: bool = F
         options = ["--plant", bug] if bug is not None else []
         found = _pytest([*options, *(["--maxfail=1"] if stop_early else []), f"--report={scratch}"], cases)
         try:
-            results = read_report(Path(scratch))
+            _, results = read(Path(scratch))
         except FileNotFoundError:
             raise SuiteBroke(f"no report with {bug or 'no bug'}:\n{found[-3000:]}") from None
     return frozenset(case_of(r) for r in results if r.outcome.is_failure)

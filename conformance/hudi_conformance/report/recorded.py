@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from hudi_conformance.ending import read
 from hudi_conformance.report.evidence import RESULTS
 from hudi_conformance.verdict import Outcome, Result
 
@@ -13,16 +14,10 @@ def record(report: Path, results: Path = RESULTS) -> list[Path]:
     A report of some cases replaces the outcomes of these cases and leaves the others.
     """
     found: dict[str, dict[str, str]] = {}
-    for result in read_report(report):
+    for result in read(report)[1]:
         known = found.setdefault(result.engine, {})
         known[case_of(result)] = _worse(known.get(case_of(result)), result.outcome)
     return [_merge(results, engine, outcomes) for engine, outcomes in found.items()]
-
-
-def read_report(report: Path) -> list[Result]:
-    """The results in `report`/report.jsonl."""
-    lines = (report / "report.jsonl").read_text(encoding="utf-8").splitlines()
-    return [Result.from_json(json.loads(line)) for line in lines]
 
 
 def case_of(result: Result) -> str:
