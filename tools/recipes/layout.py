@@ -192,6 +192,12 @@ PARTITIONS = [
     ),
 ]
 
+
+def older_content_of_another_attempt(path: str, instants: Sequence[str]) -> str:
+    """The name of a base file of the second commit with another write token."""
+    return f"{path.partition('_')[0]}_9-9-9_{instants[1]}.parquet"
+
+
 OTHERS = [
     *both_types(
         "foreign-files",
@@ -210,6 +216,17 @@ OTHERS = [
         says="Files that are no data files, and folders that are no partitions, neither add rows nor disturb.",
         if_it_fails="Match the whole name of a file against the grammar of base and log files; ignore what does not match.",
         flags=("lost-write",),
+    ),
+    layout(
+        "base-file-of-another-attempt",
+        Table(columns=COLUMNS, type=COW),
+        upsert(row("a", 1, "first"), row("b", 1, "first")),
+        upsert(row("a", 2, "second")),
+        surgery=(copy("*_{0}.parquet", older_content_of_another_attempt),),
+        requirements=("BF-008", "BF-005", "BF-006"),
+        says="A base file that a losing attempt of a completed instant left behind is not read.",
+        if_it_fails="Two base files of one instant differ in the write token; commit metadata names the right one.",
+        flags=("silent-stale",),
     ),
     layout(
         "folder-without-partition-metadata",

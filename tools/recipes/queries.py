@@ -238,7 +238,7 @@ def typed(
                 Check(
                     requirements=requirements if kind == COW else (*requirements, "BLK-022", "LF-038"),
                     says=says,
-                    if_it_fails="Look at the column that differs: Parquet decides in base files, the schema of the block in logs.",
+                    if_it_fails="Look at the column that differs: Parquet decides in base files, the block schema in logs.",
                     flags=("wrong-value",),
                 ),
             ),
