@@ -203,12 +203,15 @@ def compare(column: pa.ChunkedArray, operator: str, value: Any) -> pa.ChunkedArr
     if operator not in _OPERATORS:
         raise InvalidQuery("unknown comparison", expected=" ".join(_OPERATORS), found=operator)
     try:
-        constant = pa.scalar(value)
-        if pa.types.is_string(constant.type) and not pa.types.is_string(column.type):
-            constant = constant.cast(column.type)
-        return _OPERATORS[operator](column, constant)
+        return _OPERATORS[operator](column, constant(column.type, value))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         raise InvalidQuery("the comparison does not fit the column", expected=str(column.type), found=repr(value)) from error
+
+
+def constant(kind: pa.DataType, value: Any) -> pa.Scalar:
+    """The constant of a comparison with a column of that type; a text is read as a value of the type."""
+    found = pa.scalar(value)
+    return found.cast(kind) if pa.types.is_string(found.type) and not pa.types.is_string(kind) else found
 
 
 def check_columns(names: Iterable[str], schema: pa.Schema) -> None:

@@ -1,0 +1,122 @@
+"""The format `hudi-reference`: tables in `spark.read.format(...)`, `CREATE TABLE ... USING` and `INSERT INTO`.
+
+    spark.dataSource.register(HudiReference)
+    spark.read.format("hudi-reference").option("query", "as-of").option("as_of", "20260101000000000").load(uri)
+
+Every slice passes through Python, one partition each, with all columns unless `.schema(...)` names fewer: Spark tells a Python
+source neither columns nor, by default, filters. `hudi_spark.read` is the faster way. What is written is appended (option
+`operation`: `bulk_insert` or `insert`); `hudi_spark.upsert` changes rows.
+"""
+
+from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, DataSourceReader, InputPartition, WriterCommitMessage
+from pyspark.sql.types import StructType
+
+from hudi_reference.errors import Misuse
+from hudi_reference.schema.avro import with_meta_columns
+from hudi_reference.table.commit import begin
+from hudi_reference.table.rows import prepare
+from hudi_reference.table.write import check_writable
+from hudi_reference.timeline.metadata import WriteStat
+from hudi_spark.arrow import arrow_schema_of, batches, spark_schema
+from hudi_spark.read import ReadPlan, make_plan, open_shared
+from hudi_spark.tasks import FilesTask
+from hudi_spark.write import remove_lost_attempts
+
+_OPERATIONS = {"bulk_insert": "BULK_INSERT", "insert": "INSERT"}
+
+
+class HudiReference(DataSource):  # type: ignore[misc]  # pyspark is not checked
+    """A table at the option `path`; options for reading `query` and `as_of`, for writing `operation`."""
+
+    def __init__(self, options: MutableMapping[str, str]) -> None:
+        super().__init__(options)
+        if not options.get("path"):
+            raise Misuse("no table is named", rule="LAY-001", expected="option path, or load(path)")
+        self.uri = options["path"]
+
+    @classmethod
+    def name(cls) -> str:
+        """The format's name."""
+        return "hudi-reference"
+
+    def schema(self) -> StructType:
+        """All columns, meta columns first."""
+        return spark_schema(self._plan(None).fields)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """A reader of the columns of `schema`."""
+        return _Reader(self._plan(schema.names), arrow_schema_of(schema))
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
+        """A writer that appends."""
+        operation = self.options.get("operation", "bulk_insert")
+        if overwrite or operation not in _OPERATIONS:
+            raise Misuse(
+                "this format only appends",
+                expected=f"mode append, operation {' or '.join(_OPERATIONS)}",
+                found="mode overwrite" if overwrite else f"operation {operation}",
+                cure="hudi_spark.upsert(df, uri) changes rows",
+            )
+        return _Appender(self.uri, _OPERATIONS[operation], arrow_schema_of(schema))
+
+    def _plan(self, columns: list[str] | None) -> ReadPlan:
+        as_of = self.options.get("as_of")
+        query = self.options.get("query", "snapshot" if as_of is None else "as-of")
+        return make_plan(self.uri, query=query, columns=columns, as_of=as_of, native=False)
+
+
+@dataclass
+class _Reader(DataSourceReader):  # type: ignore[misc]  # pyspark is not checked
+    """One partition for each slice."""
+
+    plan: ReadPlan
+    arrow: pa.Schema
+
+    def partitions(self) -> list[InputPartition]:
+        return [InputPartition(found) for found in self.plan.merged]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        return batches(self.plan.query(partition.value), self.arrow)
+
+
+@dataclass
+class _Written(WriterCommitMessage):  # type: ignore[misc]  # pyspark is not checked
+    """What one task wrote."""
+
+    stats: list[WriteStat]
+
+
+class _Appender(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark is not checked
+    """One commit. It begins with the plan and completes on the driver; a failed one stays inflight and invisible.
+
+    Nothing is undone in `abort`: it is also called after a commit whose outcome nobody knows.
+    """
+
+    def __init__(self, uri: str, operation: str, incoming: pa.Schema) -> None:
+        table = open_shared(uri)
+        check_writable(table.properties)
+        view = table.view()
+        reader, self.schema = view.reader(table), view.schema
+        prepare(incoming.empty_table(), table.properties, reader.schema)
+        commit = begin(table.storage, table.properties, table.clock, table.ids, operation, view.timeline)
+        self.task = FilesTask(commit, reader, with_meta_columns(view.schema), (), by_key=False)
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
+        """The rows of one task."""
+        given = list(iterator)
+        if not given:
+            return _Written([])
+        rows = pa.Table.from_batches(given)
+        return _Written(self.task.add(prepare(rows, self.task.commit.properties, self.task.reader.schema)))
+
+    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
+        """Complete the action with what all tasks wrote."""
+        commit = self.task.commit
+        written = [stat for message in messages if isinstance(message, _Written) for stat in message.stats]
+        commit.stats.extend(sorted(written, key=lambda stat: stat.path))
+        remove_lost_attempts(commit)
+        commit.complete(self.schema)

@@ -1,0 +1,208 @@
+"""A table as a DataFrame.
+
+Slices with log files are merged on the executors, one task for each, by the reference's own reader. Slices that are a base file
+alone go through Spark's Parquet reader where that gives the same values: columns are pruned and filters pushed by Spark.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.types as pt
+import pyspark.sql.functions as F  # noqa: N812 - its name in every Spark program
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from hudi_reference import Table, open_table
+from hudi_reference.errors import InvalidQuery, Misuse, UnsupportedSchema
+from hudi_reference.files.parquet import missing
+from hudi_reference.schema.avro import arrow_schema, parse_schema
+from hudi_reference.storage import LocalStorage
+from hudi_reference.table.file_groups import FileSlice
+from hudi_reference.table.table import (
+    Comparison,
+    SliceQuery,
+    View,
+    check_columns,
+    check_readable,
+    compare,
+    constant,
+    instant_of,
+)
+from hudi_spark.arrow import arrow_schema_of, spark_schema
+from hudi_spark.tasks import MergeTask, frame_of
+
+Query = Literal["snapshot", "read-optimized", "as-of"]
+
+#: Paths in which nothing means something else to Hadoop (globs, drive letters) than to a file system.
+_PLAIN_PATH = re.compile(r"[\w/=.,%+@ -]+")
+
+#: Types whose values Spark's Parquet reader and the reference read alike.
+_NATIVE: tuple[Callable[[pa.DataType], bool], ...] = (
+    pt.is_boolean, pt.is_int32, pt.is_int64, pt.is_float32, pt.is_float64, pt.is_string, pt.is_binary, pt.is_decimal,
+    pt.is_date32, pt.is_timestamp,
+)  # fmt: skip
+
+
+def read(
+    spark: SparkSession,
+    uri: str,
+    *,
+    query: Query = "snapshot",
+    columns: Sequence[str] | None = None,
+    where: Iterable[Comparison] = (),
+    as_of: str | None = None,
+) -> DataFrame:
+    """The rows of a query, as `hudi_reference.Table` answers it; all columns, meta columns first, if `columns` is None.
+
+    The plan is made now: later commits do not change the DataFrame. Errors in the plan are raised here, those in data files
+    by whatever action runs the DataFrame (see `errors_of_executors`).
+    """
+    plan = make_plan(uri, query=query, columns=columns, where=where, as_of=as_of)
+    schema = spark_schema(plan.fields)
+    parts = []
+    if plan.merged:
+        parts.append(_merged(spark, plan, schema))
+    if plan.native:
+        paths = [f"file://{path}" for path in plan.native]
+        parts.append(_from_parquet(spark, paths, schema).where(_all(plan)))
+    empty = [] if parts else [spark.createDataFrame([], schema)]
+    return reduce(DataFrame.unionByName, parts + empty).select(plan.columns)
+
+
+@dataclass(frozen=True)
+class ReadPlan:
+    """All that the driver knows of a query.
+
+    `query` reads one slice and is shipped to the tasks; `merged` are the slices that it reads, `native` the absolute paths
+    of base files for Spark's reader. `columns` are those of the result; `query` reads those of the filters, too.
+    """
+
+    query: SliceQuery
+    columns: list[str]
+    merged: list[FileSlice]
+    native: list[Path]
+
+    @property
+    def fields(self) -> pa.Schema:
+        """The columns that are read, with the reference's types."""
+        return pa.schema([self.query.reader.schema.field(name) for name in self.query.columns])
+
+
+def make_plan(
+    uri: str,
+    *,
+    query: str = "snapshot",
+    columns: Sequence[str] | None = None,
+    where: Iterable[Comparison] = (),
+    as_of: str | None = None,
+    native: bool = True,
+) -> ReadPlan:
+    """The plan of a query. Raises what `hudi_reference` raises; with `native` False all slices are read by the reference."""
+    table = open_shared(uri)
+    check_readable(table.properties)
+    view = table.view(_instant(query, as_of))
+    reader, logs = view.reader(table), query != "read-optimized"
+    names = list(reader.schema.names if columns is None else columns)
+    comparisons = list(where)
+    needed = list(dict.fromkeys([*names, *(column for column, _, _ in comparisons)]))
+    check_columns(needed, reader.schema)
+    for column, operator, value in comparisons:
+        compare(pa.chunked_array([], reader.schema.field(column).type), operator, value)
+    slices = [s for s in view.groups.latest_slices if s.base_file is not None or (logs and s.log_files)]
+    direct = _base_files_for_spark(table, view, slices, logs=logs) if native else {}
+    merged = [found for found in slices if found not in direct]
+    paths = (found.path(name) for found in merged for name in found.log_files)
+    sizes = {path: reader.committed[path] for path in paths if path in reader.committed}
+    tasks = SliceQuery(replace(reader, committed=sizes), needed, comparisons, logs)
+    return ReadPlan(tasks, names, merged, list(direct.values()))
+
+
+def open_shared(uri: str) -> Table:
+    """The table at a URI that means the same to every process."""
+    if uri.startswith("memory:"):
+        raise Misuse("executors cannot see the memory of this process", expected="a file or s3 URI", found=uri)
+    return open_table(uri if "://" in uri else str(Path(uri).absolute()))
+
+
+def _instant(query: str, as_of: str | None) -> str | None:
+    if query not in ("snapshot", "read-optimized", "as-of"):
+        raise InvalidQuery("unknown query", rule="TYP-016", expected="snapshot, read-optimized or as-of", found=query)
+    if (query == "as-of") != (as_of is not None):
+        raise InvalidQuery("an as-of query, and no other, has a time", rule="TYP-008", found=f"{query}, as_of={as_of}")
+    return None if as_of is None else instant_of(as_of)
+
+
+def _base_files_for_spark(table: Table, view: View, slices: list[FileSlice], *, logs: bool) -> dict[FileSlice, Path]:
+    """The slices that Spark's Parquet reader reads as the reference does, with the paths of their base files.
+
+    These are the slices without log files whose base file was written under a schema that needs no conversion. What schema
+    that was is known from the metadata of the file's commit; without it, the reference reads the file.
+    """
+    schema = arrow_schema(view.schema)
+    if not isinstance(table.storage, LocalStorage) or not all(_is_native(field.type) for field in schema):
+        return {}
+    texts = {instant.requested: commit.schema for instant, commit in view.groups.commits.items()}
+    fitting = {text for text in set(texts.values()) if text is not None and _fits(text, schema)}
+    found = {}
+    for candidate in slices:
+        if candidate.base_file is None or (logs and candidate.log_files) or texts.get(candidate.base_instant) not in fitting:
+            continue
+        path = table.storage.root / candidate.path(candidate.base_file)
+        if candidate.base_file in candidate.missing:
+            raise missing(candidate.path(candidate.base_file))
+        if _PLAIN_PATH.fullmatch(str(path)) and path.suffix == ".parquet":
+            found[candidate] = path
+    return found
+
+
+def _fits(text: str, schema: pa.Schema) -> bool:
+    """Whether every column stored under the Avro schema `text` has the type that `schema` wants of it."""
+    try:
+        stored = arrow_schema(parse_schema(text, "schema"))
+    except UnsupportedSchema:
+        return False
+    return all(field.type == schema.field(field.name).type for field in stored if field.name in schema.names)
+
+
+def _is_native(kind: pa.DataType) -> bool:
+    if pt.is_list(kind) or pt.is_map(kind) or pt.is_struct(kind):
+        return all(_is_native(kind.field(i).type) for i in range(kind.num_fields))
+    return any(is_of_kind(kind) for is_of_kind in _NATIVE)
+
+
+def _merged(spark: SparkSession, plan: ReadPlan, schema: StructType) -> DataFrame:
+    """One task for each slice."""
+    task = MergeTask(plan.query, arrow_schema_of(schema))
+    return frame_of(spark, plan.merged).mapInArrow(task.run, schema)
+
+
+def _from_parquet(spark: SparkSession, paths: Sequence[str], schema: StructType) -> DataFrame:
+    """Base files alone. Dates and timestamps are taken as stored; columns of the path are no columns of the file."""
+    options = {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTED", "recursiveFileLookup": "true"}
+    return spark.read.schema(schema).options(**options).parquet(*paths)
+
+
+def _all(plan: ReadPlan) -> Column:
+    """The comparisons of the query as one condition."""
+    return reduce(
+        Column.__and__, [_condition(plan.fields.field(c).type, *(c, o, v)) for c, o, v in plan.query.where], F.lit(True)
+    )
+
+
+def _condition(kind: pa.DataType, name: str, operator: str, value: object) -> Column:
+    """A comparison as the reference makes it: nothing but `!=` holds for a NaN, which Spark takes for the greatest number."""
+    column, literal = F.col(name), F.lit(constant(kind, value).as_py())
+    compared = {
+        "=": column == literal,
+        "!=": column != literal,
+        "<": column < literal,
+        "<=": column <= literal,
+        ">": column > literal,
+        ">=": column >= literal,
+    }[operator]
+    return compared & ~F.isnan(column) if pt.is_floating(kind) and operator != "!=" else compared

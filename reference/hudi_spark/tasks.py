@@ -1,0 +1,164 @@
+"""What runs on the executors. Each task is a value that carries what it needs; none of them asks the driver anything.
+
+Tasks over file slices get them pickled as the rows of a DataFrame, one slice in each partition.
+"""
+
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, groupby
+from operator import itemgetter
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import TaskContext
+from pyspark.sql import DataFrame, SparkSession
+
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.schema.avro import AvroSchema
+from hudi_reference.schema.evolution import conform
+from hudi_reference.table.commit import Commit
+from hudi_reference.table.file_groups import FileSlice
+from hudi_reference.table.rows import PARTITION, Incoming, combine, prepare
+from hudi_reference.table.slice_reader import SliceReader
+from hudi_reference.table.table import SliceQuery
+from hudi_reference.table.write import Writer
+from hudi_reference.timeline.metadata import WriteStat
+from hudi_spark.arrow import batches
+
+Batches = Iterable[pa.RecordBatch]
+
+#: A row's place in the DataFrame that it came from.
+POSITION = "__position"
+#: Where a row goes in its partition: the number of a file slice, or a negative number for a new file group.
+GROUP = "__group"
+STATS = pa.schema([("stat", pa.binary())])
+
+#: Tasks of one write at most: write tokens and sequence numbers of different tasks are apart below it.
+MOST_TASKS = 100_000
+
+
+def frame_of(spark: SparkSession, slices: Sequence[FileSlice]) -> DataFrame:
+    """A DataFrame of pickled slices, each in a partition of its own.
+
+    Made from an RDD so that Spark does not know its size: from a handful of slices it would conclude that their rows are few
+    and fit into a broadcast.
+    """
+    rows = [(pickle.dumps(found),) for found in slices]
+    return spark.createDataFrame(spark.sparkContext.parallelize(rows, len(rows)), "slice binary")
+
+
+def _slices(given: Batches) -> Iterator[FileSlice]:
+    for batch in given:
+        yield from map(pickle.loads, batch.column(0).to_pylist())
+
+
+@dataclass(frozen=True)
+class MergeTask:
+    """Reads slices."""
+
+    query: SliceQuery
+    schema: pa.Schema
+
+    def run(self, given: Batches) -> Iterator[pa.RecordBatch]:
+        """The rows of the slices, in `schema`."""
+        for found in _slices(given):
+            yield from batches(self.query(found), self.schema)
+
+
+@dataclass(frozen=True)
+class KeysTask:
+    """Checks rows and gives them keys, partition paths and places."""
+
+    properties: TableProperties
+    stored: pa.Schema
+    by_key: bool
+    schema: pa.Schema
+
+    def run(self, given: Batches) -> Iterator[pa.RecordBatch]:
+        """The rows of one task; places grow with the number of the task, then with the row."""
+        place = TaskContext.get().partitionId() << 33
+        for batch in given:
+            incoming = prepare(pa.Table.from_batches([batch]), self.properties, self.stored, keys_only=self.by_key)
+            places = pa.array(range(place, place + batch.num_rows), pa.int64())
+            place += batch.num_rows
+            yield from batches(incoming.rows.append_column(POSITION, places), self.schema)
+
+
+@dataclass(frozen=True)
+class IndexTask:
+    """Lists the keys that slices hold, with the number of the slice."""
+
+    reader: SliceReader
+    slices: tuple[FileSlice, ...]
+    schema: pa.Schema
+
+    def run(self, given: Batches) -> Iterator[pa.RecordBatch]:
+        """The keys of the pickled slices."""
+        for found in _slices(given):
+            keys = pa.array(self.reader.keys(found), pa.string())
+            number = pa.repeat(pa.scalar(self.slices.index(found), pa.int32()), len(keys))
+            rows = pa.table([pa.repeat(found.partition, len(keys)), keys, number], schema=self.schema)
+            yield from batches(rows, self.schema)
+
+
+@dataclass(frozen=True)
+class FilesTask:
+    """Writes data files; what it gives back are their stats.
+
+    `slices` are the file slices that rows may change, by their number in the column of groups.
+    """
+
+    commit: Commit
+    reader: SliceReader
+    schema: AvroSchema
+    slices: tuple[FileSlice, ...]
+    by_key: bool
+
+    def append(self, given: Batches) -> Iterator[pa.RecordBatch]:
+        """All rows of the task to new file groups, one for each partition path."""
+        parts = list(given)
+        if parts:
+            yield stats_batch(self.add(Incoming(self._rows(parts))))
+
+    def add(self, incoming: Incoming) -> list[WriteStat]:
+        """New file groups with these rows, one for each partition path."""
+        writer = self.writer()
+        for partition, rows in incoming.by_partition():
+            writer.add(partition, rows)
+        return writer.commit.stats
+
+    def change(self, given: Batches) -> Iterator[pa.RecordBatch]:
+        """Rows that are sorted by partition path and group, one group after the other."""
+        writer = self.writer()
+        for (partition, group), runs in groupby(chain.from_iterable(map(_runs, given)), itemgetter(0)):
+            incoming = combine(Incoming(self._rows([part for _, part in runs])), self.commit.properties)
+            if group >= 0:
+                writer.change(self.slices[group], incoming.rows, by_key=self.by_key)
+            elif not self.by_key:
+                writer.add(partition, incoming.rows)
+        yield stats_batch(writer.commit.stats)
+
+    def writer(self) -> Writer:
+        """The writer of this attempt of this task: no other attempt writes files of the same names."""
+        context, commit = TaskContext.get(), replace(self.commit, stats=[])
+        attempt = f"{context.stageId()}-{context.taskAttemptId()}"
+        return Writer(commit, self.reader, self.schema, context.partitionId(), MOST_TASKS, attempt)
+
+    def _rows(self, parts: list[pa.RecordBatch]) -> pa.Table:
+        return conform(pa.Table.from_batches(parts), self.reader.schema, "rows to write")
+
+
+def _runs(batch: pa.RecordBatch) -> Iterator[tuple[tuple[str, int], pa.RecordBatch]]:
+    """The stretches of a batch that lie in one group."""
+    ends = (pc.run_end_encode(batch.column(name)).run_ends.to_pylist() for name in (PARTITION, GROUP))
+    start = 0
+    for end in sorted(set(chain.from_iterable(ends))):
+        identity = (batch.column(PARTITION)[start].as_py(), batch.column(GROUP)[start].as_py())
+        yield identity, batch.slice(start, end - start)
+        start = end
+
+
+def stats_batch(stats: Sequence[WriteStat]) -> pa.RecordBatch:
+    """Write stats on their way to the driver."""
+    return pa.record_batch([pa.array([pickle.dumps(stat) for stat in stats], pa.binary())], schema=STATS)

@@ -1,0 +1,166 @@
+"""A DataFrame as one commit, through the reference's commit protocol.
+
+The driver begins the action and completes it. Executors give rows their keys, look the keys up in the file slices, and write
+the data files; what comes back to the driver is which partitions are touched, and the write stats. Attempts of a task that were
+lost have left files under the instant that is about to complete: these are deleted before it does.
+
+A write that fails once it has begun stays inflight and invisible, as that of a crashed writer does, until it is rolled back.
+"""
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyspark.sql.functions as F  # noqa: N812 - its name in every Spark program
+from pyspark.sql import DataFrame
+
+from hudi_reference import Table
+from hudi_reference.errors import Misuse
+from hudi_reference.layout.names import parse_data_file_name, split_path
+from hudi_reference.layout.properties import META_FOLDER
+from hudi_reference.records.changes import KEY
+from hudi_reference.schema.avro import with_meta_columns
+from hudi_reference.table.commit import Commit, begin
+from hudi_reference.table.file_groups import FileSlice
+from hudi_reference.table.rows import PARTITION, prepare
+from hudi_reference.table.slice_reader import SliceReader
+from hudi_reference.table.table import View
+from hudi_reference.table.write import check_writable
+from hudi_spark.arrow import arrow_schema_of, spark_schema
+from hudi_spark.errors import errors_of_executors
+from hudi_spark.read import open_shared
+from hudi_spark.tasks import GROUP, POSITION, STATS, Batches, FilesTask, IndexTask, KeysTask, frame_of
+
+
+def bulk_insert(df: DataFrame, uri: str) -> str:
+    """Append rows to new base files, at least one for each task and partition; the requested time of the instant."""
+    return _Write.of(df, uri, "BULK_INSERT").append()
+
+
+def insert(df: DataFrame, uri: str) -> str:
+    """Append rows without looking their keys up; duplicates stay. The requested time of the instant."""
+    return _Write.of(df, uri, "INSERT").append()
+
+
+def upsert(df: DataFrame, uri: str, *, new_groups: int = 1) -> str:
+    """Merge rows into the table; the requested time of the instant.
+
+    Known keys are changed by the merge mode, new keys are inserts, flagged rows are deletes. Of several rows with one key the
+    merge mode decides, later rows of the DataFrame counting as newer. New keys of a partition go to `new_groups` new file
+    groups. The rows of one file group, and the group's newest slice, fit into the memory of a task.
+    """
+    return _Write.of(df, uri, "UPSERT").change(new_groups)
+
+
+def delete(keys: DataFrame, uri: str) -> str:
+    """Remove records by key and partition columns, whatever their ordering value; the requested time of the instant."""
+    return _Write.of(keys, uri, "DELETE").change(new_groups=1)
+
+
+@dataclass(frozen=True)
+class _Write:
+    """One write as the driver sees it."""
+
+    df: DataFrame
+    table: Table
+    view: View
+    operation: str
+
+    @classmethod
+    def of(cls, df: DataFrame, uri: str, operation: str) -> "_Write":
+        """A write of `df` to the table at `uri`. Raises what the reference raises for rows and tables that do not fit."""
+        table = open_shared(uri)
+        check_writable(table.properties)
+        _check_no_speculation(df)
+        write = cls(df, table, table.view(), operation)
+        empty = arrow_schema_of(df.schema).empty_table()
+        prepare(empty, table.properties, write.reader.schema, keys_only=write.by_key)
+        return write
+
+    @property
+    def reader(self) -> SliceReader:
+        """The reader of the slices that the write is based on."""
+        return self.view.reader(self.table)
+
+    @property
+    def by_key(self) -> bool:
+        """Whether the rows are keys of records to remove."""
+        return self.operation == "DELETE"
+
+    def append(self) -> str:
+        """All rows to new file groups."""
+        with self._prepared() as (rows, _):
+            return self._commit(rows, FilesTask.append)
+
+    def change(self, new_groups: int) -> str:
+        """Rows of known keys to the file groups that hold them, the others to new ones."""
+        with self._prepared() as (rows, partitions):
+            slices = [found for found in self.view.groups.latest_slices if found.partition in partitions]
+            place = F.pmod(F.xxhash64(KEY), F.lit(new_groups)).cast("int")
+            located = self._located(rows, slices).withColumn(GROUP, F.coalesce(GROUP, F.lit(-1) - place))
+            grouped = located.repartition(PARTITION, GROUP).sortWithinPartitions(PARTITION, GROUP, POSITION)
+            return self._commit(grouped, FilesTask.change, slices)
+
+    @contextmanager
+    def _prepared(self) -> Iterator[tuple[DataFrame, set[str]]]:
+        """The rows with keys, partition paths and their place in the DataFrame; and which partitions they lie in.
+
+        The rows are kept: all of them are checked before the write begins, and what is written is what was checked.
+        """
+        stored = self.reader.schema
+        schema = spark_schema(stored.append(pa.field(POSITION, pa.int64())))
+        task = KeysTask(self.table.properties, stored, self.by_key, arrow_schema_of(schema))
+        rows = self.df.mapInArrow(task.run, schema).persist()
+        try:
+            with errors_of_executors():
+                yield rows, {row[0] for row in rows.select(PARTITION).distinct().collect()}
+        finally:
+            rows.unpersist()
+
+    def _located(self, rows: DataFrame, slices: Sequence[FileSlice]) -> DataFrame:
+        """The rows with the number of the slice that holds their key, null for new keys."""
+        if not slices:
+            return rows.withColumn(GROUP, F.lit(None).cast("int"))
+        index = pa.schema([(PARTITION, pa.string()), (KEY, pa.string()), (GROUP, pa.int32())])
+        task = IndexTask(self.reader, tuple(slices), index)
+        held = frame_of(self.df.sparkSession, slices).mapInArrow(task.run, spark_schema(index))
+        first = held.groupBy(PARTITION, KEY).agg(F.min(GROUP).alias(GROUP))
+        # A merge join: Spark would send a small index through the driver.
+        return rows.join(first.hint("merge"), [PARTITION, KEY], "left").select(*rows.columns, GROUP)
+
+    def _commit(
+        self,
+        rows: DataFrame,
+        run: Callable[[FilesTask, Batches], Iterator[pa.RecordBatch]],
+        slices: Sequence[FileSlice] = (),
+    ) -> str:
+        table = self.table
+        commit = begin(table.storage, table.properties, table.clock, table.ids, self.operation, self.view.timeline)
+        task = FilesTask(commit, self.reader, with_meta_columns(self.view.schema), tuple(slices), self.by_key)
+        found = rows.mapInArrow(lambda given: run(task, given), spark_schema(STATS)).collect()
+        commit.stats.extend(sorted((pickle.loads(row[0]) for row in found), key=lambda stat: stat.path))
+        remove_lost_attempts(commit)
+        return commit.complete(self.view.schema)
+
+
+def remove_lost_attempts(commit: Commit) -> None:
+    """Delete the data files under this commit's instant that none of its stats names.
+
+    A reader counts every file of a completed instant, so a file of a failed attempt would become visible with the others.
+    """
+    named = {stat.path for stat in commit.stats}
+    for info in commit.storage.list(skip=META_FOLDER):
+        name = parse_data_file_name(split_path(info.path)[1])
+        if name is not None and name.instant == commit.requested and info.path not in named:
+            commit.storage.delete(info.path)
+
+
+def _check_no_speculation(df: DataFrame) -> None:
+    """A speculative attempt may still write when the driver has looked for lost files."""
+    if df.sparkSession.sparkContext.getConf().get("spark.speculation", "false") == "true":
+        raise Misuse(
+            "speculative tasks could add rows behind the commit's back",
+            rule="TL-036", expected="spark.speculation=false", found="true", cure="write from a session without speculation",
+        )  # fmt: skip
