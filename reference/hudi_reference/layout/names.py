@@ -17,8 +17,8 @@ from hudi_reference.requirement import implements
 BASE_EXTENSIONS = {"parquet": "PARQUET", "orc": "ORC", "hfile": "HFILE"}
 PARTITION_METAFILE = ".hoodie_partition_metadata"
 
-_BASE = re.compile(r"([^_/]+)_(\d+-\d+-\d+)_(\d+)\.(parquet|orc|hfile)")
-_LOG = re.compile(r"\.([^_/]+)_(\d+)\.log\.(\d+)(?:_(\d+-\d+-\d+)(\.cdc)?)?")
+_BASE = re.compile(r"([^_/]+)_(\d+-\d+-\d+)_(\d+)\.(parquet|orc|hfile)", re.ASCII)
+_LOG = re.compile(r"\.([^_/]+)_(\d+)\.log\.(\d+)(?:_(\d+-\d+-\d+)(\.cdc)?)?", re.ASCII)
 
 
 @implements("BF-003", "BF-004", "BF-009", "BF-010")

@@ -1,7 +1,7 @@
 """`.hoodie/hoodie.properties`, spec "Table Properties".
 
-The file is Java properties text. Which keys there are, their defaults and their allowed values is a table; reading, checking and
-writing follow it. The checksum covers the two names of the table only: it tells a cut file, not a changed property (ER-020).
+The file is Java properties text. Which keys there are, their defaults and their allowed values is a table; reading, checking
+and writing follow it. The checksum covers the two names of the table only. It tells a cut file, not a changed property (ER-020).
 """
 
 import re
@@ -51,7 +51,7 @@ _BOOLEAN = ("true", "false")
 PROPERTIES = (
     Property("hoodie.table.name", required=True),
     Property("hoodie.database.name", default=""),
-    Property("hoodie.table.type", default="COPY_ON_WRITE", values=("COPY_ON_WRITE", "MERGE_ON_READ")),
+    Property("hoodie.table.type", values=("COPY_ON_WRITE", "MERGE_ON_READ"), required=True),
     Property("hoodie.table.version", required=True),
     Property("hoodie.timeline.layout.version", required=True),
     Property("hoodie.timeline.path", default="timeline"),
@@ -293,6 +293,7 @@ def _checked(properties: TableProperties, path: str) -> TableProperties:
             cure="the file was cut or edited: restore it from another copy of the table",
         )  # fmt: skip
     _check_versions(properties, path)
+    properties.require("hoodie.table.type")
     return properties
 
 

@@ -6,6 +6,7 @@ A reader must decode with the schema embedded in the file, since field order dif
 import io
 import json
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 import fastavro
@@ -25,7 +26,7 @@ def read_record(data: bytes, path: str) -> dict[str, Any]:
     if not data.startswith(MAGIC):
         raise _malformed(path, f"the file starts with {data[:4].hex()}", 0)
     try:
-        records = list(fastavro.reader(io.BytesIO(data)))
+        records = list(islice(fastavro.reader(io.BytesIO(data)), 2))
     except (
         EOFError,
         ValueError,
@@ -38,7 +39,7 @@ def read_record(data: bytes, path: str) -> dict[str, Any]:
     ) as error:
         raise _malformed(path, f"{type(error).__name__}: {error}", None) from error
     if len(records) != 1 or not isinstance(records[0], dict):
-        raise _malformed(path, f"{len(records)} records", None)
+        raise _malformed(path, "more than one record" if records else "no record", None)
     return dict(records[0])
 
 

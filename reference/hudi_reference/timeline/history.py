@@ -13,13 +13,15 @@ import re
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hudi_reference.errors import MalformedHistory
+from hudi_reference.errors import MalformedHistory, PathOutsideTable
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage, inside
 from hudi_reference.timeline.instant import Instant
 from hudi_reference.timeline.states import ACTIONS, State
 
-_MANIFEST = re.compile(r"manifest_(\d+)")
+#: What of a level file answers whether and when an action completed.
+_COLUMNS = pa.schema([(name, pa.string()) for name in ("instantTime", "completionTime", "action")])
+_MANIFEST = re.compile(r"manifest_(\d+)", re.ASCII)
 
 
 @implements("LSM-001", "LSM-005", "LSM-007", "LSM-010", "LSM-012", "LSM-017", "LSM-018", "LSM-019")
@@ -41,12 +43,12 @@ def read_history(storage: Storage, folder: str) -> tuple[Instant, ...]:
 def _current_manifest(storage: Storage, folder: str) -> str | None:
     """The manifest that the version file names, or the newest where an interrupted switch left no version file (ER-005)."""
     try:
-        text = storage.get(f"{folder}/_version_").decode()
+        text = storage.get(f"{folder}/_version_").decode(errors="replace")
     except FileNotFoundError:
         names = (info.path.rpartition("/")[2] for info in storage.list(folder))
         numbers = [int(match[1]) for name in names if (match := _MANIFEST.fullmatch(name))]
         return f"manifest_{max(numbers)}" if numbers else None
-    if not text.strip().isdigit():
+    if not re.fullmatch("[0-9]{1,18}", text.strip()):
         raise MalformedHistory(
             "not a manifest number",
             rule="LSM-007",
@@ -64,14 +66,18 @@ def _listed_files(storage: Storage, path: str) -> list[str]:
         return [inside(name) for name in listed]
     except FileNotFoundError as error:
         raise MalformedHistory("the manifest is missing", rule="LSM-009", path=path) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except PathOutsideTable as error:
+        error.path = path
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise MalformedHistory("not a manifest", rule="LSM-010", path=path, found=str(error)) from error
 
 
 def _read_level_file(storage: Storage, path: str) -> list[Instant]:
     try:
         with storage.open(path) as file:
-            rows = pq.read_table(file, columns=["instantTime", "completionTime", "action"], use_threads=False).to_pylist()
+            columns = pq.read_table(file, columns=list(_COLUMNS.names), use_threads=False)
+            rows = columns.select(_COLUMNS.names).cast(_COLUMNS).to_pylist()
     except FileNotFoundError as error:
         raise MalformedHistory("a file of the manifest is missing", rule="LSM-012", path=path) from error
     except (pa.ArrowException, OSError) as error:

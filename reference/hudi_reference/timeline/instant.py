@@ -14,7 +14,7 @@ from hudi_reference.errors import MalformedInstantName
 from hudi_reference.requirement import implements
 from hudi_reference.timeline.states import ACTIONS, EXTENSIONS, State
 
-_NAME = re.compile(r"(?P<requested>\d+)(?:_(?P<completion>\d+))?\.(?P<extension>[a-z]+(?:\.[a-z]+)?)")
+_NAME = re.compile(r"(?P<requested>\d+)(?:_(?P<completion>\d+))?\.(?P<extension>[a-z]+(?:\.[a-z]+)?)", re.ASCII)
 #: Seconds (releases before milliseconds came) or milliseconds.
 _TIME_LENGTHS = (14, 17)
 

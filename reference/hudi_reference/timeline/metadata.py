@@ -97,7 +97,7 @@ def read_commit_metadata(data: bytes, path: str) -> CommitMetadata:
     except PathOutsideTable as error:
         error.path = path
         raise
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise MalformedMetadata(
             "the commit metadata has another shape", rule="TL-007", path=path, found=f"{type(error).__name__}: {error}"
         ) from error
@@ -114,11 +114,11 @@ def _stat(partition: str, stat: Mapping[str, Any]) -> WriteStat:
         path=path,
         previous_instant=stat.get("prevCommit") or "null",
         previous_base_file=stat.get("prevBaseFile"),
-        writes=stat.get("numWrites") or 0,
-        inserts=stat.get("numInserts") or 0,
-        updates=stat.get("numUpdateWrites") or 0,
-        deletes=stat.get("numDeletes") or 0,
-        size=stat.get("fileSizeInBytes") or 0,
+        writes=int(stat.get("numWrites") or 0),
+        inserts=int(stat.get("numInserts") or 0),
+        updates=int(stat.get("numUpdateWrites") or 0),
+        deletes=int(stat.get("numDeletes") or 0),
+        size=int(stat.get("fileSizeInBytes") or 0),
         is_log=bool(stat.get("logFiles")),
     )
 
