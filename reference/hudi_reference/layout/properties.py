@@ -1,7 +1,8 @@
 """`.hoodie/hoodie.properties`, spec "Table Properties".
 
 The file is Java properties text. Which keys there are, their defaults and their allowed values is a table; reading, checking
-and writing follow it. The checksum covers the two names of the table only. It tells a cut file, not a changed property (ER-020).
+and writing follow it. The checksum
+covers the two names of the table only. It tells a cut file, not a changed property (ER-020).
 """
 
 import re

@@ -16,12 +16,11 @@ _PLAIN_GENERATORS = {"SIMPLE", "SIMPLE_AVRO", "COMPLEX", "COMPLEX_AVRO", "NON_PA
 
 
 @implements("PROP-007", "META-007")
-def record_keys(rows: pa.Table, properties: TableProperties) -> pa.Array:
+def record_keys(rows: pa.Table, fields: Sequence[str]) -> pa.Array:
     """The record key of each row: the value of the one key field, or `field:value` for several, joined by commas.
 
     Raises InvalidRows for a missing key column and for a null or empty key.
     """
-    fields = properties.record_key
     texts = [_texts(_column(rows, field, "key", "PROP-007")) for field in fields]
     if len(fields) == 1:
         _check_present(texts[0], fields[0])

@@ -55,7 +55,7 @@ def parse_schema(text: str | bytes | Mapping[str, Any], path: str) -> AvroSchema
     try:
         schema = dict(text) if isinstance(text, Mapping) else json.loads(text)
         fastavro.parse_schema(json.loads(json.dumps(schema)))
-        if schema["type"] != "record":
+        if schema["type"] != "record" or not isinstance(schema["fields"], list):
             raise MalformedSchema("the schema is not a record", rule="LF-038", path=path, found=str(schema["type"]))
         return {str(key): value for key, value in schema.items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, fastavro.schema.SchemaParseException,

@@ -4,7 +4,7 @@ What is not completed is left out first; what is left is cut into slices by the 
 compactions: a log file belongs to the newest of these that is not later than the log's completion.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -96,6 +96,7 @@ def load_file_groups(storage: Storage, properties: TableProperties, timeline: Ti
     committed = {stat.path for commit in commits.values() for stat in commit.stats if stat.path}
     listed = {info.path for info in storage.list(skip=META_FOLDER)}
     files: dict[GroupId, list[tuple[str, BaseFileName | LogFileName]]] = {}
+    won = _of_winners(commits, committed)
     for path in sorted(listed | committed):
         partition, name = split_path(path)
         parsed = parse_data_file_name(name)
@@ -103,7 +104,9 @@ def load_file_groups(storage: Storage, properties: TableProperties, timeline: Ti
             raise MalformedFileName(
                 "not the name of a data file", rule="BF-003", path=path, cure="the commit metadata names it"
             )
-        if parsed is not None and not (isinstance(parsed, LogFileName) and parsed.cdc):
+        if parsed is None or (isinstance(parsed, LogFileName) and parsed.cdc):
+            continue
+        if won(path):
             files.setdefault((partition, parsed.file_id), []).append((name, parsed))
     compactions = _pending_compactions(storage, properties, timeline)
     replaced = _replaced_groups(commits)
@@ -113,6 +116,35 @@ def load_file_groups(storage: Storage, properties: TableProperties, timeline: Ti
         if slices:
             groups[identity] = FileGroup(*identity, slices, replaced.get(identity))
     return FileGroups(groups, commits)
+
+
+@implements("BF-006", "BF-008", "LF-006", "TL-005")
+def _of_winners(instants: Iterable[Instant], committed: Iterable[str]) -> Callable[[str], bool]:
+    """Which data files are of attempts that won, as far as the commit metadata of `instants` can tell.
+
+    The metadata names every base file of its action. A log file loses only against a committed one of the same group, instant
+    and version: a rollback command lies in a file that the metadata of the write does not name.
+    """
+    described = {instant.requested for instant in instants}
+    winners = {path: _attempt(path) for path in committed}
+    taken = set(winners.values())
+
+    def won(path: str) -> bool:
+        if path in winners:
+            return True
+        parsed = parse_data_file_name(split_path(path)[1])
+        if isinstance(parsed, BaseFileName):
+            return parsed.instant not in described
+        return _attempt(path) not in taken
+
+    return won
+
+
+def _attempt(path: str) -> tuple[str, str, str, int] | None:
+    """What the names of several attempts to write one log file have in common; None for other files."""
+    partition, name = split_path(path)
+    parsed = parse_data_file_name(name)
+    return (partition, parsed.file_id, parsed.instant, parsed.version) if isinstance(parsed, LogFileName) else None
 
 
 def load_commit(storage: Storage, properties: TableProperties, instant: Instant) -> CommitMetadata:

@@ -47,7 +47,7 @@ def prepare(rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, k
         raise InvalidRows("a column does not fit the table", rule="LF-038", path=error.path, expected=error.expected,
                           found=error.found) from error  # fmt: skip
     meta = {name: pa.nulls(rows.num_rows, pa.string()) for name in META_COLUMNS}
-    meta[KEY] = record_keys(data, properties)
+    meta[KEY] = record_keys(data, properties.record_key)
     meta[PARTITION] = partition_paths(data, properties)
     columns = [*meta.values(), *data.columns]
     return Incoming(pa.table(columns, schema=stored))

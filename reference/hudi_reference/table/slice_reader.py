@@ -12,6 +12,7 @@ from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.files.parquet import missing, read_base_file
 from hudi_reference.layout.properties import MergeMode
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply
+from hudi_reference.records.keys import record_keys
 from hudi_reference.requirement import implements
 from hudi_reference.schema.evolution import conform
 from hudi_reference.storage import Storage
@@ -32,6 +33,8 @@ class SliceReader:
     schema: pa.Schema
     mode: MergeMode
     ordering: tuple[str, ...]
+    #: Fields that make up the key in a table whose meta columns are not filled; empty where they are.
+    key_fields: tuple[str, ...] = ()
     #: Whether Arrow may use threads of its own; off where slices are read in parallel.
     threads: bool = False
 
@@ -46,22 +49,30 @@ class SliceReader:
             return self._base_rows(found, self._fields(columns))
         fields = self._fields({*columns, *self._merge_columns()})
         changes = Changes(list(self._batches(found, fields)), fields)
-        return apply(self._base_rows(found, fields), changes, self.mode, self.ordering).select(list(columns))
+        merged = apply(self._keyed(self._base_rows(found, fields)), changes, self.mode, self.ordering)
+        return self._without_virtual_keys(merged).select(list(columns))
 
     @implements("OCC-008", "LAY-021")
     def keys(self, found: FileSlice) -> set[str]:
         """Every record key of the slice, those of deleted records included: what an index knows of it."""
         self._check_present(found, logs=True)
-        fields = self._fields([KEY])
-        keys: set[str] = set(self._base_rows(found, fields).column(KEY).to_pylist())
+        fields = self._fields({KEY, *self.key_fields})
+        keys: set[str] = set(self._keyed(self._base_rows(found, fields)).column(KEY).to_pylist())
         for batch in self._batches(found, fields) if found.log_files else ():
             keys.update(batch.column(KEY).to_pylist() if isinstance(batch, pa.Table) else (d.key for d in batch))
         return keys
 
+    def _without_virtual_keys(self, rows: pa.Table) -> pa.Table:
+        """What is not stored is not returned: the key column is null again."""
+        if not self.key_fields:
+            return rows
+        nulls = pa.nulls(rows.num_rows, pa.string())
+        return rows.set_column(rows.column_names.index(KEY), self.schema.field(KEY), nulls)
+
     def _merge_columns(self) -> tuple[str, ...]:
         present = set(self.schema.names)
         ordering = (field.partition(".")[0] for field in self.ordering)
-        return tuple(name for name in (KEY, IS_DELETED, *ordering) if name in present)
+        return tuple(name for name in (KEY, IS_DELETED, *self.key_fields, *ordering) if name in present)
 
     def _fields(self, names: Iterable[str]) -> pa.Schema:
         """The fields of these names; sequences keep their order, sets come in the order of the table."""
@@ -80,13 +91,20 @@ class SliceReader:
         path = found.path(found.base_file)
         return conform(read_base_file(self.storage, path, fields.names, threads=self.threads), fields, path)
 
+    @implements("META-012")
+    def _keyed(self, rows: pa.Table) -> pa.Table:
+        """Rows whose key column is filled, for merging, from the key fields if the table leaves its meta columns empty."""
+        if not self.key_fields:
+            return rows
+        return rows.set_column(rows.column_names.index(KEY), self.schema.field(KEY), record_keys(rows, self.key_fields))
+
     @implements("BLK-011", "BLK-030")
     def _batches(self, found: FileSlice, fields: pa.Schema) -> Iterator[pa.Table | list[Delete]]:
         for block in self.blocks(found):
             if block.kind is BlockType.DELETE:
                 yield decode_deletes(block)
             else:
-                yield conform(decode_rows(block), fields, block.path)
+                yield self._keyed(conform(decode_rows(block), fields, block.path))
 
     @implements("LF-036", "BLK-004", "BLK-005", "LF-037", "RDR-013", "RDR-014", "LCP-003")
     def blocks(self, found: FileSlice) -> list[Block]:

@@ -33,6 +33,9 @@ from hudi_reference.table.inspect import inspect_table
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.timeline.active import Timeline, load_timeline
 
+#: The schema of a table that was never given one.
+EMPTY_SCHEMA: AvroSchema = {"type": "record", "name": "empty", "fields": []}
+
 #: A comparison of a column with a constant.
 Comparison = tuple[str, str, Any]
 
@@ -64,6 +67,7 @@ class View:
             schema=arrow_schema(with_meta_columns(self.schema)),
             mode=properties.merge_mode,
             ordering=properties.ordering_fields,
+            key_fields=() if properties.populates_meta_fields else properties.record_key,
         )
 
 
@@ -90,7 +94,10 @@ class Table:
         """The table now, or as of a requested time. Raises InvalidQuery, and whatever storage holds against it."""
         timeline = self.timeline if as_of is None else _as_of(self.timeline, as_of)
         groups = load_file_groups(self.storage, self.properties, timeline)
-        return View(timeline, groups, self._schema(groups))
+        schema = self._schema(groups)
+        if schema is None:  # nothing was written by then: the columns are those of today
+            schema = EMPTY_SCHEMA if as_of is None else self.view().schema
+        return View(timeline, groups, schema)
 
     def file_groups(self, as_of: str | None = None) -> FileGroups:
         """All file groups with their slices, now or as of a requested time."""
@@ -146,7 +153,7 @@ class Table:
             return list(pool.map(read, slices))
 
     @implements("LF-038", "LAY-001")
-    def _schema(self, groups: FileGroups) -> AvroSchema:
+    def _schema(self, groups: FileGroups) -> AvroSchema | None:
         """The table's schema: of the last commit that carries one, else as given at creation, else of a base file."""
         for instant, commit in reversed(groups.commits.items()):
             if commit.schema is not None:
@@ -156,13 +163,13 @@ class Table:
             return without_meta_columns(parse_schema(text, "hoodie.table.create.schema"))
         return self._schema_of_a_base_file(groups)
 
-    def _schema_of_a_base_file(self, groups: FileGroups) -> AvroSchema:
+    def _schema_of_a_base_file(self, groups: FileGroups) -> AvroSchema | None:
         for found in groups.latest_slices:
             if found.base_file is not None:
                 metadata = read_base_file(self.storage, found.path(found.base_file)).schema.metadata or {}
                 if text := metadata.get(b"parquet.avro.schema"):
                     return without_meta_columns(parse_schema(text, found.base_file))
-        return {"type": "record", "name": "empty", "fields": []}
+        return None
 
 
 @implements("COMPAT-004", "LAY-007")
@@ -223,10 +230,10 @@ def check_columns(names: Iterable[str], schema: pa.Schema) -> None:
 
 
 _DATE_FORMS = (
-    (re.compile(r"\d{17}|\d{14}"), ""),
-    (re.compile(r"\d{4}-\d\d-\d\d"), "000000000"),
-    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"), "999"),
-    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}"), ""),
+    (re.compile(r"\d{17}|\d{14}", re.ASCII), ""),
+    (re.compile(r"\d{4}-\d\d-\d\d", re.ASCII), "000000000"),
+    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII), "999"),
+    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}", re.ASCII), ""),
 )
 
 

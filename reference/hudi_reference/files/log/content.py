@@ -8,6 +8,7 @@ import json
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import fastavro
 import pyarrow as pa
@@ -62,10 +63,18 @@ def decode_rows(block: Block) -> pa.Table:
 def _decode_avro(block: Block, schema: AvroSchema, count: int) -> pa.Table:
     parsed = fastavro.parse_schema(json.loads(json.dumps(schema)))
     try:
-        rows = [fastavro.schemaless_reader(io.BytesIO(datum), parsed) for datum in _framed(block.content[8:], count)]
+        rows = [_datum(datum, parsed) for datum in _framed(block.content[8:], count)]
         return from_avro(rows, arrow_schema(schema))
     except (*_DAMAGE, pa.ArrowException) as error:
         raise _malformed(block, "BLK-022", f"{type(error).__name__}: {error}") from error
+
+
+def _datum(data: memoryview | bytes, schema: Any) -> Any:
+    body = io.BytesIO(data)
+    row = fastavro.schemaless_reader(body, schema)
+    if body.tell() != len(data):
+        raise ValueError(f"a record of {len(data)} bytes ends after {body.tell()}")
+    return row
 
 
 def _avro_count(block: Block) -> int:
