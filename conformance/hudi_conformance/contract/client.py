@@ -57,6 +57,11 @@ class Client:
             self.close()
             raise
 
+    @property
+    def alive(self) -> bool:
+        """Whether the engine is there; if not, the next message starts it anew."""
+        return self._transport is not None
+
     def read(self, table: str, query: Query) -> pa.Table:
         """The rows of `query`."""
         into = Path(self._folder.name) / f"{self._last_id + 1}.arrow"

@@ -200,6 +200,8 @@ class Smoke:
 
     def _connected(self) -> Client:
         """The engine behind a client; started anew if the last step ended it."""
+        if self._client is not None and not self._client.alive:
+            self._end(grace=0)
         if self._client is None:
             limits: dict[str, float] = {"start_timeout": self._start_timeout, "message_timeout": self._message_timeout}
             self._client = Client(self._name, self._begin, **limits)

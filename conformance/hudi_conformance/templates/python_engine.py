@@ -78,7 +78,10 @@ def snapshot(table: Path) -> pa.Table:
         if name is None or ".hoodie" in path.relative_to(table).parts or name[3] not in committed:
             continue
         group = (path.parent, name[1])
-        newest[group] = max(newest.get(group, ("", path)), (name[3], path))
+        instant, other = newest.get(group, ("", path))
+        if instant == name[3]:
+            raise Refused("read.snapshot", f"which of {path.name} and {other.name} was committed is in the commit metadata")
+        newest[group] = max((instant, other), (name[3], path))
     if not newest:
         raise Refused("read.snapshot", "the schema of a table without base files is not read")
     return pa.concat_tables([pq.ParquetFile(path).read() for _, path in newest.values()])
