@@ -1,6 +1,7 @@
 """`hudi-conformance inspect`: what lies in a table, or in one of its log files."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -44,7 +45,7 @@ def inspect(
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
 ) -> None:
     """Show the timeline and the file slices of a table, or the blocks of a log file."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 10_000)
     is_file = "://" not in table and Path(table).is_file()
     with telling_errors():
         found = blocks(Path(table)) if is_file else open_table(table).inspect()
@@ -91,14 +92,14 @@ def _short(text: str) -> str:
 
 
 def _show_table(console: Console, found: dict[str, Any]) -> None:
-    said = {word: found["properties"].get(key) for key, word in reversed(SUMMARY.items())}
-    for word in dict.fromkeys(SUMMARY.values()):
-        console.print(f"[dim]{word:<12}[/]{escape(said[word] or '-')}")
+    said = {word: text for key, word in SUMMARY.items() if (text := found["properties"].get(key))}
+    for word, text in said.items():
+        console.print(f"[dim]{word:<12}[/]{escape(text)}")
     console.print("\n[bold]timeline[/]")
     console.print(_timeline(found["timeline"]))
     console.print("\n[bold]file groups[/]")
     for partition, groups in sorted(found["file_groups"].items()):
-        console.print(_groups(partition, groups), no_wrap=True, overflow="ignore", crop=False)
+        console.print(_groups(partition, groups))
 
 
 def _timeline(timeline: dict[str, Any]) -> Table:
