@@ -57,6 +57,9 @@ def parse_schema(text: str | bytes | Mapping[str, Any], path: str) -> AvroSchema
         fastavro.parse_schema(json.loads(json.dumps(schema)))
         if schema["type"] != "record" or not isinstance(schema["fields"], list):
             raise MalformedSchema("the schema is not a record", rule="LF-038", path=path, found=str(schema["type"]))
+        names = field_names(schema)
+        if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
+            raise MalformedSchema("a record with two fields of one name", rule="LF-038", path=path, found=str(names))
         return {str(key): value for key, value in schema.items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, fastavro.schema.SchemaParseException,
             fastavro.schema.UnknownType) as error:  # fmt: skip
@@ -113,7 +116,12 @@ def _arrow_type(avro: Any, known: dict[str, Any], namespace: str | None) -> pa.D
 
 def _logical_type(avro: Mapping[str, Any]) -> pa.DataType | None:
     if avro.get("logicalType") == "decimal" and avro["type"] in ("bytes", "fixed"):
-        return pa.decimal128(avro["precision"], avro.get("scale", 0))
+        precision = avro.get("precision")
+        if not isinstance(precision, int) or not 1 <= precision <= 38:
+            raise UnsupportedSchema(
+                "a decimal of this precision", rule="LF-038", expected="1 to 38 digits", found=str(precision)
+            )
+        return pa.decimal128(precision, avro.get("scale", 0))
     return _LOGICAL.get((avro["type"], avro.get("logicalType", "")))
 
 
