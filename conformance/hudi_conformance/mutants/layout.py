@@ -49,7 +49,7 @@ def custom_merging_taken_for_event_time(bug: Bug) -> None:
     bug.edit(TableProperties._inferred_merge_mode, 'strategy, "CUSTOM"', 'strategy, "EVENT_TIME_ORDERING"')
 
 
-@planted(breaks=("MRG-010", "MRG-021"))
+@planted(breaks=("MRG-010", "MRG-021", "MRG-025"))
 def merge_mode_inferred_anew(bug: Bug) -> None:
     """Ignores the stored merge mode and goes by whether there is an ordering field."""
     bug.edit(TableProperties.merge_mode, "inferred = self._inferred_merge_mode()", "stored = inferred = None")
@@ -70,13 +70,17 @@ def only_the_first_folder_level(bug: Bug) -> None:
 @planted(breaks="LAY-010")
 def only_subfolders(bug: Bug) -> None:
     """Looks for data files in folders below the base path only."""
-    bug.edit(file_groups.load_file_groups, "if parsed is not None and not", "if partition and parsed is not None and not")
+    bug.edit(file_groups.load_file_groups, "if parsed is None or (", "if not partition or parsed is None or (")
 
 
 @planted(breaks="LAY-019")
-def side_files_taken_for_logs(bug: Bug) -> None:
-    """Takes whatever begins like a log file's name for a log file."""
-    bug.edit(names.parse_data_file_name, "_LOG.fullmatch(name)", "_LOG.match(name)")
+def strange_files_are_an_error(bug: Bug) -> None:
+    """Fails on a file in a partition folder that is no data file."""
+    bug.edit(
+        file_groups.load_file_groups,
+        "if parsed is None and path in committed:",
+        'if parsed is None and not name.startswith(".hoodie"):',
+    )
 
 
 @planted(breaks="LAY-006")
@@ -89,9 +93,3 @@ def field_name_left_out_of_folders(bug: Bug) -> None:
 def partition_values_not_escaped(bug: Bug) -> None:
     """Writes partition values as they are where the table asks for escaped ones."""
     bug.edit(partitions.partition_path, "elif url_encode:", "elif False:")
-
-
-@planted(breaks="LF-005")
-def log_versions_compared_as_text(bug: Bug) -> None:
-    """Sorts the log files of one instant by the text of their version, 10 before 9."""
-    bug.edit(names.LogFileName.merge_order, "self.version,", "str(self.version),")

@@ -65,18 +65,6 @@ def every_block_version_accepted(bug: Bug) -> None:
     bug.edit(reader._Body.block, "version != FORMAT_VERSION", "False")
 
 
-@planted(breaks="LF-022")
-def footer_taken_for_empty(bug: Bug) -> None:
-    """Takes the footer for four bytes whatever they say."""
-    bug.edit(reader._Body.block, "    self._map()\n    if", "    self._int()\n    if")
-
-
-@planted(breaks="LF-036")
-def blocks_of_pending_actions_are_applied(bug: Bug) -> None:
-    """Filters per file and not per block: a block of an action that did not complete is applied."""
-    bug.edit(SliceReader._counts, "return self.timeline.completion_of(block.instant) is not None", "return True")
-
-
 @planted(breaks="BLK-004")
 def commands_are_skipped(bug: Bug) -> None:
     """Passes over rollback commands."""
@@ -87,12 +75,6 @@ def commands_are_skipped(bug: Bug) -> None:
 def commands_undo_the_block_before(bug: Bug) -> None:
     """Undoes the one block before a command, whoever wrote it."""
     bug.edit(SliceReader.blocks, "[queued for queued in queue if queued.instant != target]", "queue[:-1]")
-
-
-@planted(breaks="LCP-003")
-def compacted_blocks_are_read_beside_their_inputs(bug: Bug) -> None:
-    """Reads the joined block of a log compaction after everything that was written meanwhile."""
-    bug.edit(SliceReader.blocks, "return _with_compacted_in_place(queue)", "return queue")
 
 
 @planted(breaks=("BLK-006", "BLK-009"))
@@ -111,9 +93,3 @@ def ordering_of_deletes_is_ignored(bug: Bug) -> None:
 def records_only_in_logs_are_dropped(bug: Bug) -> None:
     """Joins logs to base rows and drops log records without one."""
     bug.edit(changes.select, "if key not in met]", "if key in met]")
-
-
-@planted(breaks=("LF-018", "LF-046"))
-def partial_blocks_are_read_as_whole_rows(bug: Bug) -> None:
-    """Fills the columns that a partial update leaves alone with null instead of refusing or merging it."""
-    bug.edit(SliceReader._counts, '.lower() == "true"', '.lower() == "no"')

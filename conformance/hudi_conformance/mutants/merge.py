@@ -18,13 +18,13 @@ def late_deletes_win(bug: Bug) -> None:
     bug.item(merge.EVENT_TIME, (Kind.ROW, Kind.DELETE), Decision.NEWER)
 
 
-@planted(breaks=("MRG-003", "BLK-012"))
+@planted(breaks=("MRG-029", "BLK-009"))
 def tombstones_forget_their_ordering(bug: Bug) -> None:
     """Lets a late row come back after a delete with a higher ordering value."""
     bug.item(merge.EVENT_TIME, (Kind.DELETE, Kind.ROW), Decision.NEWER)
 
 
-@planted(breaks="BLK-012")
+@planted(breaks=("BLK-012", "MRG-014"))
 def deletes_by_key_are_compared(bug: Bug) -> None:
     """Compares the ordering value of a delete that has none, as if it were 0."""
     bug.item(merge.EVENT_TIME, (Kind.ROW, Kind.KEY_DELETE), Decision.BY_ORDERING)
@@ -48,7 +48,7 @@ def commit_time_honours_the_ordering_field(bug: Bug) -> None:
     bug.item(merge.DECISIONS, "COMMIT_TIME_ORDERING", merge.EVENT_TIME)
 
 
-@planted(breaks=("MRG-003", "MRG-008"))
+@planted(breaks=("MRG-003", "MRG-008", "MRG-014"))
 def logs_are_folded_before_they_meet_the_base_row(bug: Bug) -> None:
     """Folds all logs first: a base row that was deleted in between comes back, as with Apache Hudi 1.2."""
     bug.edit(
@@ -70,7 +70,7 @@ def batch_combined_by_arrival(bug: Bug) -> None:
     bug.edit(rows.combine, "properties.merge_mode", '"COMMIT_TIME_ORDERING"')
 
 
-@planted(breaks="MRG-026")
+@planted(breaks=("MRG-011", "MRG-026"))
 def first_of_a_batch_wins(bug: Bug) -> None:
     """Keeps the first of several records of a key in one input."""
     bug.edit(rows.combine, "Changes([plain], plain.schema)", "Changes([plain.take(positions[::-1])], plain.schema)")

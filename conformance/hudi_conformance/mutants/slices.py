@@ -1,14 +1,14 @@
 """Planted bugs in file slices and queries."""
 
 from hudi_conformance.mutants.planting import Bug, planted
-from hudi_reference.table import file_groups, table
+from hudi_reference.table import table
 from hudi_reference.table.file_groups import FileGroup, FileGroups
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.table import Table
 from hudi_reference.timeline.active import Timeline
 
 
-@planted(breaks="RDR-015")
+@planted(breaks=("RDR-015", "CMP-006"))
 def older_logs_applied_again(bug: Bug) -> None:
     """Applies all logs of a group to its newest base file, also those that are already in it."""
     bug.edit(
@@ -16,12 +16,6 @@ def older_logs_applied_again(bug: Bug) -> None:
         "        return newest\n",
         "        return replace(newest, log_files=sum((s.log_files for s in reversed(self.slices)), ()))\n",
     )
-
-
-@planted(breaks="RDR-015")
-def logs_belong_to_the_base_before_their_request(bug: Bug) -> None:
-    """Gives a log to the newest base file that is older than the log's requested time, not its completion."""
-    bug.edit(file_groups._slices, "start <= completion", "start <= parsed.instant")
 
 
 @planted(breaks=("RDR-010", "TL-010"))
@@ -50,12 +44,6 @@ def time_travel_stays_at_home(bug: Bug) -> None:
 def time_travel_stops_one_short(bug: Bug) -> None:
     """Leaves the instant itself out of a query as of that instant."""
     bug.edit(Timeline.until, "if instant.requested <= requested)", "if instant.requested < requested)")
-
-
-@planted(breaks="TYP-008")
-def time_travel_past_a_pending_write(bug: Bug) -> None:
-    """Answers for a time whose rows a pending write may still change."""
-    bug.edit(table._as_of, "in before.pending", "in ()")
 
 
 @planted(breaks="CMP-003")
@@ -95,7 +83,7 @@ def logs_are_ignored(bug: Bug) -> None:
 @planted(breaks="MRG-015")
 def ordering_column_only_when_asked_for(bug: Bug) -> None:
     """Reads the ordering column only if it is in the projection, and merges without it otherwise."""
-    bug.edit(SliceReader._merge_columns, "(KEY, IS_DELETED, *ordering)", "(KEY, IS_DELETED)")
+    bug.edit(SliceReader._merge_columns, "*self.key_fields, *ordering)", "*self.key_fields)")
 
 
 @planted(breaks="MRG-015")
@@ -106,3 +94,15 @@ def base_rows_are_filtered_before_merging(bug: Bug) -> None:
         "return rows",
         "return rows if rows.num_rows else self.reader.read(found, self.columns, logs=False)",
     )
+
+
+@planted(breaks="META-012")
+def unfilled_keys_are_taken_as_they_are(bug: Bug) -> None:
+    """Merges by the stored key column where the table leaves it empty, and so takes all rows for one."""
+    bug.edit(SliceReader._keyed, "if not self.key_fields:", "if True:")
+
+
+@planted(breaks="BF-008")
+def files_of_losing_attempts_are_read(bug: Bug) -> None:
+    """Reads what an attempt left behind that lost against another one of the same action."""
+    bug.edit(file_groups.load_file_groups, "if won(path):", "if True:")

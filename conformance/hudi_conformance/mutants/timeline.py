@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hudi_conformance.mutants.planting import Bug, planted
 from hudi_reference.table import commit
-from hudi_reference.timeline import active, generator, history, instant, states
+from hudi_reference.timeline import active, history, instant, states
 from hudi_reference.timeline.instant import Instant
 
 
@@ -67,18 +67,6 @@ def completion_time_is_the_begin_time(bug: Bug) -> None:
         "next_time(self.clock, timeline, utc=_is_utc(self.properties), after=self.requested)",
         "self.requested",
     )
-
-
-@planted(breaks="TL-034")
-def instants_drawn_without_looking(bug: Bug) -> None:
-    """Draws a time without regard to those that are taken."""
-    bug.edit(generator.next_time, "latest = max(latest, after)", "latest = after")
-
-
-@planted(breaks=("S3-002", "TL-003"))
-def publishing_overwrites(bug: Bug) -> None:
-    """Publishes an instant over the one that another writer created."""
-    bug.edit(commit._publish, "storage.create(path, content)", "storage.put(path, content)")
 
 
 @planted(breaks="TL-006")
