@@ -1,7 +1,7 @@
 """Planted bugs in file slices and queries."""
 
 from hudi_conformance.mutants.planting import Bug, planted
-from hudi_reference.table import table
+from hudi_reference.table import file_groups, table
 from hudi_reference.table.file_groups import FileGroup, FileGroups
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.table import Table
