@@ -1,0 +1,116 @@
+"""The reference on Apache Spark behind the contract; runs in the environment of the extra `spark`.
+
+`python -m hudi_conformance.engines.spark` speaks the contract's protocol.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from hudi_conformance import __version__
+from hudi_conformance.contract import Conflict, Engine, EngineError, Hello, Query, Refused, TableSpec
+from hudi_conformance.contract.messages import Operation
+from hudi_conformance.contract.serve import serve
+from hudi_conformance.engines.environments import ensure_java
+from hudi_conformance.engines.reference import OFFERED
+from hudi_reference import create_table, open_table
+from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
+from hudi_reference.schema.avro import META_COLUMNS
+from hudi_reference.schema.evolution import conform
+
+
+class SparkEngine(Engine):
+    """Tables as DataFrames. Spark starts with `hello` and ends with this object; between messages no state is kept."""
+
+    @cached_property
+    def spark(self) -> Any:
+        """The session, on the machine's Java or the packaged one."""
+        ensure_java()
+        from hudi_spark.session import local_session
+
+        return local_session()
+
+    def hello(self) -> Hello:
+        """The suite's own version: engine and suite are one distribution."""
+        self.spark.range(1).count()
+        return Hello("spark", __version__, "python", OFFERED)
+
+    def read(self, table: str, query: Query) -> pa.Table:
+        """Snapshot, read-optimized and as-of queries. Spark's timestamps come back as the table's type."""
+        import hudi_spark
+        from hudi_spark.read import make_plan
+
+        if query.kind not in ("snapshot", "read-optimized", "as-of"):
+            raise Refused(f"read.{query.kind}", "this query is still to come")
+        chosen: dict[str, Any] = {"query": query.kind, "where": query.where, "as_of": query.as_of}
+        with _in_terms_of_the_contract():
+            stored = make_plan(table, **chosen).query.reader.schema
+            columns = query.columns if query.columns is not None else [n for n in stored.names if n not in META_COLUMNS]
+            with hudi_spark.errors_of_executors():
+                rows = hudi_spark.read(self.spark, table, columns=columns, **chosen).toArrow()
+            return conform(rows, pa.schema([stored.field(name) for name in columns]), "result")
+
+    def inspect(self, uri: str) -> dict[str, Any]:
+        """Properties, timeline and file groups of a table, by the reference: the plan's own code."""
+        with _in_terms_of_the_contract():
+            found: dict[str, Any] = open_table(uri).inspect()
+            return found
+
+    def create(self, table: str, spec: TableSpec) -> None:
+        """An empty table, by the reference."""
+        with _in_terms_of_the_contract():
+            create_table(
+                table,
+                name=spec.name,
+                schema=dict(spec.schema),
+                record_key=spec.record_key,
+                partition=spec.partition,
+                table_type=spec.type,
+                ordering=spec.ordering,
+                merge_mode=spec.merge_mode,
+                hive_style=spec.hive_style,
+                url_encode=spec.url_encode,
+                properties=dict(spec.properties),
+            )
+
+    def write(self, table: str, operation: Operation, rows: pa.Table) -> str:
+        """One commit of a DataFrame."""
+        import hudi_spark
+
+        with _in_terms_of_the_contract():
+            instant: str = getattr(hudi_spark, operation)(self.spark.createDataFrame(rows), table)
+            return instant
+
+    def close(self) -> None:
+        """Stop Spark, if it was started."""
+        if "spark" in self.__dict__:
+            self.spark.stop()
+
+
+@contextmanager
+def _in_terms_of_the_contract() -> Iterator[None]:
+    """The families of the reference's errors, and Spark's errors by their first line, as answers of the contract."""
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except UnsupportedFeature as e:
+        raise Refused(e.feature, str(e)) from e
+    except WriteConflict as e:
+        raise Conflict(str(e)) from e
+    except HudiError as e:
+        raise EngineError(str(e)) from e
+    except PySparkException as e:
+        raise EngineError(f"{type(e).__name__}: {str(e).strip().splitlines()[0]}", str(e)) from e
+
+
+def main() -> None:
+    """Answer messages on standard input until it ends."""
+    serve(SparkEngine)
+
+
+if __name__ == "__main__":
+    main()

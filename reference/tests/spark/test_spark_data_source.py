@@ -1,0 +1,120 @@
+"""The format `hudi-reference` in Spark's reader, writer and SQL."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from hudi_reference import WritableTable
+from hudi_reference.errors import InvalidRows, Misuse, TableNotFound
+from reference_samples import TABLE_TYPES, keys, names, trip, trips
+from spark_samples import in_order, rows_of_frame
+
+pytest.importorskip("pyspark", reason="needs the extra spark")
+
+import hudi_spark
+from hudi_spark.data_source import HudiReference
+
+Make = Callable[..., WritableTable]
+
+
+@pytest.fixture(scope="module")
+def source(spark: Any) -> Any:
+    """The session with the format registered."""
+    spark.dataSource.register(HudiReference)
+    return spark
+
+
+@pytest.mark.parametrize("table_type", TABLE_TYPES)
+def test_the_format_reads_what_the_reference_reads(source: Any, make_table: Make, table_type: str) -> None:
+    """Snapshot, read-optimized and as-of by options; fewer columns by a schema."""
+    table = make_table(table_type=table_type, ordering=("ts",), partition=("p",))
+    first = table.upsert(trips(*(trip(str(n), "old", 1, f"p{n % 2}") for n in range(6))))
+    table.upsert(trips(trip("1", "new", 2, "p1")))
+    table.delete(keys("2", p=["p0"]))
+    reader = source.read.format("hudi-reference")
+    for options, expected in [
+        ({}, table.snapshot()),
+        ({"query": "read-optimized"}, table.read_optimized()),
+        ({"as_of": first}, table.as_of(first)),
+    ]:
+        assert rows_of_frame(reader.options(**options).load(table.uri), expected.schema) == in_order(expected)
+    chosen = source.read.format("hudi-reference").schema("name string, id string").load(table.uri)
+    assert rows_of_frame(chosen, pa.schema([("name", pa.string()), ("id", pa.string())])) == in_order(
+        table.snapshot(["name", "id"])
+    )
+
+
+def test_an_empty_table_is_an_empty_frame(source: Any, make_table: Make) -> None:
+    """A table without slices has no partitions to read, and its columns."""
+    table = make_table()
+    frame = source.read.format("hudi-reference").load(table.uri)
+    assert (frame.count(), frame.columns) == (0, table.snapshot().column_names)
+
+
+def test_sql_asks_and_appends(source: Any, make_table: Make) -> None:
+    """CREATE TABLE USING, SELECT with WHERE and GROUP BY, INSERT INTO."""
+    table = make_table(table_type="MERGE_ON_READ", ordering=("ts",))
+    table.upsert(trips(*(trip(str(n), f"n{n % 2}", n) for n in range(10))))
+    table.upsert(trips(trip("1", "changed", 100)))
+    source.sql(f"CREATE TABLE trips_of_sql USING `hudi-reference` OPTIONS (path '{table.uri}')")
+    try:
+        asked = "SELECT name, count(*) AS n, sum(ts) AS ts FROM trips_of_sql WHERE id <> '0' GROUP BY name"
+        assert {(row.name, row.n, row.ts) for row in source.sql(asked).collect()} == {
+            ("n0", 4, 20), ("n1", 4, 24), ("changed", 1, 100),
+        }  # fmt: skip
+    finally:
+        source.sql("DROP TABLE trips_of_sql")
+
+
+def test_views_of_a_frame_answer_sql(source: Any, make_table: Make) -> None:
+    """The DataFrame of `hudi_spark.read` as a view."""
+    table = make_table(partition=("p",))
+    table.insert(trips(*(trip(str(n), "n", n, f"p{n % 2}") for n in range(10))))
+    hudi_spark.read(source, table.uri).createOrReplaceTempView("trips_of_frame")
+    found = source.sql("SELECT p, max(ts) AS latest FROM trips_of_frame WHERE ts < 8 GROUP BY p").collect()
+    assert {(row.p, row.latest) for row in found} == {("p0", 6), ("p1", 7)}
+
+
+@pytest.mark.parametrize("operation", ["bulk_insert", "insert"])
+def test_appending_is_one_commit(source: Any, make_table: Make, operation: str) -> None:
+    """All tasks of a write are one completed instant of that operation; nothing is left pending."""
+    table = make_table(partition=("p",))
+    rows = source.createDataFrame(trips(*(trip(str(n), "n", n, f"p{n % 2}") for n in range(10))))
+    rows.write.format("hudi-reference").mode("append").option("operation", operation).save(table.uri)
+    assert sorted(names(table)) == sorted(str(n) for n in range(10))
+    assert len(table.timeline.instants) == len(table.timeline.completed) == 1
+    assert [commit.operation for commit in table.file_groups().commits.values()] == [operation.upper()]
+
+
+def test_what_the_format_does_not_do_is_said(source: Any, make_table: Make) -> None:
+    """Overwriting and upserts are refused before anything is written; so are columns that do not fit."""
+    table = make_table()
+    rows = source.createDataFrame(trips(trip("1")))
+    writer = rows.write.format("hudi-reference")
+    with pytest.raises(Misuse, match="only appends"), hudi_spark.errors_of_executors():
+        writer.mode("overwrite").save(table.uri)
+    with pytest.raises(Misuse, match="only appends"), hudi_spark.errors_of_executors():
+        writer.mode("append").option("operation", "upsert").save(table.uri)
+    with pytest.raises(InvalidRows), hudi_spark.errors_of_executors():
+        rows.drop("ts").write.format("hudi-reference").mode("append").save(table.uri)
+    assert not table.timeline.instants
+
+
+def test_a_failed_append_is_never_visible(source: Any, make_table: Make) -> None:
+    """A row without a key is found by a task; the write stays inflight for a rollback."""
+    table = make_table()
+    rows = source.createDataFrame(trips(trip("1"), trip("")))
+    with pytest.raises(InvalidRows), hudi_spark.errors_of_executors():
+        rows.write.format("hudi-reference").mode("append").save(table.uri)
+    assert table.snapshot().num_rows == 0
+    assert [instant.state.name for instant in table.timeline.pending] == ["INFLIGHT"]
+
+
+def test_a_place_without_a_table_is_named(source: Any, tmp_path: Any) -> None:
+    """What is wrong with the table is said when the frame is made."""
+    with pytest.raises(TableNotFound), hudi_spark.errors_of_executors():
+        source.read.format("hudi-reference").load(str(tmp_path))
+    with pytest.raises(Misuse), hudi_spark.errors_of_executors():
+        source.read.format("hudi-reference").load()

@@ -1,0 +1,270 @@
+"""What hudi_spark writes, the reference reads; and nothing else becomes visible."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pyarrow as pa
+import pytest
+
+from hudi_reference import WritableTable, create_table, open_table
+from hudi_reference.errors import HudiError, InvalidRows, Misuse, UnsupportedTableFeature, WriteConflict
+from hudi_reference.layout.names import parse_data_file_name
+from hudi_reference.schema.avro import META_COLUMNS
+from reference_samples import (
+    FLAGGED_SCHEMA,
+    SCHEMA,
+    TABLE_TYPES,
+    contents,
+    data_files,
+    data_rows,
+    flagged,
+    keys,
+    names,
+    set_property,
+    trip,
+    trips,
+)
+from spark_samples import rows_of_frame
+
+pytest.importorskip("pyspark", reason="needs the extra spark")
+
+import hudi_spark
+from hudi_spark import write
+from hudi_spark.tasks import FilesTask
+
+Make = Callable[..., WritableTable]
+Batches = Iterable[pa.RecordBatch]
+
+PROGRAM: list[tuple[str, pa.Table]] = [
+    ("upsert", flagged(*(trip(str(n), "first", 10, f"p{n % 3}") for n in range(30)))),
+    (
+        "upsert",
+        flagged(
+            trip("1", "late", 9, "p1"),
+            trip("2", "newer", 11, "p2"),
+            trip("3", "gone", 12, "p0", _hoodie_is_deleted=True),
+            trip("4", "gone", 8, "p1", _hoodie_is_deleted=True),
+            trip("5", "elsewhere", 11, "p0"),
+            trip("twice", "first", 2, "p4"),
+            trip("twice", "second", 1, "p4"),
+            trip("never", "gone", 1, "p4", _hoodie_is_deleted=True),
+        ),
+    ),
+    ("delete", keys("6", "7", "unknown", p=["p0", "p0", "p1"])),
+    ("bulk_insert", flagged(*(trip(f"more{n}", "bulk", n, f"p{n % 5}") for n in range(10)))),
+    ("upsert", flagged(trip("more1", "changed", 5, "p1"), trip("6", "again", 1, "p0"), trip("2", "newest", None, "p2"))),
+]
+
+
+def frame(spark: Any, rows: pa.Table, partitions: int = 2) -> Any:
+    """Rows as a DataFrame in so many partitions, in their order."""
+    return spark.createDataFrame(rows).coalesce(1) if partitions == 1 else spark.createDataFrame(rows)
+
+
+@pytest.mark.parametrize("partition", [("p",), ()], ids=["partitioned", "unpartitioned"])
+@pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"])
+@pytest.mark.parametrize("table_type", TABLE_TYPES)
+def test_a_program_of_writes_ends_as_the_reference_ends(
+    spark: Any, make_table: Make, tmp_path: Path, table_type: Any, mode: Any, partition: tuple[str, ...]
+) -> None:
+    """Inserts, updates, late records, flagged deletes, deletes by key and repeated keys, commit by commit."""
+    options: dict[str, Any] = {"schema": FLAGGED_SCHEMA, "table_type": table_type, "merge_mode": mode}
+    options |= {"ordering": ("ts",), "partition": partition}
+    table = make_table(**options)
+    twin = create_table(str(tmp_path / "twin"), name="trips", record_key=("id",), **options)
+    for operation, rows in PROGRAM:
+        getattr(twin, operation)(rows)
+        instant = getattr(hudi_spark, operation)(frame(spark, rows), table.uri)
+        assert [i.requested for i in open_table(table.uri).timeline.completed][-1] == instant
+        assert data_rows(open_table(table.uri).snapshot()) == data_rows(twin.snapshot())
+    snapshot = twin.snapshot().drop_columns(list(META_COLUMNS))
+    written = hudi_spark.read(spark, table.uri, columns=snapshot.column_names)
+    assert rows_of_frame(written, snapshot.schema) == sorted(snapshot.to_pylist(), key=repr)
+
+
+def test_merge_on_read_changes_go_to_log_files_of_their_group(spark: Any, make_table: Make) -> None:
+    """An upsert of known keys adds log files and no base file; no file group is added."""
+    table = make_table(table_type="MERGE_ON_READ", ordering=("ts",))
+    hudi_spark.bulk_insert(frame(spark, trips(*(trip(str(n), "old", 1) for n in range(10))), 1), table.uri)
+    bases = data_files(table, ".parquet")
+    hudi_spark.upsert(frame(spark, trips(trip("1", "new", 2), trip("9", "new", 2))), table.uri)
+    assert data_files(table, ".parquet") == bases
+    assert len(data_files(table, ".log.")) == 1
+    assert names(table)["9"] == "new"
+
+
+def test_meta_columns_tell_the_row_its_file_and_commit(spark: Any, make_table: Make) -> None:
+    """File names are those of the files, sequence numbers are unique in a commit, carried rows keep commit and number."""
+    table = make_table(partition=("p",))
+    first = hudi_spark.bulk_insert(frame(spark, trips(*(trip(str(n), "old", 1, f"p{n % 2}") for n in range(20)))), table.uri)
+    second = hudi_spark.upsert(frame(spark, trips(trip("1", "new", 2, "p1"), trip("2", "new", 2, "p0"))), table.uri)
+    rows = table.snapshot().to_pylist()
+    latest = {found.base_file for found in table.file_groups().latest_slices}
+    assert {row["_hoodie_file_name"] for row in rows} == latest
+    assert len({row["_hoodie_commit_seqno"] for row in rows}) == len(rows)
+    assert {row["id"]: row["_hoodie_commit_time"] for row in rows} == {
+        str(n): second if n in (1, 2) else first for n in range(20)
+    }
+
+
+def test_stats_tell_what_was_written(spark: Any, make_table: Make) -> None:
+    """Commit metadata counts inserts, updates and deletes by file, with the sizes of the files."""
+    table = make_table(partition=("p",), schema=FLAGGED_SCHEMA)
+    hudi_spark.upsert(frame(spark, flagged(*(trip(str(n), "old", 1, "p") for n in range(5)))), table.uri)
+    changes = flagged(trip("1", "new", 2, "p"), trip("2", None, 2, "p", _hoodie_is_deleted=True), trip("9", "new", 2, "p"))
+    hudi_spark.upsert(frame(spark, changes), table.uri)
+    commit = list(table.file_groups().commits.values())[-1]
+    assert commit.operation == "UPSERT"
+    assert sorted((s.updates, s.deletes, s.inserts, s.writes) for s in commit.stats) == [(0, 0, 1, 1), (1, 1, 0, 4)]
+    assert all(len(table.storage.get(stat.path)) == stat.size for stat in commit.stats)
+
+
+def test_new_keys_can_be_spread_over_several_file_groups(spark: Any, make_table: Make) -> None:
+    """`new_groups` file groups for each partition; a key that comes twice stays one row."""
+    table = make_table()
+    rows = trips(*(trip(str(n % 50), f"n{n}", n) for n in range(100)))
+    hudi_spark.upsert(frame(spark, rows, 1), table.uri, new_groups=3)
+    assert len(table.file_groups().groups) == 3
+    assert names(table) == {str(n): f"n{n + 50}" for n in range(50)}
+
+
+def test_an_empty_frame_is_a_commit_without_files(spark: Any, make_table: Make) -> None:
+    """Nothing to write is an instant on the timeline like any other."""
+    table = make_table()
+    for operation in (hudi_spark.bulk_insert, hudi_spark.upsert):
+        operation(frame(spark, trips()), table.uri)
+    assert len(table.timeline.completed) == 2
+    assert data_files(table) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "error"),
+    [
+        (trips(trip("1")).append_column("more", pa.array(["x"])), InvalidRows),
+        (trips(trip("1")).drop_columns(["ts"]), InvalidRows),
+        (trips(trip("1")).append_column("id", pa.array(["x"])), InvalidRows),
+        (trips(trip("1")).drop_columns(["id"]), InvalidRows),
+        (trips(trip("1")).set_column(2, "ts", pa.array(["word"])), InvalidRows),
+        (pa.concat_tables([trips(trip(str(n))) for n in range(5)] + [trips(trip(""))]), InvalidRows),
+    ],
+    ids=["unknown column", "missing column", "column twice", "no key", "other type", "empty key"],
+)
+@pytest.mark.parametrize("operation", ["bulk_insert", "upsert"])
+def test_rows_that_do_not_fit_leave_the_table_as_it_was(
+    spark: Any, make_table: Make, operation: str, rows: pa.Table, error: type[HudiError]
+) -> None:
+    """Columns are checked on the driver, values on the executors, both before the write begins."""
+    table = make_table()
+    before = contents(table.storage)
+    with pytest.raises(error):
+        getattr(hudi_spark, operation)(frame(spark, rows), table.uri)
+    assert contents(table.storage) == before
+
+
+def test_tables_that_need_more_are_refused(spark: Any, make_table: Make) -> None:
+    """A table whose indexes this writer does not keep is not written to; nor is one in this process's memory."""
+    table = make_table()
+    set_property(table.storage, "hoodie.table.metadata.partitions", "files")
+    with pytest.raises(UnsupportedTableFeature):
+        hudi_spark.upsert(frame(spark, trips(trip("1"))), table.uri)
+    with pytest.raises(Misuse):
+        hudi_spark.upsert(frame(spark, trips(trip("1"))), "memory:///t")
+
+
+@pytest.mark.parametrize("table_type", TABLE_TYPES)
+def test_a_task_that_fails_after_writing_leaves_no_duplicates(
+    spark: Any, make_table: Make, monkeypatch: pytest.MonkeyPatch, table_type: str
+) -> None:
+    """The files of a lost attempt are deleted before the commit completes: rows and files are those of one attempt."""
+
+    class FailsAtFirst(FilesTask):
+        def append(self, given: Batches) -> Iterator[pa.RecordBatch]:
+            return self.once(FilesTask.append(self, given))
+
+        def change(self, given: Batches) -> Iterator[pa.RecordBatch]:
+            return self.once(FilesTask.change(self, given))
+
+        def once(self, stats: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            from pyspark import TaskContext
+
+            written = list(stats)
+            if TaskContext.get().attemptNumber() == 0:
+                raise OSError("the executor dies with its files written")
+            yield from written
+
+    table = make_table(table_type=table_type, ordering=("ts",), partition=("p",))
+    monkeypatch.setattr(write, "FilesTask", FailsAtFirst)
+    hudi_spark.bulk_insert(frame(spark, trips(*(trip(str(n), "old", 1, f"p{n % 2}") for n in range(10)))), table.uri)
+    hudi_spark.upsert(frame(spark, trips(trip("1", "new", 2, "p1"), trip("new", "new", 2, "p0"))), table.uri)
+    assert names(table) == {**{str(n): "old" for n in range(10)}, "1": "new", "new": "new"}
+    named = {stat.path for commit in table.file_groups().commits.values() for stat in commit.stats}
+    assert set(data_files(table)) == named
+    attempts = [name.write_token.split("-") for path in named if (name := parse_data_file_name(path.rpartition("/")[2]))]
+    assert attempts
+
+
+def test_a_write_that_fails_for_good_is_never_visible(spark: Any, make_table: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files it left belong to an action that is not completed, which stays for a rollback."""
+    from pyspark.errors import PySparkException
+
+    class Fails(FilesTask):
+        def append(self, given: Batches) -> Iterator[pa.RecordBatch]:
+            yield from FilesTask.append(self, given)
+            raise OSError("no space left")
+
+    table = make_table()
+    table.insert(trips(trip("1", "kept")))
+    monkeypatch.setattr(write, "FilesTask", Fails)
+    with pytest.raises(PySparkException, match="no space left"):
+        hudi_spark.bulk_insert(frame(spark, trips(trip("2", "lost"))), table.uri)
+    assert names(table) == {"1": "kept"}
+    assert [instant.state.name for instant in table.timeline.pending] == ["INFLIGHT"]
+    assert len(data_files(table)) > 1
+
+
+def test_a_write_that_was_rolled_back_meanwhile_conflicts(
+    spark: Any, make_table: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever takes the inflight instant away wins: nothing of the write becomes visible."""
+
+    class RolledBack(FilesTask):
+        def append(self, given: Batches) -> Iterator[pa.RecordBatch]:
+            commit = self.commit
+            commit.storage.delete(f"{commit.properties.timeline_folder}/{commit.requested}.inflight")
+            return FilesTask.append(self, given)
+
+    table = make_table()
+    monkeypatch.setattr(write, "FilesTask", RolledBack)
+    with pytest.raises(WriteConflict):
+        hudi_spark.bulk_insert(frame(spark, trips(trip("1"))), table.uri)
+    assert table.snapshot().num_rows == 0
+
+
+def test_a_write_that_loses_its_file_group_conflicts(spark: Any, make_table: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another writer that changed the same file group first keeps its update."""
+    table = make_table()
+    table.insert(trips(trip("1", "old", 1)))
+    uri = table.uri
+
+    class Late(FilesTask):
+        def change(self, given: Batches) -> Iterator[pa.RecordBatch]:
+            rows = list(given)
+            if rows:
+                open_table(uri).upsert(trips(trip("1", "other", 1)))
+            return FilesTask.change(self, rows)
+
+    monkeypatch.setattr(write, "FilesTask", Late)
+    with pytest.raises(WriteConflict, match="same file group"):
+        hudi_spark.upsert(frame(spark, trips(trip("1", "mine", 1))), uri)
+    assert names(table) == {"1": "other"}
+
+
+def test_tables_on_s3_are_written_by_the_executors(spark: Any, s3_bucket: str) -> None:
+    """Keys are looked up and files written through the store that the URI names."""
+    uri = f"{s3_bucket}/{uuid4()}"
+    create_table(uri, name="t", schema=SCHEMA, record_key=("id",), table_type="MERGE_ON_READ", ordering=("ts",))
+    hudi_spark.bulk_insert(frame(spark, trips(trip("1", "a", 1), trip("2", "b", 1))), uri)
+    hudi_spark.upsert(frame(spark, trips(trip("1", "c", 2), trip("3", "d", 1))), uri)
+    assert names(open_table(uri)) == {"1": "c", "2": "b", "3": "d"}
