@@ -1,5 +1,8 @@
 """The doubles: each commits its sin, says so, and is caught by the cases that it should fear."""
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -7,6 +10,7 @@ import pytest
 
 from hudi_conformance import cases, requirements_index
 from hudi_conformance.contract import (
+    ContractError,
     EngineCrash,
     EngineTimeout,
     ProtocolFault,
@@ -19,7 +23,7 @@ from hudi_conformance.contract.errors import SlowStart, WrongId
 from hudi_conformance.engines.distortions import distorted
 from hudi_conformance.engines.doubles import SINS
 from hudi_conformance.golden import ask
-from hudi_conformance.verdict import Outcome, judge, lacking
+from hudi_conformance.verdict import Outcome, Result, judge, judge_exception, lacking
 
 SCHEMA = {
     "type": "record",
@@ -184,6 +188,29 @@ def test_every_sin_against_the_data_is_caught_by_a_golden_case_that_cites_its_ru
             for case in citing
             if not lacking(case.needs, double.hello)
         ), f"none of {len(citing)} cases that cite {', '.join(sin.rules)} catches it"
+
+
+@pytest.mark.parametrize("sin", [sin for sin in SINS.values() if not sin.rules], ids=lambda sin: sin.name)
+def test_every_sin_against_the_contract_is_caught_by_any_case_of_its_area(sin):
+    """It has the outcome that it should have in a report: told apart from wrong rows."""
+    needs = "merge-on-read" if sin.name == "claims-features-it-lacks" else "read.snapshot"
+    case = next(c for c in cases.find_cases() if c.area == sin.area and needs in c.needs and c.expected.rows)
+    try:
+        with connect(f"double:{sin.name}") as double:
+            outcome = judge(case, sin.name, double.hello, ask(double, case)).outcome
+    except ContractError as error:
+        outcome = judge_exception(error).outcome
+    assert outcome == sin.outcome
+
+
+def test_the_double_that_loses_writes_is_caught_by_a_relay(tmp_path):
+    """What it says it wrote is not there for the next reader; the case cites a rule that it breaks."""
+    command = [sys.executable, "-m", "pytest", "--pyargs", "hudi_conformance.suite.test_relay", "-q", "-p", "no:cacheprovider"]
+    more = ["--engine", "double:loses-writes", "--engine", "reference", "--report", str(tmp_path / "report")]
+    subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, timeout=300, check=False)
+    results = [Result.from_json(json.loads(line)) for line in (tmp_path / "report" / "report.jsonl").read_text().splitlines()]
+    wrong = {rule for result in results if result.outcome is Outcome.FAIL for rule in result.requirements}
+    assert wrong & set(SINS["loses-writes"].rules)
 
 
 def test_a_distorted_copy_is_gone_afterwards(table):

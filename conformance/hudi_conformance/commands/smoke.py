@@ -1,5 +1,6 @@
 """`hudi-conformance smoke`: a first look at an adapter."""
 
+import shlex
 from typing import Annotated
 
 import typer
@@ -30,7 +31,7 @@ def smoke(
         known = any((finding.cure, finding.blame) == (before.cure, before.blame) for before in found)
         found.append(finding)
         _show(console, finding, again=known)
-    raise typer.Exit(_conclude(console, found))
+    raise typer.Exit(_conclude(console, engine, found))
 
 
 def _show(console: Console, finding: Finding, *, again: bool) -> None:
@@ -47,11 +48,11 @@ def _show(console: Console, finding: Finding, *, again: bool) -> None:
         console.print(f"{'':14}[bold]cure[/bold]  {escape(finding.cure)}", soft_wrap=True)
 
 
-def _conclude(console: Console, found: list[Finding]) -> int:
+def _conclude(console: Console, engine: str, found: list[Finding]) -> int:
     """The last line, and the exit code: 0 all is well, 1 the engine is wrong, 3 the adapter is."""
     blamed = [finding.blame for finding in found if finding.blame is not None]
     if not blamed:
-        console.print("\nThe adapter keeps the contract. Next: hudi-conformance run")
+        console.print(f"\nThe adapter keeps the contract. Next: hudi-conformance run {shlex.quote(engine)}", soft_wrap=True)
         return 0
     if "adapter" in blamed:
         console.print(f"\nThe adapter is at fault in {_steps(blamed.count('adapter'))}. Mend that first.")
