@@ -126,9 +126,9 @@ exec "{home}/bin/java" "$@"
 """
 
 
-def command_for(extra: str) -> str:
-    """The one command, for a person, that makes the environment of `extra`."""
-    return f"hudi-conformance doctor --make {extra}"
+def command_for(engine: str) -> str:
+    """The one command, for a person, that brings all that `engine` needs (a name of the registry, or `all`)."""
+    return f"hudi-conformance doctor --make {engine}"
 
 
 def _make(extra: str, progress: Progress) -> Path:
@@ -180,7 +180,7 @@ def _run(command: list[str], variables: dict[str, str], extra: str, progress: Pr
         if any(sign in text.lower() for sign in _OFFLINE):
             raise Offline(
                 f"the environment of {extra} is not there and the package index is out of reach; "
-                f"when online run: {command_for(extra)}\n{text}"
+                f"when online run: {command_for('all')}\n{text}"
             )
         raise EnvironmentFailure(f"the environment of {extra} could not be made ({' '.join(command[:2])}):\n{text}")
 

@@ -72,10 +72,9 @@ class HudiRs(Engine):
 
             opened = HudiTableBuilder.from_base_uri(table).build()
             batches = opened.read(_options(query))
-            if batches:
-                rows = pa.Table.from_batches(batches)
-            else:  # no rows come without their schema
-                rows = opened.get_schema_with_meta_fields().empty_table()
+            # An empty answer comes without its schema.
+            schema = batches[0].schema if batches else opened.get_schema_with_meta_fields()
+            rows = pa.Table.from_batches(batches, schema)
         return rows.select(query.columns or [c for c in rows.column_names if c not in _META_COLUMNS])
 
 
@@ -105,19 +104,16 @@ def _text(value: Any) -> str:
 @contextmanager
 def _in_contract_words(query: Query) -> Iterator[None]:
     """Turn hudi-rs's error class and its panics into Refused or EngineError."""
-    from hudi._internal import HudiCoreError
-
     try:
         yield
-    except HudiCoreError as e:
+    except BaseException as e:
+        # Neither class can be imported, and the panic is no Exception.
+        if type(e).__name__ not in {"HudiCoreError", "PanicException"}:
+            raise
         message = " ".join(str(e).split())
         if any(words in message.lower() for words in _REFUSALS):
             raise Refused(_refused_feature(message, query), message) from None
-        raise EngineError(message) from None
-    except BaseException as e:
-        if type(e).__name__ == "PanicException":  # Rust's panic is no Exception
-            raise EngineError(f"panic: {e}") from None
-        raise
+        raise EngineError(f"{type(e).__name__}: {message}") from None
 
 
 def _refused_feature(message: str, query: Query) -> str:

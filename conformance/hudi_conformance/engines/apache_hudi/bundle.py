@@ -14,6 +14,7 @@ from hudi_conformance.engines.environments import (
     Progress,
     alone,
     cache_folder,
+    command_for,
     ensure_java,
     silent,
 )
@@ -68,7 +69,7 @@ def _fetch(version: str, jar: Path, progress: Progress) -> None:
 
 def _failure(version: str, output: str) -> EnvironmentFailure:
     found = _UNRESOLVED.search(output)
-    cure = f"when online run: hudi-conformance doctor --make apache-hudi@{version}"
+    cure = f"when online run: {command_for(f'apache-hudi@{version}')}"
     if found:
         return Offline(f"Apache Hudi {version} is not in the cache and could not be fetched: {found[0].strip()}; {cure}")
     end = "\n".join(output.splitlines()[-15:])

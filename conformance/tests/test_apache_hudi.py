@@ -1,0 +1,324 @@
+"""The adapter of Apache Hudi, on tables that it writes here. Each release is one process, asked through the contract."""
+
+import datetime as dt
+import json
+import subprocess
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from hudi_conformance import engines
+from hudi_conformance.contract import EngineError, Query, Refused, TableSpec
+from hudi_conformance.contract.client import Client
+from hudi_conformance.engines import environments
+
+pytestmark = [pytest.mark.apache_hudi, pytest.mark.slow]
+
+NESTED = {
+    "type": "record",
+    "name": "nested",
+    "fields": [{"name": "a", "type": "int"}, {"name": "l", "type": {"type": "array", "items": "string"}}],
+}
+SCHEMA = {
+    "type": "record",
+    "name": "t",
+    "fields": [
+        {"name": "id", "type": "string"},
+        {"name": "p", "type": "string"},
+        {"name": "ts", "type": "long"},
+        {"name": "n", "type": ["null", "int"], "default": None},
+        {"name": "d", "type": ["null", {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2}]},
+        {"name": "w", "type": ["null", {"type": "long", "logicalType": "timestamp-micros"}]},
+        {"name": "x", "type": ["null", NESTED]},
+    ],
+}
+ARROW = pa.schema(
+    {
+        "id": pa.string(),
+        "p": pa.string(),
+        "ts": pa.int64(),
+        "n": pa.int32(),
+        "d": pa.decimal128(10, 2),
+        "w": pa.timestamp("us", "UTC"),
+        "x": pa.struct({"a": pa.int32(), "l": pa.list_(pa.string())}),
+    }
+)
+RICH = {"d": Decimal("1.25"), "w": dt.datetime(2026, 1, 1, tzinfo=dt.UTC), "x": {"a": 1, "l": ["q", "r"]}}
+PLAIN = ("id", "p", "ts", "n")
+
+
+def rows(*values: tuple[object, ...], **more: object) -> pa.Table:
+    """Rows of (id, p, ts, n), all with the same further columns."""
+    return pa.Table.from_pylist([dict(zip(PLAIN, value, strict=True)) | more for value in values], schema=ARROW)
+
+
+def plain(found: pa.Table) -> list[tuple[object, ...]]:
+    """The rows as (id, p, ts, n), in order of id."""
+    return sorted(tuple(row[name] for name in PLAIN) for row in found.to_pylist())
+
+
+def spec(**changes: object) -> TableSpec:
+    """A merge-on-read table of one partition field that orders by ts."""
+    usual = {"name": "t", "type": "MERGE_ON_READ", "schema": SCHEMA, "record_key": ("id",), "partition": ("p",)}
+    return TableSpec(**({**usual, "ordering": ("ts",)} | changes))
+
+
+@pytest.fixture(scope="module", params=["1.0.2", "1.2.0"])
+def hudi(request) -> Iterator[Client]:
+    info = engines.find(f"apache-hudi@{request.param}")
+    limits = {"start_timeout": info.start_timeout, "message_timeout": info.message_timeout}
+    with Client(info.name, info.starter(lambda _: None), **limits) as client:
+        yield client
+
+
+@pytest.fixture
+def table(tmp_path) -> str:
+    return (tmp_path / "table").as_uri()
+
+
+def properties(table: str) -> dict[str, str]:
+    """The lines of hoodie.properties."""
+    lines = Path(table.removeprefix("file://"), ".hoodie", "hoodie.properties").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if not line.startswith("#"))
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"])
+@pytest.mark.parametrize("partition", [(), ("p",)], ids=["one-folder", "partitioned"])
+def test_writes_are_read_back(hudi, table, kind, mode, partition):
+    """Insert, upsert with a late record, delete and bulk insert give the rows that the merge mode promises."""
+    hudi.create(table, spec(type=kind, partition=partition, merge_mode=mode))
+    hudi.write(table, "insert", rows(("a", "x", 10, 1), ("b", "y", 10, 1), ("c", "x", 10, 1)))
+    changed = hudi.write(table, "upsert", rows(("a", "x", 5, 2), ("b", "y", 20, 2), **RICH))
+    hudi.write(table, "delete", rows(("c", "x", 0, None)).select(["id", "p"]))
+    hudi.write(table, "bulk_insert", rows(("e", "y", 1, None)))
+
+    late = (5, 2) if mode == "COMMIT_TIME_ORDERING" else (10, 1)
+    now = [("a", "x", *late), ("b", "y", 20, 2), ("e", "y", 1, None)]
+    assert plain(hudi.read(table, Query())) == now
+    then = [("a", "x", *late), ("b", "y", 20, 2), ("c", "x", 10, 1)]
+    assert plain(hudi.read(table, Query("as-of", as_of=changed))) == then
+    base = [("a", "x", 10, 1), ("b", "y", 10, 1), ("c", "x", 10, 1), ("e", "y", 1, None)]
+    assert plain(hudi.read(table, Query("read-optimized"))) == (base if kind == "MERGE_ON_READ" else now)
+    assert properties(table)["hoodie.table.version"] == "8"
+
+
+def test_types_survive_the_way_in_and_out(hudi, table):
+    """Decimals, timestamps in UTC, structs and lists come back equal, and null integers stay integers."""
+    hudi.create(table, spec())
+    written = pa.concat_tables([rows(("a", "x", 1, 1), **RICH), rows(("b", "x", 1, None))])
+    hudi.write(table, "insert", written)
+    found = hudi.read(table, Query()).sort_by("id")
+    assert [found.schema.field(name).type for name in PLAIN] == [ARROW.field(name).type for name in PLAIN]
+    assert [found.schema.field(name).type for name in ("d", "w")] == [pa.decimal128(10, 2), pa.timestamp("us", "UTC")]
+    assert found.select(ARROW.names).to_pylist() == written.to_pylist()
+
+
+def test_columns_that_may_not_be_null_are_written_so(hudi, table):
+    """The schema of the commit is the table's: Spark alone would make every column nullable."""
+    hudi.create(table, spec())
+    hudi.write(table, "insert", rows(("a", "x", 1, 1)))
+    (base,) = Path(table.removeprefix("file://")).glob("x/*.parquet")
+    schema = parquet.read_schema(base)
+    assert [schema.field(name).nullable for name in PLAIN] == [False, False, False, True]
+
+
+def test_columns_and_rows_can_be_chosen(hudi, table):
+    """The columns asked for, in that order, meta columns among them; comparisons in the type of the column."""
+    hudi.create(table, spec())
+    hudi.write(table, "insert", rows(("a", "x", 9, 1), ("b", "x", 10, 2), **RICH))
+    where = (("ts", ">", 9), ("d", "=", "1.25"), ("w", ">=", "2025-12-31T00:00:00Z"))
+    found = hudi.read(table, Query(columns=("n", "_hoodie_record_key"), where=where))
+    assert found.to_pylist() == [{"n": 2, "_hoodie_record_key": "b"}]
+    assert found.column_names == ["n", "_hoodie_record_key"]
+
+
+def test_incremental_queries_go_by_completion_time(hudi, table):
+    """From the first commit's completion on: 1.0.2 counts that commit in, 1.2.0 does not; without bounds everything."""
+    hudi.create(table, spec())
+    first = hudi.write(table, "insert", rows(("a", "x", 1, 1), ("b", "x", 1, 1)))
+    hudi.write(table, "upsert", rows(("b", "x", 2, 2)))
+    completed = hudi.inspect(table)["timeline"]["completed"]
+    (begin,) = [instant["completion"] for instant in completed if instant["requested"] == first]
+    everything = [("a", "x", 1, 1), ("b", "x", 2, 2)]
+    assert plain(hudi.read(table, Query("incremental"))) == everything
+    since = everything if hudi.hello.version == "1.0.2" else [("b", "x", 2, 2)]
+    assert plain(hudi.read(table, Query("incremental", begin=begin))) == since
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_changes_carry_both_images(hudi, table, kind):
+    """Every change of every file group, with the data columns as structs and no struct where there is no row."""
+    cdc = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": "DATA_BEFORE_AFTER"}
+    hudi.create(table, spec(type=kind, properties=cdc))
+    hudi.write(table, "insert", rows(("a", "x", 1, 1), ("b", "y", 1, 1)))
+    hudi.write(table, "upsert", rows(("a", "x", 2, 2), ("c", "x", 1, 1)))
+    hudi.write(table, "delete", rows(("b", "y", 0, None)).select(["id", "p"]))
+
+    def image(row: dict[str, object] | None) -> tuple[object, ...] | None:
+        return row and tuple(row[name] for name in PLAIN)
+
+    found = {(r["op"], image(r["before"]), image(r["after"])) for r in hudi.read(table, Query("cdc")).to_pylist()}
+    a1, a2, b1, c1 = ("a", "x", 1, 1), ("a", "x", 2, 2), ("b", "y", 1, 1), ("c", "x", 1, 1)
+    assert found == {("i", None, a1), ("i", None, b1), ("u", a1, a2), ("i", None, c1), ("d", b1, None)}
+
+
+def test_a_flagged_row_is_a_delete(hudi, table):
+    """An upsert whose _hoodie_is_deleted is true takes the row away."""
+    hudi.create(table, spec())
+    hudi.write(table, "insert", rows(("a", "x", 1, 1), ("b", "x", 1, 1)))
+    hudi.write(table, "upsert", rows(("a", "x", 2, 2)).append_column("_hoodie_is_deleted", pa.array([True])))
+    assert plain(hudi.read(table, Query())) == [("b", "x", 1, 1)]
+
+
+def test_an_empty_table_has_a_schema(hudi, table):
+    """Reading a table without commits gives no rows and all columns."""
+    hudi.create(table, spec())
+    found = hudi.read(table, Query())
+    assert found.num_rows == 0
+    assert set(found.column_names) == set(ARROW.names)
+
+
+def test_create_honours_the_description(hudi, table):
+    """Keys, partitions, folder style and further properties; ordering left out of a commit-time table."""
+    more = {"hoodie.table.cdc.enabled": "true", "hoodie.example": "kept"}
+    keys = {"record_key": ("id", "n"), "partition": ("p", "ts"), "hive_style": True, "url_encode": True}
+    hudi.create(table, spec(**keys, merge_mode="COMMIT_TIME_ORDERING", properties=more))
+    hudi.write(table, "insert", rows(("a", "x/y", 1, 1)))
+    found = properties(table)
+    assert found["hoodie.table.recordkey.fields"] == "id,n"
+    assert found["hoodie.record.merge.mode"] == "COMMIT_TIME_ORDERING"
+    assert not {"hoodie.table.precombine.field", "hoodie.table.ordering.fields"} & set(found)
+    assert {key: found[key] for key in more} == more
+    keys_and_path = hudi.read(table, Query(columns=("_hoodie_record_key", "_hoodie_partition_path"))).to_pylist()
+    assert keys_and_path == [{"_hoodie_record_key": "id:a,n:1", "_hoodie_partition_path": "p=x%2Fy/ts=1"}]
+
+
+def test_inspect_sees_timeline_and_slices(hudi, table):
+    """Completed instants with both times; the base file with its log files in merge order."""
+    hudi.create(table, spec())
+    times = [hudi.write(table, "insert", rows(("a", "x", 1, 1)))]
+    times += [hudi.write(table, "upsert", rows(("a", "x", ts, ts))) for ts in (2, 3)]
+    found = hudi.inspect(table)
+    assert [(i["requested"], i["action"], i["where"]) for i in found["timeline"]["completed"]] == [
+        (time, "deltacommit", "active") for time in times
+    ]
+    assert all(i["completion"] > i["requested"] for i in found["timeline"]["completed"])
+    ((file_id, group),) = found["file_groups"]["x"].items()
+    assert group["replaced_by"] is None
+    assert group["slices"] == [group["latest"]]
+    assert group["latest"]["base_instant"] == times[0]
+    assert group["latest"]["base_file"].startswith(file_id)
+    assert [name.split("_")[1].split(".")[0] for name in group["latest"]["log_files"]] == times[1:]
+
+
+def test_no_checksum_files_are_left(hudi, table):
+    """Hadoop's .crc files beside every file would be foreign bytes in a golden table."""
+    hudi.create(table, spec())
+    hudi.write(table, "insert", rows(("a", "x", 1, 1)))
+    assert not list(Path(table.removeprefix("file://")).rglob("*.crc"))
+
+
+def test_other_table_versions_are_refused(hudi, table):
+    """1.0.2 refuses to read version 9 by name, and no release writes a table that is not of version 8."""
+    hudi.create(table, spec())
+    hudi.write(table, "insert", rows(("a", "x", 1, 1)))
+    file = Path(table.removeprefix("file://"), ".hoodie", "hoodie.properties")
+    file.write_text(file.read_text().replace("hoodie.table.version=8", "hoodie.table.version=9"))
+    with pytest.raises(Refused) as refusal:
+        hudi.write(table, "upsert", rows(("a", "x", 2, 2)))
+    assert refusal.value.feature == "table-version"
+    if hudi.hello.version == "1.0.2":
+        with pytest.raises(Refused, match="offered are 0 to 8"):
+            hudi.read(table, Query())
+
+
+def test_what_hudi_throws_is_told_in_one_line(hudi, table):
+    """The innermost cause with its class, and the trace beside it; the engine lives on."""
+    with pytest.raises(EngineError, match=r"^\w*(NotFound|FileNotFound)Exception: [^\n]*$") as missing:
+        hudi.read(table, Query())
+    assert "\tat " in (missing.value.trace or "")
+    hudi.create(table, spec())
+    with pytest.raises(EngineError, match=r"AnalysisException: [^\n]*nobody[^\n]*$"):
+        hudi.read(table, Query(columns=("nobody",)))
+
+
+def test_other_storage_is_refused(hudi):
+    """Hudi's bundle brings no connector for S3."""
+    with pytest.raises(Refused, match=r"storage\.s3"):
+        hudi.read("s3://bucket/table", Query())
+
+
+RECIPE = """
+import json, sys
+import pyarrow as pa
+from hudi_conformance.contract import Query, TableSpec
+from hudi_conformance.engines.apache_hudi import ApacheHudiEngine
+
+version, table, description = sys.argv[1:]
+hudi = ApacheHudiEngine(version)
+hudi.create(table, TableSpec.from_json(json.loads(description)))
+def write(key, ts, operation="upsert", **options):
+    row = {"id": [key], "p": ["x"], "ts": pa.array([ts], pa.int64()), "n": pa.array([ts], pa.int32())}
+    return hudi.write(table, operation, pa.table(row), options)
+def actions():
+    return [(i["action"], i["requested"]) for i in hudi.inspect(table)["timeline"]["completed"]]
+
+write("a", 1, "insert")
+write("a", 5)
+hudi.call(table, "run_compaction", op="schedule")
+write("a", 3)
+pending = hudi.inspect(table)
+hudi.call(table, "run_compaction", op="run")
+saved = write("a", 6)
+hudi.call(table, "create_savepoint", commit_time=saved)
+hudi.call(table, "rollback_to_instant", instant_time=write("a", 7))
+write("a", 8)
+hudi.call(table, "rollback_to_savepoint", instant_time=saved)
+hudi.call(table, "delete_savepoint", instant_time=saved)
+write("a", 9)
+logs = hudi.log_compaction(table)
+hudi.call(table, "run_compaction", op="scheduleAndExecute")
+hudi.call(table, "run_clean", clean_policy="KEEP_LATEST_COMMITS", retain_commits=1)
+hudi.call(table, "run_clustering", op="scheduleAndExecute")
+clustered = hudi.inspect(table)
+hudi.sql(table, "INSERT INTO {table} (id, ts, n, p) VALUES ('q', 1, 1, 'x')")
+hudi.sql(table, "DELETE FROM {table} WHERE id = 'a'")
+print("ANSWER", json.dumps({
+    "pending": pending, "clustered": clustered, "log compaction": logs,
+    "rows": hudi.read(table, Query()).to_pylist(), "end": hudi.inspect(table),
+}))
+hudi.close()
+"""
+
+
+@pytest.mark.parametrize("version", ["1.0.2", "1.2.0"])
+def test_services_do_their_work_and_leave_the_properties_alone(table, version):
+    """Compaction, savepoint, rollback, restore, log compaction, clustering, clean and SQL, as recipes use them."""
+    fields = [field for field in SCHEMA["fields"] if field["name"] in PLAIN]
+    description = json.dumps(spec(schema=SCHEMA | {"fields": fields}).to_json())
+    python = environments.python_for("apache-hudi")
+    ran = subprocess.run(
+        [python, "-c", RECIPE, version, table, description], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    answer = json.loads(next(line for line in ran.stdout.splitlines() if line.startswith("ANSWER"))[7:])
+
+    ((_, group),) = answer["pending"]["file_groups"]["x"].items()
+    assert [s.get("pending_compaction", False) for s in group["slices"]] == [False, True]
+    assert group["latest"]["log_files"] == group["slices"][0]["log_files"] + group["slices"][1]["log_files"]
+    assert answer["pending"]["timeline"]["pending"][0]["action"] == "compaction"
+
+    done = [(i["action"], i["requested"]) for i in answer["end"]["timeline"]["completed"]]
+    replaced = [group for group in answer["clustered"]["file_groups"]["x"].values() if group["replaced_by"]]
+    assert [group["latest"] for group in replaced] == [None]
+    assert ("replacecommit", replaced[0]["replaced_by"]) in done
+    assert {"commit", "restore", "replacecommit", "clean"} <= {action for action, _ in done}
+    assert ("deltacommit", answer["log compaction"]) in done
+    assert not answer["end"]["timeline"]["pending"]
+    assert answer["rows"] == [{"id": "q", "p": "x", "ts": 1, "n": 1}]
+    assert answer["end"]["properties"] == answer["pending"]["properties"]

@@ -1,0 +1,145 @@
+"""The adapter of hudi-rs, on tables that the reference and Apache Hudi write."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from hudi_conformance import engines
+from hudi_conformance.contract import Engine, EngineError, Query, Refused, TableSpec
+from hudi_conformance.contract.client import Client
+from hudi_conformance.engines.reference import Reference
+
+SCHEMA = {
+    "type": "record",
+    "name": "t",
+    "fields": [
+        {"name": "id", "type": "string"},
+        {"name": "p", "type": "string"},
+        {"name": "ts", "type": "long"},
+        {"name": "n", "type": ["null", "int"], "default": None},
+    ],
+}
+ARROW = pa.schema({"id": pa.string(), "p": pa.string(), "ts": pa.int64(), "n": pa.int32()})
+
+
+def rows(*values: tuple[object, ...]) -> pa.Table:
+    """Rows of (id, p, ts, n)."""
+    return pa.Table.from_pylist([dict(zip(ARROW.names, value, strict=True)) for value in values], schema=ARROW)
+
+
+def plain(found: pa.Table) -> list[tuple[object, ...]]:
+    """The rows as (id, p, ts, n), in order."""
+    return sorted(tuple(row[name] for name in ARROW.names) for row in found.to_pylist())
+
+
+@pytest.fixture(scope="module")
+def hudi_rs() -> Iterator[Client]:
+    with started("hudi-rs") as client:
+        yield client
+
+
+def started(name: str) -> Client:
+    """An engine of the suite, in its own environment."""
+    info = engines.find(name)
+    limits = {"start_timeout": info.start_timeout, "message_timeout": info.message_timeout}
+    return Client(info.name, info.starter(lambda _: None), **limits)
+
+
+def filled(writer: Engine | Client, table: str, kind: str = "MERGE_ON_READ") -> list[str]:
+    """A table of two partitions with an insert, an upsert (one record late) and a delete; their requested times."""
+    spec = TableSpec("t", kind, SCHEMA, ("id",), partition=("p",), ordering=("ts",))  # type: ignore[arg-type]
+    writer.create(table, spec)
+    return [
+        writer.write(table, "insert", rows(("a", "x", 10, 1), ("b", "y", 10, 1), ("c", "x", 10, 1))),
+        writer.write(table, "upsert", rows(("a", "x", 5, 2), ("b", "y", 20, 2))),
+        writer.write(table, "delete", rows(("c", "x", 0, None)).select(["id", "p"])),
+    ]
+
+
+@pytest.fixture
+def table(tmp_path) -> str:
+    return (tmp_path / "table").as_uri()
+
+
+NOW = [("a", "x", 10, 1), ("b", "y", 20, 2)]
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_all_its_queries_answer(hudi_rs, table, kind):
+    """Snapshot, read-optimized and as-of on a table of the reference."""
+    times = filled(Reference(), table, kind)
+    assert plain(hudi_rs.read(table, Query())) == NOW
+    then = [*NOW, ("c", "x", 10, 1)]
+    assert plain(hudi_rs.read(table, Query("as-of", as_of=times[1]))) == then
+    base = [(key, p, 10, 1) for key, p in (("a", "x"), ("b", "y"), ("c", "x"))]
+    assert plain(hudi_rs.read(table, Query("read-optimized"))) == (base if kind == "MERGE_ON_READ" else NOW)
+
+
+def test_incremental_queries_begin_after_a_completion(hudi_rs, table):
+    """From the completion of the first commit on, only rows of the second are seen."""
+    writer = Reference()
+    spec = TableSpec("t", "COPY_ON_WRITE", SCHEMA, ("id",), ordering=("ts",))
+    writer.create(table, spec)
+    writer.write(table, "insert", rows(("a", "x", 1, 1), ("b", "x", 1, 1)))
+    (first,) = writer.inspect(table)["timeline"]["completed"]
+    writer.write(table, "upsert", rows(("b", "x", 2, 2)))
+    assert plain(hudi_rs.read(table, Query("incremental", begin=first["completion"]))) == [("b", "x", 2, 2)]
+    assert plain(hudi_rs.read(table, Query("incremental"))) == [("a", "x", 1, 1), ("b", "x", 2, 2)]
+
+
+def test_columns_and_rows_can_be_chosen(hudi_rs, table):
+    """The columns asked for, in that order, meta columns among them, without the column of the filter."""
+    filled(Reference(), table)
+    found = hudi_rs.read(table, Query(columns=("n", "_hoodie_record_key"), where=(("ts", ">", 10), ("p", "=", "y"))))
+    assert found.column_names == ["n", "_hoodie_record_key"]
+    assert found.to_pylist() == [{"n": 2, "_hoodie_record_key": "b"}]
+
+
+def test_no_rows_still_have_columns(hudi_rs, table):
+    """hudi-rs gives an empty list for an empty table; the answer has its schema all the same."""
+    Reference().create(table, TableSpec("t", "COPY_ON_WRITE", SCHEMA, ("id",)))
+    assert hudi_rs.read(table, Query()).schema.names == ARROW.names
+    assert hudi_rs.read(table, Query(columns=("n",))).schema.names == ["n"]
+
+
+def test_what_it_does_not_do_is_refused(hudi_rs, table):
+    """Writes, change data, inspection, and table versions that it names itself."""
+    filled(Reference(), table)
+    for feature, ask in {
+        "create": lambda: hudi_rs.create(f"{table}2", TableSpec("t", "COPY_ON_WRITE", SCHEMA, ("id",))),
+        "write.upsert": lambda: hudi_rs.write(table, "upsert", rows(("a", "x", 1, 1))),
+        "read.cdc": lambda: hudi_rs.read(table, Query("cdc")),
+        "inspect.table": lambda: hudi_rs.inspect(table),
+    }.items():
+        with pytest.raises(Refused) as refusal:
+            ask()
+        assert refusal.value.feature == feature
+    file = Path(table.removeprefix("file://"), ".hoodie", "hoodie.properties")
+    file.write_text(file.read_text().replace("hoodie.table.version=8", "hoodie.table.version=5"))
+    with pytest.raises(Refused, match="version 6, 8, and 9") as refusal:
+        hudi_rs.read(table, Query())
+    assert refusal.value.feature == "table-version"
+
+
+def test_its_errors_are_told_in_one_line(hudi_rs, table):
+    """No table at the path; and the engine lives on."""
+    with pytest.raises(EngineError, match=r"^HudiCoreError: [^\n]*hoodie\.properties not found[^\n]*$"):
+        hudi_rs.read(table, Query())
+    filled(Reference(), table)
+    assert plain(hudi_rs.read(table, Query())) == NOW
+
+
+@pytest.mark.apache_hudi
+@pytest.mark.slow
+@pytest.mark.parametrize("release", ["1.0.2", "1.2.0"])
+def test_it_agrees_with_apache_hudi(hudi_rs, tmp_path, release):
+    """Both read the same rows from the tables of the other's project, whichever release wrote them."""
+    with started(f"apache-hudi@{release}") as hudi:
+        for kind in ("COPY_ON_WRITE", "MERGE_ON_READ"):
+            table = (tmp_path / kind).as_uri()
+            times = filled(hudi, table, kind)
+            for query in (Query(), Query("read-optimized"), Query("as-of", as_of=times[1])):
+                assert plain(hudi_rs.read(table, query)) == plain(hudi.read(table, query))
+            assert plain(hudi_rs.read(table, Query())) == NOW
