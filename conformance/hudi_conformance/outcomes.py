@@ -48,8 +48,8 @@ def settle(report: pytest.TestReport, item: pytest.Item, result: Result, session
 
 
 def _fail(report: pytest.TestReport, result: Result) -> None:
-    """The block about the case; a Python test keeps its traceback, which says where it stood, and gets the block too."""
-    if report.longrepr is None or "::test_" not in result.case:
+    """The block about the case; a Python test that ran keeps its traceback, which says where it stood, too."""
+    if report.longrepr is None or report.when == "setup" or "::test_" not in result.case:
         report.longrepr = block(result)
     else:
         report.sections.append(("hudi-conformance", block(result)))

@@ -75,15 +75,20 @@ def _engine_mark(item: pytest.Item) -> pytest.Mark:
     return mark
 
 
+#: Set on a relay whose writer cannot take part: that says nothing about the reader, so there is no result.
+NO_RESULT = pytest.StashKey[bool]()
+
+
 def skip_unless_offered(item: pytest.Item, session: Session) -> None:
     """Skip a test whose engines do not declare what its `needs` marks name."""
     mark = _engine_mark(item)
     for needs in item.iter_markers("needs"):
-        asked = [(mark.args[0], needs.args), (mark.kwargs.get("writer"), needs.kwargs.get("writer", ()))]
-        for name, features in asked:
-            lack = lacking(tuple(features), session.client(name).hello) if name and features else None
-            if lack is not None:
-                pytest.skip(lack if name == mark.args[0] else f"{lack} (by {name}, which writes)")
+        writer, features = mark.kwargs.get("writer"), needs.kwargs.get("writer", ())
+        if writer is not None and (lack := lacking(tuple(features), session.client(writer).hello)) is not None:
+            item.stash[NO_RESULT] = True
+            pytest.skip(f"{writer}, which writes: {lack}")
+        if (lack := lacking(needs.args, session.client(mark.args[0]).hello)) is not None:
+            pytest.skip(lack)
 
 
 def result_of(item: pytest.Item, call: pytest.CallInfo[None]) -> Result:

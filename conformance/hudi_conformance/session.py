@@ -84,7 +84,8 @@ class Session:
         for engine in self.engines:
             mine = [r for r in results if r.engine == engine]
             found = self.list_of(engine)
-            told += [f"{found.path}: {complaint}" for complaint in found.stale(mine, complete=complete)]
+            stale = found.stale(mine, complete=complete, engines=self.engines)
+            told += [f"{found.path}: {complaint}" for complaint in stale]
         return told
 
     def rewrite(self, results: Iterable[Result], *, complete: bool) -> list[Path]:

@@ -153,7 +153,7 @@ def _judge(case: Case, hello: Hello, answer: Answer) -> Judgement:
         return _as_the_case_has_it(case, found)
     if case.expected.open:
         return _record(case, answer)
-    if case.expected.refused is not None:
+    if case.expected.refused is not None and case.expected.rows is None:
         return Judgement(Outcome.FAIL, f"guessed instead of refusing {case.expected.refused}: {_said(answer)}")
     if case.expected.error is not None:
         return Judgement(Outcome.FAIL, f"answered as if nothing were broken ({case.expected.error}): {_said(answer)}")

@@ -1,0 +1,139 @@
+"""A list of expected failures is right, or the run is red."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hudi_conformance import expected_failures as lists
+from hudi_conformance.expected_failures import ListError
+from hudi_conformance.verdict import Outcome, Result
+
+LIST = """\
+# Kept by hand.
+
+[[failure]]
+case = "merge.a"
+outcome = "fail"
+message = "1 changed (id=*)"
+reason = "reads a property of another name"
+recipe = "spark-sql ..."
+erratum = "ER-041"
+
+[[failure]]
+case = "merge.b"
+outcome = "error"
+message = "boom"
+reason = "a known fault"
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """The list above as a file."""
+    found = tmp_path / "tiny.toml"
+    found.write_text(LIST)
+    return found
+
+
+def result(case: str, outcome: str, message: str = "") -> Result:
+    """A result of the tiny engine."""
+    return Result(case, "tiny", Outcome(outcome), "merge", message=message)
+
+
+@pytest.mark.parametrize(
+    ("found", "listed", "surprise"),
+    [
+        (result("merge.a", "fail", "1 changed (id=x)"), "reads a property of another name", None),
+        (result("merge.a", "fail", "2 missing (id=x)"), None, "fails in another way than listed; expected wrong: 1 changed"),
+        (result("merge.a", "error", "1 changed (id=x)"), None, "fails in another way"),
+        (result("merge.a", "pass"), None, "listed as an expected failure, and passes"),
+        (result("merge.b", "error", "boom"), "a known fault", None),
+        (result("merge.c", "fail", "1 changed"), None, "not in the list"),
+        (result("merge.c", "refused", "no"), None, "not in the list"),
+        (result("merge.c", "pass"), None, None),
+        (result("merge.c", "open"), None, None),
+        (result("merge.c", "unsupported"), None, None),
+    ],
+)
+def test_only_the_known_failure_in_the_known_way_is_expected(path: Path, found: Result, listed: str, surprise: str):
+    """An unlisted failure, an unexpected pass and another message or outcome are surprises."""
+    settled = lists.load("tiny", path).settle(found)
+    assert settled.listed == listed
+    assert settled.surprise == surprise or (surprise is not None and surprise in (settled.surprise or ""))
+
+
+def test_an_entry_that_says_nothing_any_more_is_stale(path: Path):
+    """A case that is gone is noticed when everything ran; one that is not asked any more is always noticed."""
+    found = lists.load("tiny", path)
+    ran = [result("merge.b", "unsupported")]
+    assert found.stale(ran, complete=False) == ["merge.b: is not offered now, nobody fails it"]
+    assert found.stale(ran, complete=True)[0] == "merge.a: there is no such case"
+    assert found.stale([result("merge.a", "fail"), result("merge.b", "error")], complete=True) == []
+
+
+def test_a_relay_is_missed_only_if_its_writer_took_part(path: Path):
+    """A list serves runs of one engine and of several."""
+    path.write_text(LIST.replace("merge.a", "test_relay::test_x[by spark]").replace("merge.b", "test_relay::test_y[by tiny]"))
+    found = lists.load("tiny", path)
+    assert found.stale([], complete=True, engines=("tiny",)) == ["test_relay::test_y[by tiny]: there is no such case"]
+
+
+def test_an_update_keeps_reasons_and_comments(path: Path):
+    """What still holds stays as it was, down to the pattern; what is new waits for its reason."""
+    found = lists.load("tiny", path)
+    results = [
+        result("merge.a", "fail", "1 changed (id=z)"),
+        result("merge.b", "error", "bang"),
+        result("merge.c", "refused", 'no "way"'),
+        result("merge.d", "pass"),
+    ]
+    found.updated(results, complete=True).save()
+    again = lists.load("tiny", path)
+    assert path.read_text().startswith("# Kept by hand.\n")
+    assert again.entries["merge.a"] == found.entries["merge.a"]
+    assert again.entries["merge.b"] == replace(found.entries["merge.b"], message="bang")
+    assert (again.entries["merge.c"].message, again.entries["merge.c"].reason) == ('no "way"', lists.UNEXPLAINED)
+    assert all(r.surprise is None for r in map(again.settle, results))
+
+
+def test_an_update_drops_what_passes_and_what_is_gone(path: Path):
+    """After a whole run only failures are left; after a part of it the rest is not touched."""
+    found = lists.load("tiny", path)
+    passing = [result("merge.b", "pass")]
+    assert set(found.updated(passing, complete=False).entries) == {"merge.a"}
+    assert set(found.updated(passing, complete=True).entries) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[failure", "is not TOML"),
+        ("[[failures]]\ncase = 'x'", "found failures"),
+        ("[[failure]]\ncase = 'x'", "entry 1: outcome is missing"),
+        (LIST.replace('reason = "a known fault"', 'reason = " "'), "entry 2: reason is missing"),
+        (LIST.replace('"error"', '"pass"'), "entry 2: outcome is 'pass'"),
+        (LIST.replace("merge.b", "merge.a"), "entry 2: merge.a is listed twice"),
+        (LIST.replace("recipe", "receipt"), "entry 1: no key 'receipt'"),
+    ],
+)
+def test_a_list_that_cannot_be_used_names_its_entry(path: Path, text: str, message: str):
+    """A mistake in a list is told before any case runs in vain."""
+    path.write_text(text)
+    with pytest.raises(ListError, match=message) as caught:
+        lists.load("tiny", path)
+    assert str(path) in str(caught.value)
+
+
+def test_lists_are_found_by_the_name_of_the_engine(path: Path):
+    """A folder holds one list per engine; a command line has none; a missing list is empty."""
+    assert lists.load("tiny", path.parent).entries
+    assert not lists.load("other", path.parent).entries
+    assert lists.load("python adapter.py", path.parent).path is None
+    assert lists.default_path("apache-hudi@1.0.2") == lists.root() / "apache-hudi@1.0.2.toml"
+
+
+def test_shipped_lists_can_be_used_and_explain_themselves():
+    """Each entry of the lists in the repository has a reason that somebody wrote."""
+    shipped = [lists.load(path.stem, path) for path in lists.root().glob("*.toml")]
+    assert not [(s.engine, e.case) for s in shipped for e in s.entries.values() if e.reason == lists.UNEXPLAINED]
