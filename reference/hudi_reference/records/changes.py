@@ -80,7 +80,7 @@ def select(base: pa.Table, changes: Changes, mode: MergeMode, ordering: tuple[st
 
     A key that occurs twice in the base file (plain inserts do not look keys up) meets its changes at each of its rows.
     """
-    merge = merger_of(mode)
+    merge = merger_of(mode if ordering else "COMMIT_TIME_ORDERING")
     versions: dict[str, list[Version]] = {}
     for key, version in changes.versions(ordering):
         versions.setdefault(key, []).append(version)

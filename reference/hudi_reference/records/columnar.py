@@ -110,9 +110,8 @@ def _ranks(base: pa.Table, changes: Changes, field: str) -> tuple[Integers, Inte
     if pt.is_integer(kind):
         ranks = pc.fill_null(values, 0).to_numpy().astype(np.int64)
     else:
-        ranks = (
-            pc.rank(values, sort_keys="ascending", null_placement="at_start", tiebreaker="dense").to_numpy().astype(np.int64)
-        )
+        ranks = pc.rank(values, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64)
+        ranks[values.is_null().to_numpy()] = 0  # below every text
     return ranks[: base.num_rows], ranks[base.num_rows :]
 
 

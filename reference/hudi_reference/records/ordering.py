@@ -41,12 +41,11 @@ def stored_values(rows: pa.Table, field: str) -> pa.ChunkedArray:
 @implements("MRG-019", "MRG-028")
 def is_lower(left: Ordering | None, right: Ordering | None) -> bool:
     """Whether `left` orders before `right`; raises IncomparableOrdering for values of different kinds."""
-    a, b = _sort_key(left), _sort_key(right)
-    if left is not None and right is not None and _kinds(a) != _kinds(b):
+    if not _are_comparable(left, right):
         raise IncomparableOrdering(
             "two ordering values of one key cannot be compared", rule="MRG-028", found=f"{left!r} and {right!r}"
         )
-    return bool(a < b)
+    return _sort_key(left) < _sort_key(right)
 
 
 def _sort_key(value: Any) -> tuple[Any, ...]:
@@ -66,5 +65,10 @@ def _sort_key(value: Any) -> tuple[Any, ...]:
             return ("several", *(_sort_key(part) for part in value))
 
 
-def _kinds(key: tuple[Any, ...]) -> Any:
-    return [part[0] for part in key[1:]] if key[0] == "several" else key[0]
+def _are_comparable(left: Any, right: Any) -> bool:
+    """Nothing compares with everything, field by field where there are several."""
+    if left is None or right is None:
+        return True
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return len(left) == len(right) and all(map(_are_comparable, left, right))
+    return bool(_sort_key(left)[0] == _sort_key(right)[0])

@@ -1,0 +1,243 @@
+"""Which of several versions of a record is right: the truth tables by hand, the two ways to merge, the laws that hold."""
+
+import datetime
+import itertools
+import math
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from reference_samples import bounded
+
+from hudi_reference.errors import IncomparableOrdering
+from hudi_reference.files.log.content import Delete
+from hudi_reference.layout.properties import MergeMode
+from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply, select
+from hudi_reference.records.columnar import select_by_columns
+from hudi_reference.records.merge import Kind, Version, fold, merger_of
+from hudi_reference.records.ordering import is_lower
+
+EVENT: MergeMode = "EVENT_TIME_ORDERING"
+COMMIT: MergeMode = "COMMIT_TIME_ORDERING"
+
+
+def version(text: str, position: int) -> Version:
+    """`d5` is a row with ordering value 5, `x5` a delete with it, `x0` a delete without any, `dn` and `xn` have null."""
+    kind = {"d": Kind.ROW, "x": Kind.DELETE}[text[0]]
+    if text == "x0":
+        return Version(Kind.KEY_DELETE, None, position)
+    return Version(kind, None if text[1:] == "n" else int(text[1:]), position)
+
+
+def winner(mode: MergeMode, *texts: str) -> str | None:
+    """What stays of these versions, oldest first."""
+    found = fold([version(text, place) for place, text in enumerate(texts)], merger_of(mode))
+    return None if found is None else texts[found.position]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "stays"),
+    [
+        ("d2", "d3", "newer"), ("d2", "d2", "newer"), ("d2", "d1", "older"), ("dn", "dn", "newer"), ("dn", "d1", "newer"),
+        ("d1", "dn", "older"), ("d-1", "dn", "newer"), ("dn", "d-1", "older"), ("dn", "d0", "newer"), ("d0", "dn", "newer"),
+        ("d2", "x3", "newer"), ("d2", "x2", "newer"), ("d2", "x1", "older"), ("d2", "x0", "newer"), ("d-5", "x0", "newer"),
+        ("x2", "d3", "newer"), ("x2", "d2", "newer"), ("x2", "d1", "older"), ("x0", "d3", "newer"), ("x0", "d-3", "newer"),
+        ("x0", "dn", "newer"), ("x2", "x3", "newer"), ("x2", "x2", "newer"), ("x2", "x1", "older"), ("x2", "x0", "newer"),
+        ("x0", "x-1", "older"), ("x0", "x0", "newer"), ("xn", "d1", "newer"), ("d1", "xn", "older"), ("xn", "d-1", "older"),
+    ],
+)  # fmt: skip
+def test_event_time_keeps_the_greater_ordering_value(older: str, newer: str, stays: str) -> None:
+    """MRG-028, MRG-029, BLK-012, ER-050, ER-054, ER-055: ties go to the newer, null is 0, deletes by key win."""
+    assert winner(EVENT, older, newer) == {"older": older, "newer": newer}[stays]
+
+
+@pytest.mark.parametrize("older", ["d2", "dn", "x2", "x0"])
+@pytest.mark.parametrize("newer", ["d1", "d2", "d3", "dn", "x1", "x0"])
+def test_commit_time_keeps_the_newer(older: str, newer: str) -> None:
+    """MRG-025: ordering values are never looked at."""
+    assert winner(COMMIT, older, newer) == newer
+
+
+@pytest.mark.parametrize(
+    ("versions", "stays"),
+    [
+        (["d2", "x0", "d1"], "d1"),  # a deleted base row stays deleted (ER-051)
+        (["d1", "x2", "d1"], "x2"),  # a tombstone defeats later rows with smaller values
+        (["d1", "x2", "d2"], "d2"),
+        (["d5", "x0", "x9", "d3"], "d3"),  # a delete that finds nothing to delete leaves no trace
+        (["d5", "x0", "d3", "d4", "d3"], "d4"),
+        (["d3", "d1", "d2"], "d3"),
+        (["x5"], "x5"),
+        ([], None),
+    ],
+)
+def test_versions_are_folded_from_the_oldest_on(versions: list[str], stays: str | None) -> None:
+    """MRG-003, ER-051: base row first, then the log entries in merge order."""
+    assert winner(EVENT, *versions) == stays
+
+
+ORDERED: list[tuple[Any, ...]] = [
+    (-math.inf, -1.5, -0.0, 0.0, 1e-300, 1.5, math.inf, math.nan),
+    (-(2**63), -1, 0, 1, 2**53, 2**53 + 1, 2**63 - 1),
+    ("", "A", "a", "aa", "z", "é", "日", "\uffff", "🚲"),
+    (b"", b"\x00", b"a", b"\xff"),
+    (Decimal("-1.5"), Decimal("0"), Decimal("0.01"), Decimal("1e10")),
+    (False, True),
+    (-1, None, 1),
+    (Decimal("-0.5"), None, Decimal("0.5")),
+    (None, ""),
+    (None, b""),
+    ((1, 2), (1, 3), (2, 0), (2, 1)),
+    (("a", None), ("a", 1), ("b", -1), ("b", None)),
+    ((None, 5), ("", 1), ("x", 0)),
+]
+
+
+@pytest.mark.parametrize("values", ORDERED)
+def test_ordering_values_have_a_total_order(values: tuple[Any, ...]) -> None:
+    """MRG-028: numbers as numbers, NaN greatest, -0.0 below 0.0, text by UTF-8 bytes, fields one after the other, null as 0."""
+    for (place, low), (other, high) in itertools.product(enumerate(values), repeat=2):
+        assert is_lower(low, high) == (place < other), (low, high)
+
+
+@pytest.mark.parametrize(("one", "other"), [(1, "a"), (b"a", 1), ((1,), 1), ((1, "a"), (1, 2)), (1.0, "")])
+def test_values_of_different_kinds_are_not_compared(one: Any, other: Any) -> None:
+    """MRG-028: an answer would be a guess."""
+    for left, right in ((one, other), (other, one)):
+        with pytest.raises(IncomparableOrdering) as raised:
+            is_lower(left, right)
+        assert raised.value.rule == "MRG-028"
+
+
+texts = st.sampled_from(["d1", "d2", "d3", "dn", "x1", "x2", "x3", "x0"])
+no_key_deletes = texts.filter(lambda text: text != "x0")
+
+
+@bounded(150)
+@given(st.lists(texts, min_size=3, max_size=6), st.integers(1, 4))
+def test_commit_time_is_associative(versions: list[str], cut: int) -> None:
+    """Law: merging newer versions first and then with the older ones changes nothing, so compaction at any point does not."""
+    check_associative(COMMIT, versions, cut)
+
+
+@bounded(150)
+@given(st.lists(no_key_deletes, min_size=3, max_size=6), st.integers(1, 4))
+def test_event_time_without_deletes_by_key_is_associative(versions: list[str], cut: int) -> None:
+    """Law: with full rows and deletes that have ordering values the grouping does not matter."""
+    check_associative(EVENT, versions, cut)
+
+
+def check_associative(mode: MergeMode, texts: list[str], cut: int) -> None:
+    """Folding a tail first gives the same version."""
+    merge = merger_of(mode)
+    versions = [version(text, place) for place, text in enumerate(texts)]
+    cut = min(cut, len(versions) - 1)
+    tail = fold(versions[cut:], merge)
+    assert tail is not None
+    assert fold([*versions[:cut], tail], merge) == fold(versions, merge)
+
+
+@bounded(200)
+@given(st.permutations(["d1", "d2", "d3", "d4"]))
+def test_distinct_ordering_values_make_the_order_of_commits_irrelevant(versions: list[str]) -> None:
+    """Law: event time without deletes is the maximum by ordering value."""
+    assert winner(EVENT, *versions) == "d4"
+
+
+@bounded(100)
+@given(st.lists(texts, min_size=1, max_size=5), st.sampled_from([EVENT, COMMIT]))
+def test_writing_the_last_version_again_changes_nothing(versions: list[str], mode: MergeMode) -> None:
+    """Law: idempotence."""
+    once = winner(mode, *versions)
+    assert winner(mode, *versions, versions[-1]) == once
+
+
+@bounded(200)
+@given(st.lists(texts, max_size=5), st.sampled_from([EVENT, COMMIT]))
+def test_a_last_delete_by_key_leaves_nothing(versions: list[str], mode: MergeMode) -> None:
+    """BLK-012: whatever came before."""
+    assert winner(mode, *versions, "x0") == "x0"
+
+
+VALUES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
+    "long": (pa.int64(), st.integers(-2, 2) | st.sampled_from([-(2**63), 2**63 - 1])),
+    "int": (pa.int32(), st.integers(-2, 2)),
+    "string": (pa.string(), st.sampled_from(["", "a", "b", "é", "🚲", "\uffff"])),
+    "double": (pa.float64(), st.sampled_from([-1.5, -0.0, 0.0, 2.5, math.nan, math.inf])),
+    "boolean": (pa.bool_(), st.booleans()),
+    "date": (pa.date32(), st.dates(max_value=datetime.date(2, 1, 5))),
+    "bytes": (pa.binary(), st.sampled_from([b"", b"a", b"\xff"])),
+    "decimal": (pa.decimal128(10, 2), st.decimals(-1, 1, places=2, allow_nan=False)),
+}
+
+
+@st.composite
+def merges(draw: st.DrawFn) -> tuple[pa.Table, Changes, MergeMode, tuple[str, ...]]:
+    """A base file and changes over few keys and few ordering values, so that everything meets."""
+    kind, values = VALUES[draw(st.sampled_from(sorted(VALUES)))]
+    ordering = ("o",) if draw(st.booleans()) else ()
+    with_flags = draw(st.booleans())
+    fields = [pa.field(KEY, pa.string()), pa.field("o", kind), pa.field("tag", pa.string())]
+    schema = pa.schema([*fields, pa.field(IS_DELETED, pa.bool_())] if with_flags else fields)
+    count = itertools.count()
+
+    def rows(flags: st.SearchStrategy[Any]) -> pa.Table:
+        key = st.sampled_from(["a", "b", "c", ""])
+        row = st.fixed_dictionaries({KEY: key, "o": st.none() | values, IS_DELETED: flags})
+        drawn = [{**found, "tag": str(next(count))} for found in draw(st.lists(row, max_size=6))]
+        return pa.Table.from_pylist([{name: found[name] for name in schema.names} for found in drawn], schema=schema)
+
+    def deletes() -> list[Delete]:
+        column = pa.array(draw(st.lists(values, max_size=4)), kind)
+        stored = (column.cast(pa.int32()) if kind == pa.date32() else column).to_pylist()
+        return [Delete(draw(st.sampled_from(["a", "b", "d"])), None, draw(st.none() | st.just(value))) for value in stored]
+
+    base = rows(st.just(False))
+    batches = [rows(st.none() | st.booleans()) if draw(st.booleans()) else deletes() for _ in range(draw(st.integers(1, 4)))]
+    return base, Changes(batches, schema), draw(st.sampled_from([EVENT, COMMIT])), ordering
+
+
+@bounded(250)
+@given(merges())
+def test_merging_by_columns_is_merging_one_by_one(merge: tuple[pa.Table, Changes, MergeMode, tuple[str, ...]]) -> None:
+    """RDR-016, RDR-017: the fast path gives the rows of the plain one, whatever meets."""
+    base, changes, mode, ordering = merge
+    assume(len(changes))
+    plain_kept, plain_won = select(base, changes, mode, ordering)
+    fast_kept, fast_won = select_by_columns(base, changes, mode, ordering)
+    assert sorted(plain_kept.to_pylist()) == sorted(fast_kept.to_pylist())
+    assert sorted(plain_won.to_pylist()) == sorted(fast_won.to_pylist())
+
+
+def table(*rows: tuple[str, int | None, str]) -> pa.Table:
+    """Key, ordering value and a tag."""
+    names = (KEY, "o", "tag")
+    schema = pa.schema([(KEY, pa.string()), ("o", pa.int64()), ("tag", pa.string())])
+    return pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows], schema=schema)
+
+
+@pytest.mark.parametrize("path", [select, select_by_columns])
+def test_what_is_left_of_a_base_file_by_hand(path: Any) -> None:
+    """RDR-016: a row that loses, one that wins, an insert, a delete, an unknown key's delete, a key twice in the base file."""
+    base = table(("a", 5, "base a"), ("b", 5, "base b"), ("c", 5, "base c"), ("d", 5, "d1"), ("d", 9, "d2"), ("e", 1, "base e"))
+    first = table(("a", 4, "late a"), ("b", 6, "new b"), ("n", None, "new n"), ("d", 7, "new d"))
+    changes = Changes([first, [Delete("c", "", None), Delete("zz", "", None), Delete("e", "", 0)]], base.schema)
+    kept, won = path(base, changes, EVENT, ("o",))
+    assert sorted(base.take(kept).column("tag").to_pylist()) == ["base a", "base e", "d2"]
+    assert sorted(changes.rows.take(won).column("tag").to_pylist()) == ["new b", "new d", "new n"]
+
+
+@pytest.mark.parametrize("count", [1, 9_999, 10_000, 10_001])
+def test_many_changes_give_what_few_give(count: int) -> None:
+    """RDR-016: nothing changes where the fast path takes over."""
+    base = table(*((str(number), 1, "base") for number in range(0, count, 2)))
+    changes = Changes([table(*((str(number), number % 3, "log") for number in range(count)))], base.schema)
+    merged = apply(base, changes, EVENT, ("o",)).to_pylist()
+    assert {row[KEY] for row in merged} == {str(number) for number in range(count)}
+    assert len(merged) == count
+    for row in merged:
+        number = int(row[KEY])
+        assert row["tag"] == ("base" if number % 2 == 0 and number % 3 == 0 else "log")
