@@ -1,0 +1,85 @@
+"""What `doctor` and `engines` tell of a machine, without starting or fetching anything."""
+
+import pytest
+from typer.testing import CliRunner
+
+from hudi_conformance import engines
+from hudi_conformance.cli import app
+from hudi_conformance.commands import doctor
+from hudi_conformance.commands.engines import greet
+from hudi_conformance.contract import Hello
+from hudi_conformance.engines import environments
+from hudi_conformance.engines.apache_hudi.bundle import cached_bundle
+
+
+@pytest.fixture
+def bare(tmp_path, monkeypatch) -> None:
+    """A machine with nothing but Python, and no network."""
+    monkeypatch.setenv("HUDI_CONFORMANCE_CACHE", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(environments, "machine_java", lambda: None)
+    monkeypatch.setattr(doctor, "index_in_reach", lambda: False)
+
+
+def run(*arguments: str) -> str:
+    """What a command prints; it ends well."""
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.mark.usefixtures("bare")
+def test_each_engine_that_is_not_here_gets_one_command():
+    """The reference runs anywhere; for each other engine one command brings all its pieces."""
+    told = run("doctor")
+    for info in engines.shipped():
+        diagnosis = doctor.diagnose(info)
+        assert diagnosis.ready == (info.name == "reference")
+        assert (f"hudi-conformance doctor --make {info.name}" in told) == (info.name != "reference")
+    assert "out of reach" in told
+
+
+@pytest.mark.usefixtures("bare")
+def test_an_engine_is_ready_when_every_piece_is_there(monkeypatch):
+    """Environment and Java alone do not make Apache Hudi run: its jar must be there too."""
+    info = engines.find("apache-hudi@1.0.2")
+    assert {piece.name for piece in doctor.diagnose(info).pieces if not piece.there} == {"java", "environment", "jar"}
+    stamp = environments.environment_folder("apache-hudi") / ".complete"
+    stamp.parent.mkdir(parents=True)
+    stamp.touch()
+    assert {piece.name for piece in doctor.diagnose(info).pieces if not piece.there} == {"jar"}
+    cached_bundle("1.0.2").parent.mkdir()
+    cached_bundle("1.0.2").touch()
+    assert doctor.diagnose(info).ready
+    assert not doctor.diagnose(engines.find("apache-hudi@1.2.0")).ready
+
+
+@pytest.mark.usefixtures("bare")
+def test_an_engine_that_cannot_be_made_ends_with_3(monkeypatch):
+    """With the reason and the command for later, and without a stack trace."""
+
+    def offline(extra, progress):
+        raise environments.Offline(f"{extra} is out of reach")
+
+    monkeypatch.setattr(environments, "python_for", offline)
+    result = CliRunner().invoke(app, ["doctor", "--make", "hudi-rs"])
+    assert result.exit_code == 3
+    assert "hudi-rs is out of reach" in result.output
+
+
+def test_an_engine_that_nobody_knows_is_a_slip_of_the_user():
+    """Usage errors end with 2 and name what can be made."""
+    result = CliRunner().invoke(app, ["doctor", "--make", "hudi-cobol"])
+    assert result.exit_code == 2
+    assert "apache-hudi@1.0.2" in result.output
+
+
+@pytest.mark.usefixtures("bare")
+def test_engines_shows_what_can_be_asked_and_how_to_get_the_rest():
+    """The reference answers for itself; an engine that is not here names its command instead."""
+    told = run("engines", "--features")
+    assert "in this process" in told
+    assert "merge.event-time" in told
+    answer = greet(engines.find("hudi-rs"))
+    assert answer == "not here yet: hudi-conformance doctor --make hudi-rs"
+    assert isinstance(greet(engines.find("reference")), Hello)
