@@ -1,6 +1,7 @@
 """What an engine's answer to a case is worth: a pure function from case, engine and answer to a result."""
 
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -96,8 +97,7 @@ class Result:
     @property
     def rerun(self) -> str:
         """The command that runs this case on this engine again."""
-        engine = f"'{self.engine}'" if re.search(r"\s", self.engine) else self.engine
-        return f"hudi-conformance run {engine} --only '{self.case}'"
+        return shlex.join(["hudi-conformance", "run", self.engine, "--only", self.case])
 
     def having(self, found: Judgement) -> Self:
         """The result with what the answer decided."""

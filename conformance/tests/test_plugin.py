@@ -58,7 +58,7 @@ def test_a_failure_teaches(pytester: pytest.Pytester, book: Casebook):
             "  expected  a   10",
             "  found     a   11",
             "  because   Look at the tiny engine.",
-            "  again     hudi-conformance run liar --only 'merge.one'",
+            "  again     hudi-conformance run liar --only merge.one",
         ]
     )
     done.stdout.no_fnmatch_line("*Traceback*")

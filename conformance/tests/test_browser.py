@@ -1,0 +1,136 @@
+"""The report page in a real browser: it works without a network, by mouse and by keyboard, in light and dark."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sample_report import RESULTS, RUN
+
+from hudi_conformance import ending
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on the PATH")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A headless Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of the sample report."""
+    return ending.write(tmp_path_factory.mktemp("report"), RUN, RESULTS)
+
+
+@pytest.fixture(params=["light", "dark"])
+def page(browser: Any, report: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The page, opened; it must not complain and must not ask for anything but itself."""
+    opened = browser.new_page(color_scheme=request.param, viewport={"width": 1280, "height": 900})
+    asked: list[str] = []
+    complaints: list[str] = []
+    opened.on("request", lambda r: asked.append(r.url))
+    opened.on("console", lambda m: complaints.append(m.text))
+    opened.on("pageerror", lambda e: complaints.append(str(e)))
+    opened.goto(report.as_uri())
+    yield opened
+    opened.close()
+    assert [url for url in asked if not url.startswith("data:")] == [report.as_uri()]
+    assert complaints == []
+
+
+def visible(page: Any) -> list[str]:
+    """Ids of the cases that the filter shows."""
+    found: list[str] = page.locator("details.case:visible .id").all_inner_texts()
+    return found
+
+
+def test_the_matrix_is_the_first_thing_to_be_seen(page: Any):
+    """Area by engine, without scrolling."""
+    matrix = page.get_by_role("table", name="Areas and engines")
+    assert matrix.get_by_role("columnheader").all_inner_texts()[1:3] == ["reference\npython", "apache-hudi 1.0.2\njava"]
+    assert matrix.locator("tbody th").all_inner_texts() == ["log format", "merge", "model", "all"]
+    assert matrix.bounding_box()["y"] < 600
+
+
+def test_a_cell_of_the_matrix_leads_to_its_cases(page: Any):
+    """Clicking what an engine got in an area shows these cases, and the button shows all again."""
+    page.get_by_role("button", name="merge, apache-hudi 1.0.2").click()
+    page.wait_for_function("document.getElementById('count').value === '2 cases'")
+    assert visible(page) == ["merge.late", "merge.known"]
+    page.get_by_role("button", name="all cases").click()
+    page.wait_for_function("document.getElementById('count').value === '5 cases'")
+
+
+def test_cases_are_found_by_words_and_outcome(page: Any):
+    """Rule, id or any word of a case; engine and outcome together mean this engine's outcome."""
+    page.get_by_label("text").fill("MRG-029")
+    assert len(visible(page)) == 5
+    page.get_by_label("text").fill("log.o")
+    assert visible(page) == ["log.other"]
+    page.get_by_label("text").fill("")
+    page.get_by_role("combobox", name="engine").select_option("reference")
+    page.get_by_role("combobox", name="outcome").select_option("fail")
+    assert visible(page) == []
+    page.get_by_role("combobox", name="engine").select_option("apache-hudi@1.0.2")
+    assert visible(page) == ["merge.late"]
+    page.get_by_role("combobox", name="engine").select_option("")
+    page.get_by_role("combobox", name="outcome").select_option("surprise")
+    assert visible(page) == ["log.block", "merge.late", "model.program"]
+
+
+def test_a_case_opens_by_keyboard_and_shows_both_sides(page: Any):
+    """Expected and found rows one below the other, the differing values marked, and the command that reruns it."""
+    page.locator("details.case", has_text="merge.late").locator("summary").first.press("Enter")
+    rows = page.locator("details.case[open] .diff tbody tr")
+    assert rows.all_inner_texts() == [
+        "expected\t1\tnew\t10",
+        "found\t1\tlate <b>\t9",
+        "expected\t2\tnull\t1",
+        "found\tno such row",
+    ]
+    assert rows.nth(1).locator("td.d").all_inner_texts() == ["late <b>", "9"]
+    assert "hudi-conformance run apache-hudi@1.0.2 --only merge.late" in page.locator("details.case[open]").inner_text()
+
+
+def test_nothing_is_wider_than_the_window(page: Any):
+    """No sideways scrolling of the page, also on a telephone."""
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+#: Texts whose contrast with the ground behind them is below 4.5 to 1, computed as WCAG 2 says.
+FAINT = """() => {
+  const linear = v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
+  const luminance = colour => {
+    const [r, g, b] = colour.match(/[\\d.]+/g).map(v => linear(v / 255));
+    return .2126 * r + .7152 * g + .0722 * b;
+  };
+  const ground = e => {
+    const colour = getComputedStyle(e).backgroundColor;
+    return colour.endsWith(", 0)") ? ground(e.parentElement) : colour;
+  };
+  const contrast = e => {
+    const [bright, dim] = [getComputedStyle(e).color, ground(e)].map(luminance).sort((x, y) => y - x);
+    return (bright + .05) / (dim + .05);
+  };
+  return [...document.querySelectorAll("p, dt, dd, td, th, h1, h2, span, b, label, code")]
+    .filter(e => e.checkVisibility() && e.innerText.trim() && !e.children.length && contrast(e) < 4.5)
+    .map(e => e.outerHTML);
+}"""
+
+
+def test_every_text_can_be_read(page: Any):
+    """Contrast of at least 4.5 to 1 (WCAG AA) between each text and its ground, in light and dark."""
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    assert page.evaluate(FAINT) == []

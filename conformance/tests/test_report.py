@@ -1,0 +1,130 @@
+"""Reports say the same as the results, in the order of what matters."""
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+from rich.console import Console
+from sample_report import ENGINES, RESULTS, RUN, result
+
+from hudi_conformance import ending
+from hudi_conformance.report.console import show
+from hudi_conformance.report.html import page
+from hudi_conformance.report.matrix import matrix, worst_first
+from hudi_conformance.report.words import block, sides
+
+
+def test_the_matrix_counts_right_answers_by_area_and_engine():
+    """Open questions have no right answer, so they do not count in the total; what is not offered does."""
+    lines = matrix(RESULTS, ENGINES)
+    assert [line.title for line in lines] == ["log format", "merge", "model", "all"]
+    assert [str(cell) for cell in lines[0].cells] == ["1/1  1 open", "0/2  1 refused  1 not offered", "0/0"]
+    assert str(lines[-1].cells[1]) == "0/5  1 wrong  1 crash  1 error  1 refused  1 not offered"
+
+
+def test_surprises_come_first_and_wrong_answers_before_all():
+    """Whoever reads from the top sees first what nobody would have noticed."""
+    assert [(r.case, r.outcome.value) for r in worst_first(RESULTS)] == [
+        ("merge.late", "fail"),
+        ("model.program", "crash"),
+        ("model.program", "timeout"),
+        ("log.block", "refused"),
+        ("merge.known", "error"),
+    ]
+
+
+def test_rows_stand_below_each_other_in_columns_of_one_width():
+    """Expected and found values of a column can be compared by eye."""
+    assert list(sides(RESULTS[1].pairs)) == [
+        ("", "id  name      ts"),
+        ("expected", "1   new       10"),
+        ("found", "1   late <b>  9"),
+        ("expected", "2   null      1"),
+        ("found", "(nothing)"),
+    ]
+
+
+def test_many_differences_are_cut_and_counted():
+    """A table that is wrong everywhere does not fill the screen."""
+    pairs = tuple(({"id": str(n)}, None) for n in range(9))
+    assert list(sides(pairs))[-1] == ("", "... and 3 more")
+
+
+def test_a_block_holds_rule_rows_reason_and_command():
+    """What a person needs to go on, in the order of the questions that she asks."""
+    words = [line.split()[0] for line in block(RESULTS[1]).splitlines()[1:]]
+    assert [w for w in words if w not in ("id", "1", "2")] == [
+        "rule", "case", "expected", "found", "expected", "found", "sum", "because", "erratum", "list", "again",
+    ]  # fmt: skip
+    assert block(RESULTS[1]).endswith("hudi-conformance run apache-hudi@1.0.2 --only merge.late")
+
+
+def test_the_command_to_rerun_an_adapter_quotes_it():
+    """The printed command can be copied as it is, whatever the engine is called."""
+    again = result("merge.a", "python it's.py", "fail").rerun
+    assert again == """hudi-conformance run 'python it'"'"'s.py' --only merge.a"""
+
+
+def test_the_terminal_shows_matrix_surprises_known_failures_and_stale_entries():
+    """One screen tells how it went and what to do next."""
+    console = Console(width=150, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    show(console, RUN, RESULTS)
+    console.file.close()
+    text = console.export_text()
+    order = [
+        "seed 20261121 · 5 cases", "reference", "log format", "1/1  1 open", "wrong answers first", "merge.late",
+        "SILENT-STALE", "known, and listed", "merge.known", "stale entry",
+    ]  # fmt: skip
+    assert sorted(order, key=text.index) == order
+
+
+def test_a_report_can_be_read_again(tmp_path: Path):
+    """report.jsonl and run.json together hold all that the page shows."""
+    ending.write(tmp_path / "deep" / "report", RUN, RESULTS)
+    assert ending.read(tmp_path / "deep" / "report") == (RUN, RESULTS)
+    line = json.loads((tmp_path / "deep" / "report" / "report.jsonl").read_text().splitlines()[1])
+    assert line["rerun"] == "hudi-conformance run apache-hudi@1.0.2 --only merge.late"
+
+
+class Outline(HTMLParser):
+    """Ids, tags that are still open, and everything that would be fetched."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.fetched: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Notes the tag."""
+        if tag not in ("meta", "link", "input", "br"):
+            self.open.append(tag)
+        self.fetched += [str(v) for k, v in attrs if k in ("src", "href") and not str(v).startswith("data:")]
+
+    def handle_endtag(self, tag: str) -> None:
+        """Every end fits its start."""
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_whole_and_needs_nothing_else():
+    """Tags fit together, and nothing is fetched from anywhere."""
+    text = page(RUN, RESULTS)
+    outline = Outline()
+    outline.feed(text)
+    assert outline.open == [] and outline.fetched == []
+    assert not re.search(r"url\(|@import|https?://", text)
+
+
+def test_values_are_escaped_on_the_page():
+    """A value that looks like HTML is shown, not obeyed."""
+    text = page(RUN, RESULTS)
+    assert "late &lt;b&gt;" in text and "late <b>" not in text
+
+
+def test_the_page_says_whether_all_is_as_expected():
+    """The first thing on the page is the verdict on the run."""
+    assert "4 results not as expected" in page(RUN, RESULTS)
+    calm = [replace(r, surprise=None) for r in RESULTS]
+    assert "All results are as expected" in page(replace(RUN, stale=()), calm)
+    assert "broken did not start" in page(RUN, RESULTS)
