@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
@@ -15,7 +16,7 @@ from hudi_reference.files.log.block import Block, BlockType, HeaderKey
 from hudi_reference.files.log.reader import read_blocks
 from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_reference.timeline.instant import Instant, parse_instant_name
-from hudi_reference.timeline.metadata import write_commit_metadata
+from hudi_reference.timeline.metadata import WriteStat, write_commit_metadata
 from hudi_reference.timeline.states import State
 
 Distortion = Callable[[Path], None]
@@ -86,8 +87,16 @@ def with_a_group_for_each_base_file(table: Path) -> None:
             groups.setdefault((path.parent, parsed.file_id), []).append((path, parsed))
     for files in groups.values():
         for path, parsed in sorted(files, key=lambda file: file[1].instant)[:-1]:
-            alone = BaseFileName(f"{parsed.instant}-{parsed.file_id}", parsed.write_token, parsed.instant, parsed.extension)
-            shutil.copyfile(path, path.parent / str(alone))
+            _copy_into_a_group_of_its_own(table, path, parsed)
+
+
+def _copy_into_a_group_of_its_own(table: Path, path: Path, parsed: BaseFileName) -> None:
+    """The copy needs an instant of its own too: the commit metadata names all base files of an instant."""
+    taken = {instant.requested for instant in _instants(table)}
+    instant = next(time for n in count(1) if (time := _later(parsed.instant, n)) not in taken)
+    alone = BaseFileName(f"{parsed.instant}-{parsed.file_id}", parsed.write_token, instant, parsed.extension)
+    shutil.copyfile(path, path.parent / str(alone))
+    _complete(table, instant)
 
 
 def with_commit_time_ordering(table: Path) -> None:
@@ -123,11 +132,28 @@ def _data_files(table: Path) -> Iterator[tuple[Path, BaseFileName | LogFileName]
 
 
 def _complete(table: Path, requested: str) -> None:
-    """Give the instant a completed file, unless it has one."""
-    if not any(i.requested == requested and i.state is State.COMPLETED for i in _instants(table)):
-        completed = Instant(requested, "commit", State.COMPLETED, f"{int(requested) + 1:0{len(requested)}}")
-        metadata = write_commit_metadata("UPSERT", (), None, bytes(16))
-        (_timeline(table) / completed.file_name).write_bytes(metadata)
+    """Give the instant a completed file that names all its data files, unless it has one."""
+    if any(i.requested == requested and i.state is State.COMPLETED for i in _instants(table)):
+        return
+    stats = [_stat(table, path, parsed) for path, parsed in _data_files(table) if parsed.instant == requested]
+    completed = Instant(requested, "commit", State.COMPLETED, _later(requested, 1))
+    (_timeline(table) / completed.file_name).write_bytes(write_commit_metadata("UPSERT", stats, None, bytes(16)))
+
+
+def _stat(table: Path, path: Path, parsed: BaseFileName | LogFileName) -> WriteStat:
+    partition = path.parent.relative_to(table).as_posix()
+    return WriteStat(
+        file_id=parsed.file_id,
+        partition="" if partition == "." else partition,
+        path=path.relative_to(table).as_posix(),
+        size=path.stat().st_size,
+        is_log=isinstance(parsed, LogFileName),
+    )
+
+
+def _later(time: str, milliseconds: int) -> str:
+    """A text of digits that sorts after `time`; not always a date, which nobody asks of it."""
+    return f"{int(time) + milliseconds:0{len(time)}}"
 
 
 def _disown_blocks(table: Path, kinds: set[BlockType]) -> None:
