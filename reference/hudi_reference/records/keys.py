@@ -8,7 +8,7 @@ import pyarrow.types as pt
 
 from hudi_reference.errors import InvalidRows, UnsupportedKeyGenerator
 from hudi_reference.layout.partitions import partition_path, value_text
-from hudi_reference.layout.properties import TableProperties
+from hudi_reference.layout.properties import META_FOLDER, TableProperties
 from hudi_reference.requirement import implements
 
 #: Key generators whose keys and paths follow from the fields alone.
@@ -50,18 +50,31 @@ def _check_present(keys: pa.Array, field: str) -> None:
 
 @implements("PROP-008", "PROP-016", "META-009")
 def partition_paths(rows: pa.Table, properties: TableProperties) -> pa.Array:
-    """The partition path of each row; "" everywhere in an unpartitioned table."""
+    """The partition path of each row; "" everywhere in an unpartitioned table.
+
+    Raises InvalidRows for a missing partition column and for values that cannot be a folder.
+    """
     fields = properties.partition_fields
     if not fields:
         return pa.repeat(pa.scalar("", pa.string()), rows.num_rows)
     check_key_generator(properties)
     hive = properties.is_set("hoodie.datasource.write.hive_style_partitioning")
     encode = properties.is_set("hoodie.datasource.write.partitionpath.urlencode")
-    columns = [_column(rows, field, "partition", "PROP-008") for field in fields]
-    distinct = pa.table(columns, names=list(fields)).group_by(list(fields), use_threads=False).aggregate([])
-    known = {row: partition_path(fields, row, hive_style=hive, url_encode=encode) for row in _rows(distinct, fields)}
-    paths = [known[row] for row in _rows(pa.table(columns, names=list(fields)), fields)]
-    return pa.array(paths, pa.string())
+    texts = pa.table([_texts(_column(rows, field, "partition", "PROP-008")) for field in fields], names=list(fields))
+    distinct = texts.group_by(list(fields), use_threads=False).aggregate([])
+    known = {row: _folder(partition_path(fields, row, hive_style=hive, url_encode=encode)) for row in _rows(distinct, fields)}
+    return pa.array([known[row] for row in _rows(texts, fields)], pa.string())
+
+
+def _folder(path: str) -> str:
+    """The path, if a folder of the table's data can have it; raises InvalidRows."""
+    steps = path.split("/")
+    if "\0" in path or steps[0] == META_FOLDER or any(step in ("", ".", "..") for step in steps):
+        raise InvalidRows(
+            "a partition value that cannot be a folder of the table", rule="LAY-005", found=repr(path),
+            expected=f"no empty, . or .. step, no NUL, not {META_FOLDER}",
+        )  # fmt: skip
+    return path
 
 
 def _rows(table: pa.Table, fields: Sequence[str]) -> list[tuple[object, ...]]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from hudi_reference.errors import IncomparableOrdering
-from hudi_reference.files.log.deletes import Ordering
+from hudi_reference.files.log.deletes import Ordering, Scalar
 from hudi_reference.requirement import implements
 
 
@@ -36,6 +36,27 @@ def stored_values(rows: pa.Table, field: str) -> pa.ChunkedArray:
     if pt.is_date32(column.type):
         return column.cast(pa.int32())
     return column.cast(pa.int64()) if pt.is_timestamp(column.type) else column
+
+
+def type_of(schema: pa.Schema, field: str) -> pa.DataType:
+    """The type of an ordering field, `a.b` being field b of struct a; the null type where there is no such column."""
+    name, *path = field.split(".")
+    if name not in schema.names:
+        return pa.null()
+    kind = schema.field(name).type
+    for step in path:
+        kind = kind.field(step).type
+    return kind
+
+
+@implements("MRG-019")
+def default_of(kind: pa.DataType) -> Scalar | None:
+    """What a null ordering value of this type compares as; None for the null type."""
+    if pt.is_string(kind) or pt.is_binary(kind):
+        return "" if pt.is_string(kind) else b""
+    if pt.is_decimal(kind):
+        return decimal.Decimal(0)
+    return None if pt.is_null(kind) else 0
 
 
 @implements("MRG-019", "MRG-028")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from hudi_reference.errors import MalformedFileName
+from hudi_reference.errors import MalformedFileName, MalformedMetadata
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER, TableProperties
 from hudi_reference.requirement import implements
@@ -79,8 +79,8 @@ class FileGroups:
 
     @cached_property
     def committed(self) -> dict[str, int]:
-        """Sizes in bytes of the files that those writes made, by path."""
-        return {stat.path: stat.size for commit in self.commits.values() for stat in commit.stats if stat.path}
+        """Sizes in bytes of the files that those writes made, by path, as far as the metadata tells."""
+        return {stat.path: stat.size for commit in self.commits.values() for stat in commit.stats if stat.path and stat.size}
 
     @property
     @implements("RDR-010", "LAY-003")
@@ -150,7 +150,16 @@ def _attempt(path: str) -> tuple[str, str, str, int] | None:
 def load_commit(storage: Storage, properties: TableProperties, instant: Instant) -> CommitMetadata:
     """The metadata of one completed write."""
     path = f"{properties.timeline_folder}/{instant.file_name}"
-    return read_commit_metadata(storage.get(path), path)
+    return read_commit_metadata(_content(storage, path, "TL-007"), path)
+
+
+def _content(storage: Storage, path: str, rule: str) -> bytes:
+    try:
+        return storage.get(path)
+    except FileNotFoundError as error:
+        raise MalformedMetadata(
+            "the file of an action is missing", rule=rule, path=path, cure="read again: it may have been archived meanwhile"
+        ) from error
 
 
 @implements("RDR-010", "RDR-011", "TL-010", "TL-039")
@@ -172,7 +181,7 @@ def _pending_compactions(storage: Storage, properties: TableProperties, timeline
             continue
         requested = Instant(instant.requested, "compaction", State.REQUESTED)
         path = f"{properties.timeline_folder}/{requested.file_name}"
-        for group in read_compaction_plan(storage.get(path), path):
+        for group in read_compaction_plan(_content(storage, path, "TL-015"), path):
             found[group] = (*found.get(group, ()), instant.requested)
     return found
 

@@ -1,6 +1,6 @@
 """Rows on their way into a table: checked against its schema, given keys, partitions and meta columns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply
 from hudi_reference.records.keys import partition_paths, record_keys
 from hudi_reference.requirement import implements
-from hudi_reference.schema.avro import META_COLUMNS
+from hudi_reference.schema.avro import META_COLUMNS, AvroSchema
 from hudi_reference.schema.evolution import conform
 
 PARTITION = "_hoodie_partition_path"
@@ -39,7 +39,8 @@ def prepare(rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, k
     """
     if not properties.record_key:
         raise Misuse("the table has no record key fields", rule="PROP-007", expected="hoodie.table.recordkey.fields")
-    _check_names(rows, stored, keys_only)
+    identity = properties.record_key + properties.partition_fields
+    _check_names(rows, stored, identity if keys_only else [name for name in stored.names if name not in META_COLUMNS])
     fields = pa.schema([field for field in stored if field.name not in META_COLUMNS])
     try:
         data = conform(rows.drop_columns([n for n in rows.column_names if n in META_COLUMNS]), fields, "rows to write")
@@ -53,19 +54,29 @@ def prepare(rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, k
     return Incoming(pa.table(columns, schema=stored))
 
 
-def _check_names(rows: pa.Table, stored: pa.Schema, keys_only: bool) -> None:
+def _check_names(rows: pa.Table, stored: pa.Schema, needed: Iterable[str]) -> None:
     names = rows.column_names
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InvalidRows("a column occurs twice", rule="LAY-002", expected="each column once", found=twice)
     unknown = [name for name in names if name not in stored.names]
-    absent = [] if keys_only else [n for n in stored.names if n not in names and n not in META_COLUMNS]
+    absent = [name for name in needed if name not in names]
     if unknown or absent:
         raise InvalidRows(
             f"the rows have {'unknown' if unknown else 'missing'} columns", rule="LF-038",
             expected=", ".join(n for n in stored.names if n not in META_COLUMNS), found=", ".join(names),
             cure="change the rows; adding columns to a table is schema evolution, a write of its own",
         )  # fmt: skip
+
+
+@implements("LF-038")
+def check_nulls(rows: pa.Table, schema: AvroSchema) -> None:
+    """Raises InvalidRows for a null in a field whose type in the table's schema takes none."""
+    for field in schema["fields"]:
+        kind = field["type"]
+        takes_null = kind == "null" or (isinstance(kind, list) and "null" in kind)
+        if not takes_null and rows.column(field["name"]).null_count:
+            raise InvalidRows("a null in a column that takes none", rule="LF-038", expected=f"a value in {field['name']}")
 
 
 @implements("MRG-011", "MRG-026")

@@ -211,7 +211,7 @@ def compare(column: pa.ChunkedArray, operator: str, value: Any) -> pa.ChunkedArr
         raise InvalidQuery("unknown comparison", expected=" ".join(_OPERATORS), found=operator)
     try:
         return _OPERATORS[operator](column, constant(column.type, value))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError) as error:
         raise InvalidQuery("the comparison does not fit the column", expected=str(column.type), found=repr(value)) from error
 
 

@@ -20,12 +20,12 @@ from hudi_reference.files.parquet import encode_base_file
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply
-from hudi_reference.records.ordering import orderings_of
+from hudi_reference.records.ordering import default_of, orderings_of, type_of
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, with_meta_columns
 from hudi_reference.table.commit import Commit, begin
 from hudi_reference.table.file_groups import FileSlice
-from hudi_reference.table.rows import PARTITION, Incoming, combine, in_file, prepare, stamp
+from hudi_reference.table.rows import PARTITION, Incoming, check_nulls, combine, in_file, prepare, stamp
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.table import Table, View
 from hudi_reference.timeline.metadata import WriteStat
@@ -44,19 +44,24 @@ class Located:
 
 
 def locate(incoming: Incoming, view: View, reader: SliceReader) -> Located:
-    """Look up which file group of its partition holds each key, deleted keys included."""
+    """Look up which file groups of its partition hold each key, deleted keys included.
+
+    A key that was inserted twice may be in several of them: its change goes to each.
+    """
     slices: dict[str, list[FileSlice]] = {}
     for found in view.groups.latest_slices:
         slices.setdefault(found.partition, []).append(found)
     known, new = [], []
     for partition, rows in incoming.by_partition():
+        unknown = rows
         for found in slices.get(partition, ()):
-            held = pc.is_in(rows.column(KEY), value_set=pa.array(reader.keys(found), pa.string()))
+            keys = pa.array(reader.keys(found), pa.string())
+            held = pc.is_in(rows.column(KEY), value_set=keys)
             if pc.any(held, min_count=0).as_py():
                 known.append((found, rows.filter(held)))
-                rows = rows.filter(pc.invert(held))  # noqa: PLW2901 - a key is in one group, the rest is looked for in the next
-        if rows.num_rows:
-            new.append((partition, rows))
+                unknown = unknown.filter(pc.invert(pc.is_in(unknown.column(KEY), value_set=keys)))
+        if unknown.num_rows:
+            new.append((partition, unknown))
     return Located(known, new)
 
 
@@ -141,7 +146,7 @@ class Writer:
         if rows.num_rows:
             blocks.append(encode_block(BlockType.AVRO_DATA, header, encode_rows(rows, self.schema)))
         if deletes:
-            ordering_types = [rows.schema.field(name).type for name in self._ordering if name in rows.column_names]
+            ordering_types = [type_of(rows.schema, field) for field in self._ordering]
             blocks.append(encode_block(BlockType.DELETE, header, encode_deletes(deletes, ordering_types)))
         return b"".join(blocks)
 
@@ -177,7 +182,11 @@ class Writer:
 
 
 def _deletes(rows: pa.Table, ordering: tuple[str, ...]) -> list[Delete]:
-    columns = (rows.column(KEY).to_pylist(), rows.column(PARTITION).to_pylist(), orderings_of(rows, ordering))
+    orderings = orderings_of(rows, ordering)
+    if len(ordering) == 1:  # a null must not become the mark of a delete that wins whatever its ordering value
+        least = default_of(type_of(rows.schema, ordering[0]))
+        orderings = [least if value is None else value for value in orderings]
+    columns = (rows.column(KEY).to_pylist(), rows.column(PARTITION).to_pylist(), orderings)
     return [Delete(*delete) for delete in zip(*columns, strict=True)]
 
 
@@ -197,6 +206,8 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
     reader = view.reader(table)
     by_key = operation == "DELETE"
     incoming = prepare(rows, table.properties, reader.schema, keys_only=by_key)
+    if not by_key:
+        check_nulls(_without_deletes(incoming.rows), view.schema)
     if operation in ("INSERT", "BULK_INSERT"):
         located = Located((), list(incoming.by_partition()))
     else:

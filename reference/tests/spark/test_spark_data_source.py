@@ -33,13 +33,14 @@ def test_the_format_reads_what_the_reference_reads(source: Any, make_table: Make
     first = table.upsert(trips(*(trip(str(n), "old", 1, f"p{n % 2}") for n in range(6))))
     table.upsert(trips(trip("1", "new", 2, "p1")))
     table.delete(keys("2", p=["p0"]))
-    reader = source.read.format("hudi-reference")
     for options, expected in [
         ({}, table.snapshot()),
         ({"query": "read-optimized"}, table.read_optimized()),
         ({"as_of": first}, table.as_of(first)),
     ]:
-        assert rows_of_frame(reader.options(**options).load(table.uri), expected.schema) == in_order(expected)
+        assert rows_of_frame(
+            source.read.format("hudi-reference").options(**options).load(table.uri), expected.schema
+        ) == in_order(expected)
     chosen = source.read.format("hudi-reference").schema("name string, id string").load(table.uri)
     assert rows_of_frame(chosen, pa.schema([("name", pa.string()), ("id", pa.string())])) == in_order(
         table.snapshot(["name", "id"])
@@ -58,12 +59,14 @@ def test_sql_asks_and_appends(source: Any, make_table: Make) -> None:
     table = make_table(table_type="MERGE_ON_READ", ordering=("ts",))
     table.upsert(trips(*(trip(str(n), f"n{n % 2}", n) for n in range(10))))
     table.upsert(trips(trip("1", "changed", 100)))
-    source.sql(f"CREATE TABLE trips_of_sql USING `hudi-reference` OPTIONS (path '{table.uri}')")
+    source.sql(f"CREATE TABLE trips_of_sql USING `hudi-reference` OPTIONS (uri '{table.uri}')")
     try:
         asked = "SELECT name, count(*) AS n, sum(ts) AS ts FROM trips_of_sql WHERE id <> '0' GROUP BY name"
         assert {(row.name, row.n, row.ts) for row in source.sql(asked).collect()} == {
             ("n0", 4, 20), ("n1", 4, 24), ("changed", 1, 100),
         }  # fmt: skip
+        source.sql("INSERT INTO trips_of_sql (id, name, ts) VALUES ('inserted', 'by SQL', 7)")
+        assert names(table)["inserted"] == "by SQL"
     finally:
         source.sql("DROP TABLE trips_of_sql")
 

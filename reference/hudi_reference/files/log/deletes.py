@@ -100,10 +100,22 @@ def wrap(ordering: Ordering | None, kinds: Sequence[pa.DataType]) -> Any:
 
 def _wrap_one(value: Scalar, kind: pa.DataType) -> tuple[str, dict[str, Any]]:
     if isinstance(value, decimal.Decimal):
-        value = value.quantize(decimal.Decimal(1).scaleb(-15))
+        value = _rescaled(value)
     elif value == 0 and pt.is_int32(kind):
         kind = pa.int64()  # Integer 0 would mean "no ordering value"
     return f"{_NAMESPACE}.{_wrapper_name(kind)}", {"value": value}
+
+
+def _rescaled(value: decimal.Decimal) -> decimal.Decimal:
+    try:
+        return value.quantize(decimal.Decimal(1).scaleb(-15), context=decimal.Context(prec=30))
+    except decimal.InvalidOperation as error:
+        raise UnsupportedSchema(
+            "no delete record can hold this ordering value",
+            rule="BLK-009",
+            expected="15 digits before the point",
+            found=str(value),
+        ) from error
 
 
 def _wrapper_name(kind: pa.DataType) -> str:
