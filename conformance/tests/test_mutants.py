@@ -6,9 +6,14 @@ from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from hudi_conformance import requirements_index as index
-from hudi_conformance.mutants import Bug, StaleMutant, UnknownMutant, all_mutants, plant, planting, score
+from hudi_conformance.commands.mutants import end_of, mutants
+from hudi_conformance.mutants import Bug, StaleMutant, UnknownMutant, all_mutants, plant, planting, runner, score
+from hudi_conformance.mutants.score import Kill
+from hudi_conformance.report.evidence import CitedCase, golden_cases
 from hudi_reference import create_table
 from hudi_reference.records import merge
 from hudi_reference.records.merge import Decision, Kind
@@ -170,3 +175,45 @@ def test_outcomes_are_kept_until_their_bug_is_gone(monkeypatch, tmp_path):
     score.save_kills({known[1].name: []}, known)
     assert [k.killed_by for k in score.load_kills(known)] == [("a", "b"), (), None]
     assert set(json.loads(score.FILE.read_text())) == {known[0].name, known[1].name}
+
+
+def golden(*ids: str) -> list[CitedCase]:
+    """Some of the golden cases."""
+    return [c for c in golden_cases() if c.id in ids]
+
+
+def test_hunting_runs_the_suite_with_the_bug_in_it():
+    """A case of the bug's rule notices it; a case that does not care passes with it."""
+    (mutant,) = (m for m in all_mutants() if m.name == "late-records-win")
+    cases = golden("merge.event-time.late-record.mor", "merge.event-time.newer-record.mor")
+    told: list[Kill] = []
+    (kill,) = runner.hunt([mutant], cases, done=told.append)
+    assert told == [kill]
+    assert kill.killed_by == ("merge.event-time.late-record.mor",)
+    assert end_of(kill, cases) == "own"
+
+
+def test_other_cases_are_asked_when_the_own_ones_notice_nothing():
+    """A bug that only a case of other rules notices shows that the rule's own cases are too weak."""
+    (late,) = (m for m in all_mutants() if m.name == "late-records-win")
+    stranger = planting.Mutant(late.name, ("LAY-003",), late.description, late.apply)
+    cases = golden("layout.partition.plain.mor", "merge.event-time.late-record.mor")
+    (kill,) = runner.hunt([stranger], cases, done=lambda _: None)
+    assert end_of(kill, cases) == "other"
+    (survivor,) = runner.hunt([stranger], cases[:1], done=lambda _: None)
+    assert end_of(survivor, cases) == "survived"
+
+
+def test_a_suite_that_does_not_report_is_broken_and_not_strong():
+    """A run that never came to its cases kills nothing."""
+    with pytest.raises(runner.SuiteBroke, match="no-such-bug"):
+        runner.failing("no-such-bug", golden("merge.event-time.late-record.mor"))
+
+
+def test_a_pattern_that_matches_no_bug_is_wrong_usage():
+    """Exit 2, and nothing is run."""
+    app = typer.Typer()
+    app.command()(mutants)
+    done = CliRunner().invoke(app, ["--only", "no-such-bug"])
+    assert done.exit_code == 2
+    assert "no planted bug matches 'no-such-bug'" in done.stderr

@@ -24,8 +24,9 @@ class SuiteBroke(RuntimeError):
 def hunt(mutants: Sequence[Mutant], cases: Sequence[CitedCase], *, jobs: int = 1, done: Callable[[Kill], None]) -> list[Kill]:
     """Plant one bug after the other and see which cases notice; `done` is told of each.
 
-    The cases that cite one of the bug's rules run first; the others, up to the first that notices, only if none of these
-    does. Cases that fail without any bug are left out: they notice nothing. Raises `SuiteBroke`.
+    The golden cases that cite one of the bug's rules run first. Only if none of them notices, the Python cases that cite
+    one do, and only if none of these does, the others, up to the first that notices. Cases that fail without any bug are
+    left out: they notice nothing. Raises `SuiteBroke`.
     """
     broken = failing(None, cases)
     sound = [c for c in cases if c.id not in broken]
@@ -41,9 +42,10 @@ def hunt(mutants: Sequence[Mutant], cases: Sequence[CitedCase], *, jobs: int = 1
 def _hunt_one(mutant: Mutant, cases: Sequence[CitedCase]) -> Kill:
     rules = set(mutant.breaks)
     own = [c for c in cases if rules & set(c.requirements)]
-    killed = failing(mutant.name, own)
-    if not killed:
-        killed = failing(mutant.name, [c for c in cases if c not in own], stop_early=True)
+    golden = [c for c in own if c.golden is not None]
+    programs = [c for c in own if c.golden is None]
+    rest = sorted((c for c in cases if c not in own), key=lambda c: c.golden is None)
+    killed = failing(mutant.name, golden) or failing(mutant.name, programs) or failing(mutant.name, rest, stop_early=True)
     return Kill(mutant.name, mutant.breaks, mutant.description, tuple(sorted(killed)))
 
 
