@@ -1,8 +1,10 @@
-"""The format `hudi-reference`: tables in `spark.read.format(...)`, `CREATE TABLE ... USING` and `INSERT INTO`.
+"""The format `hudi-reference`: tables in `spark.read.format(...)`, in writers, and in SQL.
 
     spark.dataSource.register(HudiReference)
-    spark.read.format("hudi-reference").option("query", "as-of").option("as_of", "20260101000000000").load(uri)
+    spark.read.format("hudi-reference").option("as_of", "20260101000000000").load(uri)
+    CREATE TEMPORARY VIEW trips USING `hudi-reference` OPTIONS (path 'file:///data/trips')
 
+A table of the catalog (`CREATE TABLE`) cannot stand for one: PySpark 4.3 reads it without the options it was made with.
 Every slice passes through Python, one partition each, with all columns unless `.schema(...)` names fewer: Spark tells a Python
 source neither columns nor, by default, filters. `hudi_spark.read` is the faster way. What is written is appended (option
 `operation`: `bulk_insert` or `insert`); `hudi_spark.upsert` changes rows.
@@ -80,7 +82,9 @@ class _Reader(DataSourceReader):  # type: ignore[misc]  # pyspark is not checked
         return [InputPartition(found) for found in self.plan.merged]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        return batches(self.plan.query(partition.value), self.arrow)
+        """The rows of one slice. Spark asks for a partition of None where there are none."""
+        if partition.value is not None:
+            yield from batches(self.plan.query(partition.value), self.arrow)
 
 
 @dataclass

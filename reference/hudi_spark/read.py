@@ -126,7 +126,8 @@ def open_shared(uri: str) -> Table:
     """The table at a URI that means the same to every process."""
     if uri.startswith("memory:"):
         raise Misuse("executors cannot see the memory of this process", expected="a file or s3 URI", found=uri)
-    return open_table(uri if "://" in uri else str(Path(uri).absolute()))
+    is_path = "://" not in uri and not uri.startswith("file:/")  # as Spark's catalog writes it
+    return open_table(str(Path(uri).absolute()) if is_path else uri)
 
 
 def _instant(query: str, as_of: str | None) -> str | None:

@@ -7,10 +7,6 @@ from uuid import uuid4
 
 import pyarrow as pa
 import pytest
-
-from hudi_reference import WritableTable, create_table, open_table
-from hudi_reference.errors import HudiError, InvalidRows, Misuse, UnsupportedTableFeature, WriteConflict
-from hudi_reference.schema.avro import META_COLUMNS
 from reference_samples import (
     FLAGGED_SCHEMA,
     SCHEMA,
@@ -26,6 +22,10 @@ from reference_samples import (
     trips,
 )
 from spark_samples import rows_of_frame
+
+from hudi_reference import WritableTable, create_table, open_table
+from hudi_reference.errors import HudiError, InvalidRows, Misuse, UnsupportedTableFeature, WriteConflict
+from hudi_reference.schema.avro import META_COLUMNS
 
 pytest.importorskip("pyspark", reason="needs the extra spark")
 
