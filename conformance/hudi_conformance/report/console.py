@@ -80,7 +80,8 @@ def show(console: Console, run: Run, results: Sequence[Result]) -> None:
     """The matrix, then every case that is not as it should be."""
     number = len({r.case for r in results})
     seed = "" if run.seed is None else f" · seed {run.seed}"
-    console.print(f"hudi-conformance {run.suite} · table version {run.table_version}{seed} · {number} cases\n")
+    cases = "1 case" if number == 1 else f"{number} cases"
+    console.print(f"hudi-conformance {run.suite} · table version {run.table_version}{seed} · {cases}\n")
     console.print(table(run, results))
     console.print()
     surprises = [r for r in worst_first(results) if r.surprise is not None]

@@ -1,0 +1,223 @@
+"""`read` and `inspect` give what lies in a table in the form that was asked for, and errors as one readable block."""
+
+import csv
+import io
+import json
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from typer.testing import CliRunner, Result
+
+from hudi_conformance import where
+from hudi_conformance.cli import app
+from hudi_conformance.formats import write
+from hudi_reference import create_table
+from hudi_reference.clock import ManualClock
+from hudi_reference.ids import SeededIds
+
+FIELDS = {
+    "id": "string",
+    "n": "long",
+    "x": "double",
+    "price": {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2},
+    "day": {"type": "int", "logicalType": "date"},
+    "at": {"type": "long", "logicalType": "timestamp-micros"},
+    "raw": "bytes",
+    "city": "string",
+}
+FIRST = {
+    "id": "a", "n": 2**60, "x": float("nan"), "price": Decimal("1.50"), "day": date(2026, 11, 21),
+    "at": datetime(2026, 11, 21, 12, 0, 0, 5, UTC), "raw": b"\x00\xff", "city": 'Ulm, "old" town',
+}  # fmt: skip
+SECOND = dict.fromkeys(FIRST) | {"id": "b", "n": 5, "city": ""}
+AS_JSON = {
+    "id": "a", "n": 2**60, "x": "NaN", "price": "1.50", "day": "2026-11-21", "at": "2026-11-21T12:00:00.000005Z", "raw": "00ff",
+    "city": 'Ulm, "old" town',
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A merge-on-read table of the reference: a base file, and a log file that adds nothing but one change."""
+    path = tmp_path_factory.mktemp("cli") / "table"
+    columns = [{"name": n, "type": ["null", t], "default": None} for n, t in FIELDS.items()]
+    made = create_table(
+        path.as_uri(), name="t", schema={"type": "record", "name": "t", "fields": columns}, record_key=("id",),
+        table_type="MERGE_ON_READ", merge_mode="COMMIT_TIME_ORDERING",
+        clock=ManualClock(1_790_000_000_000, 1000), ids=SeededIds(1),
+    )  # fmt: skip
+    made.insert(pa.Table.from_pylist([FIRST | {"n": 1}, SECOND], schema=ARROW))
+    made.upsert(pa.Table.from_pylist([FIRST], schema=ARROW))
+    return path
+
+
+ARROW = pa.schema(
+    {
+        "id": pa.string(), "n": pa.int64(), "x": pa.float64(), "price": pa.decimal128(10, 2), "day": pa.date32(),
+        "at": pa.timestamp("us", "UTC"), "raw": pa.binary(), "city": pa.string(),
+    }
+)  # fmt: skip
+
+
+def call(*arguments: object) -> Result:
+    """The command, called in this process."""
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def lines(found: Result) -> list[Any]:
+    """The rows of a jsonl answer."""
+    assert found.exit_code == 0, found.stderr
+    return sorted(map(json.loads, found.stdout.splitlines()), key=lambda r: str(r.get("id")))
+
+
+def test_jsonl_has_one_object_a_row(table: Path):
+    """64-bit integers as numbers, decimals and times as text, binary as hex, nulls explicit, no meta columns."""
+    first, second = lines(call("read", table, "--format", "jsonl"))
+    assert first == AS_JSON and list(first) == list(FIELDS)
+    assert second == dict.fromkeys(FIELDS) | {"id": "b", "n": 5, "city": ""}
+
+
+def test_csv_tells_null_from_an_empty_text(table: Path):
+    """Null is nothing between commas, an empty text is a pair of quotes; what needs quotes has them."""
+    text = call("read", table, "--format", "csv", "--columns", "id,x,city").stdout
+    assert sorted(text.splitlines()) == ['a,NaN,"Ulm, ""old"" town"', 'b,,""', "id,x,city"]
+    assert len(list(csv.reader(io.StringIO(text)))) == 3
+
+
+@pytest.mark.parametrize("kind", ["arrow", "parquet"])
+def test_arrow_and_parquet_keep_the_types(table: Path, tmp_path: Path, kind: str):
+    """Files for other programs hold the same values with their types."""
+    file = tmp_path / "rows"
+    assert call("read", table, "--format", kind, "-o", file).exit_code == 0
+    found = pa.ipc.open_file(file).read_all() if kind == "arrow" else parquet.read_table(file)
+    assert found.schema.field("price").type == pa.decimal128(10, 2)
+    assert sorted(found.column("id").to_pylist()) == ["a", "b"]
+
+
+def test_a_table_for_people_shows_nulls_and_counts_rows(table: Path):
+    """The default form."""
+    text = call("read", table, "--columns", "id,n,x").stdout.splitlines()
+    assert text[0].split() == ["id", "n", "x"] and text[-1] == "(2 rows)"
+    assert ["b", "5", "null"] in [line.split() for line in text]
+
+
+def test_columns_and_comparisons_choose_what_is_read(table: Path):
+    """--columns gives the order; --where joins comparisons with and; meta columns come by name or with --meta."""
+    assert lines(call("read", table, "--format", "jsonl", "--columns", "n, id", "--where", "n > 4 and city = ''")) == [
+        {"n": 5, "id": "b"}
+    ]
+    named = lines(call("read", table, "--format", "jsonl", "--columns", "_hoodie_record_key"))
+    assert {r["_hoodie_record_key"] for r in named} == {"a", "b"}
+    assert list(lines(call("read", table, "--format", "jsonl", "--meta"))[0])[:2] == [
+        "_hoodie_commit_time",
+        "_hoodie_commit_seqno",
+    ]
+
+
+def test_other_queries_see_other_rows(table: Path):
+    """Without logs, or as of the first commit, the change in the log file is not there."""
+    first = json.loads(call("inspect", table, "--json").stdout)["timeline"]["completed"][0]["requested"]
+    for options in (["--query", "read-optimized"], ["--as-of", first]):
+        assert lines(call("read", table, "--format", "jsonl", "--columns", "id,n", *options))[0] == {"id": "a", "n": 1}
+
+
+def test_any_engine_can_read(table: Path):
+    """--engine goes through the contract and gives the same rows."""
+    assert lines(call("read", table, "--engine", "reference", "--format", "jsonl", "--columns", ",".join(FIELDS)))[0] == AS_JSON
+    through = lines(call("read", table, "--engine", "reference", "--format", "jsonl", "--meta"))
+    assert through == lines(call("read", table, "--format", "jsonl", "--meta"))
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "says"),
+    [
+        (["--columns", "nix"], 1, ["InvalidQuery", "rule      TYP-007", "expected  one of id, n,", "found     nix", "see"]),
+        (["--where", "n >"], 2, ["expected COLUMN = VALUE at 'n >'"]),
+        (["--as-of", "1", "--query", "snapshot"], 2, ["--as-of"]),
+        (["--query", "as-of"], 2, ["needs --as-of"]),
+        (["--begin", "1", "--query", "snapshot"], 2, ["incremental"]),
+        (["--engine", "double:nothing"], 2, ["no double commits the sin"]),
+        (["--engine", "double:always-refuses"], 1, ["refused read.snapshot: not today"]),
+        (["--engine", "double:crashes"], 3, ["out of memory, or so it seems"]),
+    ],
+)
+def test_errors_are_told_without_a_traceback(table: Path, options: list[str], code: int, says: list[str]):
+    """Class, rule, expected, found and where to read on; 1 for the table, 2 for the caller, 3 for a broken adapter."""
+    found = call("read", table, *options)
+    assert found.exit_code == code
+    flat = " ".join(found.stderr.replace("│", " ").split())
+    assert all(" ".join(s.split()) in flat for s in says) and "Traceback" not in flat
+
+
+def test_no_table_is_an_error_with_a_cure(tmp_path: Path):
+    """A wrong path is told as such, by read and by inspect."""
+    for command in ("read", "inspect"):
+        found = call(command, tmp_path / "nowhere")
+        assert (found.exit_code, found.stderr.split(":")[0]) == (1, "TableNotFound")
+        assert "cure" in found.stderr
+
+
+def test_inspect_shows_timeline_and_slices(table: Path):
+    """For people: what the table says of itself, its instants, and each slice with its files in order."""
+    text = call("inspect", table).stdout
+    shown = json.loads(call("inspect", table, "--json").stdout)
+    ((group, content),) = shown["file_groups"][""].items()
+    assert text.index("MERGE_ON_READ") < text.index("timeline") < text.index("deltacommit") < text.index(group)
+    names = [content["latest"]["base_file"], *content["latest"]["log_files"]]
+    assert len(names) == 2 and all(name in text for name in names)
+
+
+def test_inspect_shows_the_blocks_of_a_log_file(table: Path):
+    """A single log file can be looked into: offsets, lengths, types, headers."""
+    (log,) = table.glob(".*.log.*")
+    (block,) = json.loads(call("inspect", log, "--json").stdout)["blocks"]
+    assert (block["offset"], block["length"], block["type"]) == (0, log.stat().st_size, "avro")
+    text = call("inspect", log).stdout
+    assert "avro" in text and f"INSTANT_TIME = {block['header']['INSTANT_TIME']}" in text
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (pa.scalar(0.1, pa.float32()), 0.1),
+        (pa.scalar(float("-inf")), "-Infinity"),
+        (pa.scalar(1, pa.timestamp("ms")), "1970-01-01T00:00:00.001"),
+        (pa.scalar(1, pa.time32("s")), "00:00:01"),
+        (pa.scalar(b"\x01\x02", pa.binary(2)), "0102"),
+        (pa.scalar({"a": [1, None]}), {"a": [1, None]}),
+        (pa.array([[("k", b"\x01")]], pa.map_(pa.string(), pa.binary()))[0], {"k": "01"}),
+        (pa.array([[(1, 2)]], pa.map_(pa.int32(), pa.int32()))[0], [[1, 2]]),
+        (pa.array(["x"]).dictionary_encode()[0], "x"),
+    ],
+)
+def test_jsonl_has_a_form_for_every_type(value: pa.Scalar, plain: Any):
+    """Nested values are JSON values, with the same rules inside."""
+    out = io.BytesIO()
+    write(pa.table({"v": pa.array([value], value.type)}), "jsonl", out)
+    assert json.loads(out.getvalue()) == {"v": plain}
+
+
+@pytest.mark.parametrize(
+    ("text", "comparisons"),
+    [
+        ("a = 1", (("a", "=", 1),)),
+        ("a>=-1.5 AND b<>'x'", (("a", ">=", -1.5), ("b", "!=", "x"))),
+        ("`a b` == 'it''s and' and c = TRUE", (("a b", "=", "it's and"), ("c", "=", True))),
+        ("a.b < 1e3", (("a.b", "<", 1000.0),)),
+    ],
+)
+def test_comparisons_are_written_as_in_sql(text: str, comparisons: tuple[Any, ...]):
+    """Texts in quotes, numbers, true and false; and inside quotes is a word like any other."""
+    assert where.parse(text) == comparisons
+
+
+@pytest.mark.parametrize("text", ["", "a", "a =", "a = b", "a = 1 or b = 2", "a = 1 and", "a = 'x", "a = 1 b = 2", "a = 1x"])
+def test_anything_else_is_refused(text: str):
+    """A condition that is not understood is never dropped."""
+    with pytest.raises(where.InvalidWhere):
+        where.parse(text)

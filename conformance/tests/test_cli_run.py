@@ -1,0 +1,98 @@
+"""`hudi-conformance run` as a person calls it: matrix, failing cases, reports and exit codes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hudi_conformance.cases import find_cases
+from hudi_conformance.cli import COMMANDS, load
+
+SCRIPT = "from hudi_conformance.cli import app; app()"
+
+
+def call(where: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own, in the folder `where`, on a wide screen."""
+    environment = {**os.environ, "COLUMNS": "160"}
+    command = [sys.executable, "-c", SCRIPT, *arguments]
+    return subprocess.run(command, cwd=where, env=environment, capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.fixture(scope="module")
+def case() -> str:
+    """The id of a shipped case that a double must fail: a table whose rows lie in log files."""
+    chosen = (c for c in find_cases() if c.producer.engine == "reference" and c.area == "merge" and "merge-on-read" in c.needs)
+    return next(c.id for c in chosen if c.expected.rows and not c.expected.open and "event-time" in c.id)
+
+
+def test_a_right_engine_ends_with_zero(tmp_path: Path, case: str):
+    """Header, matrix, and where the reports are."""
+    done = call(tmp_path, "run", "--only", case, "--seed", "5")
+    assert done.returncode == 0, done.stdout + done.stderr
+    text = done.stdout.splitlines()
+    assert text[0].endswith("table version 8 · seed 5 · 1 case")
+    assert [line.split() for line in text if line.startswith("merge")] == [["merge", "1/1"]]
+    assert text[-1].endswith("exit 0")
+    assert sorted(p.name for p in (tmp_path / "report").iterdir()) == ["index.html", "junit.xml", "report.jsonl", "run.json"]
+
+
+def test_a_wrong_engine_is_shown_with_what_it_did(tmp_path: Path, case: str):
+    """The double that passes over log files is caught; rule, both sides and the command to rerun are printed."""
+    done = call(tmp_path, "run", "reference", "double:ignores-logs", "--only", case, "--report", "out")
+    assert done.returncode == 1
+    for words in ("1 wrong", "wrong answers first", "rule", "expected", "found", "because", "exit 1"):
+        assert words in done.stdout
+    assert f"hudi-conformance run double:ignores-logs --only {case}" in done.stdout
+    assert f'name="case" value="{case}"' in (tmp_path / "out" / "junit.xml").read_text()
+    outcomes = [json.loads(line)["outcome"] for line in (tmp_path / "out" / "report.jsonl").read_text().splitlines()]
+    assert outcomes == ["pass", "fail"]
+
+
+def test_a_list_makes_a_known_failure_expected(tmp_path: Path, case: str):
+    """--update writes the list; the same run is as expected then, and the failure is shown as known."""
+    options = ("run", "double:ignores-logs", "--only", case, "--expected-failures", "list.toml")
+    assert call(tmp_path, *options, "--update").returncode == 0
+    done = call(tmp_path, *options)
+    assert done.returncode == 0 and "known, and listed" in done.stdout and "wrong answers first" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["referense"], 2, "did you mean reference?"),
+        (["double:nothing"], 2, "no double commits the sin 'nothing'"),
+        (["--only", "merge.nothing"], 2, "no case has the id"),
+        (["python -c pass", "--only", "layout"], 3, "did not start"),
+    ],
+)
+def test_what_cannot_be_run_is_told_apart(tmp_path: Path, arguments: list[str], code: int, says: str):
+    """2 for a wrong call, 3 for an adapter that is broken."""
+    done = call(tmp_path, "run", *arguments)
+    assert (done.returncode, says in " ".join(done.stdout.split())) == (code, True), done.stdout + done.stderr
+
+
+def test_several_processes_give_the_same_results(tmp_path: Path):
+    """--jobs changes how long it takes, nothing else."""
+    found = []
+    for jobs in ("1", "2"):
+        assert call(tmp_path, "run", "--only", "layout.partition*", "--jobs", jobs, "--report", jobs).returncode == 0
+        lines = map(json.loads, (tmp_path / jobs / "report.jsonl").read_text().splitlines())
+        found.append(sorted((r["case"], r["engine"], r["outcome"], r["message"]) for r in lines))
+    assert found[0] == found[1] and found[0]
+
+
+def test_help_imports_no_command(tmp_path: Path):
+    """The overview names every command and answers at once, because nothing heavy is imported for it."""
+    script = f"import sys; sys.argv[1:] = ['--help']\ntry:\n    {SCRIPT}\nfinally:\n    print(sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert all(name in done.stdout for name in COMMANDS)
+    assert not any(f"'{heavy}'" in done.stdout for heavy in ("pyarrow", "pytest", "jsonschema", "hudi_reference"))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_there(name: str):
+    """Each name of the overview leads to a command that has a help text."""
+    assert load(name).help
