@@ -1,6 +1,7 @@
 """Partition paths and the file that marks a partition, spec "Storage Layout"."""
 
 import datetime
+import decimal
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -71,12 +72,9 @@ def _java_double(value: float) -> str:
         return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return str(value)
-    digits, _, exponent = f"{value!r}".partition("e")
-    if not exponent:
-        mantissa, exponent = f"{value:.17e}".split("e")
-        digits = repr(float(mantissa))
-        digits = repr(value / 10.0 ** int(exponent)) if float(digits) * 10.0 ** int(exponent) != value else digits
-    return f"{digits if '.' in digits else digits + '.0'}E{int(exponent)}"
+    sign, digits, exponent = decimal.Decimal(repr(value)).normalize().as_tuple()
+    first, *rest = map(str, digits)
+    return f"{'-' * sign}{first}.{''.join(rest) or '0'}E{len(rest) + int(exponent)}"
 
 
 @implements("LAY-003", "LAY-018")

@@ -138,7 +138,8 @@ class Table:
         reader = view.reader(self)
         names = list(columns) if columns is not None else reader.schema.names
         comparisons = list(where)
-        needed = list(dict.fromkeys([*names, *(column for column, _, _ in comparisons)]))
+        # Without any column the number of rows would be lost.
+        needed = list(dict.fromkeys([*names, *(column for column, _, _ in comparisons)])) or [META_COLUMNS[0]]
         check_columns(needed, reader.schema)
         slices = [s for s in view.groups.latest_slices if logs or s.base_file is not None]
         read = SliceQuery(reader, needed, comparisons, logs)

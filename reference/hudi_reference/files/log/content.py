@@ -61,12 +61,21 @@ def decode_rows(block: Block) -> pa.Table:
 
 @implements("BLK-019", "BLK-020", "BLK-021", "BLK-022", "TYP-019")
 def _decode_avro(block: Block, schema: AvroSchema, count: int) -> pa.Table:
-    parsed = fastavro.parse_schema(json.loads(json.dumps(schema)))
+    parsed = _codec_schema(schema)
     try:
         rows = [_datum(datum, parsed) for datum in _framed(block.content[8:], count)]
         return from_avro(rows, arrow_schema(schema))
     except (*_DAMAGE, pa.ArrowException) as error:
         raise _malformed(block, "BLK-022", f"{type(error).__name__}: {error}") from error
+
+
+def _codec_schema(schema: AvroSchema) -> Any:
+    """The schema as the codec takes it: UUIDs stay the texts that Arrow has."""
+
+    def without_uuid(entry: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in entry.items() if (key, value) != ("logicalType", "uuid")}
+
+    return fastavro.parse_schema(json.loads(json.dumps(schema), object_hook=without_uuid))
 
 
 def _datum(data: memoryview | bytes, schema: Any) -> Any:
@@ -112,7 +121,7 @@ def _decode_parquet(block: Block) -> pa.Table:
 @implements("BLK-018", "BLK-019", "BLK-020", "BLK-021", "BLK-022")
 def encode_rows(rows: pa.Table, schema: AvroSchema) -> bytes:
     """The content of an Avro data block."""
-    parsed = fastavro.parse_schema(json.loads(json.dumps(schema)))
+    parsed = _codec_schema(schema)
     parts = [struct.pack(">ii", CONTENT_VERSION, rows.num_rows)]
     for row in to_avro(rows):
         out = io.BytesIO()
