@@ -5,5 +5,6 @@ run on Apache Hudi (`hudi_producer.py`, in that engine's own environment), on th
 and through the model (`expectation.py`), which says what rows are right. `python -m tools.recipes` makes tables and
 compares them with the committed ones.
 
-The recipes themselves lie in `merge.py`, `timeline.py`, `log.py`, `queries.py` and `layout.py`, one module an area.
+The recipes themselves lie in one or two modules an area: `layout.py`, `timeline.py` and `timeline_services.py`, `log.py`,
+`merge.py` and `merge_ordering.py`, `queries.py`.
 """

@@ -4,13 +4,16 @@
     python -m tools.recipes --producer reference
     python -m tools.recipes --producer apache-hudi@1.0.2 --only 'merge.*' [--refreeze]
     python -m tools.recipes --texts
+    python -m tools.recipes --prune
 
 Tables of the reference are byte-identical when made again, and replaced when they are not. Tables of Apache Hudi are
 frozen: what is made again is compared in rows and shape, and replaces the committed table only with --refreeze. New
-tables are added. --texts makes no table: it writes case files and expected rows again from the recipes.
+tables are added. --texts makes no table: it writes case files and expected rows again from the recipes. --prune removes
+cases that no recipe makes any more.
 """
 
 import argparse
+import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -29,6 +32,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", default="*", help="pattern of AREA.RECIPE, such as 'merge.delete.*'")
     parser.add_argument("--refreeze", action="store_true", help="replace committed tables of Apache Hudi")
     parser.add_argument("--texts", action="store_true", help="write only case files and expected rows")
+    parser.add_argument("--prune", action="store_true", help="remove cases that no recipe makes any more")
     parser.add_argument("--list", action="store_true", help="print the recipes and their producers")
     return parser.parse_args()
 
@@ -60,6 +64,11 @@ def main() -> int:
     if asked.list:
         for recipe in recipes:
             print(f"{recipe.area}.{recipe.name}: {', '.join(recipe.producers)}")
+        return 0
+    if asked.prune:
+        for folder in producing.orphans():
+            print(f"removed: {folder.name}")
+            shutil.rmtree(folder)
         return 0
     by_producer = {producer: [r for r in recipes if producer in r.producers] for producer in producers}
     if asked.texts:

@@ -31,7 +31,7 @@ def case_files(
         files = {"case.json": case_json(recipe, check, producer, instants, home)}
         if check.timeline:
             files["expected/inspect.json"] = {"timeline": timeline_of(table)}
-        elif check.refused is None and check.error is None:
+        elif check.has_rows:
             files["expected/rows.json"] = document(recipe, check, right_rows(recipe, check, instants))
             for number, rows in enumerate(check.accept, 1):
                 files[f"expected/also-right-{number}.json"] = document(recipe, check, rows)
@@ -66,7 +66,7 @@ def case_json(recipe: Recipe, check: Check, producer: Producer, instants: Sequen
 def producer_json(recipe: Recipe, producer: Producer) -> dict[str, str]:
     """Who made the table, and how to make it again."""
     engine, _, version = producer.partition("@")
-    found = {"engine": engine, "version": version, "recipe": f"tools/recipes/{recipe.area}.py::{recipe.name}"}
+    found = {"engine": engine, "version": version, "recipe": recipe.source}
     if recipe.note:
         found["note"] = recipe.note
     return {key: value for key, value in found.items() if value}
@@ -86,14 +86,15 @@ def query_json(check: Check, instants: Sequence[str]) -> dict[str, Any]:
 
 def expected_json(check: Check) -> dict[str, Any]:
     """Where the right answer is, or which kind of no is right."""
+    found: dict[str, Any] = {}
+    if check.timeline:
+        found |= {"inspect": "expected/inspect.json", "derived_by": ["file names"]}
     if check.refused is not None:
-        found: dict[str, Any] = {"refused": check.refused}
-    elif check.error is not None:
-        found = {"error": check.error}
-    elif check.timeline:
-        found = {"inspect": "expected/inspect.json", "derived_by": ["file names"]}
-    else:
-        found = {"rows": "expected/rows.json"}
+        found["refused"] = check.refused
+    if check.error is not None:
+        found["error"] = check.error
+    if check.has_rows:
+        found["rows"] = "expected/rows.json"
         if check.accept:
             found["accept"] = [f"expected/also-right-{n}.json" for n, _ in enumerate(check.accept, 1)]
         found["derived_by"] = ["model" if check.rows is None else "hand"]

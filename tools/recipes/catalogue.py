@@ -7,11 +7,12 @@ from datetime import datetime
 from tools.recipes.recipe import AsOf, Recipe
 
 AREAS = ("layout", "timeline", "log", "merge", "queries")
+MODULES = ("layout", "timeline", "timeline_services", "log", "merge", "merge_ordering", "queries")
 
 
 def everything() -> list[Recipe]:
     """The recipes of all areas, in the order of their modules."""
-    return [recipe for area in AREAS for recipe in importlib.import_module(f"tools.recipes.{area}").RECIPES]
+    return [recipe for name in MODULES for recipe in importlib.import_module(f"tools.recipes.{name}").RECIPES]
 
 
 def find(name: str) -> Recipe:

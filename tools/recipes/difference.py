@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 _DIGITS = re.compile(r"\d{17}")
@@ -54,3 +54,25 @@ def file_differences(folder: Path, files: Mapping[str, bytes]) -> Iterator[str]:
             yield f"new file {name}"
         elif path.read_bytes() != content:
             yield f"other content: {name}"
+
+
+def timeless(content: bytes, requested_times: Sequence[str]) -> bytes:
+    """An answer without the times of its table: those of the steps become their numbers, all others become equal."""
+    text = content.decode()
+    for number, time in enumerate(requested_times):
+        text = text.replace(time, f"<step {number}>")
+    return _DIGITS.sub("<time>", text).encode()
+
+
+def answer_differences(
+    folder: Path, old_times: Sequence[str], files: Mapping[str, bytes], new_times: Sequence[str]
+) -> Iterator[str]:
+    """One line for each expected answer in `files` that says something else than the committed one in `folder`."""
+    for name, content in files.items():
+        path = folder / name
+        if not name.startswith("expected/"):
+            continue
+        if not path.is_file():
+            yield f"new answer {name}"
+        elif timeless(path.read_bytes(), old_times) != timeless(content, new_times):
+            yield f"other answer: {name}"

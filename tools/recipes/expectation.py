@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 from tools.recipes.catalogue import as_of_instant
 from tools.recipes.recipe import Check, Recipe, Row
-from tools.recipes.schema import arrow_schema, avro_type
+from tools.recipes.schema import arrow_schema, declared
 
 from hudi_conformance.model import Model
 from hudi_conformance.rows import canonical
@@ -79,7 +79,7 @@ def document(recipe: Recipe, check: Check, rows: Sequence[Row]) -> dict[str, Any
 
 def rows_document(columns: Sequence[tuple[str, Any]], table: pa.Table) -> dict[str, Any]:
     """The same for rows in Arrow."""
-    types = {name: kind if isinstance(kind, str) else avro_type(kind, name) for name, kind in columns}
+    types = {name: declared(kind, name) for name, kind in columns}
     return {
         "columns": [{"name": name, "type": kind} for name, kind in types.items()],
         "rows": sorted(canonical(table, types), key=str),

@@ -8,6 +8,7 @@ from typing import Any
 from tools.recipes.recipe import (
     COW,
     HUDI,
+    HUDI_1_2,
     MOR,
     REFERENCE,
     Check,
@@ -17,6 +18,7 @@ from tools.recipes.recipe import (
     Table,
     delete,
     insert,
+    insert_overwrite,
     upsert,
 )
 from tools.recipes.surgery import PROPERTIES, add, copy, cut, edit, only, remove, set_property
@@ -209,12 +211,22 @@ OTHERS = [
             add("north/_SUCCESS"),
             add("north/.stray.swp", b"\x00"),
             add("north/notes.parquet.tmp", b"PAR1"),
-            add("north/sub/empty.txt"),
             add("spare/data.csv", "id,ts\n"),
         ),
         requirements=("LAY-019",),
         says="Files that are no data files, and folders that are no partitions, neither add rows nor disturb.",
         if_it_fails="Match the whole name of a file against the grammar of base and log files; ignore what does not match.",
+        flags=("lost-write",),
+    ),
+    layout(
+        "foreign-folder-in-a-partition",
+        Table(columns=PARTED, partition=("p",)),
+        upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south")),
+        upsert(row("a", 2, "second", p="north")),
+        surgery=(add("north/notes/readme.txt", "not a partition\n"),),
+        requirements=("LAY-019", "LAY-009"),
+        says="A folder inside a partition that is no partition itself does not hide the files beside it.",
+        if_it_fails="Only the deepest folders were taken for partitions; the partition metadata file marks one.",
         flags=("lost-write",),
     ),
     layout(
@@ -320,7 +332,7 @@ OTHERS = [
         requirements=("PROP-011",),
         says="A properties file without checksum is read: older writers made none.",
         if_it_fails="A missing checksum is no wrong checksum.",
-        errata=("ER-011",),
+        errata=("ER-020",),
         flags=("lost-write",),
     ),
 ]
@@ -344,12 +356,18 @@ def refusal(name: str, says: str, feature: str, *surgery: Any, requirements: tup
 
 
 REFUSALS = [
-    refusal(
-        "table-version-9",
-        "A table of version 9 is refused by an engine that does not know that version.",
-        "table-version",
-        set_property("hoodie.table.version", "9"),
+    layout(
+        "refuse.table-version-9",
+        Table(columns=COLUMNS, type=MOR, options={"hoodie.write.table.version": "9"}),
+        upsert(row("a", 10, "first"), row("b", 1, "first")),
+        upsert(row("a", 9, "late")),
+        producers=(HUDI_1_2,),
         requirements=("COMPAT-002", "COMPAT-004", "PROP-006"),
+        says="A table of version 9 is refused, unless the engine knows that version and reads it right.",
+        refused="table-version",
+        or_rows=True,
+        if_it_fails="The table was read by rules that may not hold for it; look at the version first and refuse by name.",
+        flags=("silent-guess", "silent-stale"),
     ),
     refusal(
         "table-version-99",
@@ -500,6 +518,32 @@ BROKEN = [
         "A completed commit file that is not Avro is an error.",
         edit(LAST_COMPLETED, lambda _: b"this is not an Avro file"),
         requirements=("TL-002", "TL-007"),
+    ),
+    layout(
+        "broken.commit-metadata.cut.mor",
+        Table(columns=COLUMNS),
+        upsert(row("a", 1, "first"), row("b", 1, "first")),
+        upsert(row("a", 2, "second")),
+        surgery=(cut(".hoodie/timeline/{1}_*.deltacommit", 0.5),),
+        producers=(HUDI,),
+        requirements=("TL-002", "TL-009"),
+        says="A completed deltacommit file that ends in the middle is an error; its logs are not left out.",
+        error="commit-metadata",
+        if_it_fails="The damage was passed over; name the file, the rule and what was found.",
+        flags=("silent-guess",),
+    ),
+    layout(
+        "broken.replace-metadata.cut",
+        Table(columns=PARTED, partition=("p",), type=COW),
+        upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south")),
+        insert_overwrite(row("c", 1, "instead", p="north")),
+        surgery=(cut(".hoodie/timeline/{1}_*.replacecommit", 0.5),),
+        producers=(HUDI,),
+        requirements=("TL-002", "TL-012"),
+        says="A completed replacecommit file that ends in the middle is an error: nobody knows what it replaced.",
+        error="commit-metadata",
+        if_it_fails="The damage was passed over, so replaced rows come back or new ones are missing.",
+        flags=("silent-guess",),
     ),
     broken(
         "base-file.missing",

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyarrow import feather
-from tools.recipes import casefiles, difference, reference_producer
+from tools.recipes import casefiles, catalogue, difference, reference_producer
 from tools.recipes.expectation import columns_of, right_rows, rows_document
 from tools.recipes.expectation import document as expected_document
 from tools.recipes.recipe import REFERENCE, Check, Producer, Recipe
@@ -58,7 +58,7 @@ class Made:
             return None if check.refused or check.error else answer
         columns = columns_of(self.recipe, check)
         found = _rows(columns, feather.read_table(str(self.table.parent / answer["rows"])))
-        if check.refused or check.error:
+        if not check.has_rows:
             return found
         right = [right_rows(self.recipe, check, self.requested_times), *check.accept]
         return None if any(found == expected_document(self.recipe, check, rows) for rows in right) else found
@@ -119,12 +119,17 @@ def compare(made: Made) -> list[str]:
     committed = made.home / "table"
     if not committed.is_dir():
         return ["new table"]
-    tables = difference.byte_differences if made.producer == REFERENCE else difference.shape_differences
-    found = list(tables(committed, made.table))
-    for folder, files in made.files():
-        kept = files if made.producer == REFERENCE else {n: c for n, c in files.items() if n.startswith("expected/")}
-        found += [f"{folder.name}: {line}" for line in difference.file_differences(folder, kept)]
-    return found
+    if made.producer == REFERENCE:
+        found = list(difference.byte_differences(committed, made.table))
+        told = [(folder, difference.file_differences(folder, files)) for folder, files in made.files()]
+    else:
+        found = list(difference.shape_differences(committed, made.table))
+        times = committed_times(made.recipe, made.producer)
+        told = [
+            (folder, difference.answer_differences(folder, times, files, made.requested_times))
+            for folder, files in made.files()
+        ]
+    return found + [f"{folder.name}: {line}" for folder, lines in told for line in lines]
 
 
 def freeze(made: Made) -> None:
@@ -145,3 +150,20 @@ def rewrite_texts(recipe: Recipe, producer: Producer) -> list[Path]:
             casefiles.write(folder, files)
             changed.append(folder)
     return changed
+
+
+def orphans() -> list[Path]:
+    """Case folders of the recipes' areas that no recipe makes any more. Cases with another origin name none of them."""
+    made = {
+        FIXTURES / recipe.area / recipe.case_name(check, producer)
+        for recipe in catalogue.everything()
+        for producer in recipe.producers
+        for check in casefiles.checks_for(recipe, producer)
+    }
+    cases = [file.parent for area in catalogue.AREAS for file in (FIXTURES / area).glob("*/case.json")]
+    return [folder for folder in sorted(cases) if folder not in made and _by_recipe(folder)]
+
+
+def _by_recipe(folder: Path) -> bool:
+    module = json.loads((folder / "case.json").read_text())["producer"]["recipe"].partition("::")[0]
+    return module in {f"tools/recipes/{name}.py" for name in catalogue.MODULES}

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from tools.recipes.recipe import BOTH, COW, HUDI, HUDI_1_2, MOR, Check, Recipe, Row, Table, compact, delete, upsert
+from tools.recipes.recipe import BOTH, COW, HUDI, HUDI_1_2, MOR, REFERENCE, Check, Recipe, Row, Table, compact, delete, upsert
 
 COLUMNS = (("id", "string"), ("ts", "long"), ("city", "string"), ("fare", "double"))
 STEPS = (
@@ -270,6 +270,27 @@ TYPES = [
         ("TYP-007", "BF-002"),
     ),
 ]
+AS_BYTES = (("id", "string"), ("ts", "long"), ("price", "decimal-as-bytes(10,2)"))
+TYPES.append(
+    Recipe(
+        "types.decimal-as-bytes",
+        "queries",
+        Table(columns=AS_BYTES),
+        (
+            upsert({"id": "a", "ts": 1, "price": Decimal("1.50")}, {"id": "b", "ts": 1, "price": Decimal("-0.01")}),
+            upsert({"id": "a", "ts": 2, "price": Decimal("99999999.99")}),
+        ),
+        (
+            Check(
+                requirements=("BLK-022", "LF-038"),
+                says="A decimal in a log record may be Avro bytes as well as Avro fixed.",
+                if_it_fails="The reader took the Avro form of the type from its engine and not from the schema of the block.",
+                flags=("wrong-value",),
+            ),
+        ),
+        producers=(REFERENCE,),
+    )
+)
 
 WIDER = (("id", "string"), ("ts", "long"), ("name", "string"), ("added", "string"))
 EVOLVED = [

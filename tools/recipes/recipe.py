@@ -132,7 +132,8 @@ class Check:
     The case is called `<area>.<recipe>`, or `<area>.<recipe>.<name>` where a recipe has several checks. The right
     answer is the model's, unless `rows` (worked out by hand), `refused` or `error` is given. `accept` holds further
     right answers. With `timeline` the question is what `inspect` shows of the timeline. `only` restricts the check to
-    some producers' tables. `flags` name the danger if an engine fails.
+    some producers' tables. `flags` name the danger if an engine fails. With `or_rows` a refusal is right and so are
+    the rows, from an engine that knows what others must refuse.
     """
 
     requirements: tuple[str, ...]
@@ -147,12 +148,18 @@ class Check:
     accept: tuple[tuple[Row, ...], ...] = ()
     timeline: bool = False
     refused: str | None = None
+    or_rows: bool = False
     error: str | None = None
     open: bool = False
     needs: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     errata: tuple[str, ...] = ()
     only: tuple[Producer, ...] | None = None
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether rows are a right answer."""
+        return not self.timeline and self.error is None and (self.refused is None or self.or_rows)
 
 
 #: Changes files of a finished table; gets its folder and the requested times of the steps.
@@ -164,7 +171,7 @@ class Recipe:
     """A table, how it came to be, and what is asked of it.
 
     `needs` are features that every check needs beyond those that follow from the table; `note` tells what the producer
-    did wrong, where that matters.
+    did wrong, where that matters; `module` holds the recipe if that is not the module of its area.
     """
 
     name: str
@@ -176,6 +183,12 @@ class Recipe:
     surgery: tuple[Surgery, ...] = ()
     needs: tuple[str, ...] = ()
     note: str | None = None
+    module: str | None = None
+
+    @property
+    def source(self) -> str:
+        """Where the recipe is written, as a case names it."""
+        return f"tools/recipes/{self.module or self.area}.py::{self.name}"
 
     def case_name(self, check: Check, producer: Producer) -> str:
         """The id of a case without its area; tables of further producers carry the producer's name."""

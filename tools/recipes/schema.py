@@ -22,10 +22,28 @@ _AVRO_LOGICAL = {
 }
 
 
+#: A decimal is `decimal(p,s)`, stored in Avro as Spark does (fixed), or `decimal-as-bytes(p,s)`.
+AS_BYTES = "decimal-as-bytes"
+
+
 def decimal_of(kind: str) -> tuple[int, int]:
-    """Precision and scale of `decimal(p,s)`."""
-    precision, scale = kind.removeprefix("decimal(").removesuffix(")").split(",")
+    """Precision and scale of a decimal type."""
+    precision, scale = kind.partition("(")[2].removesuffix(")").split(",")
     return int(precision), int(scale)
+
+
+def declared(kind: Any, path: str) -> Any:
+    """The type as expected rows declare it: by value, whatever its encoding."""
+    return kind.replace(AS_BYTES, "decimal") if isinstance(kind, str) else avro_type(kind, path)
+
+
+def _avro_decimal(kind: str, path: str) -> dict[str, Any]:
+    precision, scale = decimal_of(kind)
+    logical = {"logicalType": "decimal", "precision": precision, "scale": scale}
+    if kind.startswith(AS_BYTES):
+        return {"type": "bytes", **logical}
+    size = next(n for n in range(1, 17) if 2 ** (8 * n - 1) - 1 >= 10**precision - 1)
+    return {"type": "fixed", "name": f"{path}_fixed", "size": size, **logical}
 
 
 def spark_type(kind: Any) -> str:
@@ -59,8 +77,7 @@ def avro_type(kind: Any, path: str) -> Any:
             return {"type": "map", "values": ["null", avro_type(kind["values"], f"{path}_value")]}
         return {"type": "record", "name": path, "fields": _fields(kind["fields"], path)}
     if kind.startswith("decimal"):
-        precision, scale = decimal_of(kind)
-        return {"type": "bytes", "logicalType": "decimal", "precision": precision, "scale": scale}
+        return _avro_decimal(kind, path)
     return _AVRO_LOGICAL.get(kind, kind)
 
 
