@@ -113,6 +113,7 @@ def table_text(**changes: str | None) -> bytes:
     """The properties of a table at version 8; keys by their last words, None leaves one out."""
     entries = {
         "hoodie.table.name": "t",
+        "hoodie.table.type": "COPY_ON_WRITE",
         "hoodie.table.version": "8",
         "hoodie.timeline.layout.version": "2",
         "hoodie.table.checksum": checksum("", "t"),
@@ -154,6 +155,7 @@ def test_a_folder_without_properties_is_a_broken_table() -> None:
     ("changes", "error", "rule"),
     [
         ({"table_name": None}, MissingProperty, "PROP-004"),
+        ({"table_type": None}, MissingProperty, "PROP-005"),
         ({"table_version": None}, MissingProperty, "PROP-006"),
         ({"timeline_layout_version": None}, MissingProperty, "PROP-010"),
         ({"table_checksum": "1"}, MalformedProperties, "PROP-011"),
