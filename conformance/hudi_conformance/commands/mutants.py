@@ -16,8 +16,8 @@ from hudi_conformance.report.evidence import ROOT, CitedCase, gather
 
 #: How a bug can end, best first, and how that is shown.
 ENDS = {
-    "own": "[green]killed by a case of its rule[/]",
-    "other": "[yellow]killed by another case only: the rule's own cases are too weak[/]",
+    "own": "[green]killed[/]",
+    "other": "[yellow]killed by other rules' cases only[/]",
     "survived": "[red]survived[/]",
 }
 
@@ -65,7 +65,8 @@ def end_of(kill: Kill, cases: Iterable[CitedCase]) -> str:
 
 
 def _table(kills: list[Kill], ends: dict[str, str]) -> Table:
-    table = Table("planted bug", "breaks", "end", "killed by", box=None, header_style="bold")
+    table = Table("planted bug", "breaks", "", "killed by", box=None, header_style="bold")
+    table.columns[0].overflow = table.columns[3].overflow = "fold"
     order = list(ENDS)
     for kill in sorted(kills, key=lambda k: (order.index(ends[k.name]), k.name)):
         killers = kill.killed_by or ()

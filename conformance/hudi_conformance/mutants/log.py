@@ -37,16 +37,6 @@ def magic_skipped_unseen(bug: Bug) -> None:
     bug.edit(reader._read_block, "data[offset : offset + len(MAGIC)] != MAGIC", "False")
 
 
-@planted(breaks="BLK-017")
-def reading_ends_at_a_corrupt_block(bug: Bug) -> None:
-    """Stops at the first corrupt block of a file."""
-    bug.edit(
-        reader.read_blocks,
-        "        offset = block.end",
-        "        offset = len(data) if isinstance(block, CorruptBlock) else block.end",
-    )
-
-
 @planted(breaks=("BLK-015", "BLK-016"))
 def damage_in_committed_bytes_is_passed_over(bug: Bug) -> None:
     """Drops a damaged block that a completed action wrote, and with it its rows."""

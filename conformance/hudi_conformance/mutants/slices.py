@@ -46,7 +46,7 @@ def time_travel_stops_one_short(bug: Bug) -> None:
     bug.edit(Timeline.until, "if instant.requested <= requested)", "if instant.requested < requested)")
 
 
-@planted(breaks="CMP-003")
+@planted(breaks=("CMP-003", "RDR-012"))
 def pending_compaction_hides_what_was_before(bug: Bug) -> None:
     """Reads only the logs of the slice that a pending compaction has begun."""
     bug.edit(FileGroup.latest, "if not newest.pending_compaction or not older:", "if True:")
