@@ -32,18 +32,18 @@ def decimal_of(kind: str) -> tuple[int, int]:
     return int(precision), int(scale)
 
 
-def declared(kind: Any, path: str) -> Any:
+def declared(kind: Any, name: str) -> Any:
     """The type as expected rows declare it: by value, whatever its encoding."""
-    return kind.replace(AS_BYTES, "decimal") if isinstance(kind, str) else avro_type(kind, path)
+    return kind.replace(AS_BYTES, "decimal") if isinstance(kind, str) else avro_type(kind, name, "rows")
 
 
-def _avro_decimal(kind: str, path: str) -> dict[str, Any]:
+def _avro_decimal(kind: str, namespace: str) -> dict[str, Any]:
     precision, scale = decimal_of(kind)
     logical = {"logicalType": "decimal", "precision": precision, "scale": scale}
     if kind.startswith(AS_BYTES):
         return {"type": "bytes", **logical}
     size = next(n for n in range(1, 17) if 2 ** (8 * n - 1) - 1 >= 10**precision - 1)
-    return {"type": "fixed", "name": f"{path}_fixed", "size": size, **logical}
+    return {"type": "fixed", "name": "fixed", "namespace": namespace, "size": size, **logical}
 
 
 def spark_type(kind: Any) -> str:
@@ -68,26 +68,31 @@ def arrow_type(kind: Any) -> pa.DataType:
     return pa.decimal128(*decimal_of(kind)) if kind.startswith("decimal") else _SIMPLE[kind][1]
 
 
-def avro_type(kind: Any, path: str) -> Any:
-    """The type in Avro, without the null branch; records and fixed are named after `path`."""
+def avro_type(kind: Any, name: str, namespace: str) -> Any:
+    """The type of column `name` in Avro, without the null branch.
+
+    Records and fixed have the names that Spark gives them: Apache Hudi resolves a log record only if names agree.
+    """
     if isinstance(kind, dict):
         if kind["type"] == "array":
-            return {"type": "array", "items": ["null", avro_type(kind["items"], f"{path}_item")]}
+            return {"type": "array", "items": ["null", avro_type(kind["items"], name, namespace)]}
         if kind["type"] == "map":
-            return {"type": "map", "values": ["null", avro_type(kind["values"], f"{path}_value")]}
-        return {"type": "record", "name": path, "fields": _fields(kind["fields"], path)}
+            return {"type": "map", "values": ["null", avro_type(kind["values"], name, namespace)]}
+        fields = _fields(kind["fields"], f"{namespace}.{name}")
+        return {"type": "record", "name": name, "namespace": namespace, "fields": fields}
     if kind.startswith("decimal"):
-        return _avro_decimal(kind, path)
+        return _avro_decimal(kind, f"{namespace}.{name}")
     return _AVRO_LOGICAL.get(kind, kind)
 
 
-def _fields(columns: Iterable[tuple[str, Any]], path: str) -> list[dict[str, Any]]:
-    return [{"name": n, "type": ["null", avro_type(k, f"{path}_{n}")], "default": None} for n, k in columns]
+def _fields(columns: Iterable[tuple[str, Any]], namespace: str) -> list[dict[str, Any]]:
+    return [{"name": n, "type": ["null", avro_type(k, n, namespace)], "default": None} for n, k in columns]
 
 
 def avro_record(name: str, columns: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """The Avro record of a table's data columns."""
-    return {"type": "record", "name": f"{name}_record", "namespace": f"hoodie.{name}", "fields": _fields(columns, name)}
+    namespace, record = f"hoodie.{name}", f"{name}_record"
+    return {"type": "record", "name": record, "namespace": namespace, "fields": _fields(columns, f"{namespace}.{record}")}
 
 
 def arrow_schema(columns: Iterable[tuple[str, Any]]) -> pa.Schema:
