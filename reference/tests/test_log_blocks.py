@@ -13,7 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference_samples import bounded
 
-from hudi_reference.errors import HudiError, MalformedLogBlock, MalformedLogFile, MalformedSchema, UnsupportedFileFormat
+from hudi_reference.errors import (
+    HudiError,
+    MalformedLogBlock,
+    MalformedLogFile,
+    MalformedSchema,
+    UnsupportedFileFormat,
+    UnsupportedSchema,
+)
 from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey, encode_block, encode_map
 from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows, encode_deletes, encode_rows, rollback_target
 from hudi_reference.files.log.reader import read_blocks
@@ -236,6 +243,9 @@ def test_damaged_rows_are_an_error(content: bytes) -> None:
     assert raised.value.path == "f.log"
 
 
+DECIMAL = '{"type":"bytes","logicalType":"decimal","precision":%d,"scale":0}'
+
+
 @pytest.mark.parametrize(
     ("header", "error"),
     [
@@ -247,6 +257,13 @@ def test_damaged_rows_are_an_error(content: bytes) -> None:
         ({2: '{"type":"record","name":"r"}'}, MalformedSchema),
         ({2: '{"type":"record","name":"r","fields":[{"name":"k","type":"nothing"}]}'}, MalformedSchema),
         ({2: "[" * 50_000}, MalformedSchema),
+        ({2: '{"type":"record","name":"r","fields":5}'}, MalformedSchema),
+        ({2: '{"type":"record","name":"r","fields":[{"name":"k","type":"int"},{"name":"k","type":"int"}]}'}, MalformedSchema),
+        ({2: KN_JSON.replace('"string"', DECIMAL % 39)}, UnsupportedSchema),
+        ({2: KN_JSON.replace('"string"', DECIMAL % 0)}, UnsupportedSchema),
+        ({2: KN_JSON.replace('"string"', '["string","int"]')}, UnsupportedSchema),
+        ({2: KN_JSON.replace('"string"', '["null","r"]')}, UnsupportedSchema),
+        ({2: KN_JSON.replace('"string"', '{"type":"array","items":"null"}')}, UnsupportedSchema),
     ],
 )
 def test_a_schema_header_that_is_none_is_an_error(header: dict[int, str], error: type[HudiError]) -> None:

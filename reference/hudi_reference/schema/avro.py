@@ -157,7 +157,11 @@ def _named_or_primitive(name: str, known: dict[str, Any], namespace: str | None)
 
 
 def _list_type(avro: Mapping[str, Any], known: dict[str, Any], namespace: str | None) -> pa.DataType:
-    return pa.list_(pa.field("element", _arrow_type(avro["items"], known, namespace)))
+    element = _arrow_type(avro["items"], known, namespace)
+    if pa.types.is_null(element) or (pa.types.is_struct(element) and not element.num_fields):
+        # An element without bytes: a damaged count of them would fill the memory.
+        raise UnsupportedSchema("an array of nothing", rule="LF-038", expected="elements with a value", found=json.dumps(avro))
+    return pa.list_(pa.field("element", element))
 
 
 def _map_type(avro: Mapping[str, Any], known: dict[str, Any], namespace: str | None) -> pa.DataType:

@@ -61,10 +61,9 @@ def decode_rows(block: Block) -> pa.Table:
 
 @implements("BLK-019", "BLK-020", "BLK-021", "BLK-022", "TYP-019")
 def _decode_avro(block: Block, schema: AvroSchema, count: int) -> pa.Table:
-    parsed = _codec_schema(schema)
+    parsed, columns = _codec_schema(schema), arrow_schema(schema)
     try:
-        rows = [_datum(datum, parsed) for datum in _framed(block.content[8:], count)]
-        return from_avro(rows, arrow_schema(schema))
+        return from_avro([_datum(datum, parsed) for datum in _framed(block.content[8:], count)], columns)
     except (*_DAMAGE, pa.ArrowException) as error:
         raise _malformed(block, "BLK-022", f"{type(error).__name__}: {error}") from error
 
