@@ -142,7 +142,8 @@ def _base_files_for_spark(table: Table, view: View, slices: list[FileSlice], *, 
     """The slices that Spark's Parquet reader reads as the reference does, with the paths of their base files.
 
     These are the slices without log files whose base file was written under a schema that needs no conversion. What schema
-    that was is known from the metadata of the file's commit; without it, the reference reads the file.
+    that was is known from the metadata of the file's commit; without it, the reference reads the file. So does it where Spark
+    would pass over damage: a file without bytes.
     """
     schema = arrow_schema(view.schema)
     if not isinstance(table.storage, LocalStorage) or not all(_is_native(field.type) for field in schema):
@@ -156,7 +157,7 @@ def _base_files_for_spark(table: Table, view: View, slices: list[FileSlice], *, 
         path = table.storage.root / candidate.path(candidate.base_file)
         if candidate.base_file in candidate.missing:
             raise missing(candidate.path(candidate.base_file))
-        if _PLAIN_PATH.fullmatch(str(path)) and path.suffix == ".parquet":
+        if _PLAIN_PATH.fullmatch(str(path)) and path.suffix == ".parquet" and path.stat().st_size:
             found[candidate] = path
     return found
 
@@ -183,8 +184,16 @@ def _merged(spark: SparkSession, plan: ReadPlan, schema: StructType) -> DataFram
 
 
 def _from_parquet(spark: SparkSession, paths: Sequence[str], schema: StructType) -> DataFrame:
-    """Base files alone. Dates and timestamps are taken as stored; columns of the path are no columns of the file."""
-    options = {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTED", "recursiveFileLookup": "true"}
+    """Base files alone. Dates and timestamps are taken as stored, columns of the path are no columns of the file, and what is
+    missing or damaged is an error whatever the session says.
+    """
+    options = {
+        "datetimeRebaseMode": "CORRECTED",
+        "int96RebaseMode": "CORRECTED",
+        "recursiveFileLookup": "true",
+        "ignoreCorruptFiles": "false",
+        "ignoreMissingFiles": "false",
+    }
     return spark.read.schema(schema).options(**options).parquet(*paths)
 
 

@@ -77,11 +77,11 @@ class SparkEngine(Engine):
             )
 
     def write(self, table: str, operation: Operation, rows: pa.Table) -> str:
-        """One commit of a DataFrame."""
+        """One commit of a DataFrame in one piece: the rows of a message are few, and each piece makes files of its own."""
         import hudi_spark
 
         with _in_terms_of_the_contract():
-            instant: str = getattr(hudi_spark, operation)(self.spark.createDataFrame(rows), table)
+            instant: str = getattr(hudi_spark, operation)(self.spark.createDataFrame(rows).coalesce(1), table)
             return instant
 
     def close(self) -> None:
