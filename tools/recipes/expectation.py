@@ -55,8 +55,8 @@ def _by_model(recipe: Recipe, check: Check, instants: Sequence[str]) -> list[Row
         record_key=table.record_key,
         partition=table.partition,
         ordering=table.ordering,
-        merge_mode=table.merge_mode,  # type: ignore[arg-type]
-        table_type=table.type,  # type: ignore[arg-type]
+        merge_mode=table.merge_mode,
+        table_type=table.type,
     )
     for step, instant in zip(recipe.steps, instants, strict=True):
         if step.modelled != "nothing":

@@ -10,7 +10,7 @@ import argparse
 import json
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,17 @@ QUIET = {
     "hoodie.delete.shuffle.parallelism": "1",
 }
 
-ONE_VERSION = "clean_policy => 'KEEP_LATEST_FILE_VERSIONS', file_versions_retained => 1"
+#: Steps that are stored procedures: name and arguments of each call; {of} is the requested time of an earlier step.
+PROCEDURES: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "compact": (("run_compaction", "op => 'schedule'"), ("run_compaction", "op => 'run'")),
+    "schedule_compaction": (("run_compaction", "op => 'schedule'"),),
+    "cluster": (("run_clustering", ""),),
+    "schedule_clustering": (("run_clustering", "op => 'schedule'"),),
+    "clean": (("run_clean", "clean_policy => 'KEEP_LATEST_FILE_VERSIONS', file_versions_retained => 1"),),
+    "savepoint": (("create_savepoint", "commit_time => '{of}'"),),
+    "restore": (("rollback_to_savepoint", "instant_time => '{of}'"),),
+    "rollback": (("rollback_to_instant", "instant_time => '{of}'"),),
+}
 
 
 def writer_options(name: str, table: Table) -> dict[str, str]:
@@ -104,26 +114,15 @@ class Making:
         return found.select(*(check.columns or [c for c in found.columns if c not in META_COLUMNS]))
 
     def _act(self, step: Step) -> None:
-        actions: dict[str, Callable[[Step], object]] = {
-            "sql_delete": self._sql_delete,
-            "delete_partition": self._delete_partition,
-            "compact": lambda _: (
-                self._call("run_compaction", "op => 'schedule'"),
-                self._call("run_compaction", "op => 'run'"),
-            ),
-            "schedule_compaction": lambda _: self._call("run_compaction", "op => 'schedule'"),
-            "run_compaction": lambda _: self._call("run_compaction", "op => 'run'"),
-            "cluster": lambda _: self._call("run_clustering", ""),
-            "schedule_clustering": lambda _: self._call("run_clustering", "op => 'schedule'"),
-            "clean": lambda _: self._call(
-                "run_clean", "clean_policy => 'KEEP_LATEST_FILE_VERSIONS', file_versions_retained => 1"
-            ),
-            "savepoint": lambda s: self._call("create_savepoint", f"commit_time => '{self._instant_of(s)}'"),
-            "restore": lambda s: self._call("rollback_to_savepoint", f"instant_time => '{self._instant_of(s)}'"),
-            "rollback": lambda s: self._call("rollback_to_instant", f"instant_time => '{self._instant_of(s)}'"),
-            "sql": lambda s: [self._sql(str(row["sql"])) for row in s.rows],
-        }
-        actions.get(step.kind, self._write)(step)
+        if step.kind in PROCEDURES:
+            for procedure, arguments in PROCEDURES[step.kind]:
+                self._call(procedure, arguments.format(of=self._instant_of(step) if "{of}" in arguments else ""))
+        elif step.kind == "sql_delete":
+            self._sql_delete(step)
+        elif step.kind == "delete_partition":
+            self._delete_partition(step)
+        else:
+            self._write(step)
 
     def _write(self, step: Step) -> None:
         options = {**self.options, **step.options, "hoodie.datasource.write.operation": step.kind}
@@ -150,10 +149,6 @@ class Making:
     def _partition_path(self, row: Row) -> str:
         hive = self.recipe.table.hive_style
         return "/".join(f"{n}={row[n]}" if hive else str(row[n]) for n in self.recipe.table.partition)
-
-    def _compact(self, _: Step) -> None:
-        self._call("run_compaction", "op => 'schedule'")
-        self._call("run_compaction", "op => 'run'")
 
     def _sql_delete(self, step: Step) -> None:
         for row in step.rows:

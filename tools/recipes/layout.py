@@ -16,6 +16,7 @@ from tools.recipes.recipe import (
     Row,
     Step,
     Table,
+    TableType,
     delete,
     insert,
     insert_overwrite,
@@ -338,7 +339,7 @@ OTHERS = [
 ]
 
 
-def refusal(name: str, says: str, feature: str, *surgery: Any, requirements: tuple[str, ...], kind: str = COW) -> Recipe:
+def refusal(name: str, says: str, feature: str, *surgery: Any, requirements: tuple[str, ...], kind: TableType = COW) -> Recipe:
     """A table that looks familiar and that nobody may read on a guess."""
     return layout(
         f"refuse.{name}",
@@ -403,7 +404,7 @@ REFUSALS = [
 
 
 def broken(
-    name: str, error: str, says: str, *surgery: Any, requirements: tuple[str, ...], kind: str = COW, **more: Any
+    name: str, error: str, says: str, *surgery: Any, requirements: tuple[str, ...], kind: TableType = COW, **more: Any
 ) -> Recipe:
     """A damaged table: an error is right, and rows are wrong."""
     return layout(

@@ -110,7 +110,7 @@ def _run_hudi(version: str, names: Sequence[str], out: Path) -> None:
     from hudi_conformance.engines.environments import python_for, to_stderr
 
     python = python_for("apache-hudi", to_stderr)
-    command = [python, "-m", "tools.recipes.hudi_producer", "--version", version, "--out", out, *names]
+    command: list[str | Path] = [python, "-m", "tools.recipes.hudi_producer", "--version", version, "--out", out, *names]
     subprocess.run(command, cwd=ROOT, env={**os.environ, "TZ": "UTC"}, check=False)
 
 

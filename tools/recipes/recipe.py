@@ -11,8 +11,12 @@ HUDI: Producer = "apache-hudi@1.0.2"
 HUDI_1_2: Producer = "apache-hudi@1.2.0"
 REFERENCE: Producer = "reference"
 BOTH: tuple[Producer, ...] = (HUDI, REFERENCE)
-COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
-EVENT, COMMIT = "EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"
+TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
+MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
+COW: TableType = "COPY_ON_WRITE"
+MOR: TableType = "MERGE_ON_READ"
+EVENT: MergeMode = "EVENT_TIME_ORDERING"
+COMMIT: MergeMode = "COMMIT_TIME_ORDERING"
 
 
 @dataclass(frozen=True)
@@ -23,17 +27,17 @@ class Table:
     """
 
     columns: tuple[tuple[str, Any], ...]
-    type: str = MOR
+    type: TableType = MOR
     record_key: tuple[str, ...] = ("id",)
     partition: tuple[str, ...] = ()
     ordering: tuple[str, ...] = ("ts",)
-    merge_mode: str | None = None
+    merge_mode: MergeMode | None = None
     hive_style: bool = False
     url_encode: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def mode(self) -> str:
+    def mode(self) -> MergeMode:
         """The merge mode, by the rule of inference where none is given."""
         return self.merge_mode or (EVENT if self.ordering else COMMIT)
 
