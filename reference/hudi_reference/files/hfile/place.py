@@ -1,0 +1,69 @@
+"""Where an HFile lies, for its errors, and the numbers of variable length that it is made of."""
+
+from dataclasses import dataclass
+
+from hudi_reference.errors import MalformedBaseFile, UnsupportedFileFormat
+
+Data = bytes | memoryview
+
+
+@dataclass(frozen=True)
+class Place:
+    """The file, and the offset in it at which the HFile begins: not 0 where it is the content of a log block."""
+
+    path: str
+    start: int = 0
+
+    def malformed(self, message: str, at: int, found: str, expected: str | None = None) -> MalformedBaseFile:
+        """The error for what breaks the format at that offset of the HFile."""
+        return MalformedBaseFile(
+            message, rule="BF-002", path=self.path, offset=self.start + at, expected=expected, found=found,
+            cure="restore the file from another copy of the table",
+        )  # fmt: skip
+
+    def unsupported(self, message: str, at: int, found: str, expected: str) -> UnsupportedFileFormat:
+        """The refusal of an HFile that is legal and of another kind than Apache Hudi writes."""
+        return UnsupportedFileFormat(
+            message, rule="BF-002", path=self.path, offset=self.start + at, expected=expected, found=found,
+            cure="have Apache Hudi rewrite the file with its defaults: compression GZ or NONE, no encryption, no encoding",
+        )  # fmt: skip
+
+
+def protobuf_varint(number: int) -> bytes:
+    """Seven bits a byte, low bits first."""
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*out, number])
+
+
+def read_protobuf_varint(data: Data, position: int) -> tuple[int, int]:
+    """The number at `position`, of 64 bits at most, and the position behind it; raises ValueError."""
+    number = 0
+    for i, byte in enumerate(data[position : position + 10]):
+        number |= (byte & 0x7F) << 7 * i
+        if byte < 0x80:
+            if number >> 64:
+                break
+            return number, position + i + 1
+    raise ValueError("a number that does not end, or has more than 64 bits")
+
+
+def hadoop_varint(number: int) -> bytes:
+    """One byte up to 127, else a byte that says how many big-endian bytes follow; `number` is not negative."""
+    if number <= 127:
+        return bytes([number])
+    width = (number.bit_length() + 7) // 8
+    return bytes([256 - 112 - width]) + number.to_bytes(width, "big")
+
+
+def read_hadoop_varint(data: Data, position: int) -> tuple[int, int]:
+    """The number at `position` and the position behind it; raises ValueError for negative numbers, which no length is."""
+    first = data[position] if position < len(data) else 0xFF
+    if first <= 127:
+        return first, position + 1
+    width = 256 - 112 - first
+    if not 1 <= width <= 8 or position + 1 + width > len(data):
+        raise ValueError(f"no length begins with the byte {first:02x} here")
+    return int.from_bytes(data[position + 1 : position + 1 + width], "big"), position + 1 + width

@@ -1,0 +1,240 @@
+"""Reading HFiles by ranges: the trailer, then the section that is loaded on opening, then only the blocks that are asked for.
+
+    scanned          data blocks, with leaf indexes between them
+    not scanned      meta blocks, intermediate indexes
+    load on open     root of the data index, meta index, file info
+    trailer          4096 bytes
+
+Nothing is trusted: each number is checked before it leads anywhere, and no more memory is taken than the stored bytes explain.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hudi_reference.files.hfile.block import HEADER_SIZE, Block, BlockType, Compression, block_size, decode_block
+from hudi_reference.files.hfile.cell import Entry, read_entries, text_of
+from hudi_reference.files.hfile.index import IndexEntry, read_data_index, read_inner_index, read_meta_index
+from hudi_reference.files.hfile.place import Data, Place
+from hudi_reference.files.hfile.trailer import SIZE as TRAILER_SIZE
+from hudi_reference.files.hfile.trailer import Trailer, decode_file_info, decode_trailer
+from hudi_reference.files.parquet import missing
+from hudi_reference.requirement import implements
+from hudi_reference.storage import Storage
+
+#: `length` bytes of the HFile from an offset on; fewer if it ends before.
+Fetch = Callable[[int, int], Data]
+#: Whether a block is wanted, by the least row that it may hold and that of the block after it (None: there is none).
+MayHold = Callable[[bytes, bytes | None], bool]
+
+
+def open_hfile(storage: Storage, path: str) -> "HFile":
+    """The HFile at `path`: two small reads now, one for each block later.
+
+    Raises MissingDataFile, MalformedBaseFile, UnsupportedFileFormat.
+    """
+    info = storage.head(path)
+    if info is None:
+        raise missing(path)
+
+    def fetch(start: int, length: int) -> bytes:
+        try:
+            return storage.get(path, start, length)
+        except FileNotFoundError as error:
+            raise missing(path) from error
+
+    return _open(fetch, info.size, Place(path))
+
+
+def hfile_of(data: Data, path: str, start: int = 0) -> "HFile":
+    """The HFile that `data` is: the content of a log block, whose offset in the file at `path` is `start`."""
+    return _open(lambda offset, length: data[offset : offset + length], len(data), Place(path, start))
+
+
+@implements("BF-002")
+def _open(fetch: Fetch, size: int, place: Place) -> "HFile":
+    at = size - TRAILER_SIZE
+    if at < 0:
+        raise place.malformed("too short for an HFile", 0, f"{size} bytes", f"at least {TRAILER_SIZE} bytes")
+    trailer = decode_trailer(_exactly(fetch, at, TRAILER_SIZE, place), at, place)
+    loaded = _LoadOnOpen(fetch, trailer, at, place)
+    root = loaded.take(BlockType.ROOT_INDEX)
+    names = loaded.take(BlockType.ROOT_INDEX)
+    if loaded.position != trailer.file_info_offset:
+        raise place.malformed("the file info lies elsewhere", at, str(trailer.file_info_offset), str(loaded.position))
+    info = decode_file_info(loaded.take(BlockType.FILE_INFO), place)
+    loaded.finish()
+    _check_info(info, trailer, place)
+    end = trailer.load_on_open_offset
+    return HFile(
+        trailer=trailer,
+        info=info,
+        size=size,
+        place=place,
+        fetch=fetch,
+        root=read_data_index(root, trailer.data_index_count, trailer.data_index_levels, end, place),
+        metas=read_meta_index(names, trailer.meta_index_count, end, place),
+    )
+
+
+class _LoadOnOpen:
+    """The blocks between the load-on-open offset and the trailer, one after the other."""
+
+    def __init__(self, fetch: Fetch, trailer: Trailer, end: int, place: Place) -> None:
+        self.start = self.position = trailer.load_on_open_offset
+        self.data = memoryview(_exactly(fetch, self.start, end - self.start, place))
+        self.compression, self.place = Compression(trailer.compression), place
+
+    def take(self, kind: BlockType) -> Block:
+        """The next block, which must be of that kind."""
+        block = decode_block(self.data[self.position - self.start :], self.position, self.place, self.compression, [kind])
+        self.position += block.size
+        return block
+
+    def finish(self) -> None:
+        """Nothing lies behind the last block."""
+        rest = self.start + len(self.data) - self.position
+        if rest:
+            raise self.place.malformed("bytes between the file info and the trailer", self.position, f"{rest} bytes", "none")
+
+
+def _exactly(fetch: Fetch, start: int, length: int, place: Place) -> Data:
+    data = fetch(start, length)
+    if len(data) != length:
+        raise place.malformed("the file ended while it was read", start, f"{len(data)} bytes", f"{length} bytes")
+    return data
+
+
+def _check_info(info: Mapping[str, bytes], trailer: Trailer, place: Place) -> None:
+    """Key-values of another version carry other bytes behind their value."""
+    version = info.get("KEY_VALUE_VERSION", b"")
+    newest = info.get("MAX_MEMSTORE_TS_KEY", bytes(8))
+    if version != b"\x00\x00\x00\x01" or any(newest):
+        found = f"version {version.hex() or 'missing'}, newest change {newest.hex()}"
+        raise place.unsupported(
+            "key-values of another kind", trailer.file_info_offset, found, "version 00000001, newest change 0"
+        )
+
+
+@dataclass(frozen=True)
+class HFile:
+    """An open HFile. Rows are record keys in UTF-8, in the order of their bytes."""
+
+    trailer: Trailer
+    info: Mapping[str, bytes]
+    #: In bytes.
+    size: int
+    place: Place
+    fetch: Fetch = field(repr=False)
+    root: Sequence[IndexEntry] = field(repr=False)
+    metas: Mapping[str, IndexEntry] = field(repr=False)
+
+    def __len__(self) -> int:
+        """The number of entries, as the trailer has it."""
+        return self.trailer.entry_count
+
+    def meta(self, name: str) -> bytes | None:
+        """The content of a meta block, None if there is none of the name."""
+        entry = self.metas.get(name)
+        return None if entry is None else bytes(self._block(entry, BlockType.META).payload)
+
+    @implements("BLK-026")
+    def get(self, *keys: str) -> Iterator[Entry]:
+        """The entries of these keys, in the order of the file; each block that may hold some is read once."""
+        rows = sorted({_row(key) for key in keys})
+        wanted = set(rows)
+
+        def may_hold(first: bytes, following: bytes | None) -> bool:
+            place = bisect_left(rows, first)
+            return place < len(rows) and (following is None or rows[place] < following)
+
+        return (entry for entry in self._entries(may_hold) if entry.row in wanted)
+
+    @implements("BLK-026")
+    def range(self, start: str, end: str | None = None) -> Iterator[Entry]:
+        """The entries from `start` on, and before `end` if that is given."""
+        return self._between(_row(start), None if end is None else _row(end))
+
+    @implements("BLK-026")
+    def prefix(self, prefix: str) -> Iterator[Entry]:
+        """The entries whose keys begin with `prefix`."""
+        start = _row(prefix)
+        return self._between(start, start[:-1] + bytes([start[-1] + 1]) if start else None)  # no byte of UTF-8 is ff
+
+    @implements("BLK-025")
+    def __iter__(self) -> Iterator[Entry]:
+        """All entries; raises MalformedBaseFile where there are fewer or more than the trailer says."""
+        count = 0
+        for entry in self._entries(lambda first, following: True):
+            count += 1
+            yield entry
+        if count != len(self):
+            message, at = "another number of entries than the trailer says", self.size - TRAILER_SIZE
+            raise self.place.malformed(message, at, str(count), str(len(self)))
+
+    def blocks(self) -> Iterator[Block]:
+        """Every block from the file's start to the trailer."""
+        offset, end = 0, self.size - TRAILER_SIZE
+        while offset < end:
+            head = _exactly(self.fetch, offset, min(HEADER_SIZE, end - offset), self.place)
+            size = block_size(head, offset, self.place)
+            block = self._read(offset, min(max(size, HEADER_SIZE), end - offset), list(BlockType))
+            yield block
+            offset += block.size
+
+    def _between(self, start: bytes, end: bytes | None) -> Iterator[Entry]:
+        def may_hold(first: bytes, following: bytes | None) -> bool:
+            return (end is None or first < end) and (following is None or following > start)
+
+        return (entry for entry in self._entries(may_hold) if entry.row >= start and (end is None or entry.row < end))
+
+    def _entries(self, may_hold: MayHold) -> Iterator[Entry]:
+        """The entries of the data blocks that may hold what is looked for."""
+        free = 0
+        for leaf, following in self._leaves(self.root, self.trailer.data_index_levels, None, may_hold):
+            if leaf.offset < free:
+                raise self.place.malformed("the index leads back", leaf.offset, f"byte {leaf.offset}", f"byte {free} or later")
+            free = leaf.offset + leaf.size
+            for entry in read_entries(self._block(leaf, BlockType.DATA).payload, leaf.offset, self.place):
+                self._check_row(entry.row, leaf, following)
+                yield entry
+
+    def _leaves(
+        self, entries: Sequence[IndexEntry], levels: int, end: bytes | None, may_hold: MayHold
+    ) -> Iterator[tuple[IndexEntry, bytes | None]]:
+        """The data blocks below these entries of an index, each with the least row of the block after it."""
+        for entry, following in zip(entries, (*(after.row for after in entries[1:]), end), strict=False):
+            if not may_hold(entry.row, following):
+                continue
+            if levels == 1:
+                yield entry, following
+                continue
+            kind = BlockType.LEAF_INDEX if levels == 2 else BlockType.INTERMEDIATE_INDEX
+            inner = read_inner_index(self._block(entry, kind), self.trailer.load_on_open_offset, self.place)
+            for row in (inner[0].row, inner[-1].row):
+                self._check_row(row, entry, following)
+            yield from self._leaves(inner, levels - 1, following, may_hold)
+
+    def _check_row(self, row: bytes, entry: IndexEntry, following: bytes | None) -> None:
+        """A row outside what the index says of its block would be found by a scan and not by a look-up."""
+        if row < entry.row or (following is not None and row >= following):
+            expected = f"from {text_of(entry.row)}" + ("" if following is None else f" to before {text_of(following)}")
+            raise self.place.malformed(
+                "a row in a block where the index has no place for it", entry.offset, text_of(row), expected
+            )
+
+    def _block(self, entry: IndexEntry, kind: BlockType) -> Block:
+        block = self._read(entry.offset, entry.size, [kind])
+        if block.size != entry.size:
+            message = "a block of another size than its index says"
+            raise self.place.malformed(message, entry.offset, f"{block.size} bytes", f"{entry.size} bytes")
+        return block
+
+    def _read(self, offset: int, size: int, kinds: Collection[BlockType]) -> Block:
+        data = memoryview(_exactly(self.fetch, offset, size, self.place))
+        return decode_block(data, offset, self.place, Compression(self.trailer.compression), kinds)
+
+
+def _row(key: str) -> bytes:
+    """A key as it is stored; text that no file can hold is found in none."""
+    return key.encode("utf-8", "surrogatepass")

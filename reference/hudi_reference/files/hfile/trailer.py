@@ -1,0 +1,158 @@
+"""The last 4096 bytes of an HFile, and its file info: the two parts that are protobuf messages.
+
+offset   content
+0        TRABLK"$
+8        length of the message, message: see Trailer
+-        zeros
+4092     minor version: 3 by HBase, 0 by the newer writer of Apache Hudi
+4093     major version, 3 bytes: 3
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from hudi_reference.files.hfile.block import Block, Compression
+from hudi_reference.files.hfile.place import Data, Place, protobuf_varint, read_protobuf_varint
+
+MAGIC = b'TRABLK"$'
+SIZE = 4096
+MAJOR_VERSION = 3
+MINOR_VERSION = 3
+#: The offset of the first and last data block of a file that has none.
+NO_OFFSET = 2**64 - 1
+COMPARATOR = "org.apache.hudi.io.storage.HoodieHBaseKVComparator"
+#: Far more levels than an index of any size has: each level multiplies the blocks by the entries of one.
+_MOST_LEVELS = 16
+_FILE_INFO_MAGIC = b"PBUF"
+_VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
+
+
+def _number(tag: int) -> Any:
+    return field(default=0, metadata={"tag": tag})
+
+
+@dataclass(frozen=True)
+class Trailer:
+    """The fields of the message, in the order of their numbers. Offsets from the HFile's start; sizes uncompressed."""
+
+    file_info_offset: int = _number(1)
+    load_on_open_offset: int = _number(2)
+    #: Of all blocks of the data index. The newer writer of Apache Hudi stores the size of the data.
+    data_index_size: int = _number(3)
+    #: Absent in files of the newer writer of Apache Hudi.
+    total_size: int = _number(4)
+    data_index_count: int = _number(5)
+    meta_index_count: int = _number(6)
+    entry_count: int = _number(7)
+    data_index_levels: int = _number(8)
+    first_data_block: int = _number(9)
+    last_data_block: int = _number(10)
+    compression: int = _number(12)
+    comparator: bytes = field(default=b"", metadata={"tag": 11})
+    encryption_key: bytes = field(default=b"", metadata={"tag": 13})
+    minor_version: int = MINOR_VERSION
+
+
+_FIELDS: dict[int, Any] = {f.metadata["tag"]: f for f in fields(Trailer) if f.metadata}
+
+
+def encode_trailer(trailer: Trailer) -> bytes:
+    """The 4096 bytes; without an encryption key, which HBase fails on even if it is empty."""
+    message = b"".join(_encode_field(tag, getattr(trailer, _FIELDS[tag].name)) for tag in sorted(_FIELDS) if tag != 13)
+    head = MAGIC + protobuf_varint(len(message)) + message
+    return head + bytes(SIZE - 4 - len(head)) + bytes([trailer.minor_version]) + MAJOR_VERSION.to_bytes(3, "big")
+
+
+def decode_trailer(data: Data, at: int, place: Place) -> Trailer:
+    """The trailer whose bytes these are, at offset `at`. Raises MalformedBaseFile, UnsupportedFileFormat."""
+    if data[: len(MAGIC)] != MAGIC:
+        raise place.malformed("no trailer at the end: the file is cut, or no HFile", at, repr(bytes(data[:8])), repr(MAGIC))
+    major = int.from_bytes(data[-3:], "big")
+    if major != MAJOR_VERSION:
+        raise place.unsupported("another major version", at + SIZE - 3, str(major), str(MAJOR_VERSION))
+    values: dict[str, Any] = {"minor_version": data[-4]}
+    try:
+        for tag, value in _fields(_message(data[: SIZE - 4], MAGIC)):
+            if tag in _FIELDS:
+                values[_FIELDS[tag].name] = _of_type(tag, value)
+    except ValueError as error:
+        raise place.malformed("the trailer cannot be decoded", at, str(error)) from error
+    return _checked(Trailer(**values), at, place)
+
+
+def _message(data: Data, magic: bytes) -> Data:
+    """The message that stands behind the magic and its own length; raises ValueError."""
+    if data[: len(magic)] != magic:
+        raise ValueError(f"it begins with {bytes(data[: len(magic)])!r}")
+    length, start = read_protobuf_varint(data, len(magic))
+    if length > len(data) - start:
+        raise ValueError(f"a message of {length} bytes in {len(data) - start}")
+    return data[start : start + length]
+
+
+def _of_type(tag: int, value: int | bytes) -> int | bytes:
+    if type(value) is not type(_FIELDS[tag].default):
+        raise ValueError(f"field {tag} has another type")
+    return value
+
+
+def _checked(trailer: Trailer, at: int, place: Place) -> Trailer:
+    if trailer.encryption_key:
+        raise place.unsupported("an encrypted file", at, f"a key of {len(trailer.encryption_key)} bytes", "no encryption")
+    if trailer.compression not in Compression.__members__.values():
+        raise place.unsupported("another compression", at, f"codec {trailer.compression}", "1 (GZ) or 2 (NONE)")
+    if not 0 <= trailer.load_on_open_offset <= trailer.file_info_offset <= at:
+        found = f"load on open {trailer.load_on_open_offset}, file info {trailer.file_info_offset}"
+        raise place.malformed("sections that lie elsewhere", at, found, f"load on open, file info, {at}: ascending")
+    if not 1 <= trailer.data_index_levels <= _MOST_LEVELS:
+        raise place.malformed("no index has so many levels", at, str(trailer.data_index_levels), f"1 to {_MOST_LEVELS}")
+    return trailer
+
+
+def encode_file_info(info: Mapping[str, bytes]) -> bytes:
+    """The payload of the file info block; entries sorted by key, as HBase has them."""
+    pairs = ((key.encode(), value) for key, value in info.items())
+    entries = (_encode_field(1, key) + _encode_field(2, value) for key, value in sorted(pairs))
+    message = b"".join(_encode_field(1, entry) for entry in entries)
+    return _FILE_INFO_MAGIC + protobuf_varint(len(message)) + message
+
+
+def decode_file_info(block: Block, place: Place) -> dict[str, bytes]:
+    """The entries by key. Raises MalformedBaseFile."""
+    try:
+        entries = _fields(_message(block.payload, _FILE_INFO_MAGIC))
+        pairs = (dict(_fields(_bytes(entry))) for tag, entry in entries if tag == 1)
+        return {_bytes(pair.get(1, b"")).decode(): _bytes(pair.get(2, b"")) for pair in pairs}
+    except ValueError as error:
+        raise place.malformed("the file info cannot be decoded", block.offset, str(error), "PBUF and a message") from error
+
+
+def _bytes(value: int | bytes) -> bytes:
+    if isinstance(value, int):
+        raise ValueError("a number where bytes must be")  # noqa: TRY004 - the type of a stored value is no type error
+    return value
+
+
+def _encode_field(tag: int, value: int | bytes) -> bytes:
+    if isinstance(value, int):
+        return protobuf_varint(tag << 3 | _VARINT) + protobuf_varint(value)
+    return protobuf_varint(tag << 3 | _BYTES) + protobuf_varint(len(value)) + value
+
+
+def _fields(message: Data) -> Iterator[tuple[int, int | bytes]]:
+    """Number and value of each field; raises ValueError."""
+    position = 0
+    while position < len(message):
+        key, position = read_protobuf_varint(message, position)
+        width = {_EIGHT_BYTES: 8, _FOUR_BYTES: 4}.get(key & 7)
+        if key & 7 == _VARINT:
+            value, position = read_protobuf_varint(message, position)
+            yield key >> 3, value
+            continue
+        if key & 7 == _BYTES:
+            width, position = read_protobuf_varint(message, position)
+        if width is None or width > len(message) - position:
+            raise ValueError(f"field {key >> 3} of wire type {key & 7} goes beyond its message, or is of no known type")
+        yield key >> 3, bytes(message[position : position + width])
+        position += width

@@ -1,0 +1,166 @@
+"""Writing HFiles, as the HBase-based writer of Apache Hudi does: both of its readers take them.
+
+The index has one level. The same entries give the same bytes, always: there is no time of creation in the file.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from hudi_reference.errors import InvalidRows, Misuse
+from hudi_reference.files.hfile.block import BYTES_PER_CHECKSUM, HEADER_SIZE, NO_BLOCK, BlockType, Compression, encode_block
+from hudi_reference.files.hfile.cell import LONGEST_ROW, Entry, encode_entry, encode_key, text_of
+from hudi_reference.files.hfile.checksum import ChecksumType
+from hudi_reference.files.hfile.index import IndexEntry, encode_index
+from hudi_reference.files.hfile.trailer import (
+    COMPARATOR,
+    MINOR_VERSION,
+    NO_OFFSET,
+    SIZE,
+    Trailer,
+    encode_file_info,
+    encode_trailer,
+)
+from hudi_reference.requirement import implements
+
+_LONGEST_BLOCK = 2**31 - 1 - BYTES_PER_CHECKSUM
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How an HFile is written. `block_size` in bytes of payload; readers take any `minor_version`, 3 by HBase, 0 by newer
+    releases of Apache Hudi."""
+
+    compression: Compression = Compression.GZ
+    block_size: int = 1 << 20
+    checksum: ChecksumType = ChecksumType.CRC32C
+    minor_version: int = MINOR_VERSION
+
+
+@implements("BF-002", "BLK-025")
+def encode_hfile(
+    entries: Iterable[Entry],
+    info: Mapping[str, bytes] | None = None,
+    metas: Mapping[str, bytes] | None = None,
+    layout: Layout | None = None,
+) -> bytes:
+    """The bytes of an HFile with these entries, further file info and meta blocks by name.
+
+    Raises InvalidRows for rows that do not ascend or come twice, or are too long; Misuse for file info that is the writer's.
+    """
+    writer = _Writer(layout or Layout())
+    for payload, first in _payloads(entries, writer):
+        writer.data(payload, first)
+    for name, content in sorted((name.encode(), content) for name, content in (metas or {}).items()):
+        writer.metas.append(IndexEntry(name, *writer.add(BlockType.META, content)))
+    return writer.finish(info or {})
+
+
+def base_file_info(entries: Iterable[Entry], bloom_type: str = "DYNAMIC_V0") -> dict[str, bytes]:
+    """The file info that base files have and the content of log blocks has not: least and greatest key, kind of the filter."""
+    rows = [entry.row for entry in entries] or [b""]
+    return {"minRecordKey": min(rows), "maxRecordKey": max(rows), "bloomFilterTypeCode": bloom_type.encode()}
+
+
+def _payloads(entries: Iterable[Entry], writer: "_Writer") -> Iterator[tuple[bytes, bytes]]:
+    """The payload and first row of each data block.
+
+    A block ends when it has its size, or when the next entry would be shorter than the block's checksums: the native reader of
+    Apache Hudi looks for the end of the entries that much too early, and misses those that begin behind it.
+    """
+    parts: list[bytes] = []
+    size, first = 0, b""
+    for row, value in entries:
+        writer.count(row, value)
+        part = encode_entry(row, value)
+        sums = 4 * -(-(HEADER_SIZE + size + len(part)) // BYTES_PER_CHECKSUM)
+        if parts and (size >= writer.layout.block_size or len(part) <= sums):
+            yield b"".join(parts), first
+            parts, size = [], 0
+        first = first if parts else row
+        parts.append(part)
+        size += len(part)
+    if parts:
+        yield b"".join(parts), first
+
+
+@dataclass
+class _Writer:
+    """The file so far, and what the trailer will say of it."""
+
+    layout: Layout
+    out: bytearray = field(default_factory=bytearray)
+    blocks: list[IndexEntry] = field(default_factory=list)
+    metas: list[IndexEntry] = field(default_factory=list)
+    #: Offset of the newest block of each type.
+    newest: dict[BlockType, int] = field(default_factory=dict)
+    #: Bytes of headers and payloads, of those blocks that HBase counts.
+    total: int = SIZE
+    entries: int = 0
+    key_bytes: int = 0
+    value_bytes: int = 0
+    last: bytes | None = None
+
+    def count(self, row: bytes, value: bytes) -> None:
+        """Take note of an entry; refuse one that may not come next."""
+        if self.last is not None and row <= self.last:
+            what = "comes twice" if row == self.last else "is not in the order of the bytes"
+            message = f"a key of an HFile {what}"
+            raise InvalidRows(message, rule="BLK-025", expected=f"after {text_of(self.last)}", found=text_of(row))
+        if len(row) > LONGEST_ROW or len(value) > _LONGEST_BLOCK - LONGEST_ROW:
+            found = f"key {len(row)}, value {len(value)} bytes"
+            raise InvalidRows("too long for an HFile", rule="BLK-024", expected=f"keys up to {LONGEST_ROW} bytes", found=found)
+        self.last = row
+        self.entries += 1
+        self.key_bytes += len(encode_key(row))
+        self.value_bytes += len(value)
+
+    def data(self, payload: bytes, first: bytes) -> None:
+        """A data block."""
+        self.blocks.append(IndexEntry(first, *self.add(BlockType.DATA, payload)))
+
+    def add(self, kind: BlockType, payload: bytes, *, counted: bool = True) -> tuple[int, int]:
+        """A block of any kind; its offset and size."""
+        offset = len(self.out)
+        previous = self.newest.get(kind, NO_BLOCK)
+        self.out += encode_block(kind, payload, previous, self.layout.compression, self.layout.checksum)
+        self.newest[kind] = offset
+        self.total += HEADER_SIZE + len(payload) if counted else 0
+        return offset, len(self.out) - offset
+
+    def finish(self, info: Mapping[str, bytes]) -> bytes:
+        """Both indexes, the file info, the trailer."""
+        index = encode_index(self.blocks, rows=True)
+        load_on_open, _ = self.add(BlockType.ROOT_INDEX, index, counted=False)
+        self.add(BlockType.ROOT_INDEX, encode_index(self.metas, rows=False))
+        file_info, _ = self.add(BlockType.FILE_INFO, encode_file_info(self._info(info)))
+        trailer = Trailer(
+            file_info_offset=file_info,
+            load_on_open_offset=load_on_open,
+            data_index_size=len(index),
+            total_size=self.total,
+            data_index_count=len(self.blocks),
+            meta_index_count=len(self.metas),
+            entry_count=self.entries,
+            data_index_levels=1,
+            first_data_block=self.blocks[0].offset if self.blocks else NO_OFFSET,
+            last_data_block=self.blocks[-1].offset if self.blocks else NO_OFFSET,
+            compression=self.layout.compression,
+            comparator=COMPARATOR.encode(),
+            minor_version=self.layout.minor_version,
+        )
+        return bytes(self.out) + encode_trailer(trailer)
+
+    def _info(self, further: Mapping[str, bytes]) -> dict[str, bytes]:
+        entries = self.entries or 1
+        own = {
+            "KEY_VALUE_VERSION": (1).to_bytes(4, "big"),
+            "MAX_MEMSTORE_TS_KEY": bytes(8),
+            "hfile.AVG_KEY_LEN": (self.key_bytes // entries).to_bytes(4, "big"),
+            "hfile.AVG_VALUE_LEN": (self.value_bytes // entries).to_bytes(4, "big"),
+            "hfile.CREATE_TIME_TS": bytes(8),
+        }
+        if self.last is not None:
+            own["hfile.LASTKEY"] = encode_key(self.last)
+        if taken := {key for key in further if key in own or key.startswith("hfile.")}:
+            raise Misuse("file info that the writer itself makes", rule="BF-002", found=", ".join(sorted(taken)))
+        return own | dict(further)
