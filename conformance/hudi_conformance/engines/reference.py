@@ -30,6 +30,7 @@ OFFERED = frozenset(
         "merge-on-read",
         "log.avro",
         "log.parquet",
+        "log.hfile",
         "log.delete",
         "log.command",
         "log.only-slices",

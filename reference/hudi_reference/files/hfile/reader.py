@@ -48,7 +48,8 @@ def open_hfile(storage: Storage, path: str) -> "HFile":
 
 def hfile_of(data: Data, path: str, start: int = 0) -> "HFile":
     """The HFile that `data` is: the content of a log block, whose offset in the file at `path` is `start`."""
-    return _open(lambda offset, length: data[offset : offset + length], len(data), Place(path, start))
+    view = memoryview(data).cast("B")  # the bytes of an Arrow buffer come as signed numbers
+    return _open(lambda offset, length: view[offset : offset + length], len(view), Place(path, start))
 
 
 @implements("BF-002")

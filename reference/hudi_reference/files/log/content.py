@@ -1,4 +1,4 @@
-"""The content of log blocks: rows (Avro or Parquet) and deletes, spec "Log Format > Block types".
+"""The content of log blocks: rows (Avro, Parquet or HFile) and deletes, spec "Log Format > Block types".
 
 The version inside the content is the content's own, 3 in all blocks of version 8 tables; it is not the envelope's.
 """
@@ -6,29 +6,30 @@ The version inside the content is the content's own, 3 in all blocks of version 
 import io
 import json
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hudi_reference.errors import MalformedLogBlock, UnsupportedFileFormat
-from hudi_reference.files.log.block import Block, BlockType, HeaderKey
+from hudi_reference.errors import MalformedBaseFile, MalformedLogBlock, UnsupportedFileFormat
+from hudi_reference.files.hfile.cell import Entry
+from hudi_reference.files.hfile.reader import HFile, hfile_of
+from hudi_reference.files.hfile.records import decode_records, encode_records
+from hudi_reference.files.hfile.writer import Layout, encode_hfile
+from hudi_reference.files.log.block import TRAILER, Block, BlockType, HeaderKey
 from hudi_reference.files.log.deletes import DELETE_LIST, Ordering, unwrap, wrap
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, parse_schema
+from hudi_reference.schema.datum import DAMAGE, codec_schema, decode_datum, encode_datum
 from hudi_reference.schema.rows import from_avro, to_avro
 
 CONTENT_VERSION = 3
+#: A footer, as every writer leaves it.
+_EMPTY_MAP = 4
 #: Contents of fewer rows than this are decoded row by row, which is quicker and easier to follow.
 FEW_ROWS = 1000
-
-_DAMAGE = (
-    EOFError, ValueError, IndexError, KeyError, TypeError, OverflowError, struct.error, UnicodeDecodeError,
-    fastavro.schema.SchemaParseException, MemoryError, ArithmeticError,
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ def decode_rows(block: Block) -> pa.Table:
     """The rows of a data block, under the block's own schema."""
     if block.kind is BlockType.PARQUET_DATA:
         return _decode_parquet(block)
+    if block.kind is BlockType.HFILE_DATA:
+        return _decode_hfile(block, iter)
     if block.kind is not BlockType.AVRO_DATA:
         raise UnsupportedFileFormat(
             f"{block.kind.name} blocks are not read yet", rule="LF-008", path=block.path, offset=block.offset
@@ -61,28 +64,11 @@ def decode_rows(block: Block) -> pa.Table:
 
 @implements("BLK-019", "BLK-020", "BLK-021", "BLK-022", "TYP-019")
 def _decode_avro(block: Block, schema: AvroSchema, count: int) -> pa.Table:
-    parsed, columns = _codec_schema(schema), arrow_schema(schema)
+    parsed, columns = codec_schema(schema), arrow_schema(schema)
     try:
-        return from_avro([_datum(datum, parsed) for datum in _framed(block.content[8:], count)], columns)
-    except (*_DAMAGE, pa.ArrowException) as error:
+        return from_avro([decode_datum(datum, parsed) for datum in _framed(block.content[8:], count)], columns)
+    except (*DAMAGE, pa.ArrowException) as error:
         raise _malformed(block, "BLK-022", f"{type(error).__name__}: {error}") from error
-
-
-def _codec_schema(schema: AvroSchema) -> Any:
-    """The schema as the codec takes it: UUIDs stay the texts that Arrow has."""
-
-    def without_uuid(entry: dict[str, Any]) -> dict[str, Any]:
-        return {key: value for key, value in entry.items() if (key, value) != ("logicalType", "uuid")}
-
-    return fastavro.parse_schema(json.loads(json.dumps(schema), object_hook=without_uuid))
-
-
-def _datum(data: memoryview | bytes, schema: Any) -> Any:
-    body = io.BytesIO(data)
-    row = fastavro.schemaless_reader(body, schema)
-    if body.tell() != len(data):
-        raise ValueError(f"a record of {len(data)} bytes ends after {body.tell()}")
-    return row
 
 
 def _avro_count(block: Block) -> int:
@@ -117,15 +103,47 @@ def _decode_parquet(block: Block) -> pa.Table:
         raise _malformed(block, "BLK-028", str(error)) from error
 
 
+@implements("BLK-026")
+def look_up(block: Block, keys: Iterable[str]) -> pa.Table:
+    """The rows of these record keys in an HFile block, without decoding those parts of it that hold none of them."""
+    return _decode_hfile(block, lambda hfile: hfile.get(*keys))
+
+
+@implements("BLK-023", "BLK-024")
+def _decode_hfile(block: Block, choose: Callable[[HFile], Iterable[Entry]]) -> pa.Table:
+    schema = parse_schema(_header(block, HeaderKey.SCHEMA), block.path)
+    columns = arrow_schema(schema)
+    start = block.end - TRAILER - _EMPTY_MAP - len(block.content)
+    try:
+        hfile = hfile_of(block.content, block.path, start)
+        return from_avro(list(decode_records(choose(hfile), schema, hfile.place)), columns)
+    except MalformedBaseFile as error:
+        raise _malformed(block, "BLK-024", f"{error.message}: {error.found}, at byte {error.offset}") from error
+    except (*DAMAGE, pa.ArrowException) as error:
+        raise _malformed(block, "BLK-024", f"{type(error).__name__}: {error}") from error
+
+
+@implements("BLK-023", "BLK-024", "BLK-025")
+def encode_hfile_rows(
+    rows: pa.Table, schema: AvroSchema, key: str = "_hoodie_record_key", layout: Layout | None = None
+) -> bytes:
+    """The content of an HFile data block; `key` is the column of the record keys.
+
+    Raises InvalidRows for a key that comes twice.
+    """
+    records = zip(rows.column(key).to_pylist(), to_avro(rows), strict=True)
+    info = {"schema": json.dumps(schema, separators=(",", ":")).encode()}
+    return encode_hfile(encode_records(records, schema), info, layout=layout)
+
+
 @implements("BLK-018", "BLK-019", "BLK-020", "BLK-021", "BLK-022")
 def encode_rows(rows: pa.Table, schema: AvroSchema) -> bytes:
     """The content of an Avro data block."""
-    parsed = _codec_schema(schema)
+    parsed = codec_schema(schema)
     parts = [struct.pack(">ii", CONTENT_VERSION, rows.num_rows)]
     for row in to_avro(rows):
-        out = io.BytesIO()
-        fastavro.schemaless_writer(out, parsed, row)
-        parts += [struct.pack(">i", len(out.getvalue())), out.getvalue()]
+        datum = encode_datum(row, parsed)
+        parts += [struct.pack(">i", len(datum)), datum]
     return b"".join(parts)
 
 
@@ -147,7 +165,7 @@ def decode_deletes(block: Block) -> list[Delete]:
         if body.tell() != length:
             raise ValueError(f"{length - body.tell()} bytes after the last entry")
         return [Delete(e["recordKey"], e["partitionPath"], unwrap(e["orderingVal"])) for e in entries]
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise _malformed(block, "BLK-009", f"{type(error).__name__}: {error}") from error
 
 

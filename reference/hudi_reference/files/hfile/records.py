@@ -1,0 +1,53 @@
+"""Avro records as the values of an HFile.
+
+The key is the record key in UTF-8, not an Avro string (ER-042). A field of the name `key` is emptied before a record is stored,
+since the key says it already, and the reader gives it back. Apache Hudi does so in the metadata table, where that field is the
+record key, and in every other table that has such a column, where it loses what was in it.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from hudi_reference.errors import InvalidRows
+from hudi_reference.files.hfile.cell import Entry, text_of
+from hudi_reference.files.hfile.place import Place
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import AvroSchema
+from hudi_reference.schema.datum import DAMAGE, codec_schema, decode_datum, encode_datum
+
+#: The field that is emptied; no other one, whatever the table's record key is.
+KEY_FIELD = "key"
+
+
+@implements("BLK-024")
+def decode_records(entries: Iterable[Entry], schema: AvroSchema, place: Place) -> Iterator[dict[str, Any]]:
+    """The records that are the values; raises MalformedBaseFile."""
+    parsed = codec_schema(schema)
+    for entry in entries:
+        try:
+            record = decode_datum(entry.value, parsed)
+            if record.get(KEY_FIELD) == "":
+                record[KEY_FIELD] = entry.row.decode()
+        except DAMAGE as error:
+            found = f"key {text_of(entry.row)}: {type(error).__name__}: {error}"
+            raise place.malformed("a value is no record of the schema", 0, found) from error
+        yield record
+
+
+@implements("BLK-024", "BLK-025")
+def encode_records(records: Iterable[tuple[str, dict[str, Any]]], schema: AvroSchema) -> list[Entry]:
+    """Records with their keys as the entries of an HFile, in its order.
+
+    Raises InvalidRows for a record that a reader would give back otherwise.
+    """
+    parsed = codec_schema(schema)
+    return sorted(Entry(key.encode(), encode_datum(_without_key(key, record), parsed)) for key, record in records)
+
+
+def _without_key(key: str, record: dict[str, Any]) -> dict[str, Any]:
+    if record.get(KEY_FIELD) == key:
+        return {**record, KEY_FIELD: ""}
+    if record.get(KEY_FIELD) == "":
+        message = f"an empty text in the field {KEY_FIELD}, which stands for the record key in an HFile"
+        raise InvalidRows(message, rule="BLK-024", found=f"record key {key!r}", cure="write Avro or Parquet blocks")
+    return record

@@ -1,0 +1,41 @@
+"""Single Avro records without a container: what log blocks and HFiles hold."""
+
+import io
+import json
+import struct
+from typing import Any
+
+import fastavro
+
+from hudi_reference.schema.avro import AvroSchema
+
+#: What decoding damaged bytes raises.
+DAMAGE = (
+    EOFError, ValueError, IndexError, KeyError, TypeError, OverflowError, struct.error, UnicodeDecodeError,
+    fastavro.schema.SchemaParseException, MemoryError, ArithmeticError,
+)  # fmt: skip
+
+
+def codec_schema(schema: AvroSchema) -> Any:
+    """The schema as the codec takes it: UUIDs stay the texts that Arrow has."""
+
+    def without_uuid(entry: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in entry.items() if (key, value) != ("logicalType", "uuid")}
+
+    return fastavro.parse_schema(json.loads(json.dumps(schema), object_hook=without_uuid))
+
+
+def decode_datum(data: memoryview | bytes, schema: Any) -> Any:
+    """The record that `data` is, under a `codec_schema`; raises one of DAMAGE, also where bytes are left over."""
+    body = io.BytesIO(data)
+    record = fastavro.schemaless_reader(body, schema)
+    if body.tell() != len(data):
+        raise ValueError(f"a record of {len(data)} bytes ends after {body.tell()}")
+    return record
+
+
+def encode_datum(record: Any, schema: Any) -> bytes:
+    """The bytes of a record under a `codec_schema`."""
+    out = io.BytesIO()
+    fastavro.schemaless_writer(out, schema, record)
+    return out.getvalue()
