@@ -53,7 +53,7 @@ _META_COLUMNS = frozenset(
     f"_hoodie_{name}" for name in ("commit_time", "commit_seqno", "record_key", "partition_path", "file_name")
 )
 #: How hudi-rs says that it does not offer something, in the one error class that it has.
-_REFUSALS = ("unsupported", "not supported", "only support")
+_REFUSALS = ("unsupported", "not supported", "only support", "expects timeline layout version", "needs its own merger")
 
 
 class HudiRs(Engine):
@@ -117,6 +117,8 @@ def _in_contract_words(query: Query) -> Iterator[None]:
 
 
 def _refused_feature(message: str, query: Query) -> str:
+    if "timeline layout" in message.lower():
+        return "timeline-layout"
     return "table-version" if "table version" in message.lower() else f"read.{query.kind}"
 
 

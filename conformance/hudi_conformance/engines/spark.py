@@ -93,6 +93,7 @@ class SparkEngine(Engine):
 @contextmanager
 def _in_terms_of_the_contract() -> Iterator[None]:
     """The families of the reference's errors, and Spark's errors by their first line, as answers of the contract."""
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
     try:
@@ -103,7 +104,7 @@ def _in_terms_of_the_contract() -> Iterator[None]:
         raise Conflict(str(e)) from e
     except HudiError as e:
         raise EngineError(str(e)) from e
-    except PySparkException as e:
+    except (PySparkException, Py4JJavaError) as e:
         raise EngineError(f"{type(e).__name__}: {str(e).strip().splitlines()[0]}", str(e)) from e
 
 

@@ -150,7 +150,9 @@ def expect_rows(reader: Client, uri: str, expected: Sequence[Row], when: str, qu
     found = canonical(reader.read(uri, asked), columns)
     wanted = canonical(as_arrow(expected), columns)
     different = differences(wanted, found, tuple(n for n in ("id", "city") if n in columns))
-    assert not different, f"{different}\n{when}"
+    if different:
+        pairs = "\n".join(f"expected {expected}\nfound    {found}" for expected, found in different.pairs())
+        raise AssertionError(f"{different.summary()}\n{when}\n{pairs}")
 
 
 def programs(*, partitioned: st.SearchStrategy[bool] | None = None, most_steps: int = 5) -> st.SearchStrategy[Program]:

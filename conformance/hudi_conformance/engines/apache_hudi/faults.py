@@ -4,14 +4,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hudi_conformance.contract import Conflict, EngineError
+from hudi_conformance.contract import Conflict, EngineError, Refused
 
+#: What Apache Hudi says when it has no merger for the table: a refusal, whatever class it throws.
+_NO_MERGER = "No valid spark merger implementation"
 _CONFLICTS = ("HoodieWriteConflictException", "HoodieLockException")
 
 
 @contextmanager
 def in_contract_words() -> Iterator[None]:
-    """Turn Java and Spark exceptions into Conflict (another writer was first) or EngineError (the innermost cause)."""
+    """Turn Java and Spark exceptions into Conflict (another writer was first), Refused or EngineError (the innermost cause)."""
     from py4j.protocol import Py4JError, Py4JJavaError
     from pyspark.errors import PySparkException
 
@@ -27,8 +29,10 @@ def in_contract_words() -> Iterator[None]:
         raise EngineError(_line(e, str(e))) from None
 
 
-def _translated(thrown: Any, trace: str) -> Conflict | EngineError:
+def _translated(thrown: Any, trace: str) -> Conflict | EngineError | Refused:
     causes = list(_causes(thrown))
+    if _NO_MERGER in _described(causes[-1]):
+        return Refused("merge.custom", _described(causes[-1]))
     for cause in causes:
         if _class(cause) in _CONFLICTS:
             return Conflict(_described(cause))
