@@ -111,11 +111,7 @@ class _Appender(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark is not 
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """The rows of one task."""
-        given = list(iterator)
-        if not given:
-            return _Written([])
-        rows = pa.Table.from_batches(given)
-        return _Written(self.task.add(prepare(rows, self.task.commit.properties, self.task.reader.schema)))
+        return _Written(self.task.add(list(iterator)))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Complete the action with what all tasks wrote."""

@@ -1,35 +1,41 @@
-"""What the reference raises on an executor, brought back to the driver.
+"""What went wrong on an executor, brought back to the driver as the reference's exceptions.
 
-Spark carries an executor's exception as the text of its traceback. The reference's errors print all they know, so the exception
-can be made again from its text.
+Spark carries an executor's exception as text. The reference's errors print all they know, so that they can be made again; and
+where Spark's own Parquet reader gives up, the error is the one that the reference has for such a file.
 """
 
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from hudi_reference import errors
-from hudi_reference.errors import HudiError
+from hudi_reference.errors import HudiError, MalformedBaseFile
 
 _HEAD = re.compile(r"^hudi_reference\.errors\.(\w+): \1: (.*)$", re.MULTILINE)
 _FACT = re.compile(r"^  (rule|offset|expected|found|cure) +(.*)$", re.MULTILINE)
+_UNREADABLE = re.compile(r"\[FAILED_READ_FILE[.\w]*\] Encountered error while reading file (\S+?)\.\s")
+_CAUSE = re.compile(r"^Caused by: (.*)$", re.MULTILINE)
 
 
 @contextmanager
 def errors_of_executors() -> Iterator[None]:
-    """Around an action on a DataFrame: an error of the reference on an executor is raised as itself, any other as Spark's."""
+    """Around an action on a DataFrame: an error of the reference on an executor is raised as itself, a base file that Spark
+    cannot read as MalformedBaseFile, anything else as Spark raises it.
+    """
     try:
         yield
-    except PySparkException as error:
-        found = from_traceback(str(error))
+    except (PySparkException, Py4JJavaError) as error:
+        text = str(error)
+        found = of_the_reference(text) or of_sparks_parquet_reader(text)
         if found is None:
             raise
         raise found from error
 
 
-def from_traceback(text: str) -> HudiError | None:
+def of_the_reference(text: str) -> HudiError | None:
     """The error of the reference that a traceback ends with; None if it ends with another one."""
     heads = list(_HEAD.finditer(text))
     if not heads:
@@ -40,3 +46,14 @@ def from_traceback(text: str) -> HudiError | None:
     offset = facts.pop("offset", None)
     error: HudiError = family(message, offset=None if offset is None else int(offset.removeprefix("byte ")), **facts)
     return error
+
+
+def of_sparks_parquet_reader(text: str) -> MalformedBaseFile | None:
+    """The error for a base file that Spark could not read; None if the trouble was another one."""
+    if not (file := _UNREADABLE.search(text)):
+        return None
+    causes = _CAUSE.findall(text)
+    return MalformedBaseFile(
+        "Spark cannot read the base file", rule="BF-002", path=file[1], found=causes[-1] if causes else None,
+        cure="restore the file, or roll the action back that wrote it",
+    )  # fmt: skip

@@ -116,16 +116,16 @@ class FilesTask:
     by_key: bool
 
     def append(self, given: Batches) -> Iterator[pa.RecordBatch]:
-        """All rows of the task to new file groups, one for each partition path."""
-        parts = list(given)
-        if parts:
-            yield stats_batch(self.add(Incoming(self._rows(parts))))
+        """All rows of the task to new file groups, as they come from the DataFrame."""
+        yield stats_batch(self.add(list(given)))
 
-    def add(self, incoming: Incoming) -> list[WriteStat]:
+    def add(self, parts: Sequence[pa.RecordBatch]) -> list[WriteStat]:
         """New file groups with these rows, one for each partition path."""
         writer = self.writer()
-        for partition, rows in incoming.by_partition():
-            writer.add(partition, rows)
+        if parts:
+            incoming = prepare(pa.Table.from_batches(parts), self.commit.properties, self.reader.schema)
+            for partition, rows in incoming.by_partition():
+                writer.add(partition, rows)
         return writer.commit.stats
 
     def change(self, given: Batches) -> Iterator[pa.RecordBatch]:

@@ -11,10 +11,12 @@ import pickle
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
 
 import pyarrow as pa
 import pyspark.sql.functions as F  # noqa: N812 - its name in every Spark program
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
+from pyspark.sql.types import StringType
 
 from hudi_reference import Table
 from hudi_reference.errors import Misuse
@@ -90,9 +92,13 @@ class _Write:
         return self.operation == "DELETE"
 
     def append(self) -> str:
-        """All rows to new file groups."""
+        """All rows to new file groups: in one pass after a look at the keys, unless values must be converted and may not fit."""
+        stored, found = self.reader.schema, arrow_schema_of(self.df.schema)
+        if all(field.type == stored.field(field.name).type for field in found):
+            self._check_keys()
+            return self._commit(self.df, FilesTask.append)
         with self._prepared() as (rows, _):
-            return self._commit(rows, FilesTask.append)
+            return self._commit(rows.drop(POSITION), FilesTask.append)
 
     def change(self, new_groups: int) -> str:
         """Rows of known keys to the file groups that hold them, the others to new ones."""
@@ -102,6 +108,16 @@ class _Write:
             located = self._located(rows, slices).withColumn(GROUP, F.coalesce(GROUP, F.lit(-1) - place))
             grouped = located.repartition(PARTITION, GROUP).sortWithinPartitions(PARTITION, GROUP, POSITION)
             return self._commit(grouped, FilesTask.change, slices)
+
+    def _check_keys(self) -> None:
+        """Raise what the reference says to a row without a key, if there is one, before anything is written."""
+        texts = {field.name for field in self.df.schema if isinstance(field.dataType, StringType)}
+        absent = [
+            F.col(name).isNull() | (F.col(name) == "") if name in texts else F.col(name).isNull()
+            for name in self.table.properties.record_key
+        ]
+        found = self.df.where(reduce(Column.__and__, absent)).limit(1).toArrow()
+        prepare(found, self.table.properties, self.reader.schema)
 
     @contextmanager
     def _prepared(self) -> Iterator[tuple[DataFrame, set[str]]]:
@@ -115,7 +131,8 @@ class _Write:
         rows = self.df.mapInArrow(task.run, schema).persist()
         try:
             with errors_of_executors():
-                yield rows, {row[0] for row in rows.select(PARTITION).distinct().collect()}
+                partitions = {row[0] for row in rows.select(PARTITION).distinct().collect()}
+            yield rows, partitions
         finally:
             rows.unpersist()
 
@@ -139,7 +156,8 @@ class _Write:
         table = self.table
         commit = begin(table.storage, table.properties, table.clock, table.ids, self.operation, self.view.timeline)
         task = FilesTask(commit, self.reader, with_meta_columns(self.view.schema), tuple(slices), self.by_key)
-        found = rows.mapInArrow(lambda given: run(task, given), spark_schema(STATS)).collect()
+        with errors_of_executors():
+            found = rows.mapInArrow(lambda given: run(task, given), spark_schema(STATS)).collect()
         commit.stats.extend(sorted((pickle.loads(row[0]) for row in found), key=lambda stat: stat.path))
         remove_lost_attempts(commit)
         return commit.complete(self.view.schema)

@@ -162,6 +162,15 @@ def test_rows_that_do_not_fit_leave_the_table_as_it_was(
     assert contents(table.storage) == before
 
 
+@pytest.mark.parametrize("operation", ["bulk_insert", "upsert"])
+def test_values_are_converted_to_the_tables_types(spark: Any, make_table: Make, operation: str) -> None:
+    """A column of another type is written where each of its values fits, as the reference writes it."""
+    table = make_table(partition=("p",))
+    rows = trips(trip("1", "a", None, "p")).set_column(2, "ts", pa.array([7], pa.int16()))
+    getattr(hudi_spark, operation)(frame(spark, rows), table.uri)
+    assert data_rows(table.snapshot()) == [trip("1", "a", 7, "p")]
+
+
 def test_tables_that_need_more_are_refused(spark: Any, make_table: Make) -> None:
     """A table whose indexes this writer does not keep is not written to; nor is one in this process's memory."""
     table = make_table()
