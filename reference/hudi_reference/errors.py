@@ -176,6 +176,10 @@ class TableExists(Misuse):
     """A table is to be created where one is."""
 
 
+class ClockBehindTimeline(Misuse):
+    """The writer's clock is so far behind the newest instant that waiting for it makes no sense."""
+
+
 class InvalidRows(Misuse):
     """Rows to be written lack a key column, hold a null key, or do not fit the table's schema."""
 

@@ -53,15 +53,15 @@ class FileGroup:
     def latest(self) -> FileSlice | None:
         """The slice as a snapshot reads it; None for a replaced group.
 
-        The slice of a pending compaction has no base file yet: its logs are read on top of the slice before it.
+        The slice of a pending compaction has no base file yet: its logs are read on top of the slices before it.
         """
         if self.replaced_by is not None or not self.slices:
             return None
         newest, *older = self.slices
-        if not newest.pending_compaction or not older:
-            return newest
-        before = older[0]
-        return replace(before, log_files=before.log_files + newest.log_files, missing=before.missing | newest.missing)
+        while newest.pending_compaction and older:
+            before = older.pop(0)
+            newest = replace(before, log_files=before.log_files + newest.log_files, missing=before.missing | newest.missing)
+        return newest
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from hudi_reference.records.keys import partition_paths, record_keys
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS, AvroSchema
 from hudi_reference.schema.evolution import conform
+from hudi_reference.schema.fitting import fits
 
 PARTITION = "_hoodie_partition_path"
 
@@ -42,8 +43,10 @@ def prepare(rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, k
     identity = properties.record_key + properties.partition_fields
     _check_names(rows, stored, identity if keys_only else [name for name in stored.names if name not in META_COLUMNS])
     fields = pa.schema([field for field in stored if field.name not in META_COLUMNS])
+    given = rows.drop_columns([name for name in rows.column_names if name in META_COLUMNS])
+    _check_types(given, fields)
     try:
-        data = conform(rows.drop_columns([n for n in rows.column_names if n in META_COLUMNS]), fields, "rows to write")
+        data = conform(given, fields, "rows to write")
     except UnsupportedSchema as error:
         raise InvalidRows("a column does not fit the table", rule="LF-038", path=error.path, expected=error.expected,
                           found=error.found) from error  # fmt: skip
@@ -67,6 +70,28 @@ def _check_names(rows: pa.Table, stored: pa.Schema, needed: Iterable[str]) -> No
             expected=", ".join(n for n in stored.names if n not in META_COLUMNS), found=", ".join(names),
             cure="change the rows; adding columns to a table is schema evolution, a write of its own",
         )  # fmt: skip
+
+
+@implements("LF-038")
+def _check_types(rows: pa.Table, fields: pa.Schema) -> None:
+    for column, found in zip(rows.column_names, rows.columns, strict=True):
+        wanted = fields.field(column).type
+        if not fits(found.type, wanted) or not _keeps_its_times(found, wanted):
+            raise InvalidRows(
+                f"the column {column} does not fit the table", rule="LF-038", expected=str(wanted), found=str(found.type),
+                cure="cast the column to the table's type",
+            )  # fmt: skip
+
+
+def _keeps_its_times(found: pa.ChunkedArray, wanted: pa.DataType) -> bool:
+    """Whether no timestamp has digits that the table's unit cuts off."""
+    if not (pa.types.is_timestamp(found.type) and pa.types.is_timestamp(wanted)):
+        return True
+    try:
+        pc.cast(found, wanted, safe=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 @implements("LF-038")

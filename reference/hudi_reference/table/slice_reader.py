@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from hudi_reference.errors import CorruptCommittedBlock, MalformedLogFile, UnsupportedPartialUpdate
+from hudi_reference.errors import CorruptCommittedBlock, MalformedLogBlock, MalformedLogFile, UnsupportedPartialUpdate
 from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey
 from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows, rollback_target
 from hudi_reference.files.log.reader import read_log_file
@@ -131,6 +131,11 @@ class SliceReader:
             raise UnsupportedPartialUpdate(
                 "partial updates are not merged yet", rule="LF-046", path=block.path, offset=block.offset
             )
+        if not block.instant:
+            raise MalformedLogBlock(
+                "a block without the instant that wrote it", rule="LF-035", path=block.path, offset=block.offset,
+                expected="the header INSTANT_TIME",
+            )  # fmt: skip
         if block.instant > self.timeline.read_time:
             return False
         return self.timeline.completion_of(block.instant) is not None
