@@ -92,7 +92,7 @@ class _Write:
         return self.operation == "DELETE"
 
     def append(self) -> str:
-        """All rows to new file groups: in one pass after a look at the keys, unless values must be converted and may not fit."""
+        """All rows to new file groups, in one pass after a look at the keys; values that may not fit are converted first."""
         stored, found = self.reader.schema, arrow_schema_of(self.df.schema)
         if all(field.type == stored.field(field.name).type for field in found):
             self._check_keys()

@@ -181,6 +181,18 @@ def test_tables_that_need_more_are_refused(spark: Any, make_table: Make) -> None
         hudi_spark.upsert(frame(spark, trips(trip("1"))), "memory:///t")
 
 
+def test_speculative_tasks_are_refused(spark: Any, make_table: Make) -> None:
+    """An attempt that still writes while the driver completes the commit would add its rows once more."""
+    table = make_table()
+    spark.sparkContext._conf.set("spark.speculation", "true")
+    try:
+        with pytest.raises(Misuse, match="speculative"):
+            hudi_spark.upsert(frame(spark, trips(trip("1"))), table.uri)
+    finally:
+        spark.sparkContext._conf.set("spark.speculation", "false")
+    assert not table.timeline.instants
+
+
 @pytest.mark.parametrize("table_type", TABLE_TYPES)
 def test_a_task_that_fails_after_writing_leaves_no_duplicates(
     spark: Any, make_table: Make, monkeypatch: pytest.MonkeyPatch, table_type: str
