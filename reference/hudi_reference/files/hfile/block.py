@@ -84,7 +84,7 @@ def encode_block(kind: BlockType, payload: bytes, previous: int, compression: Co
     """The bytes of one block; the same for the same input, always."""
     stored = payload if compression is Compression.NONE else _gzip(payload)
     data_size = HEADER_SIZE + len(stored)
-    on_disk = len(stored) + 4 * _chunks(data_size, BYTES_PER_CHECKSUM)
+    on_disk = len(stored) + checksum_size(data_size)
     head = _HEADER.pack(kind.value, on_disk, len(payload), previous, checksum, BYTES_PER_CHECKSUM, data_size)
     return head + stored + checksums(checksum, head + stored, BYTES_PER_CHECKSUM)
 
@@ -124,8 +124,8 @@ def _header(data: Data, at: int, place: Place) -> _Header:
         found = f"{header.uncompressed} bytes uncompressed, {header.data_with_header} stored, checked each {header.chunk}"
         raise place.malformed("sizes in a block header that cannot be", at, found)
     sums = size - header.data_with_header
-    if sums != 4 * _chunks(header.data_with_header, header.chunk):
-        expected = f"{4 * _chunks(header.data_with_header, header.chunk)} bytes"
+    if sums != checksum_size(header.data_with_header, header.chunk):
+        expected = f"{checksum_size(header.data_with_header, header.chunk)} bytes"
         raise place.malformed("room for another number of checksums", at, f"{sums} bytes", expected)
     return header
 
@@ -172,8 +172,9 @@ def _gzip(payload: bytes) -> bytes:
     return b"\x1f\x8b\x08" + bytes(7) + body + struct.pack("<II", zlib.crc32(payload), len(payload) & 0xFFFFFFFF)
 
 
-def _chunks(size: int, chunk: int) -> int:
-    return -(-size // chunk)
+def checksum_size(size: int, chunk: int = BYTES_PER_CHECKSUM) -> int:
+    """How many bytes the checksums of so many bytes take."""
+    return 4 * -(-size // chunk)
 
 
 def _short(data: bytes) -> str:

@@ -7,7 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from hudi_reference.errors import InvalidRows, Misuse
-from hudi_reference.files.hfile.block import BYTES_PER_CHECKSUM, HEADER_SIZE, NO_BLOCK, BlockType, Compression, encode_block
+from hudi_reference.files.hfile.block import (
+    BYTES_PER_CHECKSUM,
+    HEADER_SIZE,
+    NO_BLOCK,
+    BlockType,
+    Compression,
+    checksum_size,
+    encode_block,
+)
 from hudi_reference.files.hfile.cell import LONGEST_ROW, Entry, encode_entry, encode_key, text_of
 from hudi_reference.files.hfile.checksum import ChecksumType
 from hudi_reference.files.hfile.index import IndexEntry, encode_index
@@ -72,8 +80,7 @@ def _payloads(entries: Iterable[Entry], writer: "_Writer") -> Iterator[tuple[byt
     for row, value in entries:
         writer.count(row, value)
         part = encode_entry(row, value)
-        sums = 4 * -(-(HEADER_SIZE + size + len(part)) // BYTES_PER_CHECKSUM)
-        if parts and (size >= writer.layout.block_size or len(part) <= sums):
+        if parts and (size >= writer.layout.block_size or len(part) <= _overlooked(size + len(part))):
             yield b"".join(parts), first
             parts, size = [], 0
         first = first if parts else row
@@ -81,6 +88,12 @@ def _payloads(entries: Iterable[Entry], writer: "_Writer") -> Iterator[tuple[byt
         size += len(part)
     if parts:
         yield b"".join(parts), first
+
+
+def _overlooked(payload: int) -> int:
+    """The most bytes at the end of a block of so much payload in which the native reader finds no entry."""
+    stored = HEADER_SIZE + payload
+    return checksum_size(stored + checksum_size(stored))
 
 
 @dataclass
