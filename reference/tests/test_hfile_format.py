@@ -27,7 +27,7 @@ def test_the_worked_example() -> None:
     assert encode_hfile(AB, metas={"m": b"hi"}, layout=PLAIN).hex() == WORKED.hex()
     found = hfile_of(WORKED, "f.hfile")
     assert list(found) == AB
-    assert (found.meta("m"), found.meta("n"), len(found)) == (b"hi", None, 2)
+    assert (found.meta("m"), found.meta("n"), found.trailer.entry_count) == (b"hi", None, 2)
 
 
 def test_the_same_entries_give_the_same_bytes() -> None:

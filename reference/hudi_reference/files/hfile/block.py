@@ -95,8 +95,8 @@ def decode_block(data: Data, at: int, place: Place, compression: Compression, ki
 
     Raises MalformedBaseFile, also where it is none of `kinds`, and UnsupportedFileFormat.
     """
+    kind = _kind(bytes(data[:8]), at, place, kinds)
     header = _header(data, at, place)
-    kind = _kind(header.magic, at, place, kinds)
     size = HEADER_SIZE + header.on_disk
     checked, sums = data[: header.data_with_header], data[header.data_with_header : size]
     if header.checksum not in ChecksumType.__members__.values():

@@ -130,10 +130,6 @@ class HFile:
     root: Sequence[IndexEntry] = field(repr=False)
     metas: Mapping[str, IndexEntry] = field(repr=False)
 
-    def __len__(self) -> int:
-        """The number of entries, as the trailer has it."""
-        return self.trailer.entry_count
-
     def meta(self, name: str) -> bytes | None:
         """The content of a meta block, None if there is none of the name."""
         entry = self.metas.get(name)
@@ -169,9 +165,9 @@ class HFile:
         for entry in self._entries(lambda first, following: True):
             count += 1
             yield entry
-        if count != len(self):
+        if count != self.trailer.entry_count:
             message, at = "another number of entries than the trailer says", self.size - TRAILER_SIZE
-            raise self.place.malformed(message, at, str(count), str(len(self)))
+            raise self.place.malformed(message, at, str(count), str(self.trailer.entry_count))
 
     def blocks(self) -> Iterator[Block]:
         """Every block from the file's start to the trailer."""
