@@ -7,7 +7,7 @@ The chapters, from the outside in; nothing imports upwards:
 
 * `table`: file groups and slices, queries, writes
 * `timeline`: actions and states, instants, metadata of actions, history
-* `files`: Parquet base files, log files with their blocks
+* `files`: Parquet base files, HFiles, log files with their blocks
 * `records`: keys, ordering values, merging
 * `layout`, `schema`: names, properties, partitions; Avro and Arrow schemas
 * `storage`, `clock`, `ids`: the three ways into the world; `errors`: the ways of being wrong

@@ -301,14 +301,13 @@ def test_remains_of_a_crashed_append_are_passed_over(tail: bytes) -> None:
 @pytest.mark.parametrize(
     ("kind", "header", "error", "rule"),
     [
-        (BlockType.HFILE_DATA, {}, UnsupportedFileFormat, "LF-008"),
         (BlockType.AVRO_DATA, {HeaderKey.IS_PARTIAL: "true"}, UnsupportedFeature, "LF-046"),
     ],
 )
 def test_blocks_that_are_not_read_yet_are_refused(
     kind: BlockType, header: dict[HeaderKey, str], error: type[HudiError], rule: str
 ) -> None:
-    """LF-008, LF-046: a refusal with the feature's name, not rows without these changes."""
+    """LF-046: a refusal with the feature's name, not rows without these changes."""
     table = sample()
     path, whole = log_of(table)
     instant = table.timeline.completed[-1].requested

@@ -87,7 +87,7 @@ def test_the_native_reader_finds_every_entry(read: dict[str, Any]) -> None:
 
 
 def test_the_reader_of_hbase_finds_every_entry(read: dict[str, Any]) -> None:
-    """BF-002, BLK-024: what releases 1.0 use by default; it checks the checksums."""
+    """BF-002, BLK-024: what releases 1.0 use by default."""
     for name, found in read.items():
         if "hbase" in found:
             assert found["hbase"]["entries"] == found["expected"], name
