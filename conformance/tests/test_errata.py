@@ -26,9 +26,7 @@ def test_every_erratum_says_both_sides_the_evidence_and_what_the_reference_does(
 def test_fixtures_named_as_evidence_exist():
     """Evidence that is a golden case can be looked at."""
     root = cases.fixtures_root()
-    missing = {
-        f"{e.id}: {name}" for e in errata.errata() for name in e.fixtures if not (root / name / "case.json").is_file()
-    }
+    missing = {f"{e.id}: {name}" for e in errata.errata() for name in e.fixtures if not (root / name / "case.json").is_file()}
     assert not missing
 
 
@@ -41,7 +39,5 @@ def test_a_rule_leads_to_its_errata():
 
 def test_fixture_names_are_found_in_evidence():
     """Folder and remark are told apart."""
-    entry = errata.Erratum(
-        "ER-1", (), "", "", ("fixtures/merge/late-record (apache-hudi 1.0.2)", "read in the code"), ""
-    )
+    entry = errata.Erratum("ER-1", (), "", "", ("fixtures/merge/late-record (apache-hudi 1.0.2)", "read in the code"), "")
     assert entry.fixtures == ("merge/late-record",)

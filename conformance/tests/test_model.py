@@ -5,9 +5,10 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hudi_conformance.model import Model, at_least
 from hypothesis import given
 from hypothesis import strategies as st
+
+from hudi_conformance.model import Model, at_least
 
 EVENT, COMMIT = "EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"

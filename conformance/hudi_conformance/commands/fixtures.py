@@ -130,6 +130,27 @@ def _anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     return entry
 
 
+@app.command()
+def add(
+    program: Annotated[Path, typer.Argument(metavar="PROGRAM.json", help="A drawn program that a test has saved.")],
+    case: Annotated[
+        str, typer.Option("--id", metavar="AREA.NAME", help="Id of the new case, such as merge.drawn.late-delete.")
+    ],
+) -> None:
+    """Keep a drawn program of writes as a golden case: the reference writes its table, the model says the right rows."""
+    from hudi_conformance.suite.saved_programs import add_case, from_json
+
+    area, _, name = case.partition(".")
+    if area not in AREAS or not name:
+        typer.echo(f"{case}: an id is AREA.NAME, with an area of {', '.join(AREAS)}", err=True)
+        raise typer.Exit(2)
+    if (fixtures_root() / area / name).exists():
+        typer.echo(f"{case} is there already", err=True)
+        raise typer.Exit(2)
+    folder = add_case(from_json(cases.read_json(program)), case, fixtures_root())
+    typer.echo(f"{cases.load(folder / 'case.json').id}: {folder}; now say in case.json which rules it checks")
+
+
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def regenerate(context: typer.Context) -> None:
     """Write golden tables again from their recipes and show what changed; options are those of tools/recipes."""

@@ -1,5 +1,6 @@
 """`hudi-conformance inspect`: what lies in a table, or in one of its log files."""
 
+import itertools
 import json
 import sys
 from pathlib import Path
@@ -13,8 +14,9 @@ from rich.tree import Tree
 
 from hudi_conformance.commands.telling import telling_errors
 from hudi_reference import open_table
-from hudi_reference.files.log.block import BlockType, HeaderKey
+from hudi_reference.files.log.block import Block, BlockType, HeaderKey
 from hudi_reference.files.log.reader import read_blocks
+from hudi_reference.files.positions import positions_of
 
 #: What is said of a table before anything else, where its properties say it.
 SUMMARY = {
@@ -82,9 +84,18 @@ def _block_table(found: dict[str, Any]) -> Table:
     for column in table.columns[:2]:
         column.justify = "right"
     for block in found["blocks"]:
-        header = "\n".join(f"{k} = {v if k != 'SCHEMA' else _short(v)}" for k, v in block["header"].items())
+        header = "\n".join(f"{k} = {_readable(k, v)}" for k, v in block["header"].items())
         table.add_row(str(block["offset"]), str(block["length"]), block["type"], escape(header))
     return table
+
+
+def _readable(key: str, text: str) -> str:
+    """A header value for people: the bitmap of positions unfolded as far as it fits into a line."""
+    if key != HeaderKey.RECORD_POSITIONS.name:
+        return _short(text)
+    found = positions_of(Block(BlockType.AVRO_DATA, {HeaderKey.RECORD_POSITIONS: text}, b""))
+    first = ", ".join(str(position) for position in itertools.islice(found, 10))
+    return f"{len(found)} rows: {first}{', ...' if len(found) > 10 else ''}"
 
 
 def _short(text: str) -> str:
