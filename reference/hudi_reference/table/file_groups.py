@@ -19,6 +19,8 @@ from hudi_reference.timeline.metadata import CommitMetadata, read_commit_metadat
 from hudi_reference.timeline.states import State
 
 GroupId = tuple[str, str]
+#: First byte and the byte after the last one.
+Span = tuple[int, int]
 
 
 @implements("LAY-022", "LAY-023")
@@ -78,9 +80,14 @@ class FileGroups:
         return iter(self.groups.values())
 
     @cached_property
-    def committed(self) -> dict[str, int]:
-        """Sizes in bytes of the files that those writes made, by path, as far as the metadata tells."""
-        return {stat.path: stat.size for commit in self.commits.values() for stat in commit.stats if stat.path and stat.size}
+    def committed(self) -> dict[str, tuple[Span, ...]]:
+        """Which bytes of each file those writes made, by path. Files whose size the metadata does not tell are left out."""
+        found: dict[str, tuple[Span, ...]] = {}
+        for commit in self.commits.values():
+            for stat in commit.stats:
+                if stat.path and stat.size:
+                    found[stat.path] = (*found.get(stat.path, ()), (stat.log_offset, stat.size))
+        return found
 
     @property
     @implements("RDR-010", "LAY-003")

@@ -16,7 +16,7 @@ from hudi_reference.records.keys import record_keys
 from hudi_reference.requirement import implements
 from hudi_reference.schema.evolution import conform
 from hudi_reference.storage import Storage
-from hudi_reference.table.file_groups import FileSlice
+from hudi_reference.table.file_groups import FileSlice, Span
 from hudi_reference.timeline.active import Timeline
 
 
@@ -24,12 +24,13 @@ from hudi_reference.timeline.active import Timeline
 class SliceReader:
     """What the slices of one query have in common.
 
-    `schema` are the stored columns of the table, meta columns first; `committed` the sizes of committed files by path.
+    `schema` are the stored columns of the table, meta columns first; `committed` the bytes that completed writes made, by path
+    of the file.
     """
 
     storage: Storage
     timeline: Timeline
-    committed: Mapping[str, int]
+    committed: Mapping[str, tuple[Span, ...]]
     schema: pa.Schema
     mode: MergeMode
     ordering: tuple[str, ...]
@@ -144,20 +145,21 @@ class SliceReader:
     def _file_blocks(self, path: str) -> Iterator[Block]:
         """The whole blocks of a file.
 
-        Damage behind the bytes that a completed action wrote is what a crashed append leaves, and is passed over. Damage inside
-        them has taken committed changes, and so has damage in a file of which nobody knows how long it was.
+        Damage between or behind the bytes that completed actions wrote is what a crashed append leaves, and is passed over.
+        Damage inside them has taken committed changes, and so has damage in a file of which nobody knows how long it was.
         """
-        size, end = self.committed.get(path), 0
+        spans, end = self.committed.get(path, ()), 0
+        size = max((after for _, after in spans), default=0)
         for block in read_log_file(self.storage, path):
             end = block.end
             if not isinstance(block, CorruptBlock):
                 yield block
-            elif size is None or block.offset < size:
+            elif not spans or any(block.offset < after and first < block.end for first, after in spans):
                 raise CorruptCommittedBlock(
                     "a committed block is damaged", rule="BLK-015", path=path, offset=block.offset,
                     expected="a whole block", found=block.reason, cure="restore the file from another copy of the table",
                 )  # fmt: skip
-        if size is not None and end < size:
+        if end < size:
             raise MalformedLogFile(
                 "the file is shorter than its action wrote it", rule="BLK-016", path=path, offset=end,
                 expected=f"{size} bytes", found=f"{end} bytes", cure="restore the file from another copy of the table",

@@ -29,11 +29,13 @@ class WriteStat:
     deletes: int = 0
     size: int = 0
     is_log: bool = False
+    #: Where in a log file the bytes of this action begin: 0 but in files that releases before version 8 appended to.
+    log_offset: int = 0
 
     def to_record(self) -> dict[str, Any]:
         """The stat as `HoodieWriteStat`, with the values that deployed writers fill."""
         name = self.path.rpartition("/")[2]
-        log = {"logVersion": 1, "logOffset": 0, "baseFile": "", "logFiles": [name]} if self.is_log else {}
+        log = {"logVersion": 1, "logOffset": self.log_offset, "baseFile": "", "logFiles": [name]} if self.is_log else {}
         counters = dict.fromkeys(_COUNTERS, 0)
         return {
             **dict.fromkeys(_STAT_FIELDS),
@@ -120,6 +122,7 @@ def _stat(partition: str, stat: Mapping[str, Any]) -> WriteStat:
         deletes=int(stat.get("numDeletes") or 0),
         size=int(stat.get("fileSizeInBytes") or 0),
         is_log=bool(stat.get("logFiles")),
+        log_offset=stat.get("logOffset") or 0,
     )
 
 
