@@ -7,7 +7,17 @@ from datetime import datetime
 from tools.recipes.recipe import AsOf, Recipe
 
 AREAS = ("layout", "timeline", "log", "merge", "queries")
-MODULES = ("layout", "timeline", "timeline_services", "log", "merge", "merge_ordering", "queries")
+MODULES = (
+    "layout",
+    "timeline",
+    "timeline_services",
+    "timeline_handmade",
+    "log",
+    "log_handmade",
+    "merge",
+    "merge_ordering",
+    "queries",
+)
 
 
 def everything() -> list[Recipe]:
