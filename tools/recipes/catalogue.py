@@ -9,6 +9,7 @@ from tools.recipes.recipe import AsOf, Recipe
 AREAS = ("layout", "timeline", "log", "merge", "queries")
 MODULES = (
     "layout",
+    "layout_handmade",
     "timeline",
     "timeline_services",
     "timeline_handmade",

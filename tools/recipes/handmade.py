@@ -58,6 +58,14 @@ def data_block(second: int, *rows: Row, header: Mapping[int, str] | None = None)
     return encode_block(BlockType.AVRO_DATA, entries, encode_rows(stored(at(second), rows), STORED))  # type: ignore[arg-type]
 
 
+def data_block_of(columns: Sequence[tuple[str, Any]], second: int, *rows: Row) -> bytes:
+    """A data block whose own schema has these data columns."""
+    schema = with_meta_columns(avro_record("handmade", columns))
+    table = pa.Table.from_pylist(stored(at(second), rows).to_pylist(), schema=arrow_schema(schema))
+    entries = {HeaderKey.INSTANT_TIME: at(second), HeaderKey.SCHEMA: json.dumps(schema)}
+    return encode_block(BlockType.AVRO_DATA, entries, encode_rows(table, schema))
+
+
 def joined_block(second: int, *rows: Row, of: Sequence[int]) -> bytes:
     """The data block of a log compaction, made from the blocks of the actions `of`."""
     return data_block(second, *rows, header={HeaderKey.COMPACTED_BLOCK_TIMES: ",".join(map(at, of))})

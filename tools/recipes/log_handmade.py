@@ -10,13 +10,14 @@ from tools.recipes.handmade import (
     at,
     compaction,
     data_block,
+    data_block_of,
     delete_block,
     deltacommit,
     joined_block,
     log_compaction,
 )
 from tools.recipes.recipe import COMMIT, MOR, REFERENCE, Check, Recipe, Row, Step, Surgery, Table, upsert
-from tools.recipes.surgery import add, int_at
+from tools.recipes.surgery import add, edit, int_at
 
 EVENT_TABLE = Table(columns=COLUMNS, type=MOR)
 #: In commit-time mode the order in which changes are applied shows.
@@ -28,6 +29,7 @@ def row(name: str, key: str = "a", ts: int = 1) -> Row:
     return {"id": key, "ts": ts, "name": name}
 
 
+LOG = f".*_{at(10)}.log.1_*"
 BASE = upsert(row("base"), row("bystander", "b"))
 BYSTANDER = row("bystander", "b")
 
@@ -173,6 +175,37 @@ BLOCKS = [
     ),
 ]
 
+BLOCKS += [
+    log(
+        "blocks.of-the-reserved-type",
+        deltacommit(10, 11, data_block(10, row("first"))),
+        edit(LOG, lambda content: content[:18] + int_at(2) + content[22:]),
+        requirements=("BLK-014",),
+        says="A committed block of the type that is reserved for damaged ones is an error: nobody writes it.",
+        if_it_fails="A block of type 2 was passed over, and with it what its action wrote.",
+        flags=("lost-write",),
+        error="log-block-type",
+    ),
+]
+
+BLOCKS += [
+    log(
+        "blocks.each-with-its-own-schema",
+        deltacommit(
+            10,
+            11,
+            data_block_of((("name", "string"), ("id", "string"), ("ts", "int")), 10, row("first"), row("first", "c", 7)),
+            data_block_of((("ts", "long"), ("id", "string")), 10, {"id": "d", "ts": 8}),
+        ),
+        deltacommit(20, 21, data_block(20, row("second", ts=9))),
+        requirements=("LF-038",),
+        says="Each block is decoded with its own schema: fields in another order, of a narrower type, or missing.",
+        if_it_fails="A block was decoded with the schema of another one, or with that of the table.",
+        flags=("lost-write",),
+        rows=(row("second", ts=9), BYSTANDER, row("first", "c", 7), {"id": "d", "ts": 8, "name": None}),
+    ),
+]
+
 #: Three small blocks; `small` is only in them, so that it shows who applies them beside the joined one.
 SMALL = tuple(
     deltacommit(second, second + 1, data_block(second, row(f"small {second}"), row("small", f"in {second}")))
@@ -270,7 +303,7 @@ SLICES = [
             Check(
                 name="read-optimized",
                 kind="read-optimized",
-                requirements=("CMP-005", "TYP-017"),
+                requirements=("CMP-005", "TYP-017", "LAY-023"),
                 says="The read-optimized answer is the base file of the compaction alone.",
                 if_it_fails="Base files are chosen by their requested times; logs take no part.",
                 flags=("dirty-read",),

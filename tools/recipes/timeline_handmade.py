@@ -159,4 +159,22 @@ AS_OF_BESIDE_PENDING = [
     for short, table in BOTH_TYPES
 ]
 
-RECIPES = [*HISTORY, *AS_OF_BESIDE_PENDING]
+TIMES = [
+    timeline(
+        "times.of-no-calendar",
+        COMMIT_TABLE,
+        BASE,
+        surgery=(
+            deltacommit(61, 62, data_block(61, row("in second 61"), row("also there", "c"))),
+            deltacommit(98, 99, data_block(98, row("in second 98"))),
+        ),
+        needs=("log.avro", "merge.commit-time"),
+        requirements=("TT-001",),
+        says="Instants are compared as texts: one that is no time of the calendar counts like any other.",
+        if_it_fails="Instants were parsed as dates. They may come from a logical clock; only their order matters.",
+        flags=("lost-write",),
+        rows=(row("in second 98"), BYSTANDER, row("also there", "c")),
+    ),
+]
+
+RECIPES = [*HISTORY, *AS_OF_BESIDE_PENDING, *TIMES]

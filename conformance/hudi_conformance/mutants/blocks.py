@@ -16,7 +16,7 @@ def blocks_count_by_their_file(bug: Bug) -> None:
 @planted(breaks="LF-022")
 def footers_are_taken_for_empty(bug: Bug) -> None:
     """Reads four bytes where the footer is and expects the trailer behind them."""
-    bug.edit(reader._Body.block, "        self._map()\n", "        self._int()\n")
+    bug.edit(reader._Body.block, "\n    self._map()\n", "\n    self._int()\n")
 
 
 @planted(breaks=("LF-017", "LF-018"))
@@ -24,9 +24,10 @@ def header_lengths_count_characters(bug: Bug) -> None:
     """Takes the length of a header text for a number of characters."""
     bug.edit(
         reader._Body._map,
-        'self._take(self._int(), f"the value of header {key}")',
-        "bytes(self.data[self.position + 4 : self.end]).decode(errors='replace')"
-        "[: self._int()].encode()\n            self.position += len(text)",
+        'text = self._take(self._int(), f"the value of header {key}")',
+        "size = self._int(); "
+        "text = str(self.data[self.position : self.end], errors='replace')[:size].encode(); "
+        "self.position += len(text)",
     )
 
 
@@ -34,7 +35,9 @@ def header_lengths_count_characters(bug: Bug) -> None:
 def reading_stops_at_damage(bug: Bug) -> None:
     """Gives up a log file at its first corrupt block."""
     bug.edit(
-        SliceReader._file_blocks, "end = block.end\n", "end = max(block.end, size)\n            if block.kind == 2: return\n"
+        SliceReader._file_blocks,
+        "        end = block.end\n",
+        "        end = block.end\n        if isinstance(block, CorruptBlock):\n            return\n",
     )
 
 
@@ -76,12 +79,6 @@ def joined_blocks_at_their_own_instant(bug: Bug) -> None:
     bug.edit(slice_reader._with_compacted_in_place, "merged = [*rest, joined, *after]", "merged = [*rest, *after, joined]")
 
 
-@planted(breaks="LCP-005")
-def joined_blocks_where_their_first_input_was(bug: Bug) -> None:
-    """Puts a joined block where the oldest of its inputs was."""
-    bug.edit(slice_reader._with_compacted_in_place, "block.instant in inputs]\n", "block.instant in inputs][:1]\n")
-
-
 @planted(breaks="LF-040")
 def only_the_ends_of_what_was_joined(bug: Bug) -> None:
     """Takes only the first and the last of the instants that a joined block lists."""
@@ -116,9 +113,3 @@ def logs_belong_to_the_newest_slice(bug: Bug) -> None:
 def the_metadata_folder_is_a_partition(bug: Bug) -> None:
     """Takes data files below .hoodie for rows of the table."""
     bug.edit(file_groups.load_file_groups, "storage.list(skip=META_FOLDER)", "storage.list()")
-
-
-@planted(breaks="CMP-003")
-def pending_compactions_open_no_slice(bug: Bug) -> None:
-    """Passes over compactions that are pending."""
-    bug.edit(file_groups.load_file_groups, "compactions.get(identity, ())", "()")
