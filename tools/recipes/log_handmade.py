@@ -16,7 +16,7 @@ from tools.recipes.handmade import (
     joined_block,
     log_compaction,
 )
-from tools.recipes.recipe import COMMIT, MOR, REFERENCE, Check, Recipe, Row, Step, Surgery, Table, upsert
+from tools.recipes.recipe import COMMIT, MOR, REFERENCE, AsOf, Check, Recipe, Row, Step, Surgery, Table, upsert
 from tools.recipes.surgery import add, edit, int_at
 
 EVENT_TABLE = Table(columns=COLUMNS, type=MOR)
@@ -72,6 +72,18 @@ def appended_twice(first: bytes, damage: bytes, second: bytes) -> Surgery:
         group.act("deltacommit", 20, 21, [group.stat(name, offset=len(first + damage))])
 
     return act
+
+
+def in_one_file(folder: Path, instants: Sequence[str]) -> None:
+    """Append the log that step 2 wrote to that of step 1, as releases before version 8 did."""
+    group = Group.of(folder)
+    first, second = group.log_name(3), group.log_name(5)
+    size = (folder / first).stat().st_size
+    with (folder / first).open("ab") as file:
+        file.write((folder / second).read_bytes())
+    (folder / second).unlink()
+    group.act("deltacommit", 3, 4, [group.stat(first, size=size)])
+    group.act("deltacommit", 5, 6, [group.stat(first, offset=size)])
 
 
 def with_footer(block: bytes) -> bytes:
@@ -362,4 +374,45 @@ SLICES = [
     ),
 ]
 
-RECIPES = [*BLOCKS, *JOINED, *SLICES]
+APPENDED = [
+    log(
+        "appended.by-two-actions",
+        in_one_file,
+        steps=(BASE, upsert(row("first append"), row("first", "b")), upsert(row("second append"))),
+        checks=(
+            Check(
+                requirements=("LF-001", "RDR-014"),
+                says="A log file to which two actions appended gives the blocks of both.",
+                if_it_fails="Read on behind the first block; a file's name tells only the first action that wrote it.",
+                flags=("silent-stale",),
+            ),
+            Check(
+                name="as-of-the-first",
+                kind="as-of",
+                as_of=AsOf(1),
+                requirements=("TYP-008",),
+                says="Time travel to the first of two actions that appended to one log file leaves out the second's block.",
+                if_it_fails="Whether a block counts is decided by the instant in its header, not by that in the file's name.",
+                flags=("dirty-read",),
+            ),
+        ),
+    ),
+    log(
+        "appended.version-two-of-an-older-instant",
+        deltacommit(
+            10,
+            11,
+            data_block(10, row("first instant")),
+            data_block(10, row("of version 2"), row("only here", "c")),
+            versions=(1, 2),
+        ),
+        deltacommit(20, 21, data_block(20, row("second instant"))),
+        requirements=("LF-005",),
+        says="Versions tell log files of one instant apart; they do not put an older instant behind a later one.",
+        if_it_fails="Log files were ordered by version first and by instant second.",
+        flags=("silent-stale",),
+        rows=(row("second instant"), BYSTANDER, row("only here", "c")),
+    ),
+]
+
+RECIPES = [*APPENDED, *BLOCKS, *JOINED, *SLICES]

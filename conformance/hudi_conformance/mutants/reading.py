@@ -136,11 +136,14 @@ def time_travel_needs_a_table_at_rest(bug: Bug) -> None:
     bug.edit(table._as_of, "for instant in before.pending:", "for instant in timeline.pending:")
 
 
-@planted(breaks=("TYP-008", "LF-036"))
+@planted(breaks="TYP-008")
 def time_travel_sees_later_blocks(bug: Bug) -> None:
     """Counts the later blocks of a log file that was there at the time asked for."""
-    bug.edit(SliceReader._counts, "block.instant > self.timeline.read_time", "False")
-    bug.edit(SliceReader._counts, "self.timeline.completion_of(block.instant) is not None", "True")
+    bug.edit(
+        SliceReader._counts,
+        "if block.instant > self.timeline.read_time:\n        return False\n",
+        "if block.instant > self.timeline.read_time:\n        return True\n",
+    )
 
 
 @planted(breaks="TL-052")
@@ -200,7 +203,7 @@ def the_last_record_of_a_block_is_lost(bug: Bug) -> None:
     )
 
 
-@planted(breaks="LF-006")
+@planted(breaks="LF-005")
 def versions_before_instants(bug: Bug) -> None:
     """Orders log files by version first and by instant second."""
     bug.edit(LogFileName.merge_order, "(self.instant, self.version, ", "(self.version, self.instant, ")

@@ -1,0 +1,156 @@
+"""What writers say about their writes: completion metadata, table properties, and the meta columns of logged rows."""
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import fastavro
+import pyarrow.parquet as pq
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.programs_of_writes import Program, Step, as_arrow, row
+from hudi_conformance.suite.test_writes import INSERT, META, UPDATE, folder_of, written
+from hudi_conformance.suite.test_writes_on_storage import AVRO, SCHEMA, logs_written
+
+WRITES = pytest.mark.needs("create", "write.insert", "write.upsert", "partition.plain")
+UPDATE_ROWS = as_arrow(UPDATE.rows)
+TYPES = pytest.mark.parametrize(
+    "type",
+    [
+        pytest.param("COPY_ON_WRITE", marks=pytest.mark.needs("copy-on-write")),
+        pytest.param("MERGE_ON_READ", marks=pytest.mark.needs("merge-on-read")),
+    ],
+)
+
+
+def metadata_of(uri: str, instant: str) -> tuple[str, dict[str, Any]]:
+    """Name of the record type in the completed file of an instant, and the record."""
+    (file,) = (folder_of(uri) / ".hoodie" / "timeline").glob(f"{instant}_*")
+    reader = fastavro.reader(io.BytesIO(file.read_bytes()))
+    (record,) = reader
+    assert isinstance(record, dict)
+    name = json.loads(reader.metadata["avro.schema"])["name"]
+    return name.rpartition(".")[2], record
+
+
+def data_files(uri: str) -> set[str]:
+    """Paths of base and log files below the base path."""
+    home = folder_of(uri)
+    paths = (path.relative_to(home) for path in home.rglob("*") if path.suffix == ".parquet" or ".log." in path.name)
+    return {path.as_posix() for path in paths if ".hoodie" not in path.parts and path.suffix != ".crc"}
+
+
+@WRITES
+@TYPES
+@pytest.mark.requirements("TL-002", "TL-005", "TL-007", "TL-009", "OCC-023")
+def test_completion_metadata_names_every_file(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """A completed file is an Avro container with one HoodieCommitMetadata; its stats name each new file, with its size."""
+    uri, known = new_uri(), set[str]()
+    engine.create(uri, Program(type, "EVENT_TIME_ORDERING", True).spec())  # type: ignore[arg-type]
+    for step in (INSERT, UPDATE):
+        name, record = metadata_of(uri, engine.write(uri, step.operation, as_arrow(step.rows)))
+        stats = [(folder, stat) for folder, found in record["partitionToWriteStats"].items() for stat in found]
+        assert name == "HoodieCommitMetadata"
+        assert {stat["path"] for _, stat in stats} == data_files(uri) - known
+        for folder, stat in stats:
+            assert folder == stat["partitionPath"] == stat["path"].rpartition("/")[0]
+            assert stat["fileId"] in stat["path"].rpartition("/")[2]
+            assert stat["fileSizeInBytes"] == (folder_of(uri) / stat["path"]).stat().st_size
+        known = data_files(uri)
+
+
+@WRITES
+@TYPES
+@pytest.mark.requirements("TL-005", "LAY-002")
+def test_completion_metadata_counts_rows_and_keeps_the_schema(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """The stats count what was written, and the extra metadata holds the table's schema as Avro JSON."""
+    uri = new_uri()
+    instants = written(engine, uri, INSERT, UPDATE, type=type)[1]
+    first, second = (metadata_of(uri, instant)[1] for instant in instants)
+    assert sum(s["numInserts"] for found in first["partitionToWriteStats"].values() for s in found) == len(INSERT.rows)
+    assert sum(s["numUpdateWrites"] for found in second["partitionToWriteStats"].values() for s in found) == len(UPDATE.rows)
+    for record in (first, second):
+        names = [field["name"] for field in json.loads(record["extraMetadata"]["schema"])["fields"]]
+        assert [name for name in names if name not in META] == ["id", "city", "ts", "value", "_hoodie_is_deleted"]
+
+
+@WRITES
+@TYPES
+@pytest.mark.requirements("COMPAT-005", "PROP-001")
+def test_writes_leave_version_and_keys_of_the_table_alone(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """After writes the table still has its version, type, keys and merge mode: a writer changes none of them by itself."""
+    uri = new_uri()
+    written(engine, uri, INSERT, type=type)
+    before = properties(uri)
+    for _ in range(2):
+        engine.write(uri, UPDATE.operation, UPDATE_ROWS)
+    kept = ("version", "type", "recordkey.fields", "partition.fields", "timeline.layout.version")
+    names = [*(f"hoodie.table.{name}" for name in kept), "hoodie.timeline.layout.version", "hoodie.record.merge.mode"]
+    assert {name: properties(uri).get(name) for name in names} == {name: before.get(name) for name in names}
+    assert properties(uri)["hoodie.table.version"] == "8"
+
+
+def properties(uri: str) -> dict[str, str]:
+    """The entries of `hoodie.properties`."""
+    text = (folder_of(uri) / ".hoodie" / "hoodie.properties").read_text(encoding="latin-1")
+    return dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
+
+
+@pytest.mark.needs("create", "merge-on-read")
+@pytest.mark.parametrize(
+    ("ordering", "mode"),
+    [((), "COMMIT_TIME_ORDERING"), (("ts",), "EVENT_TIME_ORDERING")],
+)
+@pytest.mark.requirements("MRG-017", "MRG-018", "MRG-033")
+def test_the_merge_mode_follows_the_ordering_fields(
+    engine: Client, new_uri: Callable[[], str], ordering: tuple[str, ...], mode: str
+) -> None:
+    """A table that is created without a mode gets commit time without ordering fields and event time with one."""
+    uri = new_uri()
+    spec = Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", False).spec()
+    engine.create(uri, replace(spec, ordering=ordering, merge_mode=None))
+    assert properties(uri)["hoodie.record.merge.mode"] == mode
+
+
+@pytest.mark.needs("create", "merge-on-read", "merge.event-time")
+@pytest.mark.requirements("MRG-034")
+def test_event_time_needs_an_ordering_field(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A table in event-time mode without ordering field cannot be created."""
+    spec = Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", False).spec()
+    with pytest.raises(ContractError):
+        engine.create(new_uri(), replace(spec, ordering=()))
+
+
+@pytest.mark.needs("create", "write.upsert", "write.delete", "merge-on-read", "log.avro", "log.delete")
+@pytest.mark.requirements("META-001", "META-007", "META-009", "META-003", "BLK-022")
+def test_logged_rows_carry_their_meta_columns(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A row in a log block has all five meta columns; key, partition and commit time are filled."""
+    instant, (block,) = logs_written(engine, new_uri(), Step("upsert", (row("a", 2, "y"),)))
+    if block.kind != AVRO:
+        pytest.skip("the engine logs rows as Parquet")
+    schema = json.loads(block.header[SCHEMA])
+    assert [field["name"] for field in schema["fields"]][: len(META)] == list(META)
+    stored = fastavro.schemaless_reader(io.BytesIO(block.content[12:]), schema)
+    assert isinstance(stored, dict)
+    assert (stored["_hoodie_record_key"], stored["_hoodie_partition_path"]) == ("a", "oslo")
+    assert stored["_hoodie_commit_time"] == instant
+    assert (stored["id"], stored["ts"], stored["value"]) == ("a", 2, "y")
+
+
+@WRITES
+@TYPES
+@pytest.mark.requirements("BF-002", "META-001", "META-007")
+def test_base_files_open_in_a_stock_library(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """Every base file is a whole Parquet file with the meta columns first, its keys those of its rows."""
+    uri = new_uri()
+    written(engine, uri, INSERT, type=type)
+    found = [path for path in data_files(uri) if path.endswith(".parquet")]
+    assert len(found) == 2
+    for path in found:
+        rows = pq.ParquetFile(folder_of(uri) / path).read().to_pylist()
+        assert list(rows[0])[: len(META)] == list(META)
+        assert [r["_hoodie_record_key"] for r in rows] == [r["id"] for r in rows]
