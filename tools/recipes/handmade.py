@@ -22,7 +22,7 @@ from hudi_reference.files.log.content import Delete, encode_deletes, encode_rows
 from hudi_reference.files.parquet import encode_base_file
 from hudi_reference.schema.avro import arrow_schema, with_meta_columns
 from hudi_reference.timeline.avro_container import write_record
-from hudi_reference.timeline.metadata import WriteStat, write_commit_metadata
+from hudi_reference.timeline.metadata import COMMIT_METADATA_SCHEMA, WriteStat, write_commit_metadata
 
 COLUMNS = (("id", "string"), ("ts", "long"), ("name", "string"))
 SCHEMA = avro_record("handmade", COLUMNS)
@@ -157,6 +157,35 @@ def compaction(requested: int, completed: int | None, *rows: Row) -> Surgery:
     return act
 
 
+def replacement(requested: int, completed: int, *rows: Row) -> Surgery:
+    """A replacecommit of every file group at the base path by one new group with `rows`."""
+
+    def act(folder: Path, _: Sequence[str]) -> None:
+        replaced = sorted({file.name.partition("_")[0] for file in folder.glob("*.parquet")})
+        new = Group(folder, "0a1b2c3d-0000-4000-8000-000000000000-0")
+        name = new.base_name(requested)
+        (folder / name).write_bytes(encode_base_file(stored(at(requested), rows), STORED))
+        new.act("replacecommit", requested, completed, [])
+        record = {
+            "partitionToWriteStats": {"": [new.stat(name).to_record()]},
+            "compacted": False,
+            "extraMetadata": {"schema": json.dumps(SCHEMA)},
+            "version": 1,
+            "operationType": "INSERT_OVERWRITE",
+            "partitionToReplaceFileIds": {"": replaced},
+        }
+        content = write_record(_REPLACE_SCHEMA, record, SYNC_MARKER)
+        (folder / TIMELINE / f"{at(requested)}_{at(completed)}.replacecommit").write_bytes(content)
+
+    return act
+
+
+_FILE_IDS = {"type": "map", "values": {"type": "array", "items": "string"}}
+_REPLACE_SCHEMA = {
+    **COMMIT_METADATA_SCHEMA,
+    "name": "HoodieReplaceCommitMetadata",
+    "fields": [*COMMIT_METADATA_SCHEMA["fields"], {"name": "partitionToReplaceFileIds", "type": ["null", _FILE_IDS]}],
+}
 _PLAN_SCHEMA = {
     "type": "record",
     "name": "HoodieCompactionPlan",

@@ -4,8 +4,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tools.recipes.handmade import COLUMNS, Archived, at, compaction, data_block, deltacommit, history
-from tools.recipes.recipe import COMMIT, MOR, REFERENCE, AsOf, Check, Recipe, Row, Surgery, Table, invisible, upsert
+from tools.recipes.handmade import COLUMNS, Archived, at, compaction, data_block, deltacommit, history, replacement
+from tools.recipes.recipe import (
+    COMMIT,
+    MOR,
+    REFERENCE,
+    AsOf,
+    Check,
+    Recipe,
+    Row,
+    Surgery,
+    Table,
+    bulk_insert,
+    invisible,
+    upsert,
+)
 from tools.recipes.surgery import uncommit
 from tools.recipes.timeline import BOTH_TYPES, shown
 from tools.recipes.timeline import timeline as recipe_of_this_area
@@ -177,4 +190,37 @@ TIMES = [
     ),
 ]
 
-RECIPES = [*HISTORY, *AS_OF_BESIDE_PENDING, *TIMES]
+REPLACED = [
+    timeline(
+        "replaced.several-groups",
+        COMMIT_TABLE,
+        bulk_insert(row("first group"), row("first group", "b")),
+        bulk_insert(row("second group", "c")),
+        upsert(row("log of the first group"), row("log of the second group", "c")),
+        surgery=(
+            replacement(30, 31, row("instead", "z")),
+            deltacommit(40, 41, data_block(40, row("of a replaced group", "b"))),
+        ),
+        needs=("timeline.replaced-groups", "log.avro", "merge.commit-time"),
+        checks=(
+            Check(
+                requirements=("TL-010", "TL-039", "RDR-010"),
+                says="All groups that a replacecommit names are gone, with their logs, also a log that came later.",
+                if_it_fails="The metadata names file ids by partition; hide every one of them.",
+                flags=("resurrected-row",),
+                rows=(row("instead", "z"),),
+            ),
+            Check(
+                name="as-of-before",
+                kind="as-of",
+                as_of=AsOf(2),
+                requirements=("RDR-011", "TYP-008"),
+                says="Time travel to before a replacecommit reads all groups that it replaced, and not the new one.",
+                if_it_fails="Replaced groups are hidden from the replacing instant on, not for ever.",
+                flags=("lost-write",),
+            ),
+        ),
+    ),
+]
+
+RECIPES = [*REPLACED, *HISTORY, *AS_OF_BESIDE_PENDING, *TIMES]

@@ -176,7 +176,7 @@ def missing_files_are_passed_over(bug: Bug) -> None:
     bug.edit(file_groups.load_file_groups, "sorted(listed | committed)", "sorted(listed)")
 
 
-@planted(breaks=("RDR-009", "RDR-018"))
+@planted(breaks="RDR-009")
 def only_files_that_the_active_timeline_names(bug: Bug) -> None:
     """Reads the files that commits of the active timeline name, and no others."""
     bug.edit(file_groups.load_file_groups, "sorted(listed | committed)", "sorted(committed)")
