@@ -1,11 +1,13 @@
 """Log files put together by hand: blocks, versions and overlapping actions that a single writer never leaves."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tools.recipes.handmade import (
     COLUMNS,
+    STORED,
     Group,
     at,
     compaction,
@@ -18,6 +20,8 @@ from tools.recipes.handmade import (
 )
 from tools.recipes.recipe import COMMIT, MOR, REFERENCE, AsOf, Check, Recipe, Row, Step, Surgery, Table, upsert
 from tools.recipes.surgery import add, edit, int_at
+
+from hudi_reference.files.log.block import HeaderKey
 
 EVENT_TABLE = Table(columns=COLUMNS, type=MOR)
 #: In commit-time mode the order in which changes are applied shows.
@@ -32,6 +36,7 @@ def row(name: str, key: str = "a", ts: int = 1) -> Row:
 LOG = f".*_{at(10)}.log.1_*"
 BASE = upsert(row("base"), row("bystander", "b"))
 BYSTANDER = row("bystander", "b")
+NOT_ASCII = json.dumps({**STORED, "doc": "später, позже, 後で"}, ensure_ascii=False)
 
 
 def log(name: str, *surgery: Surgery, table: Table = COMMIT_TABLE, steps: Sequence[Step] = (BASE,), **check: Any) -> Recipe:
@@ -130,11 +135,11 @@ BLOCKS = [
         rows=(row("second"), BYSTANDER, row("added", "c")),
     ),
     log(
-        "blocks.with-an-unknown-header-entry",
-        deltacommit(10, 11, data_block(10, row("first"), header={99: "später"})),
+        "blocks.with-a-schema-that-is-not-ascii",
+        deltacommit(10, 11, data_block(10, row("first"), header={HeaderKey.SCHEMA: NOT_ASCII})),
         requirements=("LF-017", "LF-018"),
-        says="A header entry of an unknown key, its text not all ASCII, does not disturb the others.",
-        if_it_fails="The length of a header text counts bytes; keys that nobody knows are passed over.",
+        says="The header's texts are UTF-8; a schema with other letters than those of ASCII is found whole.",
+        if_it_fails="The length of a header text counts bytes, not characters.",
         flags=("lost-write",),
         rows=(row("first"), BYSTANDER),
     ),

@@ -159,18 +159,18 @@ def a_new_group_at_each_rewrite(bug: Bug) -> None:
 
 
 @planted(breaks="BF-009")
-def base_files_named_after_the_slice_before(bug: Bug) -> None:
-    """Names a new base file by an instant of its own making."""
+def base_files_named_by_another_instant(bug: Bug) -> None:
+    """Names a new base file by an instant that is not its action's."""
     bug.edit(Writer.new_base_file, "self.token(), self.commit.requested)", "self.token(), str(int(self.commit.requested) - 1))")
 
 
-@planted(breaks=("TYP-002", "TL-006"))
+@planted(breaks="TYP-002")
 def copy_on_write_writes_logs(bug: Bug) -> None:
     """Writes log files whatever the table's type."""
     bug.edit(Writer.change, "if self.commit.properties.is_merge_on_read", "if True")
 
 
-@planted(breaks="TL-038")
+@planted(breaks="TL-008")
 def merge_on_read_inserts_are_commits(bug: Bug) -> None:
     """Records writes to a merge-on-read table as commits."""
     bug.edit(commit.begin, '"deltacommit" if properties.is_merge_on_read else "commit"', '"commit"')

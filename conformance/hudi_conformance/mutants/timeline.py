@@ -69,7 +69,7 @@ def completion_time_is_the_begin_time(bug: Bug) -> None:
     )
 
 
-@planted(breaks="TL-006")
+@planted(breaks=("TL-006", "TL-038"))
 def copy_on_write_writes_deltacommits(bug: Bug) -> None:
     """Records a write to a copy-on-write table as a deltacommit."""
     bug.edit(commit.begin, '"deltacommit" if properties.is_merge_on_read else "commit"', '"deltacommit"')

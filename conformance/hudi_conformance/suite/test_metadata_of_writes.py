@@ -27,14 +27,14 @@ TYPES = pytest.mark.parametrize(
 )
 
 
-def metadata_of(uri: str, instant: str) -> tuple[str, dict[str, Any]]:
-    """Name of the record type in the completed file of an instant, and the record."""
+def metadata_of(uri: str, instant: str) -> tuple[str, str, dict[str, Any]]:
+    """Action of a completed instant, name of the record type in its file, and the record."""
     (file,) = (folder_of(uri) / ".hoodie" / "timeline").glob(f"{instant}_*")
     reader = fastavro.reader(io.BytesIO(file.read_bytes()))
     (record,) = reader
     assert isinstance(record, dict)
     name = json.loads(reader.metadata["avro.schema"])["name"]
-    return name.rpartition(".")[2], record
+    return file.suffix[1:], name.rpartition(".")[2], record
 
 
 def data_files(uri: str) -> set[str]:
@@ -46,19 +46,24 @@ def data_files(uri: str) -> set[str]:
 
 @WRITES
 @TYPES
-@pytest.mark.requirements("TL-002", "TL-005", "TL-007", "TL-009", "OCC-023")
+@pytest.mark.requirements(
+    "TL-002", "TL-005", "TL-007", "TL-009", "TL-006", "TL-008", "TL-034", "TL-038", "OCC-023", "BF-009", "LF-004"
+)
 def test_completion_metadata_names_every_file(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """A completed file is an Avro container with one HoodieCommitMetadata; its stats name each new file, with its size."""
     uri, known = new_uri(), set[str]()
     engine.create(uri, Program(type, "EVENT_TIME_ORDERING", True).spec())  # type: ignore[arg-type]
     for step in (INSERT, UPDATE):
-        name, record = metadata_of(uri, engine.write(uri, step.operation, as_arrow(step.rows)))
+        instant = engine.write(uri, step.operation, as_arrow(step.rows))
+        action, name, record = metadata_of(uri, instant)
+        assert action == ("commit" if type == "COPY_ON_WRITE" else "deltacommit")
         stats = [(folder, stat) for folder, found in record["partitionToWriteStats"].items() for stat in found]
         assert name == "HoodieCommitMetadata"
         assert {stat["path"] for _, stat in stats} == data_files(uri) - known
         for folder, stat in stats:
             assert folder == stat["partitionPath"] == stat["path"].rpartition("/")[0]
             assert stat["fileId"] in stat["path"].rpartition("/")[2]
+            assert f"_{instant}." in stat["path"]
             assert stat["fileSizeInBytes"] == (folder_of(uri) / stat["path"]).stat().st_size
         known = data_files(uri)
 
@@ -70,7 +75,7 @@ def test_completion_metadata_counts_rows_and_keeps_the_schema(engine: Client, ne
     """The stats count what was written, and the extra metadata holds the table's schema as Avro JSON."""
     uri = new_uri()
     instants = written(engine, uri, INSERT, UPDATE, type=type)[1]
-    first, second = (metadata_of(uri, instant)[1] for instant in instants)
+    first, second = (metadata_of(uri, instant)[2] for instant in instants)
     assert sum(s["numInserts"] for found in first["partitionToWriteStats"].values() for s in found) == len(INSERT.rows)
     assert sum(s["numUpdateWrites"] for found in second["partitionToWriteStats"].values() for s in found) == len(UPDATE.rows)
     for record in (first, second):
@@ -80,7 +85,7 @@ def test_completion_metadata_counts_rows_and_keeps_the_schema(engine: Client, ne
 
 @WRITES
 @TYPES
-@pytest.mark.requirements("COMPAT-005", "PROP-001")
+@pytest.mark.requirements("COMPAT-005", "PROP-001", "PROP-007", "PROP-008")
 def test_writes_leave_version_and_keys_of_the_table_alone(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """After writes the table still has its version, type, keys and merge mode: a writer changes none of them by itself."""
     uri = new_uri()
@@ -91,7 +96,9 @@ def test_writes_leave_version_and_keys_of_the_table_alone(engine: Client, new_ur
     kept = ("version", "type", "recordkey.fields", "partition.fields", "timeline.layout.version")
     names = [*(f"hoodie.table.{name}" for name in kept), "hoodie.timeline.layout.version", "hoodie.record.merge.mode"]
     assert {name: properties(uri).get(name) for name in names} == {name: before.get(name) for name in names}
-    assert properties(uri)["hoodie.table.version"] == "8"
+    assert before["hoodie.table.version"] == "8"
+    assert before["hoodie.table.recordkey.fields"] == "id"
+    assert before["hoodie.table.partition.fields"].partition(":")[0] == "city"
 
 
 def properties(uri: str) -> dict[str, str]:
@@ -143,14 +150,16 @@ def test_logged_rows_carry_their_meta_columns(engine: Client, new_uri: Callable[
 
 @WRITES
 @TYPES
-@pytest.mark.requirements("BF-002", "META-001", "META-007")
+@pytest.mark.requirements("BF-002", "META-001", "META-007", "MRG-006")
 def test_base_files_open_in_a_stock_library(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """Every base file is a whole Parquet file with the meta columns first, its keys those of its rows."""
+    """Every base file is a whole Parquet file, meta columns first, keys those of its rows; each row is in one of them."""
     uri = new_uri()
     written(engine, uri, INSERT, type=type)
     found = [path for path in data_files(uri) if path.endswith(".parquet")]
-    assert len(found) == 2
+    keys: list[str] = []
     for path in found:
         rows = pq.ParquetFile(folder_of(uri) / path).read().to_pylist()
         assert list(rows[0])[: len(META)] == list(META)
         assert [r["_hoodie_record_key"] for r in rows] == [r["id"] for r in rows]
+        keys += [r["id"] for r in rows]
+    assert sorted(keys) == sorted(r["id"] for r in INSERT.rows)

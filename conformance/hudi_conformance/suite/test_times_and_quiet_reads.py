@@ -38,7 +38,7 @@ def test_every_time_is_later_than_those_before(engine: Client, new_uri: Callable
 
 
 @WRITES
-@pytest.mark.requirements("TT-009", "TT-004")
+@pytest.mark.requirements("TT-002", "TT-004", "TT-009")
 def test_a_clock_behind_the_timeline_gives_later_times(engine: Client, new_uri: Callable[[], str]) -> None:
     """After an instant that completed ahead of this machine's clock the next write still gets later times."""
     uri = new_uri()

@@ -1,0 +1,56 @@
+"""Planted bugs in the ways that are taken for many rows: merging and decoding by columns."""
+
+from hudi_conformance.mutants.planting import Bug, planted
+from hudi_reference.files.log import columnar as blocks
+from hudi_reference.records import columnar
+
+
+@planted(breaks="MRG-028")
+def many_rows_older_version_wins_ties(bug: Bug) -> None:
+    """Keeps the base row where a change has an equal ordering value, among many."""
+    bug.edit(columnar._beats, "rank[winner[found]] >= base_rank[rows]", "rank[winner[found]] > base_rank[rows]")
+
+
+@planted(breaks="MRG-029")
+def many_rows_by_arrival(bug: Bug) -> None:
+    """Lets the last of many changes win, whatever the ordering values."""
+    bug.edit(columnar._greatest, "np.lexsort((entries, rank[entries], code[entries]))", "np.lexsort((entries, code[entries]))")
+
+
+@planted(breaks="MRG-028")
+def many_rows_first_of_equals(bug: Bug) -> None:
+    """Takes the first of changes with equal ordering values, among many."""
+    bug.edit(columnar._greatest, "np.lexsort((entries,", "np.lexsort((-entries,")
+
+
+@planted(breaks=("BLK-012", "BLK-009"))
+def many_rows_deletes_erase_nothing(bug: Bug) -> None:
+    """Forgets that a delete by key erases what came before, among many changes."""
+    bug.edit(columnar._after_last_key_delete, "return np.arange(len(code)) >= last[code], last >= 0",
+             "return np.arange(len(code)) >= last[code], last >= len(code)")  # fmt: skip
+
+
+@planted(breaks=("BLK-009", "MRG-029"))
+def many_rows_deletes_find_something(bug: Bug) -> None:
+    """Lets a flagged delete behind a delete by key keep later rows away, among many changes."""
+    bug.edit(columnar.select_by_columns, "alive &= ~_finds_nothing(code, positions >= 0, alive & ~key_deletes, erased)", "pass")
+
+
+@planted(breaks="MRG-025")
+def many_rows_commit_time_by_ordering(bug: Bug) -> None:
+    """Goes by ordering values in commit-time mode, among many changes: the base row stays."""
+    bug.edit(
+        columnar._beats, "    if by_ordering:\n", "    if not by_ordering:\n        wins[:] = False\n    if by_ordering:\n"
+    )
+
+
+@planted(breaks="RDR-017")
+def many_rows_only_in_logs_are_dropped(bug: Bug) -> None:
+    """Drops records without a base row, among many changes."""
+    bug.edit(columnar.select_by_columns, "winner[new]]", "winner[new][:0]]")
+
+
+@planted(breaks="BLK-020")
+def many_rows_decoded_in_part(bug: Bug) -> None:
+    """Leaves out the last record of a long block."""
+    bug.edit(blocks.decode_avro_columns, 'frame.drop("__length")', 'frame.drop("__length").head(count - 1)')
