@@ -196,3 +196,9 @@ def readers_repair_the_timeline(bug: Bug) -> None:
         "    for i in view.timeline.pending:\n"
         "        self.storage.create(f'{self.properties.timeline_folder}/{i.requested}.rollback.requested', b'')\n",
     )
+
+
+@planted(breaks=("S3-002", "TL-034"))
+def instants_of_others_are_taken_over(bug: Bug) -> None:
+    """Goes on with an instant that another writer has created in the same millisecond."""
+    bug.edit(commit._publish, "    except ObjectExists as error:\n", "    except ObjectExists as error:\n        return\n")
