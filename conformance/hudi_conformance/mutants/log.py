@@ -40,13 +40,13 @@ def magic_skipped_unseen(bug: Bug) -> None:
 @planted(breaks=("BLK-015", "BLK-016"))
 def damage_in_committed_bytes_is_passed_over(bug: Bug) -> None:
     """Drops a damaged block that a completed action wrote, and with it its rows."""
-    bug.edit(SliceReader._file_blocks, "elif size is None or block.offset < size:", "elif False:")
+    bug.edit(SliceReader._file_blocks, "elif not spans or any(", "elif False and any(")
 
 
 @planted(breaks=("LF-025", "BLK-016"))
 def damage_behind_committed_bytes_is_fatal(bug: Bug) -> None:
     """Fails on what a crashed append left behind the committed blocks."""
-    bug.edit(SliceReader._file_blocks, "size is None or block.offset < size:", "True:")
+    bug.edit(SliceReader._file_blocks, "elif not spans or any(", "elif True or any(")
 
 
 @planted(breaks=("LF-014", "LF-027"))

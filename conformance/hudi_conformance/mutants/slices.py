@@ -13,8 +13,8 @@ def older_logs_applied_again(bug: Bug) -> None:
     """Applies all logs of a group to its newest base file, also those that are already in it."""
     bug.edit(
         FileGroup.latest,
-        "        return newest\n",
-        "        return replace(newest, log_files=sum((s.log_files for s in reversed(self.slices)), ()))\n",
+        "\n    return newest\n",
+        "\n    return replace(newest, log_files=sum((s.log_files for s in reversed(self.slices)), ()))\n",
     )
 
 
@@ -49,7 +49,7 @@ def time_travel_stops_one_short(bug: Bug) -> None:
 @planted(breaks=("CMP-003", "RDR-012"))
 def pending_compaction_hides_what_was_before(bug: Bug) -> None:
     """Reads only the logs of the slice that a pending compaction has begun."""
-    bug.edit(FileGroup.latest, "if not newest.pending_compaction or not older:", "if True:")
+    bug.edit(FileGroup.latest, "while newest.pending_compaction and older:", "while False:")
 
 
 @planted(breaks="LAY-022")
