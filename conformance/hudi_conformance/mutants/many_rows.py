@@ -44,12 +44,6 @@ def many_rows_commit_time_by_ordering(bug: Bug) -> None:
     )
 
 
-@planted(breaks="RDR-017")
-def many_rows_only_in_logs_are_dropped(bug: Bug) -> None:
-    """Drops records without a base row, among many changes."""
-    bug.edit(columnar.select_by_columns, "winner[new]]", "winner[new][:0]]")
-
-
 @planted(breaks="BLK-020")
 def many_rows_decoded_in_part(bug: Bug) -> None:
     """Leaves out the last record of a long block."""
