@@ -138,7 +138,7 @@ def _logging(action: str, requested: int, completed: int | None, blocks: Sequenc
         names = [group.log_name(requested, version) for version in contents]
         for name, content in zip(names, contents.values(), strict=True):
             (folder / name).write_bytes(content)
-        plan = _plan(group) if action == "logcompaction" else b""
+        plan = _plan(group, requested) if action == "logcompaction" else b""
         stats = [group.stat(name) for name in names]
         group.act(action, requested, completed, stats, completes_as="deltacommit", plan=plan)
 
@@ -152,7 +152,7 @@ def compaction(requested: int, completed: int | None, *rows: Row) -> Surgery:
         group = Group.of(folder)
         name = group.base_name(requested)
         (folder / name).write_bytes(encode_base_file(stored(at(requested), rows), STORED))
-        group.act("compaction", requested, completed, [group.stat(name)], completes_as="commit", plan=_plan(group))
+        group.act("compaction", requested, completed, [group.stat(name)], completes_as="commit", plan=_plan(group, requested))
 
     return act
 
@@ -199,7 +199,9 @@ _PLAN_SCHEMA = {
                     "type": "record",
                     "name": "HoodieCompactionOperation",
                     "fields": [
-                        {"name": name, "type": ["null", "string"]} for name in ("baseInstantTime", "fileId", "partitionPath")
+                        {"name": "baseInstantTime", "type": ["null", "string"]},
+                        {"name": "deltaFilePaths", "type": ["null", {"type": "array", "items": "string"}], "default": None},
+                        *({"name": n, "type": ["null", "string"]} for n in ("dataFilePath", "fileId", "partitionPath")),
                     ],
                 },
             },
@@ -209,8 +211,17 @@ _PLAN_SCHEMA = {
 }
 
 
-def _plan(group: Group) -> bytes:
-    operation = {"baseInstantTime": at(1), "fileId": group.file_id, "partitionPath": ""}
+def _plan(group: Group, requested: int) -> bytes:
+    """A plan to compact what the group held when the action was requested."""
+    base = min(group.folder.glob("*.parquet"), key=lambda file: file.stem.split("_")[2]).name
+    logs = (file.name for file in group.folder.glob(".*.log.*") if file.name.split("_")[1].split(".")[0] < at(requested))
+    operation = {
+        "baseInstantTime": base.removesuffix(".parquet").split("_")[2],
+        "deltaFilePaths": sorted(logs),
+        "dataFilePath": base,
+        "fileId": group.file_id,
+        "partitionPath": "",
+    }
     return write_record(_PLAN_SCHEMA, {"operations": [operation], "version": 2}, SYNC_MARKER)
 
 

@@ -11,7 +11,7 @@ from hudi_conformance.contract.client import Client, connect
 from hudi_conformance.contract.errors import Conflict
 from hudi_conformance.engines import find
 from hudi_conformance.suite.programs_of_writes import Program, Row, Step, as_arrow, expect_rows, row
-from hudi_conformance.suite.test_times_and_quiet_reads import completed
+from hudi_conformance.suite.test_timeline_times_and_quiet_reads import completed
 
 WRITES = ("create", "write.upsert", "read.snapshot", "read.projection")
 #: How far the timeline is ahead of the clock when all writers ask for a time: all wait, and wake up together.
@@ -32,7 +32,7 @@ def set_ahead(uri: str) -> None:
 
 @pytest.mark.needs(*WRITES, "merge-on-read", "partition.plain")
 @pytest.mark.requirements("S3-002", "TL-034")
-def test_writers_at_once_never_share_an_instant(engine: Client, new_uri: Callable[[], str]) -> None:
+def test_writes_at_once_never_share_an_instant(engine: Client, new_uri: Callable[[], str]) -> None:
     """Of writers that ask for a time at once each has an instant of its own, or is told of a conflict; no write is lost."""
     if find(engine.name).factory is None:
         pytest.skip("the engine runs in another process, where writers cannot be started at once")
