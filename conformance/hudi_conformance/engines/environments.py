@@ -57,9 +57,12 @@ def source_checkout() -> Path | None:
 
 
 def environment_folder(extra: str) -> Path:
-    """Where the environment of `extra` lies, made or not. The name changes with whatever decides its contents."""
+    """Where the environment of `extra` lies, made or not. The name changes with whatever decides its contents.
+
+    That of a source checkout holds a link to the checkout's packages, so each checkout has environments of its own.
+    """
     checkout = source_checkout()
-    recipe = (checkout / "uv.lock").read_bytes() if checkout else version("hudi-conformance").encode()
+    recipe = (checkout / "uv.lock").read_bytes() + bytes(checkout) if checkout else version("hudi-conformance").encode()
     digest = hashlib.sha256(recipe + sys.version.encode()).hexdigest()[:12]
     return cache_folder() / "envs" / f"{'+'.join(_extras(extra))}-{digest}"
 
