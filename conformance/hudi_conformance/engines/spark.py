@@ -11,19 +11,21 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_conformance import __version__
-from hudi_conformance.contract import Conflict, Engine, EngineError, Hello, Query, Refused, TableSpec
+from hudi_conformance.contract import Conflict, EngineError, Hello, Query, Refused
 from hudi_conformance.contract.messages import Operation
 from hudi_conformance.contract.serve import serve
 from hudi_conformance.engines.environments import ensure_java
-from hudi_conformance.engines.reference import OFFERED
-from hudi_reference import create_table, open_table
+from hudi_conformance.engines.reference import OFFERED, Reference
 from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.evolution import conform
 
 
-class SparkEngine(Engine):
-    """Tables as DataFrames. Spark starts with `hello` and ends with this object; between messages no state is kept."""
+class SparkEngine(Reference):
+    """Tables as DataFrames; made and inspected by the reference itself.
+
+    Spark starts with `hello` and ends with this object; between messages no state is kept.
+    """
 
     @cached_property
     def spark(self) -> Any:
@@ -52,29 +54,6 @@ class SparkEngine(Engine):
             with hudi_spark.errors_of_executors():
                 rows = hudi_spark.read(self.spark, table, columns=columns, **chosen).toArrow()
             return conform(rows, pa.schema([stored.field(name) for name in columns]), "result")
-
-    def inspect(self, uri: str) -> dict[str, Any]:
-        """Properties, timeline and file groups of a table, by the reference: the plan's own code."""
-        with _in_terms_of_the_contract():
-            found: dict[str, Any] = open_table(uri).inspect()
-            return found
-
-    def create(self, table: str, spec: TableSpec) -> None:
-        """An empty table, by the reference."""
-        with _in_terms_of_the_contract():
-            create_table(
-                table,
-                name=spec.name,
-                schema=dict(spec.schema),
-                record_key=spec.record_key,
-                partition=spec.partition,
-                table_type=spec.type,
-                ordering=spec.ordering,
-                merge_mode=spec.merge_mode,
-                hive_style=spec.hive_style,
-                url_encode=spec.url_encode,
-                properties=dict(spec.properties),
-            )
 
     def write(self, table: str, operation: Operation, rows: pa.Table) -> str:
         """One commit of a DataFrame in one piece: the rows of a message are few, and each piece makes files of its own."""
