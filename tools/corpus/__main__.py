@@ -1,0 +1,46 @@
+"""Write the corpus below table level, or say what differs from the committed one.
+
+    python -m tools.corpus --list
+    python -m tools.corpus --only 'log.damaged-file.*'
+    python -m tools.corpus --check
+
+Every case is byte-identical when it is written again. Files that an engine wrote are frozen: they are kept as they are, only
+what is said about them is written. Without --only, cases that nothing makes any more are removed.
+"""
+
+import argparse
+import sys
+
+from tools.corpus import registry, writing
+
+
+def arguments() -> argparse.Namespace:
+    """What was asked on the command line."""
+    parser = argparse.ArgumentParser(prog="tools.corpus", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--only", default="*", help="pattern of case ids, such as 'hfile.*'")
+    parser.add_argument("--list", action="store_true", help="print the cases and what they guarantee")
+    parser.add_argument("--check", action="store_true", help="write nothing, say what differs")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """0 if everything is as committed (or was written), 1 if --check found something."""
+    asked = arguments()
+    made = registry.everything(asked.only)
+    if asked.list:
+        print(*(f"{one.case.id}: {one.case.says}" for one in made), sep="\n")
+        return 0
+    differing = [(one, found) for one in made if (found := list(writing.differences(one)))]
+    for one, found in differing:
+        print(f"{'DIFFERS' if asked.check else 'written'}  {one.case.id}", *(f"    {line}" for line in found), sep="\n")
+        if not asked.check:
+            writing.write(one)
+    forgotten = [] if asked.only != "*" else (writing.orphans if asked.check else writing.prune)(made)
+    for folder in forgotten:
+        print(f"{'NOBODY MAKES' if asked.check else 'removed'}  {folder.parent.name}.{folder.name}")
+    print(f"{len(made)} cases, {len(differing)} {'differ' if asked.check else 'written'}")
+    return int(asked.check and bool(differing or forgotten))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

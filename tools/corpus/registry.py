@@ -1,0 +1,46 @@
+"""All cases that the modules of this package make."""
+
+import importlib
+import pkgutil
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+import tools.corpus
+from tools.corpus.case import Case
+
+
+@dataclass(frozen=True)
+class Made:
+    """A case and the file of the module that makes it, relative to the repository."""
+
+    case: Case
+    source: str
+
+    def files(self) -> dict[str, bytes | None]:
+        """The files of the case's folder by path; None for one that is kept as it is committed."""
+        return self.case.files(self.source)
+
+
+def everything(pattern: str = "*") -> list[Made]:
+    """The cases whose id matches, in order of their ids. Raises ValueError for an id that two modules use."""
+    found = sorted(_all(), key=lambda made: made.case.id)
+    if twice := [name for name, count in Counter(made.case.id for made in found).items() if count > 1]:
+        raise ValueError(f"two cases of one id: {twice}")
+    return [made for made in found if fnmatch(made.case.id, pattern)]
+
+
+def _all() -> Iterator[Made]:
+    for name in sorted(_modules()):
+        make = getattr(importlib.import_module(name), "cases", None)
+        if make is not None:
+            yield from (Made(case, name.replace(".", "/") + ".py") for case in make())
+
+
+def _modules() -> Iterator[str]:
+    prefix = f"{tools.corpus.__name__}."
+    for module in pkgutil.walk_packages([str(Path(path)) for path in tools.corpus.__path__], prefix):
+        if not module.name.endswith(".__main__"):
+            yield module.name

@@ -1,0 +1,58 @@
+"""Writing case folders, and saying what differs from the committed ones."""
+
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tools.corpus.registry import Made
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+
+
+def folder_of(made: Made) -> Path:
+    """Where the case lies."""
+    return FIXTURES / made.case.area / made.case.name
+
+
+def differences(made: Made) -> Iterator[str]:
+    """What is missing in the case's folder, is not what it should be, or should not be there."""
+    folder, files = folder_of(made), made.files()
+    for path, content in files.items():
+        if not (folder / path).is_file():
+            yield f"{path} is missing"
+        elif content is not None and (folder / path).read_bytes() != content:
+            yield f"{path} differs"
+    present = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    yield from (f"{path} is not of the case" for path in sorted(present - files.keys()))
+
+
+def write(made: Made) -> None:
+    """Make the case's folder what it should be; files that are kept as committed are left alone."""
+    folder, files = folder_of(made), made.files()
+    for old in [path for path in folder.rglob("*") if path.is_file()]:
+        if old.relative_to(folder).as_posix() not in files:
+            old.unlink()
+    for path, content in files.items():
+        if content is not None:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(content)
+
+
+def orphans(everything: Sequence[Made]) -> list[Path]:
+    """Folders of cases that came from this package and that nothing makes any more."""
+    made = {folder_of(one) for one in everything}
+    return [file.parent for file in sorted(FIXTURES.glob("*/*/case.json")) if file.parent not in made and _is_ours(file)]
+
+
+def prune(everything: Sequence[Made]) -> list[Path]:
+    """Remove what nothing makes any more; the folders removed."""
+    found = orphans(everything)
+    for folder in found:
+        shutil.rmtree(folder)
+    return found
+
+
+def _is_ours(case_file: Path) -> bool:
+    recipe: str = json.loads(case_file.read_text(encoding="utf-8"))["producer"]["recipe"]
+    return recipe.startswith("tools/corpus/")
