@@ -9,6 +9,29 @@ from typing import Any, Literal, Self
 
 PROTOCOL = 1
 
+#: Pure functions of the format, by the name that `compute` is asked for: names, keys, hashes, filters, bitmaps.
+FUNCTIONS: dict[str, str] = {
+    "log-file-name.parse": "the parts of a log file's name",
+    "log-file-names.sort": "log files of one slice in merge order",
+    "base-file-name.parse": "the parts of a base file's name",
+    "instant.milliseconds": "an instant as milliseconds since the epoch, in UTC",
+    "partition.escape": "a partition value as it stands in a folder name",
+    "partition.unescape": "the value of an escaped folder name",
+    "key.complex": "the record key of several fields",
+    "hash.file-group": "the file group of a key in the metadata table",
+    "hash.bucket": "the bucket of a record",
+    "hash.column-stats-key": "the key of a column's statistics in one file",
+    "hash.partition-stats-key": "the key of a column's statistics in one partition",
+    "hash.bloom-filters-key": "the key of a file's bloom filter",
+    "secondary-key.encode": "the key of a secondary index entry",
+    "secondary-key.decode": "the two parts of a secondary index key",
+    "record-index.location": "a file id as a record index entry stores it",
+    "bloom.make": "a bloom filter over keys, as Base64 text",
+    "bloom.may-hold": "which keys a bloom filter may hold",
+    "positions.encode": "row positions as the Base64 text of a header",
+    "positions.decode": "row positions from a header's text",
+}
+
 #: Everything a case may need and an engine may offer. A case that needs what an engine does not declare is
 #: "unsupported" for it; an engine that declares a feature and then refuses it is "refused".
 FEATURES: dict[str, str] = {
@@ -21,7 +44,11 @@ FEATURES: dict[str, str] = {
     "read.filter": "rows chosen by comparisons joined with and",
     "read.meta-columns": "the five _hoodie_ columns in the result when they are asked for by name",
     "inspect.table": "timeline and file slices of a table",
-    "inspect.file": "blocks of one log file, entries of one base file",
+    "inspect.log-file": "the blocks of one log file: offset, length, type, version, headers",
+    "inspect.log-content": "what the blocks of one log file hold: rows, deletes, record positions",
+    "inspect.hfile": "entries, meta blocks and file info of one HFile",
+    "inspect.base-file": "rows and footer of one base file",
+    "inspect.bloom-filter": "which keys the bloom filter of one base file may hold",
     "create": "make an empty table",
     "write.insert": "append rows without looking keys up",
     "write.upsert": "insert new keys, merge known ones",
@@ -51,6 +78,7 @@ FEATURES: dict[str, str] = {
     "merge.event-time": "the greater ordering value wins",
     "merge.custom": "a merger found by its strategy id",
     "merge.multiple-ordering-fields": "ordering by several fields in turn",
+    "merge.partial-updates": "log blocks that hold only some columns of their records",
     "delete.flag": "rows whose _hoodie_is_deleted is true are deletes",
     "partition.none": "tables without partitions",
     "partition.plain": "partition folders named by the value",
@@ -68,6 +96,7 @@ FEATURES: dict[str, str] = {
     "types.temporal": "date and timestamp columns",
     "storage.file": "tables under file:// URIs",
     "storage.s3": "tables under s3:// URIs",
+    **{f"compute.{name}": says for name, says in FUNCTIONS.items()},
 }
 
 QueryKind = Literal["snapshot", "read-optimized", "as-of", "incremental", "cdc"]
