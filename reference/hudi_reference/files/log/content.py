@@ -8,6 +8,7 @@ import json
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import fastavro
 import pyarrow as pa
@@ -147,9 +148,18 @@ def encode_rows(rows: pa.Table, schema: AvroSchema) -> bytes:
     return b"".join(parts)
 
 
-@implements("BLK-006", "BLK-007", "BLK-008", "BLK-009", "BLK-010")
+@implements("BLK-006", "BLK-009")
 def decode_deletes(block: Block) -> list[Delete]:
-    """The entries of a delete block; raises UnsupportedFileFormat for the Kryo forms of tables before version 8."""
+    """The entries of a delete block. Raises what `stored_deletes` raises."""
+    return [Delete(e["recordKey"], e["partitionPath"], unwrap(e["orderingVal"])) for e in stored_deletes(block)]
+
+
+@implements("BLK-006", "BLK-007", "BLK-008", "BLK-009", "BLK-010")
+def stored_deletes(block: Block) -> list[dict[str, Any]]:
+    """The entries of a delete block as stored; an ordering value is None, or the name of its wrapper with the wrapper record.
+
+    Raises MalformedLogBlock, and UnsupportedFileFormat for the Kryo forms of tables before version 8.
+    """
     version, length = _two_ints(block)
     if version != CONTENT_VERSION:
         raise UnsupportedFileFormat(
@@ -161,12 +171,12 @@ def decode_deletes(block: Block) -> list[Delete]:
     body = io.BytesIO(block.content[8:])
     try:
         record = fastavro.schemaless_reader(body, DELETE_LIST, return_record_name=True)
-        entries = record["deleteRecordList"]
         if body.tell() != length:
             raise ValueError(f"{length - body.tell()} bytes after the last entry")
-        return [Delete(e["recordKey"], e["partitionPath"], unwrap(e["orderingVal"])) for e in entries]
+        entries: list[dict[str, Any]] = record["deleteRecordList"]
     except DAMAGE as error:
         raise _malformed(block, "BLK-009", f"{type(error).__name__}: {error}") from error
+    return entries
 
 
 @implements("BLK-006", "BLK-007", "BLK-008", "BLK-009", "BLK-010")
