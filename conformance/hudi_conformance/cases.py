@@ -1,6 +1,6 @@
-"""A golden case as data: one question about one table, with its right answer.
+"""A golden case as data: one question about one table, file or function, with its right answer.
 
-A case is a folder of `fixtures/<area>/` with `case.json` (shape: `schemas/case.json`), the table, and the expected
+A case is a folder of `fixtures/<area>/` with `case.json` (shape: `schemas/case.json`), the table or file, and the expected
 answer. It says which rules it checks and which features an engine must offer to be asked; it never names a product.
 """
 
@@ -12,6 +12,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hudi_conformance.bytes_cases import Variant, Vector, Vectors, Verdict
 from hudi_conformance.contract.messages import FEATURES, Query
 
 if TYPE_CHECKING:
@@ -23,6 +24,12 @@ PACKAGE = Path(__file__).parent
 AREAS = {
     "timeline": "timeline",
     "log": "log format",
+    "hfile": "HFile",
+    "base": "base files",
+    "bloom": "bloom filters",
+    "positions": "positions",
+    "names": "names",
+    "hashing": "hashing",
     "merge": "merge",
     "queries": "queries",
     "layout": "layout",
@@ -55,10 +62,16 @@ class Producer:
 
 @dataclass(frozen=True)
 class Expected:
-    """The right answer: one of `rows`, `inspect` (files), `refused`, `error`; or nothing when `open`."""
+    """The right answer: one of `rows`, `inspect`, `variants` (files), `refused`, `error`, `vectors`; or nothing when `open`.
+
+    With `or_error` no answer is right too: an error or a refusal.
+    """
 
     rows: str | None = None
     inspect: str | None = None
+    variants: str | None = None
+    vectors: bool = False
+    or_error: bool = False
     refused: str | None = None
     error: str | None = None
     accept: tuple[str, ...] = ()
@@ -76,11 +89,15 @@ class Case:
     description: str
     producer: Producer
     needs: tuple[str, ...]
-    table: str
     expected: Expected
     if_it_fails: str
+    table: str | None = None
     query: Query = field(default_factory=Query)
     file: str | None = None
+    keys: tuple[str, ...] | None = None
+    prefix: str | None = None
+    verdict: Verdict | None = None
+    vectors_file: str | None = None
     flags: tuple[str, ...] = ()
     errata: tuple[str, ...] = ()
 
@@ -95,14 +112,33 @@ class Case:
         return self.folder / "case.json"
 
     @property
-    def table_folder(self) -> Path:
-        """Where the committed table lies. Never hand it to an engine: `place` makes a copy."""
-        return (self.folder / self.table).resolve()
+    def subject(self) -> Path:
+        """Where the committed table, file or vectors lie. Never hand it to an engine: `place` makes a copy."""
+        return (self.folder / (self.table or self.file or self.vectors_file or "")).resolve()
 
     @property
     def inspects(self) -> bool:
         """Whether the question is put by `inspect` and not by `read`."""
         return self.expected.inspect is not None or self.file is not None
+
+    @cached_property
+    def variants(self) -> tuple[Variant, ...]:
+        """The damaged copies of the file of a family; empty in other cases."""
+        name = self.expected.variants
+        return () if name is None else tuple(map(Variant.from_json, self._read(name, "variants.json")))
+
+    @cached_property
+    def vectors(self) -> Vectors | None:
+        """The vectors of a function; None in other cases."""
+        if self.vectors_file is None:
+            return None
+        raw = self._read(self.vectors_file, "vectors.json")
+        return Vectors(raw["function"], tuple(map(Vector.from_json, raw["tests"])), raw.get("notes", {}))
+
+    def _read(self, name: str, schema: str) -> Any:
+        found = read_json(self.folder / name)
+        check(self.folder / name, found, schema)
+        return found
 
     @cached_property
     def rows(self) -> "tuple[Rows, ...]":
@@ -133,7 +169,8 @@ def load(path: Path) -> Case:
         producer=Producer(**raw["producer"]),
         query=Query.from_json(raw.get("query", {})),
         expected=Expected(**_tuples(expected)),
-        **_tuples({k: v for k, v in raw.items() if k not in ("producer", "query", "expected")}),
+        vectors_file=raw.get("vectors"),
+        **_tuples({k: v for k, v in raw.items() if k not in ("producer", "query", "expected", "vectors")}),
     )
     _check_files(case)
     return case
@@ -145,11 +182,15 @@ def _tuples(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_files(case: Case) -> None:
     """Every file that a case names exists, so that a typing error is not taken for an engine's fault."""
-    if not case.table_folder.is_dir():
+    subjects = {"table": case.table, "file": case.file, "vectors": case.vectors_file}
+    if len([name for name in subjects.values() if name is not None]) != 1:
+        raise CaseError(case.path, "table", "a case has either a table, a file or vectors")
+    if case.table is not None and not case.subject.is_dir():
         raise CaseError(case.path, "table", f"no folder {case.table!r} beside the case")
-    if case.file is not None and not (case.table_folder / case.file).is_file():
-        raise CaseError(case.path, "file", f"no file {case.file!r} in {case.table!r}")
-    answers = {"rows": case.expected.rows, "inspect": case.expected.inspect}
+    for key, name in (("file", case.file), ("vectors", case.vectors_file)):
+        if name is not None and not case.subject.is_file():
+            raise CaseError(case.path, key, f"no file {name!r} beside the case")
+    answers = {"rows": case.expected.rows, "inspect": case.expected.inspect, "variants": case.expected.variants}
     named = [(f"expected.{k}", v) for k, v in answers.items() if v is not None]
     for key, name in [*named, *(("expected.accept", a) for a in case.expected.accept)]:
         if not (case.folder / name).is_file():
@@ -181,9 +222,18 @@ def fixtures_root() -> Path:
 
 
 def place(case: Case, folder: Path) -> str:
-    """Copy the table of `case` to `folder/table` for one engine to work on; the copy's `file://` URI."""
+    """Copy the table of `case` to `folder/table`, or its file into `folder`, for one engine; the copy's `file://` URI."""
+    if case.file is not None:
+        return place_bytes(case.subject.name, case.subject.read_bytes(), folder)
     copy = folder.resolve() / "table"
-    shutil.copytree(case.table_folder, copy)
+    shutil.copytree(case.subject, copy)
+    return copy.as_uri()
+
+
+def place_bytes(name: str, data: bytes, folder: Path) -> str:
+    """Write a file into `folder`; its `file://` URI."""
+    copy = folder.resolve() / name
+    copy.write_bytes(data)
     return copy.as_uri()
 
 

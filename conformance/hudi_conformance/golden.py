@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 from hudi_conformance import cases
 from hudi_conformance.cases import Case
 from hudi_conformance.contract.client import Client
-from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.contract.errors import ContractError, EngineCrash, EngineTimeout
 from hudi_conformance.session import Session
 from hudi_conformance.verdict import Answer, Result, empty_result, judge, judge_exception, lacking
 
@@ -62,13 +62,47 @@ class CaseItem(pytest.Item):
         return self.path, None, f"{self.case.id} on {self.name}"
 
 
-def ask(client: Client, case: Case) -> Answer:
-    """What the engine answers to the case on a copy of its table; an exception counts as an answer."""
+#: How often an engine may die over the small questions of one case before the others are not asked.
+DEATHS = 3
+
+
+def ask(client: Client, case: Case) -> Answer | list[Answer]:
+    """What the engine answers to the case on a copy of its table or file; an exception counts as an answer.
+
+    A list for a case of many small questions: one answer for each of its variants or vectors, in order.
+    """
+    if case.vectors is not None:
+        function = case.vectors.function
+        return _each(lambda test=test: client.compute(function, test.arguments) for test in case.vectors.tests)
     with tempfile.TemporaryDirectory(prefix="hudi-conformance-case-") as scratch:
-        table = cases.place(case, Path(scratch))
-        try:
-            if case.inspects:
-                return client.inspect(table if case.file is None else f"{table}/{case.file}")
-            return client.read(table, case.query)
-        except Exception as error:  # whatever comes is the engine's answer, and is judged
-            return error
+        folder = Path(scratch)
+        if case.variants:
+            data = case.subject.read_bytes()
+            files = ((f"{number}", variant.applied(data)) for number, variant in enumerate(case.variants))
+            return _each(lambda at=at, copy=copy: _inspect_bytes(client, case, folder / at, copy) for at, copy in files)
+        uri = cases.place(case, folder)
+        if case.inspects:
+            return _answer(lambda: client.inspect(uri, keys=case.keys, prefix=case.prefix))
+        return _answer(lambda: client.read(uri, case.query))
+
+
+def _inspect_bytes(client: Client, case: Case, folder: Path, data: bytes) -> Answer:
+    folder.mkdir()
+    return client.inspect(cases.place_bytes(case.subject.name, data, folder), keys=case.keys, prefix=case.prefix)
+
+
+def _each(questions: Iterable[Callable[[], Answer]]) -> list[Answer]:
+    answers: list[Answer] = []
+    deaths: list[Answer] = []
+    for question in questions:
+        answers.append(deaths[-1] if len(deaths) == DEATHS else _answer(question))
+        if isinstance(answers[-1], EngineCrash | EngineTimeout):
+            deaths.append(answers[-1])
+    return answers
+
+
+def _answer(question: Callable[[], Answer]) -> Answer:
+    try:
+        return question()
+    except Exception as error:  # whatever comes is the engine's answer, and is judged
+        return error

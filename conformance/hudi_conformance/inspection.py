@@ -1,7 +1,7 @@
 """Comparing what an engine shows of a table or file with what a case expects.
 
-The expected JSON is compared where it says something: of an object's keys only those that it names, except under
-`file_groups` and `timeline`, where nothing may be added. Lists are compared in order, the timeline's by instant.
+The expected JSON is compared where it says something: of an object's keys only those that it names, except under the names
+of `CLOSED`, where nothing may be added. Lists are compared whole and in order, the timeline's by instant.
 """
 
 from collections.abc import Mapping
@@ -10,8 +10,8 @@ from typing import Any
 
 from hudi_conformance.rows import Row, text
 
-#: Objects that must match completely: a file group or an instant too many is as wrong as one too few.
-CLOSED = ("file_groups", "timeline")
+#: What must match completely: a file group, an instant, a header or a column too many is as wrong as one too few.
+CLOSED = frozenset({"file_groups", "timeline", "header", "rows", "deletes", "entries", "found"})
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,22 @@ def contradiction(expected: Any, found: Any) -> Contradiction | None:
 def _contradiction(expected: Any, found: Any, at: tuple[str, ...], *, closed: bool) -> Contradiction | None:
     if isinstance(expected, Mapping) and isinstance(found, Mapping):
         return _in_object(expected, found, at, closed=closed)
-    if isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
-        if at[:1] == ("timeline",) and len(at) == len(("timeline", "completed")):
-            expected, found = sorted(expected, key=_instant), sorted(found, key=_instant)
-        for number, (one, other) in enumerate(zip(expected, found, strict=True)):
-            if (told := _contradiction(one, other, (*at, str(number)), closed=closed)) is not None:
-                return told
-        return None
+    if isinstance(expected, list) and isinstance(found, list):
+        return _in_list(expected, found, at, closed=closed)
     return None if expected == found else Contradiction(".".join(at) or "everything", expected, found)
+
+
+def _in_list(expected: list[Any], found: list[Any], at: tuple[str, ...], *, closed: bool) -> Contradiction | None:
+    if at[:1] == ("timeline",) and len(at) == len(("timeline", "completed")):
+        expected, found = sorted(expected, key=_instant), sorted(found, key=_instant)
+    for number, (one, other) in enumerate(zip(expected, found, strict=False)):
+        if (told := _contradiction(one, other, (*at, str(number)), closed=closed)) is not None:
+            return told
+    if len(expected) != len(found):
+        number = min(len(expected), len(found))
+        one, other = ([*items[number : number + 1], None][0] for items in (expected, found))
+        return Contradiction(".".join((*at, str(number))), one, other)
+    return None
 
 
 def _in_object(

@@ -2,13 +2,14 @@
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, Self, TypeAlias
 
 import pyarrow as pa
 
+from hudi_conformance.bytes_cases import Variant, Vector
 from hudi_conformance.cases import Case
 from hudi_conformance.contract.errors import (
     Conflict,
@@ -18,8 +19,8 @@ from hudi_conformance.contract.errors import (
     Refused,
 )
 from hudi_conformance.contract.messages import Hello
-from hudi_conformance.inspection import contradiction
-from hudi_conformance.rows import Differences, Row
+from hudi_conformance.inspection import Contradiction, contradiction
+from hudi_conformance.rows import Differences, Row, text
 
 
 class Outcome(StrEnum):
@@ -44,6 +45,9 @@ class Outcome(StrEnum):
         """Whether a list of expected failures must hold it. A refusal of what was declared belongs there too."""
         return self not in (Outcome.PASS, Outcome.OPEN, Outcome.UNSUPPORTED)
 
+
+#: Pairs of expected and found values that a report shows of a case of many small questions.
+SHOWN = 20
 
 #: Outcomes in the order of reports: wrong answers first, because nobody notices them by themselves.
 WORST_FIRST = (
@@ -115,12 +119,15 @@ class Result:
         return cls(**known)
 
 
-#: What came back: rows, the JSON of an inspection, an exception of the contract, or None when nobody asked.
-Answer: TypeAlias = pa.Table | Mapping[str, Any] | BaseException | None
+#: What came back: rows, the JSON of an inspection or of a value, an exception of the contract, or None when nobody asked.
+Answer: TypeAlias = Any
 
 
 def judge(case: Case, engine: str, hello: Hello, answer: Answer, seconds: float = 0.0) -> Result:
-    """The result of `case` on `engine`, which introduced itself with `hello`; `answer` is None if it was not asked."""
+    """The result of `case` on `engine`, which introduced itself with `hello`; `answer` is None if it was not asked.
+
+    For a case of many small questions it is a list with an answer for each.
+    """
     return replace(empty_result(case, engine).having(_judge(case, hello, answer)), seconds=seconds)
 
 
@@ -148,6 +155,15 @@ def lacking(needs: tuple[str, ...], hello: Hello) -> str | None:
 def _judge(case: Case, hello: Hello, answer: Answer) -> Judgement:
     if (lack := lacking(case.needs, hello)) is not None:
         return Judgement(Outcome.UNSUPPORTED, lack)
+    if case.vectors is not None:
+        tests = case.vectors.tests
+        return _together([(t.name, _judge_vector(t, a)) for t, a in zip(tests, answer, strict=True)])
+    if case.variants:
+        return _together([(v.name, _judge_variant(v, a)) for v, a in zip(case.variants, answer, strict=True)])
+    return _judge_whole(case, answer)
+
+
+def _judge_whole(case: Case, answer: Answer) -> Judgement:
     if isinstance(answer, BaseException):
         found = judge_exception(answer)
         return _as_the_case_has_it(case, found)
@@ -177,10 +193,52 @@ def judge_exception(error: BaseException) -> Judgement:
     return Judgement(Outcome.ERROR, one_line(str(error)) or type(error).__name__, detail)
 
 
+def _together(found: Sequence[tuple[str, Judgement]]) -> Judgement:
+    """The judgement of a case of many small questions: the worst of them, and the first that came to it."""
+    worst = min((judged.outcome for _, judged in found), key=WORST_FIRST.index)
+    if worst is Outcome.PASS:
+        return Judgement(worst)
+    those = [(name, judged) for name, judged in found if judged.outcome is worst]
+    others = [(name, judged) for name, judged in found if judged.outcome not in (worst, Outcome.PASS)]
+    name, first = those[0]
+    return replace(
+        first,
+        message=one_line(f"{len(those)} of {len(found)} {worst.words}, first {name}: {first.message}"),
+        detail="\n".join(f"{name}: {judged.outcome.words}: {judged.message}" for name, judged in [*those, *others]),
+        pairs=tuple(pair for _, judged in those for pair in judged.pairs)[:SHOWN],
+    )
+
+
+def _judge_variant(variant: Variant, answer: Answer) -> Judgement:
+    """What inspecting one damaged copy is worth."""
+    if isinstance(answer, BaseException):
+        return _no_answer(answer, right=variant.error is not None or variant.or_error)
+    if variant.inspect is None:
+        return Judgement(Outcome.FAIL, f"answered as if nothing were broken ({variant.error})")
+    return _contradicted([contradiction(variant.inspect, answer)])
+
+
+def _judge_vector(vector: Vector, answer: Answer) -> Judgement:
+    """What the value of a function is worth."""
+    if isinstance(answer, BaseException):
+        return _no_answer(answer, right=vector.result != "valid")
+    if vector.result == "invalid":
+        return Judgement(Outcome.FAIL, f"a value for what is none: {text(answer)}")
+    told = contradiction({"value": vector.value}, {"value": answer})
+    return _contradicted([told])
+
+
+def _no_answer(answer: BaseException, *, right: bool) -> Judgement:
+    found = judge_exception(answer)
+    honest = found.outcome in (Outcome.REFUSED, Outcome.ERROR) and not found.message.startswith("the adapter")
+    return Judgement(Outcome.PASS) if right and honest else found
+
+
 def _as_the_case_has_it(case: Case, found: Judgement) -> Judgement:
     """An ending without an answer, seen from what the case expects. Dying is never right, also where all is open."""
-    honest = (Outcome.REFUSED, Outcome.ERROR) if case.expected.error is not None else (Outcome.REFUSED,)
-    expects_none = case.expected.refused is not None or case.expected.error is not None
+    any_no = case.expected.error is not None or case.expected.or_error
+    honest = (Outcome.REFUSED, Outcome.ERROR) if any_no else (Outcome.REFUSED,)
+    expects_none = case.expected.refused is not None or any_no
     if case.expected.open and found.outcome in (Outcome.REFUSED, Outcome.ERROR):
         return replace(found, outcome=Outcome.OPEN)
     if expects_none and found.outcome in honest and not found.message.startswith("the adapter"):
@@ -218,12 +276,14 @@ def _compare_rows(case: Case, answer: Answer) -> Judgement:
 
 
 def _compare_inspections(case: Case, answer: Answer) -> Judgement:
-    assert isinstance(answer, Mapping)
-    told = [contradiction(expected, answer) for expected in case.inspection]
-    if None in told:
-        return Judgement(Outcome.PASS)
+    return _contradicted([contradiction(expected, answer) for expected in case.inspection])
+
+
+def _contradicted(told: Sequence[Contradiction | None]) -> Judgement:
+    """Right if one of the right answers is not contradicted; otherwise told from the first."""
     first = told[0]
-    assert first is not None
+    if first is None or None in told:
+        return Judgement(Outcome.PASS)
     return Judgement(Outcome.FAIL, first.summary(), pairs=(first.pair(),))
 
 

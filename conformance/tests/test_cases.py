@@ -44,7 +44,10 @@ def test_a_case_without_query_is_a_snapshot(casebook: Casebook):
         ({"expected": {"rows": "expected/rows.json", "accept": ["x.json"]}}, "expected.accept", "no file 'x.json'"),
         ({"expected": {}}, "expected", "not valid"),
         ({"expected": {"open": False}}, "expected.open", "True was expected"),
-        ({"file": "nothing.log"}, "file", "no file 'nothing.log'"),
+        ({"table": None, "file": "nothing.log"}, "file", "no file 'nothing.log'"),
+        ({"table": None, "vectors": "nothing.json"}, "vectors", "no file 'nothing.json'"),
+        ({"file": "nothing.log"}, "table", "either a table, a file or vectors"),
+        ({"table": None}, "table", "either a table, a file or vectors"),
         ({"if_it_fails": None}, "the file", "'if_it_fails' is a required property"),
         ({"wrong": 1}, "the file", "'wrong' was unexpected"),
     ],
@@ -89,7 +92,7 @@ def test_a_case_is_placed_as_a_copy(casebook: Casebook, tmp_path: Path):
     copy = Path(urlsplit(uri).path)
     assert uri.startswith("file:///") and copy.name == "table"
     (copy / "rows.json").write_text("[]")
-    assert json.loads((case.table_folder / "rows.json").read_text()) != []
+    assert json.loads((case.subject / "rows.json").read_text()) != []
 
 
 def test_cases_are_found_in_the_order_of_their_paths(casebook: Casebook):
@@ -103,7 +106,7 @@ def test_two_cases_can_share_a_table(casebook: Casebook):
     """A second question about a table is a file, not a copy of the table."""
     first = cases.load(casebook.add("merge.first"))
     second = cases.load(casebook.add("merge.second", table="../first/table"))
-    assert second.table_folder == first.table_folder
+    assert second.subject == first.subject
 
 
 def test_other_projects_use_the_name_too(tmp_path: Path):

@@ -33,7 +33,7 @@ class Recorder(Engine):
     def read(self, table, query):
         return self._answer(table, query)
 
-    def inspect(self, uri):
+    def inspect(self, uri, *, keys=None, prefix=None):
         return self._answer(uri)
 
     def create(self, table, spec):

@@ -244,7 +244,7 @@ def test_an_engine_in_process_meets_the_same_checks():
         def hello(self):
             return Hello("sloppy", "1", "python", frozenset())
 
-        def inspect(self, uri):
+        def inspect(self, uri, *, keys=None, prefix=None):
             return {"timeline": "later"}
 
     with Client("sloppy", lambda: InProcessTransport(Sloppy), start_timeout=1, message_timeout=1) as client:

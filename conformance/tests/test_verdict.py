@@ -167,7 +167,7 @@ def test_an_inspection_is_contradicted_at_one_place(path: str, value: Any):
         at = at[name]
     at[last] = value
     told = contradiction(INSPECTED, other)
-    assert told is not None and told.path == path
+    assert told is not None and told.path.startswith(path)
     assert contradiction(other, INSPECTED) is not None
 
 

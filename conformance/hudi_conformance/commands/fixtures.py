@@ -16,6 +16,7 @@ from rich.table import Table
 
 from hudi_conformance import cases, errata, requirements_index
 from hudi_conformance.cases import AREAS, Case, CaseError, fixtures_root
+from hudi_conformance.contract.messages import FUNCTIONS
 
 #: All golden tables together, in bytes.
 LIMIT = 30_000_000
@@ -80,12 +81,30 @@ def _problems_of(case: Case, root: Path) -> Iterator[str]:
         yield f"requirements: there is no {unknown}"
     known = {e.id for e in errata.errata()}
     yield from (f"errata: there is no {e}" for e in case.errata if e not in known)
-    if not case.table_folder.is_relative_to(root.resolve()):
+    if not case.subject.is_relative_to(root.resolve()):
         yield "table: leads outside the fixtures"
     if case.expected.rows is not None and not case.rows:
         yield "expected.rows: empty"
     if case.expected.inspect is not None and not case.inspection:
         yield "expected.inspect: empty"
+    yield from _problems_of_parts(case)
+
+
+def _problems_of_parts(case: Case) -> Iterator[str]:
+    """What is wrong with the small questions of a case."""
+    length = case.subject.stat().st_size if case.variants else 0
+    for variant in case.variants:
+        ends = [0, *(at for patch in variant.patches for at in (patch.at, patch.at + patch.remove)), length]
+        if ends != sorted(ends):
+            yield f"expected.variants: {variant.name}: patches overlap, or lie beyond the {length} bytes of the file"
+    names = [variant.name for variant in case.variants]
+    if case.vectors is not None:
+        if case.vectors.function not in FUNCTIONS:
+            yield f"vectors: {case.vectors.function!r} is no function of the contract"
+        names = [str(test.id) for test in case.vectors.tests]
+        unexplained = {flag for test in case.vectors.tests for flag in test.flags} - case.vectors.notes.keys()
+        yield from (f"vectors: no note on the flag {flag}" for flag in sorted(unexplained))
+    yield from (f"two parts are called {name}" for name in sorted({n for n in names if names.count(n) > 1}))
 
 
 def size(root: Path) -> int:

@@ -14,10 +14,11 @@ from hudi_conformance.contract.errors import (
     ProtocolFault,
     Refused,
 )
-from hudi_conformance.contract.messages import FEATURES, PROTOCOL, Hello, Query, TableSpec
+from hudi_conformance.contract.messages import FEATURES, FUNCTIONS, PROTOCOL, Hello, Query, TableSpec
 
 __all__ = [
     "FEATURES",
+    "FUNCTIONS",
     "PROTOCOL",
     "Conflict",
     "ContractError",

@@ -1,7 +1,7 @@
 """The suite's side of the dialogue: an engine of any kind behind the methods of `Engine`."""
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -71,10 +71,15 @@ class Client:
         finally:
             into.unlink(missing_ok=True)
 
-    def inspect(self, uri: str) -> dict[str, Any]:
-        """Timeline and file slices of the table at `uri`, or the blocks of the file at `uri`."""
-        found: dict[str, Any] = self._ask("inspect", uri=uri)["inspect"]
+    def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
+        """Timeline and file slices of the table at `uri`, or what the file there holds, `keys` and `prefix` looked up."""
+        asked = {"keys": None if keys is None else list(keys), "prefix": prefix}
+        found: dict[str, Any] = self._ask("inspect", uri=uri, **{k: v for k, v in asked.items() if v is not None})["inspect"]
         return found
+
+    def compute(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        """The value of a pure function of the format."""
+        return self._ask("compute", function=function, arguments=dict(arguments))["value"]
 
     def create(self, table: str, spec: TableSpec) -> None:
         """An empty table at `table`."""

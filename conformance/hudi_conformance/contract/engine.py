@@ -1,5 +1,6 @@
 """The base class of an engine written in Python, and the face that the suite sees of every engine."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -23,11 +24,17 @@ class Engine:
         """The rows of `query`: its columns, or all data columns, in any row order."""
         raise Refused(f"read.{query.kind}", "this engine does not read")
 
-    def inspect(self, uri: str) -> dict[str, Any]:
-        """Timeline and file slices of the table at `uri`, or the blocks of the file at `uri`, in the shape of
+    def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
+        """Timeline and file slices of the table (a folder) at `uri`, or what the file at `uri` holds, in the shape of
         `schemas/table-inspection.json` or `schemas/file-inspection.json`.
+
+        `keys` and `prefix` are looked up in a file: entries of an HFile, members of a base file's bloom filter.
         """
         raise Refused("inspect.table", "this engine does not inspect")
+
+    def compute(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        """The JSON value of a pure function of the format, one of `FUNCTIONS`."""
+        raise Refused(f"compute.{function}", "this engine does not compute it")
 
     def create(self, table: str, spec: TableSpec) -> None:
         """An empty table at `table`."""

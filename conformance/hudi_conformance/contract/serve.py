@@ -111,9 +111,18 @@ def _read(engine: Engine, message: Message) -> Answer:
 
 
 def _inspect(engine: Engine, message: Message) -> Answer:
-    found = engine.inspect(message["uri"])
-    json.dumps(found)  # what is no JSON is an error of this message, not the end of the dialogue
-    return {"inspect": found}
+    found = engine.inspect(message["uri"], keys=message.get("keys"), prefix=message.get("prefix"))
+    return {"inspect": _as_json(found)}
+
+
+def _compute(engine: Engine, message: Message) -> Answer:
+    return {"value": _as_json(engine.compute(message["function"], message["arguments"]))}
+
+
+def _as_json(found: Any) -> Any:
+    """`found`; what is no JSON is an error of this message, not the end of the dialogue."""
+    json.dumps(found)
+    return found
 
 
 def _create(engine: Engine, message: Message) -> Answer:
@@ -129,6 +138,7 @@ def _write(engine: Engine, message: Message) -> Answer:
 _WORK: dict[str, Callable[[Engine, Message], Answer]] = {
     "read": _read,
     "inspect": _inspect,
+    "compute": _compute,
     "create": _create,
     "write": _write,
 }

@@ -18,6 +18,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "hello": ("hello", "error"),
     "read": ("rows", "refused", "error"),
     "inspect": ("inspect", "refused", "error"),
+    "compute": ("value", "refused", "error"),
     "create": ("done", "refused", "conflict", "error"),
     "write": ("done", "refused", "conflict", "error"),
     "bye": (),
@@ -50,6 +51,11 @@ def check_answer(op: str, answer: Any) -> str:
 def check_inspection(found: Any) -> None:
     """Raise SchemaViolation unless `found` has the shape of `inspect TABLE --json`."""
     _check("table-inspection", found)
+
+
+def check_file_inspection(found: Any) -> None:
+    """Raise SchemaViolation unless `found` has the shape of `inspect FILE --json`."""
+    _check("file-inspection", found)
 
 
 def violation(name: str, value: Any) -> str | None:

@@ -9,7 +9,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -68,10 +68,10 @@ class Overlooks(Double):
         with distorted(table, self._distort) as copy:
             return super().read(copy, query)
 
-    def inspect(self, uri: str) -> dict[str, Any]:
+    def inspect_table(self, uri: str) -> dict[str, Any]:
         """What the reference finds in the copy."""
         with distorted(uri, self._distort) as copy:
-            return super().inspect(copy)
+            return super().inspect_table(copy)
 
 
 class Misunderstands(Double):
@@ -110,9 +110,9 @@ class LosesWrites(Double):
 class HidesPendingInstants(Double):
     """Shows a timeline on which nothing is under way."""
 
-    def inspect(self, uri: str) -> dict[str, Any]:
+    def inspect_table(self, uri: str) -> dict[str, Any]:
         """The reference's inspection without pending instants."""
-        found = super().inspect(uri)
+        found = super().inspect_table(uri)
         return {**found, "timeline": {**found["timeline"], "pending": []}}
 
 
@@ -123,9 +123,13 @@ class AlwaysRefuses(Double):
         """Refused."""
         raise Refused(f"read.{query.kind}", "not today")
 
-    def inspect(self, uri: str) -> dict[str, Any]:
+    def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
         """Refused."""
         raise Refused("inspect.table", "not today")
+
+    def compute(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        """Refused."""
+        raise Refused(f"compute.{function}", "not today")
 
     def create(self, table: str, spec: TableSpec) -> None:
         """Refused."""
@@ -145,7 +149,7 @@ class ClaimsFeaturesItLacks(Double):
 
     def read(self, table: str, query: Query) -> pa.Table:
         """Rows of copy-on-write tables."""
-        if super().inspect(table)["properties"].get("hoodie.table.type") == "MERGE_ON_READ":
+        if super().inspect_table(table)["properties"].get("hoodie.table.type") == "MERGE_ON_READ":
             raise Refused("merge-on-read", "log files can't be read")
         return super().read(table, query)
 

@@ -1,17 +1,19 @@
 """The reference implementation behind the contract."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 
 from hudi_conformance import __version__
 from hudi_conformance.contract import Conflict, Engine, EngineError, Hello, Query, Refused, TableSpec
-from hudi_conformance.contract.messages import Operation
+from hudi_conformance.contract.messages import FUNCTIONS, Operation
 from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
 
-#: What this slice of the reference offers.
+#: What the reference offers on tables.
 OFFERED = frozenset(
     {
         "read.snapshot",
@@ -56,6 +58,17 @@ OFFERED = frozenset(
         "storage.s3",
     }
 )
+#: What it offers below the level of tables.
+BYTES = frozenset(
+    {
+        "inspect.log-file",
+        "inspect.log-content",
+        "inspect.hfile",
+        "inspect.base-file",
+        "inspect.bloom-filter",
+        *(f"compute.{function}" for function in FUNCTIONS),
+    }
+)
 
 
 class Reference(Engine):
@@ -63,7 +76,7 @@ class Reference(Engine):
 
     def hello(self) -> Hello:
         """The suite's own version: reference and suite are one distribution."""
-        return Hello("reference", __version__, "python", OFFERED)
+        return Hello("reference", __version__, "python", OFFERED | BYTES)
 
     def read(self, table: str, query: Query) -> pa.Table:
         """Snapshot, read-optimized and as-of queries."""
@@ -83,13 +96,29 @@ class Reference(Engine):
                     raise Refused(f"read.{query.kind}", "this query is still to come")
             return rows if query.columns is not None else _data_columns(rows)
 
-    def inspect(self, uri: str) -> dict[str, Any]:
+    def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
+        """A table, or one file."""
+        if not _is_file(uri):
+            return self.inspect_table(uri)
+        from hudi_conformance.engines.reference_files import inspect_file
+
+        with _in_terms_of_the_contract():
+            return inspect_file(uri, keys=keys, prefix=prefix)
+
+    def inspect_table(self, uri: str) -> dict[str, Any]:
         """Properties, timeline and file groups of a table."""
         from hudi_reference import open_table
 
         with _in_terms_of_the_contract():
             found: dict[str, Any] = open_table(uri).inspect()
             return found
+
+    def compute(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        """A pure function of the format."""
+        from hudi_conformance.engines.reference_functions import compute
+
+        with _in_terms_of_the_contract():
+            return compute(function, arguments)
 
     def create(self, table: str, spec: TableSpec) -> None:
         """An empty table."""
@@ -117,6 +146,15 @@ class Reference(Engine):
         with _in_terms_of_the_contract():
             instant: str = getattr(open_table(table), operation)(rows)
             return instant
+
+
+def _is_file(uri: str) -> bool:
+    """Whether `uri` is one file and no table: a folder, for which an object store keeps no object."""
+    parts = urlsplit(uri)
+    if parts.scheme == "file":
+        return Path(unquote(parts.path)).is_file()
+    name = parts.path.rpartition("/")[2]
+    return ".log." in name or name.endswith((".parquet", ".orc", ".hfile"))
 
 
 def _data_columns(rows: pa.Table) -> pa.Table:

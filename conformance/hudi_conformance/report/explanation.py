@@ -110,8 +110,9 @@ def _case(case: CitedCase, evidence: Evidence) -> Iterator[Line]:
 
 
 def _golden(case: Case) -> Iterator[Line]:
-    yield "table", f"{case.table_folder.name}, written by {case.producer} ({case.producer.recipe})"
-    yield "question", "inspect" if case.inspects else ", ".join(f"{k} {v}" for k, v in case.query.to_json().items())
+    kind = "table" if case.table else "file" if case.file else "vectors"
+    yield kind, f"{case.subject.name}, written by {case.producer} ({case.producer.recipe})"
+    yield "question", _question(case)
     yield from (("expected", line) for line in _expected(case))
     yield "needs", ", ".join(case.needs)
     if case.flags:
@@ -161,3 +162,11 @@ def _planted_bug(kill: Kill, evidence: Evidence) -> Iterator[Line]:
     if not kill.killed_by:
         yield "killed by", "no case" if kill.killed_by is not None else "not run yet"
     yield "again", f"hudi-conformance mutants --only {kill.name}"
+
+
+def _question(case: Case) -> str:
+    if case.vectors is not None:
+        return f"{case.vectors.function} of {len(case.vectors.tests)} inputs"
+    if case.variants:
+        return f"inspect {len(case.variants)} damaged copies"
+    return "inspect" if case.inspects else ", ".join(f"{k} {v}" for k, v in case.query.to_json().items())

@@ -1,6 +1,6 @@
 """The adapter of Apache Hudi on Spark 3.5: one class, the release is a parameter."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -89,7 +89,7 @@ class ApacheHudiEngine(Engine):
         with in_contract_words():
             return tables.write(self.session, table, operation, rows, options or {})
 
-    def inspect(self, uri: str) -> dict[str, Any]:
+    def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
         """Timeline and file slices as Hudi's own classes see them."""
         table = self._admit(uri)
         with in_contract_words():
