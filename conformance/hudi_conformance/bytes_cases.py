@@ -29,13 +29,15 @@ class Variant:
     patches: tuple[Patch, ...] = ()
     cut: int | None = None
     inspect: Mapping[str, Any] | None = None
+    accept: tuple[Mapping[str, Any], ...] = ()
     error: str | None = None
     or_error: bool = False
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> "Variant":
         """The variant in an entry of `variants.json`."""
-        return cls(**{**raw, "patches": tuple(Patch(**patch) for patch in raw.get("patches", ()))})
+        patches = tuple(Patch(**patch) for patch in raw.get("patches", ()))
+        return cls(**{**raw, "patches": patches, "accept": tuple(raw.get("accept", ()))})
 
     def applied(self, data: bytes) -> bytes:
         """The damaged copy: patches at the offsets of `data`, ascending, then the cut."""

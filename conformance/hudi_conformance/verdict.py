@@ -215,7 +215,7 @@ def _judge_variant(variant: Variant, answer: Answer) -> Judgement:
         return _no_answer(answer, right=variant.error is not None or variant.or_error)
     if variant.inspect is None:
         return Judgement(Outcome.FAIL, f"answered as if nothing were broken ({variant.error})")
-    return _contradicted([contradiction(variant.inspect, answer)])
+    return _contradicted([contradiction(right, answer) for right in (variant.inspect, *variant.accept)])
 
 
 def _judge_vector(vector: Vector, answer: Answer) -> Judgement:
