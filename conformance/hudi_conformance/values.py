@@ -20,6 +20,9 @@ import pyarrow.types as pt
 #: The type of a column: an Avro type name, `decimal(p,s)`, a logical type's name, or an Avro schema as a JSON value.
 Type = Any
 
+#: Bits of the types whose values are text: not every reader of JSON keeps all their digits.
+_WIDEST = 64
+
 NANOS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
 DAY = 86_400 * NANOS["s"]
 
@@ -82,6 +85,25 @@ def _scale(declared: Type) -> int:
     if isinstance(declared, dict):
         return int(declared.get("scale", 0))
     return int(declared.partition("(")[2].rstrip(")").split(",")[1])
+
+
+def declared_by(kind: pa.DataType) -> Type:
+    """The type that a case would declare for values of an Arrow type: where a file alone says what its rows are."""
+    if pt.is_dictionary(kind):
+        return declared_by(kind.value_type)
+    name = next((name for name, holds in FAMILIES.items() if holds(kind)), "string")
+    return _DECLARED[name](kind) if name in _DECLARED else name
+
+
+_DECLARED: dict[str, Callable[[pa.DataType], Type]] = {
+    "int": lambda t: "int" if t.bit_width < _WIDEST and not pt.is_uint32(t) else "long",
+    "float": lambda t: "float" if t.bit_width < _WIDEST else "double",
+    "timestamp": lambda t: "local-timestamp" if t.tz is None else "timestamp",
+    "decimal": lambda t: f"decimal({t.precision},{t.scale})",
+    "record": lambda t: {"type": "record", "fields": [{"name": f.name, "type": declared_by(f.type)} for f in t]},
+    "map": lambda t: {"type": "map", "values": declared_by(t.item_type)},
+    "array": lambda t: {"type": "array", "items": declared_by(t.value_type)},
+}
 
 
 def from_arrow(value: pa.Scalar, declared: Type) -> Any:

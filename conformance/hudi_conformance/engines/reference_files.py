@@ -1,0 +1,179 @@
+"""One file as the reference sees it, in the contract's shape (`schemas/file-inspection.json`)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from hudi_conformance.engines.avro_values import canonical_record
+from hudi_conformance.rows import canonical
+from hudi_conformance.values import declared_by
+from hudi_reference.files.bloom import decode_filter
+from hudi_reference.files.hfile.cell import Entry
+from hudi_reference.files.hfile.reader import HFile, open_hfile
+from hudi_reference.files.inspection.base import BLOOM_FILTER, BLOOM_TYPE, FOOTER_KEYS, inspect_base
+from hudi_reference.files.inspection.kind import KnownFile, identify, locate
+from hudi_reference.files.inspection.log import InspectedBlock, InspectedLog, inspect_log
+from hudi_reference.files.inspection.records import Records
+from hudi_reference.files.log.block import FORMAT_VERSION, BlockType, CorruptBlock, HeaderKey
+
+#: Block types in the words of the contract.
+BLOCKS = {
+    BlockType.COMMAND: "command",
+    BlockType.DELETE: "delete",
+    BlockType.CORRUPT: "corrupt",
+    BlockType.AVRO_DATA: "avro",
+    BlockType.HFILE_DATA: "hfile",
+    BlockType.PARQUET_DATA: "parquet",
+    BlockType.CDC_DATA: "cdc",
+}
+#: Wrappers of ordering values in the words of the contract, with the Avro type of their `value`.
+WRAPPERS: dict[str, tuple[str, Any]] = {
+    "BooleanWrapper": ("boolean", "boolean"),
+    "IntWrapper": ("int", "int"),
+    "LongWrapper": ("long", "long"),
+    "FloatWrapper": ("float", "float"),
+    "DoubleWrapper": ("double", "double"),
+    "BytesWrapper": ("bytes", "bytes"),
+    "StringWrapper": ("string", "string"),
+    "DateWrapper": ("date", {"type": "int", "logicalType": "date"}),
+    "LocalDateWrapper": ("date", {"type": "int", "logicalType": "date"}),
+    "DecimalWrapper": ("decimal", {"type": "bytes", "logicalType": "decimal", "precision": 30, "scale": 15}),
+    "TimeMicrosWrapper": ("time-micros", {"type": "long", "logicalType": "time-micros"}),
+    "TimestampMicrosWrapper": ("timestamp-micros", {"type": "long", "logicalType": "timestamp-micros"}),
+}
+
+
+def inspect_file(uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
+    """What one file holds. Raises a HudiError for a file that no reader may accept.
+
+    `keys` and `prefix` are looked up in an HFile; a base file's bloom filter is asked for the keys.
+    """
+    file = identify(*locate(uri))
+    if file.format == "log":
+        return log_file(inspect_log(file.storage, file.path))
+    if file.format == "hfile":
+        return hfile(open_hfile(file.storage, file.path), keys, prefix)
+    return base_file(file, keys)
+
+
+def log_file(found: InspectedLog) -> dict[str, Any]:
+    """The blocks of a log file; its failure is raised."""
+    if found.failure is not None:
+        raise found.failure
+    return {"format": "log", "blocks": [log_block(block) for block in found.blocks]}
+
+
+def log_block(found: InspectedBlock) -> dict[str, Any]:
+    """One block; what cannot be decoded is absent, and `error` says why."""
+    block = found.block
+    shown: dict[str, Any] = {"offset": block.offset, "length": block.size, "type": BLOCKS[block.kind]}
+    if isinstance(block, CorruptBlock):
+        return shown | {"reason": block.reason}
+    shown |= {"version": FORMAT_VERSION, "header": headers(block.header), "footer": headers(getattr(block, "footer", {}))}
+    if found.content_version is not None:
+        shown["content_version"] = found.content_version
+    if found.rows is not None:
+        shown["rows"] = json_rows(found.rows)
+    if found.deletes is not None:
+        shown["deletes"] = [delete(entry) for entry in found.deletes]
+    if found.positions is not None:
+        shown["positions"] = [str(position) for position in found.positions.first]
+    if found.error is not None:
+        shown["error"] = str(found.error)
+    return shown
+
+
+def headers(entries: Mapping[int, str]) -> dict[str, str]:
+    """A header or footer by the names of its keys; by the number of one that nobody knows."""
+    return {header_name(key): text for key, text in entries.items()}
+
+
+def header_name(number: int) -> str:
+    """The name of a header key, or its number."""
+    return HeaderKey(number).name if number in HeaderKey.__members__.values() else str(number)
+
+
+def json_rows(rows: "pa.Table | Records") -> list[dict[str, Any]]:
+    """Rows as canonical values, in stored order; of a union of records the value of its branch."""
+    if isinstance(rows, Records):
+        return [canonical_record(value, rows.schema) for value in rows.values]
+    return canonical(rows, {field.name: declared_by(field.type) for field in rows.schema})
+
+
+def delete(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """One entry of a delete block, with the type of its ordering value."""
+    return {"key": entry["recordKey"], "partition": entry["partitionPath"], "ordering": ordering(entry["orderingVal"])}
+
+
+def ordering(stored: Any) -> dict[str, Any] | None:
+    """An ordering value as stored, type and value; a list of such for several ordering fields."""
+    if stored is None:
+        return None
+    name, record = stored
+    wrapper = name.rpartition(".")[2]
+    if wrapper == "ArrayWrapper":
+        return {"type": "array", "value": [ordering(part) for part in record["wrappedValues"] or ()]}
+    word, declared = WRAPPERS[wrapper]
+    return {"type": word, "value": canonical_record({"value": record["value"]}, _holder(declared))["value"]}
+
+
+def _holder(declared: Any) -> dict[str, Any]:
+    return {"type": "record", "name": "holder", "fields": [{"name": "value", "type": declared}]}
+
+
+def hfile(found: HFile, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
+    """An HFile with all its entries."""
+    metas = {name: found.meta(name) or b"" for name in found.metas}
+    shown: dict[str, Any] = {
+        "format": "hfile",
+        "compression": compression(found),
+        "levels": found.trailer.data_index_levels,
+        "entries": entries(found),
+        "meta": {name: content.hex() for name, content in metas.items()},
+        "info": {name: value.hex() for name, value in found.info.items()},
+    }
+    if keys is not None or prefix is not None:
+        shown["found"] = entries(look_up(found, keys or (), prefix))
+    if "bloomFilter" in metas:
+        kind = found.info.get("bloomFilterTypeCode", b"SIMPLE").decode()
+        shown["bloom"] = bloom(metas["bloomFilter"].decode("ascii", "replace"), kind, found.place.path, keys)
+    return shown
+
+
+def compression(found: HFile) -> str:
+    """The codec of an HFile in the word of the contract."""
+    return {1: "gz", 2: "none"}[found.trailer.compression]
+
+
+def look_up(found: HFile, keys: Sequence[str], prefix: str | None) -> list[Entry]:
+    """The entries of these keys and those that begin with `prefix`, in the order of the file."""
+    chosen = list(found.get(*keys)) if keys else []
+    begun = list(found.prefix(prefix)) if prefix is not None else []
+    rows = {entry.row for entry in begun}
+    return sorted([*begun, *(entry for entry in chosen if entry.row not in rows)], key=lambda entry: entry.row)
+
+
+def entries(found: Iterable[Entry]) -> list[dict[str, str]]:
+    """Keys as text, values as hex."""
+    return [{"key": row.decode("utf-8", "backslashreplace"), "value": value.hex()} for row, value in found]
+
+
+def base_file(file: KnownFile, keys: Sequence[str] | None = None) -> dict[str, Any]:
+    """A Parquet or ORC base file with all its rows."""
+    found = inspect_base(file)
+    shown: dict[str, Any] = {
+        "format": file.format,
+        "rows": json_rows(found.rows()),
+        "footer": {key: found.footer[key] for key in FOOTER_KEYS if key in found.footer},
+    }
+    if BLOOM_FILTER in found.footer:
+        shown["bloom"] = bloom(found.footer[BLOOM_FILTER], found.footer.get(BLOOM_TYPE, "SIMPLE"), file.path, keys)
+    return shown
+
+
+def bloom(text: str, kind: str, path: str, keys: Sequence[str] | None = None) -> dict[str, Any]:
+    """A bloom filter's parameters, and which of the keys it may hold."""
+    found = decode_filter(kind, text, path)
+    shown = {"type": found.kind.value, "hashes": found.hashes, "bits": str(found.bits)}
+    return shown if keys is None else shown | {"may_hold": found.may_hold(keys)}

@@ -1,0 +1,105 @@
+"""What a Parquet or ORC base file holds: rows, the entries of its footer, and how it is cut into parts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import orc
+
+from hudi_reference.errors import MalformedBaseFile
+from hudi_reference.files.inspection.kind import KnownFile
+from hudi_reference.files.parquet import missing, read_base_file
+from hudi_reference.requirement import implements
+
+BLOOM_FILTER = "org.apache.hudi.bloomfilter"
+BLOOM_TYPE = "hoodie_bloom_filter_type_code"
+MIN_KEY, MAX_KEY = "hoodie_min_record_key", "hoodie_max_record_key"
+#: The entries of a footer that are Apache Hudi's, without the filter itself.
+FOOTER_KEYS = (MIN_KEY, MAX_KEY, BLOOM_TYPE)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A row group of Parquet or a stripe of ORC. `size` in bytes, uncompressed; None where the format does not say."""
+
+    rows: int
+    size: int | None
+
+
+@dataclass(frozen=True)
+class InspectedBase:
+    """A base file without its rows: `footer` as text by key, `compression` as the library names it."""
+
+    file: KnownFile
+    schema: pa.Schema
+    footer: Mapping[str, str]
+    writer: str
+    compression: str
+    parts: tuple[Part, ...]
+
+    @property
+    def row_count(self) -> int:
+        """How many rows the footer promises."""
+        return sum(part.rows for part in self.parts)
+
+    def rows(self) -> pa.Table:
+        """All rows in stored order. Raises MalformedBaseFile."""
+        if self.file.format == "parquet":
+            return read_base_file(self.file.storage, self.file.path)
+        try:
+            with self.file.storage.open(self.file.path) as source:
+                return orc.ORCFile(source).read()
+        except (pa.ArrowException, OSError) as error:
+            raise _malformed(self.file, error) from error
+
+
+@implements("BF-002")
+def inspect_base(file: KnownFile) -> InspectedBase:
+    """The footer of a base file. Raises MissingDataFile, MalformedBaseFile."""
+    try:
+        with file.storage.open(file.path) as source:
+            return _parquet(file, source) if file.format == "parquet" else _orc(file, source)
+    except FileNotFoundError as error:
+        raise missing(file.path) from error
+    except (pa.ArrowException, OSError) as error:
+        raise _malformed(file, error) from error
+
+
+def _parquet(file: KnownFile, source: pa.NativeFile) -> InspectedBase:
+    found = pq.ParquetFile(source)
+    footer = found.metadata
+    groups = [footer.row_group(i) for i in range(footer.num_row_groups)]
+    codecs = sorted({group.column(i).compression for group in groups for i in range(group.num_columns)})
+    return InspectedBase(
+        file,
+        found.schema_arrow,
+        _texts(footer.metadata),
+        footer.created_by,
+        ", ".join(codecs),
+        tuple(Part(group.num_rows, group.total_byte_size) for group in groups),
+    )
+
+
+def _orc(file: KnownFile, source: pa.NativeFile) -> InspectedBase:
+    found = orc.ORCFile(source)
+    parts = tuple(Part(found.read_stripe(i).num_rows, None) for i in range(found.nstripes))
+    writer = f"{found.writer} {found.software_version}".strip()
+    return InspectedBase(file, found.schema, _texts(found.metadata), writer, str(found.compression), parts)
+
+
+def _texts(footer: Mapping[bytes, bytes] | None) -> dict[str, str]:
+    return {_text(key): _text(value) for key, value in (footer or {}).items()}
+
+
+def _text(value: bytes | str) -> str:
+    return value if isinstance(value, str) else value.decode("utf-8", "backslashreplace")
+
+
+def _malformed(file: KnownFile, error: Exception) -> MalformedBaseFile:
+    magics = {"parquet": "PAR1 at both ends and a footer", "orc": "ORC at both ends and a footer"}
+    return MalformedBaseFile(
+        f"not a whole {file.format.capitalize() if file.format == 'parquet' else 'ORC'} file",
+        rule="BF-002", path=file.path, expected=magics[file.format], found=str(error).splitlines()[0],
+        cure="restore the file, or roll the action back that wrote it",
+    )  # fmt: skip

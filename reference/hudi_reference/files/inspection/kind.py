@@ -1,0 +1,101 @@
+"""What a file is: told by its bytes first, then compared with what its name says."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import unquote, urlsplit
+
+from hudi_reference.errors import UnsupportedFileFormat
+from hudi_reference.files.hfile.block import BlockType
+from hudi_reference.files.hfile.trailer import MAGIC as HFILE_TRAILER
+from hudi_reference.files.hfile.trailer import SIZE as TRAILER_SIZE
+from hudi_reference.files.log.block import MAGIC as LOG_BLOCK
+from hudi_reference.files.parquet import missing
+from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name
+from hudi_reference.requirement import implements
+from hudi_reference.storage import Storage, storage_of
+
+Format = Literal["log", "hfile", "parquet", "orc"]
+
+#: A file's first bytes by format.
+HEADS: dict[bytes, Format] = {
+    LOG_BLOCK: "log",
+    b"PAR1": "parquet",
+    b"ORC": "orc",
+    **{kind.value: "hfile" for kind in BlockType},
+}
+#: The formats in words.
+WORDS: dict[Format, str] = {"log": "log file", "hfile": "HFile", "parquet": "Parquet file", "orc": "ORC file"}
+
+
+@dataclass(frozen=True)
+class KnownFile:
+    """A file that is one of the format's. `size` in bytes; `name` taken apart, None where it follows no grammar."""
+
+    storage: Storage
+    path: str
+    size: int
+    format: Format
+    name: BaseFileName | LogFileName | None
+
+    @property
+    def contradiction(self) -> str | None:
+        """What is wrong between name and content, None where they agree or the name says nothing."""
+        said = said_by(self.name)
+        if said is None or said == self.format:
+            return None
+        return f"named like a {WORDS[said]}, but its bytes are those of a {WORDS[self.format]}"
+
+
+def locate(uri: str | Path) -> tuple[Storage, str]:
+    """The storage of the folder that a file lies in, and the file's name there: a path, `file://`, `s3://` or `memory://`."""
+    text = str(uri.absolute()) if isinstance(uri, Path) else uri
+    folder, _, name = text.rpartition("/")
+    is_file_uri = urlsplit(text).scheme == "file"
+    return storage_of(folder or ("/" if text.startswith("/") else ".")), unquote(name) if is_file_uri else name
+
+
+@implements("BF-001", "BF-010")
+def identify(storage: Storage, path: str) -> KnownFile:
+    """What the file at `path` is.
+
+    Its bytes say so where they can; of a damaged or empty file its name. Raises MissingDataFile, and UnsupportedFileFormat
+    for a file that is neither by its bytes nor by its name one of the format's.
+    """
+    info = storage.head(path)
+    if info is None:
+        raise missing(path)
+    head = storage.get(path, 0, 8)
+    tail = storage.get(path, max(0, info.size - TRAILER_SIZE), TRAILER_SIZE)
+    name = parse_data_file_name(path.rpartition("/")[2])
+    found = _format(head, tail) or said_by(name)
+    if found is None:
+        raise UnsupportedFileFormat(
+            "no file of the format", rule="BF-010", path=path, offset=0,
+            expected="a log file (#HUDI#), Parquet (PAR1), ORC (ORC) or HFile (DATABLK*)",
+            found=f"{head.hex(' ')} ({head.decode('ascii', 'replace')!r})" if head else "an empty file",
+            cure="give a base or log file of a table, or the table's folder",
+        )  # fmt: skip
+    return KnownFile(storage, path, info.size, found, name)
+
+
+def said_by(name: BaseFileName | LogFileName | None) -> Format | None:
+    """The format that a name promises."""
+    if name is None:
+        return None
+    if isinstance(name, LogFileName):
+        return "log"
+    formats: dict[str, Format] = {"parquet": "parquet", "orc": "orc", "hfile": "hfile"}
+    return formats[name.extension]
+
+
+def _format(head: bytes, tail: bytes) -> Format | None:
+    """By the first bytes; by the last ones where the first are damaged."""
+    for magic, found in HEADS.items():
+        if head.startswith(magic):
+            return found
+    if tail.startswith(HFILE_TRAILER) and len(tail) == TRAILER_SIZE:
+        return "hfile"
+    if tail.endswith(b"PAR1"):
+        return "parquet"
+    return "orc" if tail[-4:-1] == b"ORC" else None
