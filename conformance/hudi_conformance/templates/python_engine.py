@@ -129,7 +129,12 @@ def local_path(uri: str) -> Path:
 
 def refuse(message: dict[str, Any]) -> dict[str, Any]:
     """Work that is still to come."""
-    feature = {"inspect": "inspect.table", "write": f"write.{message.get('operation')}"}.get(message["op"], message["op"])
+    named = {
+        "inspect": "inspect.table",
+        "write": f"write.{message.get('operation')}",
+        "compute": f"compute.{message.get('function')}",
+    }
+    feature = named.get(message["op"], message["op"])
     raise Refused(feature.replace("_", "-"), "not offered")
 
 
@@ -138,7 +143,7 @@ def unknown(message: dict[str, Any]) -> dict[str, Any]:
     raise ValueError(f"unknown operation {message['op']}")
 
 
-WORK = {"read": read, "inspect": refuse, "create": refuse, "write": refuse}
+WORK = {"read": read, "inspect": refuse, "create": refuse, "write": refuse, "compute": refuse}
 
 
 def answer(message: dict[str, Any]) -> dict[str, Any]:
