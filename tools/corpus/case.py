@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Json = Any
+#: Characters from which on nobody reads a file of JSON.
+LONG = 40_000
 Verdict = Literal["valid", "must-refuse", "must-recover"]
 
 
@@ -163,8 +165,11 @@ class VectorCase(Case):
 
 
 def to_json(content: Json) -> bytes:
-    """Readable JSON that depends on nothing but its content."""
-    return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
+    """JSON that depends on nothing but its content; readable unless it is long."""
+    text = json.dumps(content, indent=2, ensure_ascii=False)
+    if len(text) > LONG:
+        text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
+    return (text + "\n").encode()
 
 
 def lines(items: Sequence[Json]) -> bytes:

@@ -11,6 +11,8 @@ from pathlib import Path
 import tools.corpus
 from tools.corpus.case import Case
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 @dataclass(frozen=True)
 class Made:
@@ -33,10 +35,11 @@ def everything(pattern: str = "*") -> list[Made]:
 
 
 def _all() -> Iterator[Made]:
-    for name in sorted(_modules()):
-        make = getattr(importlib.import_module(name), "cases", None)
+    for module in map(importlib.import_module, sorted(_modules())):
+        make = getattr(module, "cases", None)
         if make is not None:
-            yield from (Made(case, name.replace(".", "/") + ".py") for case in make())
+            source = Path(str(module.__file__)).relative_to(ROOT).as_posix()
+            yield from (Made(case, source) for case in make())
 
 
 def _modules() -> Iterator[str]:

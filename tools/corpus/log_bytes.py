@@ -1,0 +1,170 @@
+"""Log files put together byte by byte, and what inspecting them must show.
+
+    field            width   value
+    magic            6       #HUDI#
+    block length     8       from the version through the trailer: size of the block - 14
+    version          4       1
+    type             4       0 command, 1 delete, 2 never written, 3 Avro, 4 HFile, 5 Parquet, 6 change capture
+    header           -       4: number of entries, then for each 4: key, 4: length, text in UTF-8
+    content length   8
+    content          -
+    footer           -       a map like the header
+    trailer          8       block length + 6
+
+All integers are big-endian.
+"""
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+Json = Any
+MAGIC = b"#HUDI#"
+TYPES = {"command": 0, "delete": 1, "avro": 3, "hfile": 4, "parquet": 5, "cdc": 6}
+INSTANT, TARGET, SCHEMA, COMMAND, COMPACTED, POSITIONS, IDENTIFIER, PARTIAL, BASE_INSTANT = range(9)
+NAMES = (
+    "INSTANT_TIME",
+    "TARGET_INSTANT_TIME",
+    "SCHEMA",
+    "COMMAND_BLOCK_TYPE",
+    "COMPACTED_BLOCK_TIMES",
+    "RECORD_POSITIONS",
+    "BLOCK_IDENTIFIER",
+    "IS_PARTIAL",
+    "BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS",
+)
+
+FILE_ID = "f0000000-0000-4000-8000-000000000001-0"
+
+
+def at(second: int) -> str:
+    """An instant time."""
+    return f"202501010000{second:02}000"
+
+
+def name(second: int = 0, version: int = 1, token: str = "0-1-2", suffix: str = "") -> str:
+    """The name of a log file."""
+    return f".{FILE_ID}_{at(second)}.log.{version}_{token}{suffix}"
+
+
+def int4(value: int) -> bytes:
+    """Four bytes."""
+    return struct.pack(">i", value)
+
+
+def int8(value: int) -> bytes:
+    """Eight bytes."""
+    return struct.pack(">q", value)
+
+
+def framed(data: Sequence[bytes], version: int = 3) -> bytes:
+    """The content of an Avro data block: content version, count, and each datum behind its length."""
+    return int4(version) + int4(len(data)) + b"".join(int4(len(one)) + one for one in data)
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block. `header` and `footer` are (key, text) as stored; `shows` is what inspecting shows beside the envelope."""
+
+    kind: str
+    header: Sequence[tuple[int, str]]
+    content: bytes = b""
+    shows: Mapping[str, Json] = field(default_factory=dict)
+    footer: Sequence[tuple[int, str]] = ()
+    version: int = 1
+
+    def having(self, **changes: Any) -> Self:
+        """The same block with other fields."""
+        return replace(self, **changes)
+
+    def fields(self) -> list[tuple[str, bytes]]:
+        """The parts of the block by name, in order."""
+        body = [
+            ("version", int4(self.version)),
+            ("type", int4(TYPES[self.kind])),
+            *_map("header", self.header),
+            ("content-length", int8(len(self.content))),
+            ("content", self.content),
+            *_map("footer", self.footer),
+        ]
+        length = sum(len(part) for _, part in body) + 8
+        return [("magic", MAGIC), ("length", int8(length)), *body, ("trailer", int8(length + 6))]
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the block."""
+        return b"".join(part for _, part in self.fields())
+
+    def place(self, name: str) -> tuple[int, int]:
+        """Offset (from the block's start) and width of a part."""
+        offset = 0
+        for part, content in self.fields():
+            if part == name:
+                return offset, len(content)
+            offset += len(content)
+        raise KeyError(name)
+
+    def inspection(self, offset: int) -> Json:
+        """What inspecting shows of the block when it lies at `offset`."""
+        envelope = {"offset": offset, "length": len(self.data), "type": self.kind, "version": self.version}
+        header = {_name(key): text for key, text in self.header}
+        return {**envelope, "header": header, "footer": {str(k): t for k, t in self.footer}, **self.shows}
+
+
+def _map(what: str, entries: Sequence[tuple[int, str]]) -> Iterator[tuple[str, bytes]]:
+    yield f"{what}-count", int4(len(entries))
+    for number, (key, text) in enumerate(entries):
+        yield f"{what}-{number}-key", int4(key)
+        yield f"{what}-{number}-length", int4(len(text.encode()))
+        yield f"{what}-{number}-text", text.encode()
+
+
+def _name(key: int) -> str:
+    return NAMES[key] if 0 <= key < len(NAMES) else str(key)
+
+
+Part = Block | bytes
+
+
+def data_of(*parts: Part) -> bytes:
+    """The bytes of a file of whole blocks and of bytes that are no block."""
+    return b"".join(part if isinstance(part, bytes) else part.data for part in parts)
+
+
+def inspection(*parts: Part) -> Json:
+    """What inspecting such a file shows: whole blocks, and a corrupt one for each stretch up to the next magic."""
+    blocks, offset = [], 0
+    for part in parts:
+        if isinstance(part, bytes):
+            blocks += [corrupt(offset + start, length) for start, length in _stretches(part)]
+            offset += len(part)
+        else:
+            blocks.append(part.inspection(offset))
+            offset += len(part.data)
+    return {"format": "log", "blocks": blocks}
+
+
+def corrupt(offset: int, length: int) -> Json:
+    """The block that stands for bytes that are part of no whole one."""
+    return {"offset": offset, "length": length, "type": "corrupt"}
+
+
+def without_corrupt(found: Json) -> Json:
+    """The same inspection by a reader that passes over stray bytes without a word."""
+    return {**found, "blocks": [block for block in found["blocks"] if block["type"] != "corrupt"]}
+
+
+def envelopes(found: Json) -> Json:
+    """The same inspection, without what the blocks hold."""
+    kept = ("offset", "length", "type")
+    return {**found, "blocks": [{key: block[key] for key in kept} for block in found["blocks"]]}
+
+
+def _stretches(junk: bytes) -> Iterator[tuple[int, int]]:
+    start = 0
+    while start < len(junk):
+        following = junk.find(MAGIC, start + 1)
+        end = len(junk) if following < 0 else following
+        yield start, end - start
+        start = end
