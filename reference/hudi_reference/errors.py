@@ -84,12 +84,20 @@ class MalformedInstantName(MalformedTable):
     """A file of the timeline folder claims to be an instant and is not one."""
 
 
+class MalformedInstantTime(MalformedTable):
+    """An instant time that is no moment, where a moment is needed: a counter, a reserved time, a day that does not exist."""
+
+
 class MalformedMetadata(MalformedTable):
     """The content of an action's file cannot be decoded, or is not the record that the action carries."""
 
 
 class MalformedHistory(MalformedTable):
     """A manifest or level file of the timeline history is missing or cannot be read."""
+
+
+class MalformedIndexEntry(MalformedTable):
+    """A key or value of the metadata table is not what its partition holds."""
 
 
 class MalformedSchema(MalformedTable):
@@ -110,6 +118,10 @@ class MissingDataFile(MalformedTable):
 
 class MalformedBaseFile(MalformedTable):
     """A base file is cut, or is not of the table's base file format."""
+
+
+class MalformedBloomFilter(MalformedTable):
+    """The bytes of a bloom filter are cut, or its sizes do not fit each other."""
 
 
 class MalformedLogFile(MalformedTable):
@@ -146,6 +158,12 @@ class UnsupportedFileFormat(UnsupportedFeature):
     """A base file format or log block type that this implementation does not read."""
 
     feature = "file-format"
+
+
+class UnsupportedBloomFilter(UnsupportedFeature):
+    """A kind of bloom filter, or a hash function in one, that this implementation does not know."""
+
+    feature = "bloom-filter"
 
 
 class UnsupportedSchema(UnsupportedFeature):

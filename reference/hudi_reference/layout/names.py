@@ -1,13 +1,18 @@
 """Names of base files and log files, spec "File Layout Hierarchy", "Base Files", "Log Files".
 
     base file   <file id>_<write token>_<requested instant>.<extension>
-    log file    .<file id>_<requested instant>.log.<version>_<write token>[.cdc]
+    log file    .<file id>_<requested instant>.log.<version>[_<write token>[.cdc]]
+    token       <task partition>-<stage>-<attempt of the task>, three numbers
 
 The write token only keeps the attempts of one task apart; it orders nothing. A log file's instant is that of the action that
 wrote it (in tables upgraded from version 6: that of its base file). Two files with the same instant are told apart by version.
+
+Apache Hudi 1.0 looks for a log file's name anywhere in a name, and so takes checksum files (`..<name>.crc`), archived timelines
+(`.commits_.archive.1_1-0-1`) and temporary files for log files; since 1.1 a name has to match from end to end, as here.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hudi_reference.errors import MalformedFileName
@@ -16,6 +21,8 @@ from hudi_reference.requirement import implements
 #: Extensions of base files and the table's name of their format.
 BASE_EXTENSIONS = {"parquet": "PARQUET", "orc": "ORC", "hfile": "HFILE"}
 PARTITION_METAFILE = ".hoodie_partition_metadata"
+#: Versions of log files are 32-bit numbers.
+GREATEST_VERSION = 2**31 - 1
 
 _BASE = re.compile(r"([^_/]+)_(\d+-\d+-\d+)_(\d+)\.(parquet|orc|hfile)", re.ASCII)
 _LOG = re.compile(r"\.([^_/]+)_(\d+)\.log\.(\d+)(?:_(\d+-\d+-\d+)(\.cdc)?)?", re.ASCII)
@@ -38,7 +45,7 @@ class BaseFileName:
 @implements("LF-002", "LF-003", "LF-004", "LF-005", "LF-006")
 @dataclass(frozen=True)
 class LogFileName:
-    """A log file's name, taken apart. `cdc` marks change data, which no merge reads."""
+    """A log file's name, taken apart. `cdc` marks change data, which no merge reads; very old files have no write token."""
 
     file_id: str
     instant: str
@@ -61,24 +68,55 @@ def parse_data_file_name(name: str) -> BaseFileName | LogFileName | None:
     """The data file that a name stands for; None for any other file (checksums, partition metadata, foreign files)."""
     if base := _BASE.fullmatch(name):
         return BaseFileName(*base.groups())
-    if log := _LOG.fullmatch(name):
-        file_id, instant, version, token, cdc = log.groups()
-        return LogFileName(file_id, instant, int(version), token or "", cdc is not None)
-    return None
+    log = _LOG.fullmatch(name)
+    if log is None or len(log[3]) > 10 or int(log[3]) > GREATEST_VERSION:
+        return None
+    file_id, instant, version, token, cdc = log.groups()
+    return LogFileName(file_id, instant, int(version), token or "", cdc is not None)
 
 
+@implements("LF-002")
 def require_log_file_name(name: str) -> LogFileName:
     """The log file that a name stands for; raises MalformedFileName for any other name."""
     found = parse_data_file_name(name)
     if not isinstance(found, LogFileName):
         raise MalformedFileName(
-            "not the name of a log file",
-            rule="LF-002",
-            path=name,
-            expected=".<file id>_<instant>.log.<version>_<write token>",
-            found=name,
-        )
+            "not the name of a log file", rule="LF-002", path=name, found=_looks_like(name),
+            expected=f".<file id>_<instant>.log.<version up to {GREATEST_VERSION}>_<write token>",
+        )  # fmt: skip
     return found
+
+
+@implements("BF-003")
+def require_base_file_name(name: str) -> BaseFileName:
+    """The base file that a name stands for; raises MalformedFileName for any other name."""
+    found = parse_data_file_name(name)
+    if not isinstance(found, BaseFileName):
+        raise MalformedFileName(
+            "not the name of a base file", rule="BF-003", path=name, found=_looks_like(name),
+            expected=f"<file id>_<write token>_<instant>.<{', '.join(BASE_EXTENSIONS)}>",
+        )  # fmt: skip
+    return found
+
+
+def _looks_like(name: str) -> str:
+    """What a name that is none of the wanted kind may be, for people."""
+    known = parse_data_file_name(name)
+    if known is not None:
+        return f"a {'log' if isinstance(known, LogFileName) else 'base'} file's name"
+    if "/" in name:
+        return "a path, not a name"
+    if name.endswith(".crc"):
+        return "a checksum file, which stands beside the file it is of"
+    if ".archive." in name:
+        return "an archived timeline of layout 1"
+    return repr(name)
+
+
+@implements("LF-005")
+def in_merge_order(names: Iterable[str]) -> list[str]:
+    """Names of the log files of one slice in the order in which they are merged; raises MalformedFileName."""
+    return sorted(names, key=lambda name: require_log_file_name(name).merge_order)
 
 
 def split_path(path: str) -> tuple[str, str]:

@@ -17,6 +17,7 @@ NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 #: What URL encoding escapes: control characters and those that mean something in a path.
 _ESCAPED = re.compile(r"""[\x00-\x1f\x7f"#%'*/:=?\\{\[\]^]""")
+_ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
 
 
 @implements("PROP-016", "LAY-006")
@@ -36,9 +37,22 @@ def partition_path(fields: Sequence[str], values: Iterable[Any], *, hive_style: 
     return "/".join(levels)
 
 
+@implements("PROP-016")
 def escape(text: str) -> str:
-    """`text` with the characters that may not stand in one folder's name as `%XX`."""
-    return _ESCAPED.sub(lambda match: f"%{ord(match[0]):02X}", text)
+    """`text` with the characters that may not stand in one folder's name as `%XX`; the folder of nulls for an empty text.
+
+    Characters beyond ASCII, blanks and dots stay as they are: this is not the encoding of URLs.
+    """
+    return _ESCAPED.sub(lambda match: f"%{ord(match[0]):02X}", text) or NULL_PARTITION
+
+
+@implements("PROP-016")
+def unescape(text: str) -> str:
+    """The value that was escaped to `text`, but for the folder of nulls, which stays what it is.
+
+    `%XX` is the character of that number, never a byte of UTF-8; a `%` without two hexadecimal digits behind it is a `%`.
+    """
+    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
 
 
 def value_text(value: Any) -> str:

@@ -25,13 +25,19 @@ def record_keys(rows: pa.Table, fields: Sequence[str]) -> pa.Array:
     if len(fields) == 1:
         _check_present(texts[0], fields[0])
         return texts[0]
-    values = list(zip(*(text.to_pylist() for text in texts), strict=True))
-    if any(not any(row) for row in values):
+    values = zip(*(text.to_pylist() for text in texts), strict=True)
+    return pa.array([composite_key(fields, row) for row in values], pa.string())
+
+
+@implements("PROP-007", "META-007")
+def composite_key(fields: Sequence[str], values: Sequence[str | None]) -> str:
+    """The record key of several fields: `field:value` joined by commas, `__null__` and `__empty__` for what has no text.
+
+    Nothing is escaped, so a comma or colon in a value makes the key ambiguous (never two keys from one row). Raises InvalidRows
+    where no field has a value.
+    """
+    if not any(values):
         raise InvalidRows("a row without a key", rule="META-007", expected="a value in one key field at least", found="nulls")
-    return pa.array([_composite(fields, row) for row in values], pa.string())
-
-
-def _composite(fields: Sequence[str], values: Sequence[str | None]) -> str:
     marks = {None: "__null__", "": "__empty__"}
     return ",".join(f"{field}:{marks.get(value, value)}" for field, value in zip(fields, values, strict=True))
 

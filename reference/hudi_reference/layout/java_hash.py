@@ -1,0 +1,30 @@
+"""Hash codes of Java, which decide where the deployed format puts a key.
+
+Numbers of 32 bits with sign, by wrap-around; the unit of a text is the UTF-16 code unit, not the character.
+"""
+
+from collections.abc import Iterable
+
+
+def string_hash(text: str) -> int:
+    """`String.hashCode`: h = 31 * h + c over the UTF-16 code units."""
+    units = memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H")
+    return _combined(0, units)
+
+
+def list_hash(texts: Iterable[str | None]) -> int:
+    """`List.hashCode`: from 1 on, h = 31 * h + the hash of the text, 0 for null."""
+    return _combined(1, (0 if text is None else string_hash(text) for text in texts))
+
+
+def _combined(start: int, parts: Iterable[int]) -> int:
+    number = start
+    for part in parts:
+        number = (31 * number + part) & 0xFFFFFFFF
+    return number - (number >> 31 << 32)
+
+
+def remainder(dividend: int, divisor: int) -> int:
+    """Java's `%`: the sign is that of the dividend."""
+    rest = abs(dividend) % divisor
+    return -rest if dividend < 0 else rest

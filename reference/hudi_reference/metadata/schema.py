@@ -1,0 +1,94 @@
+"""The Avro schema of the metadata table's records, as Apache Hudi 1.0 stores it.
+
+A reader takes the schema that a file holds, which may have more fields; a writer stores this one.
+"""
+
+from typing import Any
+
+from hudi_reference.schema.avro import META_COLUMNS, AvroSchema
+
+NAMESPACE = "org.apache.hudi.avro.model"
+#: Strings of Java classes carry this mark; it means nothing to readers.
+_STRING = {"type": "string", "avro.java.string": "String"}
+#: Least and greatest decimals have one precision and scale, whatever those of their column.
+DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 30, "scale": 15}
+
+#: What a least or greatest value can be wrapped in, in the order of the union's branches after null.
+WRAPPERS: dict[str, Any] = {
+    "BooleanWrapper": "boolean",
+    "IntWrapper": "int",
+    "LongWrapper": "long",
+    "FloatWrapper": "float",
+    "DoubleWrapper": "double",
+    "BytesWrapper": "bytes",
+    "StringWrapper": _STRING,
+    "DateWrapper": "int",
+    "DecimalWrapper": DECIMAL,
+    "TimeMicrosWrapper": {"type": "long", "logicalType": "time-micros"},
+    "TimestampMicrosWrapper": "long",
+    "LocalDateWrapper": "int",
+}
+
+
+def _record(name: str, *fields: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "record", "name": name, "fields": list(fields)}
+
+
+def _field(name: str, avro_type: Any) -> dict[str, Any]:
+    return {"name": name, "type": avro_type}
+
+
+def _nullable(name: str, *branches: Any) -> dict[str, Any]:
+    return {"name": name, "type": ["null", *branches], "default": None}
+
+
+_FILE_INFO = _record("HoodieMetadataFileInfo", _field("size", "long"), _field("isDeleted", "boolean"))
+
+_BLOOM_FILTER = _record(
+    "HoodieMetadataBloomFilter",
+    _field("type", _STRING),
+    _field("timestamp", _STRING),
+    _field("bloomFilter", "bytes"),
+    _field("isDeleted", "boolean"),
+)
+
+_COLUMN_STATS = _record(
+    "HoodieMetadataColumnStats",
+    _nullable("fileName", _STRING),
+    _nullable("columnName", _STRING),
+    _nullable("minValue", *(_record(name, _field("value", avro_type)) for name, avro_type in WRAPPERS.items())),
+    _nullable("maxValue", *WRAPPERS),
+    *(_nullable(name, "long") for name in ("valueCount", "nullCount", "totalSize", "totalUncompressedSize")),
+    _field("isDeleted", "boolean"),
+    {"name": "isTightBound", "type": "boolean", "default": False},
+)
+
+_RECORD_INDEX = _record(
+    "HoodieRecordIndexInfo",
+    _nullable("partitionName", _STRING),
+    _nullable("fileIdHighBits", "long"),
+    _nullable("fileIdLowBits", "long"),
+    _nullable("fileIndex", "int"),
+    _nullable("fileId", _STRING),
+    _nullable("instantTime", "long"),
+    {"name": "fileIdEncoding", "type": "int", "default": 0},
+    _nullable("position", "long"),
+)
+
+_SECONDARY_INDEX = _record("HoodieSecondaryIndexInfo", _field("isDeleted", "boolean"))
+
+#: The record of every partition. The meta columns are there and not filled.
+SCHEMA: AvroSchema = {
+    **_record(
+        "HoodieMetadataRecord",
+        *(_nullable(name, "string") for name in META_COLUMNS),
+        _field("key", _STRING),
+        _field("type", "int"),
+        _field("filesystemMetadata", ["null", {"type": "map", "values": _FILE_INFO, "avro.java.string": "String"}]),
+        _nullable("BloomFilterMetadata", _BLOOM_FILTER),
+        _nullable("ColumnStatsMetadata", _COLUMN_STATS),
+        _nullable("recordIndexMetadata", _RECORD_INDEX),
+        _nullable("SecondaryIndexMetadata", _SECONDARY_INDEX),
+    ),
+    "namespace": NAMESPACE,
+}

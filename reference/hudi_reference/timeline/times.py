@@ -1,0 +1,40 @@
+"""Instant times as moments, spec "Timeline > Time".
+
+Only their order matters, and that is the order of their texts; the record index alone needs the moment that a time stands for
+(and then the zone that the table's instants are in, which is UTC here).
+"""
+
+import datetime
+import re
+
+from hudi_reference.errors import MalformedInstantTime
+from hudi_reference.requirement import implements
+
+#: yyyyMMddHHmmss and milliseconds. Seconds stand for their last millisecond; the metadata table once added further digits.
+_TIME = re.compile(r"(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(?:(\d{3})\d*)?", re.ASCII)
+_EPOCH = datetime.datetime(1970, 1, 1)
+_MILLISECOND = datetime.timedelta(milliseconds=1)
+
+
+@implements("IDX-020")
+def milliseconds_of(instant: str) -> int:
+    """The moment of an instant time, in milliseconds since the epoch, its digits taken for UTC.
+
+    Raises MalformedInstantTime for counters, for reserved times such as 00000000000000000, and for days that no calendar has.
+    """
+    match = _TIME.fullmatch(instant)
+    if match is None:
+        raise _no_moment(instant, f"{len(instant)} characters")
+    *fields, milliseconds = map(int, match.groups(default="999"))
+    try:
+        moment = datetime.datetime(*fields, microsecond=milliseconds * 1000)
+    except ValueError as error:
+        raise _no_moment(instant, str(error)) from error
+    return (moment - _EPOCH) // _MILLISECOND
+
+
+def _no_moment(instant: str, why: str) -> MalformedInstantTime:
+    return MalformedInstantTime(
+        "not a moment", rule="IDX-020", found=f"{instant!r}: {why}",
+        expected="yyyyMMddHHmmssSSS or yyyyMMddHHmmss, a day and time that exist",
+    )  # fmt: skip
