@@ -19,7 +19,7 @@ from pyspark.sql.types import StructType
 
 from hudi_reference import Table, open_table
 from hudi_reference.errors import InvalidQuery, Misuse, UnsupportedSchema
-from hudi_reference.files.parquet import missing
+from hudi_reference.files.missing import missing
 from hudi_reference.schema.avro import arrow_schema, parse_schema
 from hudi_reference.storage import LocalStorage
 from hudi_reference.table.file_groups import FileSlice

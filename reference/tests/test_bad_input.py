@@ -48,7 +48,6 @@ from hudi_reference.errors import (
     PathOutsideTable,
     TableExists,
     UnsupportedFeature,
-    UnsupportedFileFormat,
     UnsupportedTableFeature,
     WriteConflict,
 )
@@ -222,16 +221,16 @@ def test_a_damaged_base_file_is_an_error(damage: Callable[[bytes], bytes]) -> No
         table.delete(keys("1", p=["x"]))
 
 
-def test_a_base_file_of_another_format_is_refused() -> None:
-    """BF-010: an ORC file in the table is not read as if it were not there."""
+def test_a_base_file_of_another_format_than_its_name_says() -> None:
+    """BF-010: Parquet in a file that is called .orc is an error that names both."""
     table = sample("COPY_ON_WRITE")
     requested = table.timeline.completed[-1].requested
     path = data_files(table, requested)[0]
     orc = path.replace(".parquet", ".orc")
-    table.storage.put(orc, b"ORC")
+    table.storage.put(orc, table.storage.get(path))
     table.storage.delete(path)
     rewrite_metadata(table, lambda record: first_stat(record).update(path=orc))
-    with refused(table, UnsupportedFileFormat, "BF-010", orc):
+    with refused(table, MalformedBaseFile, "BF-010", orc):
         table.snapshot()
 
 

@@ -10,9 +10,9 @@ import pytest
 from reference_samples import FLAGGED_SCHEMA, names, new_table, rows_of, trip
 
 from hudi_reference import WritableTable
+from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.files.log.block import BlockType, HeaderKey, encode_block
 from hudi_reference.files.log.content import Delete, encode_deletes, encode_rows
-from hudi_reference.files.parquet import encode_base_file
 from hudi_reference.schema.avro import META_COLUMNS, arrow_schema, with_meta_columns
 from hudi_reference.timeline.metadata import COMMIT_METADATA_SCHEMA, WriteStat, write_commit_metadata
 

@@ -17,9 +17,9 @@ from tools.recipes.recipe import Row, Surgery
 from tools.recipes.schema import avro_record
 from tools.recipes.surgery import TIMELINE
 
+from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.files.log.block import BlockType, HeaderKey, encode_block
 from hudi_reference.files.log.content import Delete, encode_deletes, encode_rows
-from hudi_reference.files.parquet import encode_base_file
 from hudi_reference.schema.avro import arrow_schema, with_meta_columns
 from hudi_reference.timeline.avro_container import write_record
 from hudi_reference.timeline.metadata import COMMIT_METADATA_SCHEMA, WriteStat, write_commit_metadata

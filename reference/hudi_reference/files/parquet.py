@@ -1,39 +1,43 @@
 """Parquet base files, spec "Base Files"."""
 
 import io
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from hudi_reference.errors import MalformedBaseFile, MissingDataFile, UnsupportedFileFormat
-from hudi_reference.layout.names import parse_data_file_name, split_path
+from hudi_reference.errors import MalformedBaseFile
+from hudi_reference.files.footer import BaseFileFooter, from_key_values, key_values
 from hudi_reference.requirement import implements
-from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.storage import Storage
 
 #: Compression of written files; every reader of Parquet knows it and it costs a tenth of gzip's time.
 COMPRESSION = "zstd"
+_SCHEMA = "parquet.avro.schema"
 
 
-@implements("BF-002", "BF-010", "TYP-014")
-def read_base_file(storage: Storage, path: str, columns: Sequence[str] | None = None, *, threads: bool = False) -> pa.Table:
-    """The rows of a base file in file order: those of `columns` that it has, or all.
+@implements("BF-002", "TYP-014")
+def read_parquet(storage: Storage, path: str, columns: Sequence[str] | None, *, threads: bool) -> pa.Table:
+    """The rows of a Parquet file in file order; raises FileNotFoundError, MalformedBaseFile."""
+    with _opened(storage, path) as file:
+        wanted = None if columns is None else [c for c in columns if file.schema_arrow.get_field_index(c) >= 0]
+        return file.read(columns=wanted, use_threads=threads)
 
-    Raises MissingDataFile, MalformedBaseFile, UnsupportedFileFormat.
-    """
-    name = parse_data_file_name(split_path(path)[1])
-    if name is not None and getattr(name, "extension", "parquet") != "parquet":
-        raise UnsupportedFileFormat("not a Parquet base file", rule="BF-010", path=path, expected=".parquet", found=str(name))
+
+def read_parquet_footer(storage: Storage, path: str) -> BaseFileFooter:
+    """What a Parquet file says of itself; raises FileNotFoundError, MalformedBaseFile."""
+    with _opened(storage, path) as file:
+        return from_key_values(path, file.metadata.metadata or {}, _SCHEMA)
+
+
+@contextmanager
+def _opened(storage: Storage, path: str) -> Iterator[pq.ParquetFile]:
     try:
         with storage.open(path) as source:
-            file = pq.ParquetFile(source, coerce_int96_timestamp_unit="us")
-            wanted = None if columns is None else [c for c in columns if file.schema_arrow.get_field_index(c) >= 0]
-            return file.read(columns=wanted, use_threads=threads)
-    except FileNotFoundError as error:
-        raise missing(path) from error
+            yield pq.ParquetFile(source, coerce_int96_timestamp_unit="us")
+    except FileNotFoundError:
+        raise
     except (pa.ArrowException, OSError) as error:
         raise MalformedBaseFile(
             "not a whole Parquet file",
@@ -42,24 +46,12 @@ def read_base_file(storage: Storage, path: str, columns: Sequence[str] | None = 
         ) from error  # fmt: skip
 
 
-def missing(path: str) -> MissingDataFile:
-    """The error for a data file that a completed action wrote and that is not in storage."""
-    return MissingDataFile(
-        "the file of a completed action is missing",
-        rule="TL-036", path=path, expected="the file in storage until a clean removes its slice",
-        cure="restore the file, or read the table as of an earlier instant",
-    )  # fmt: skip
-
-
 @implements("BF-002", "TYP-003", "LAY-007")
-def encode_base_file(rows: pa.Table, schema: AvroSchema) -> bytes:
-    """The bytes of a base file with `rows`; `schema` is their Avro schema, meta columns included."""
-    keys = pc.min_max(rows.column("_hoodie_record_key")).as_py()
-    footer = {"parquet.avro.schema": json.dumps(schema, separators=(",", ":")), "writer.model.name": "avro"}
-    if keys["min"] is not None:
-        footer |= {"hoodie_min_record_key": keys["min"], "hoodie_max_record_key": keys["max"]}
+def encode_parquet(rows: pa.Table, footer: BaseFileFooter) -> bytes:
+    """The bytes of a Parquet base file; no Arrow schema inside, so that readers go by Parquet's own."""
+    entries = {_SCHEMA: footer.schema, "writer.model.name": "avro", **key_values(footer)}
     out = io.BytesIO()
     with pq.ParquetWriter(out, rows.schema, compression=COMPRESSION, store_schema=False, version="1.0") as writer:
         writer.write_table(rows)
-        writer.add_key_value_metadata(footer)
+        writer.add_key_value_metadata({key: value for key, value in entries.items() if value is not None})
     return out.getvalue()

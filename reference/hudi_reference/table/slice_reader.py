@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from hudi_reference.errors import CorruptCommittedBlock, MalformedLogBlock, MalformedLogFile, UnsupportedPartialUpdate
+from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey
 from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows, rollback_target
 from hudi_reference.files.log.reader import read_log_file
-from hudi_reference.files.parquet import missing, read_base_file
+from hudi_reference.files.missing import missing
 from hudi_reference.layout.properties import MergeMode
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply
 from hudi_reference.records.keys import record_keys

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from hudi_reference.clock import Clock
 from hudi_reference.errors import InvalidQuery, UnsupportedTableFeature
-from hudi_reference.files.parquet import read_base_file
+from hudi_reference.files.base_file import read_footer
 from hudi_reference.ids import Ids
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.requirement import implements
@@ -166,10 +166,8 @@ class Table:
 
     def _schema_of_a_base_file(self, groups: FileGroups) -> AvroSchema | None:
         for found in groups.latest_slices:
-            if found.base_file is not None:
-                metadata = read_base_file(self.storage, found.path(found.base_file)).schema.metadata or {}
-                if text := metadata.get(b"parquet.avro.schema"):
-                    return without_meta_columns(parse_schema(text, found.base_file))
+            if found.base_file and (text := read_footer(self.storage, found.path(found.base_file)).schema):
+                return without_meta_columns(parse_schema(text, found.base_file))
         return None
 
 

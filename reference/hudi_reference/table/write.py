@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_reference.errors import UnsupportedTableFeature
+from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.files.log.block import BlockType, HeaderKey, encode_block
 from hudi_reference.files.log.content import Delete, encode_deletes, encode_rows
-from hudi_reference.files.parquet import encode_base_file
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply

@@ -18,7 +18,7 @@ from hudi_reference.files.hfile.index import IndexEntry, read_data_index, read_i
 from hudi_reference.files.hfile.place import Data, Place
 from hudi_reference.files.hfile.trailer import SIZE as TRAILER_SIZE
 from hudi_reference.files.hfile.trailer import Trailer, decode_file_info, decode_trailer
-from hudi_reference.files.parquet import missing
+from hudi_reference.files.missing import missing
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 

@@ -63,10 +63,11 @@ def encode_hfile(
     return writer.finish(info or {})
 
 
-def base_file_info(entries: Iterable[Entry], bloom_type: str = "DYNAMIC_V0") -> dict[str, bytes]:
+def base_file_info(entries: Iterable[Entry], bloom_type: str | None = "DYNAMIC_V0") -> dict[str, bytes]:
     """The file info that base files have and the content of log blocks has not: least and greatest key, kind of the filter."""
     rows = [entry.row for entry in entries] or [b""]
-    return {"minRecordKey": min(rows), "maxRecordKey": max(rows), "bloomFilterTypeCode": bloom_type.encode()}
+    kind = {} if bloom_type is None else {"bloomFilterTypeCode": bloom_type.encode()}
+    return {"minRecordKey": min(rows), "maxRecordKey": max(rows), **kind}
 
 
 def _payloads(entries: Iterable[Entry], writer: "_Writer") -> Iterator[tuple[bytes, bytes]]:

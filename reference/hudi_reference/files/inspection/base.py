@@ -8,8 +8,9 @@ import pyarrow.parquet as pq
 from pyarrow import orc
 
 from hudi_reference.errors import MalformedBaseFile
+from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.inspection.kind import KnownFile
-from hudi_reference.files.parquet import missing, read_base_file
+from hudi_reference.files.missing import missing
 from hudi_reference.requirement import implements
 
 BLOOM_FILTER = "org.apache.hudi.bloomfilter"

@@ -10,7 +10,7 @@ from hudi_reference.files.hfile.block import BlockType
 from hudi_reference.files.hfile.trailer import MAGIC as HFILE_TRAILER
 from hudi_reference.files.hfile.trailer import SIZE as TRAILER_SIZE
 from hudi_reference.files.log.block import MAGIC as LOG_BLOCK
-from hudi_reference.files.parquet import missing
+from hudi_reference.files.missing import missing
 from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage, storage_of

@@ -20,7 +20,7 @@ from hudi_reference.files.log.block import (
     BlockType,
     CorruptBlock,
 )
-from hudi_reference.files.parquet import missing
+from hudi_reference.files.missing import missing
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 

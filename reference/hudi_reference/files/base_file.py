@@ -1,0 +1,86 @@
+"""Base files of any format, spec "Base Files": their extension tells which one.
+
+Files of one group may have different formats, so each is read by its own name, and never by that of the table's format.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+import pyarrow as pa
+
+from hudi_reference.errors import MalformedBaseFile, UnsupportedFileFormat
+from hudi_reference.files.bloom import FilterType
+from hudi_reference.files.footer import BaseFileFooter, footer_of
+from hudi_reference.files.hfile.base import encode_hfile_base, read_hfile_base, read_hfile_footer
+from hudi_reference.files.hfile.trailer import MAGIC as TRAILER_MAGIC
+from hudi_reference.files.hfile.trailer import SIZE as TRAILER_SIZE
+from hudi_reference.files.missing import missing
+from hudi_reference.files.orc import encode_orc, read_orc, read_orc_footer
+from hudi_reference.files.parquet import encode_parquet, read_parquet, read_parquet_footer
+from hudi_reference.layout.names import BASE_EXTENSIONS, split_path
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import AvroSchema
+from hudi_reference.storage import Storage
+
+_READ = {"parquet": read_parquet, "orc": read_orc, "hfile": read_hfile_base}
+_READ_FOOTER = {"parquet": read_parquet_footer, "orc": read_orc_footer, "hfile": read_hfile_footer}
+_ENCODE = {"parquet": encode_parquet, "orc": encode_orc, "hfile": encode_hfile_base}
+
+Read = TypeVar("Read")
+
+
+@implements("BF-010", "BF-011")
+def read_base_file(storage: Storage, path: str, columns: Sequence[str] | None = None, *, threads: bool = False) -> pa.Table:
+    """The rows of a base file in file order: those of `columns` that it has, or all.
+
+    Raises MissingDataFile, MalformedBaseFile, UnsupportedFileFormat.
+    """
+    return _by_extension(storage, path, _READ, columns=columns, threads=threads)
+
+
+@implements("BF-010", "IDX-004")
+def read_footer(storage: Storage, path: str) -> BaseFileFooter:
+    """What a base file says of itself: keys, bloom filter, schema. Raises as `read_base_file` does."""
+    return _by_extension(storage, path, _READ_FOOTER)
+
+
+@implements("BF-002", "BF-010", "IDX-004")
+def encode_base_file(
+    rows: pa.Table, schema: AvroSchema, extension: str = "parquet", bloom: FilterType | None = FilterType.DYNAMIC_V0
+) -> bytes:
+    """The bytes of a base file with `rows`; `schema` is their Avro schema, meta columns included.
+
+    Its footer has the least and the greatest record key, and a bloom filter over the keys unless `bloom` is None: without one,
+    engines that look keys up by the footers of base files fail. Raises InvalidRows for keys that the format does not take.
+    """
+    return _ENCODE[extension](rows, footer_of("", rows, schema, bloom))
+
+
+def _by_extension(storage: Storage, path: str, how: Mapping[str, Callable[..., Read]], **options: object) -> Read:
+    """What the function for the file's extension makes of it."""
+    extension = split_path(path)[1].rpartition(".")[2]
+    if extension not in how:
+        raise UnsupportedFileFormat("a base file of another format", rule="BF-010", path=path, expected=" or ".join(how),
+                                    found=extension)  # fmt: skip
+    try:
+        return how[extension](storage, path, **options)
+    except FileNotFoundError as error:
+        raise missing(path) from error
+    except MalformedBaseFile as error:
+        found = _format_of(storage, path)
+        if found in (None, extension):
+            raise
+        raise MalformedBaseFile(
+            "the content is of another format than the extension says", rule="BF-010", path=path,
+            expected=BASE_EXTENSIONS[extension], found=BASE_EXTENSIONS[found], cure="give the file the extension of its format",
+        ) from error  # fmt: skip
+
+
+def _format_of(storage: Storage, path: str) -> str | None:
+    """The extension that the content should have, None if it is of no known format."""
+    info = storage.head(path)
+    if info is None:
+        return None
+    beginning, end = storage.get(path, 0, 4), storage.get(path, max(0, info.size - TRAILER_SIZE), len(TRAILER_MAGIC))
+    marks = {"parquet": beginning == b"PAR1", "orc": beginning[:3] == b"ORC", "hfile": end == TRAILER_MAGIC}
+    return next((extension for extension, is_there in marks.items() if is_there), None)
