@@ -1,11 +1,12 @@
 """Record positions of a log block: which rows of the base file its records replace or delete, spec "Log Format > Headers".
 
 The header holds the Base64 text of a 64-bit Roaring bitmap in the portable form, little-endian. The i-th smallest position
-belongs to the i-th record of the block; nothing else links the two.
+belongs to the i-th record of the block; nothing else links the two. A second header names the instant of the base file whose
+rows are counted (ER-014): positions say nothing about any other base file.
 """
 
 import base64
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pyroaring import BitMap64
 
@@ -14,7 +15,7 @@ from hudi_reference.files.log.block import Block, HeaderKey
 from hudi_reference.requirement import implements
 
 
-@implements("LF-041", "LF-042")
+@implements("LF-041")
 def positions_of(block: Block) -> BitMap64:
     """Row numbers in the base file, from 0; empty for a block without positions. Raises MalformedLogBlock.
 
@@ -37,6 +38,29 @@ def _decode(data: bytes) -> BitMap64:
     if len(bitmap.serialize()) != len(data):
         raise ValueError("bytes after the end of the bitmap")
     return bitmap
+
+
+@implements("LF-043")
+def places_in(block: Block, base_instant: str, base_rows: int, records: int) -> Sequence[int] | None:
+    """The row of the base file that each of the block's `records` concerns; None where that must be found by key.
+
+    It must be where the block names no base file or another one, or does not name one row of the base file for each record.
+    """
+    if block.header.get(HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS) != base_instant:
+        return None
+    positions = positions_of(block)
+    if len(positions) != records or (records and positions.max() >= base_rows):
+        return None
+    return list(positions)
+
+
+@implements("LF-042")
+def position_headers(base_instant: str, positions: Iterable[int]) -> dict[HeaderKey, str]:
+    """The headers of a block whose records concern these rows of the base file of that instant, in ascending order."""
+    return {
+        HeaderKey.RECORD_POSITIONS: encode_positions(positions),
+        HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS: base_instant,
+    }
 
 
 @implements("LF-041")

@@ -1,7 +1,7 @@
 """The changes that meet the rows of a base file, and which rows are left after they met."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import pyarrow as pa
@@ -12,6 +12,9 @@ from hudi_reference.records.merge import Kind, Version, fold, merger_of
 from hudi_reference.records.ordering import orderings_of
 from hudi_reference.requirement import implements
 
+#: What tells records apart in a merge: their keys, or the numbers of their rows in the base file.
+Identity = str | int
+
 KEY = "_hoodie_record_key"
 IS_DELETED = "_hoodie_is_deleted"
 #: With fewer changes than this, versions are folded one by one as the decision tables say; with more, by columns.
@@ -21,10 +24,17 @@ FEW_CHANGES = 10_000
 @implements("LF-001", "BLK-011", "RDR-014")
 @dataclass(frozen=True)
 class Changes:
-    """Versions of records in merge order: contents of data blocks (tables of the one `schema`) and of delete blocks."""
+    """Versions of records in merge order: contents of data blocks (tables of the one `schema`) and of delete blocks.
+
+    `held` are the columns that the rows of a partial block hold, by the block's number; the blocks of whole rows are not in
+    it. `places` are, for each block, the row numbers in the base file that its entries concern; None where entries and base
+    rows are matched by key.
+    """
 
     batches: Sequence[pa.Table | Sequence[Delete]]
     schema: pa.Schema
+    held: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    places: Sequence[Iterable[int]] | None = None
 
     def __len__(self) -> int:
         return sum(len(batch) for batch in self.batches)
@@ -34,17 +44,34 @@ class Changes:
         """The rows of all data blocks."""
         return pa.concat_tables([self.schema.empty_table(), *(b for b in self.batches if isinstance(b, pa.Table))])
 
-    def versions(self, ordering: tuple[str, ...]) -> Iterator[tuple[str, Version]]:
-        """Keys and versions in merge order. A version's position is that of its row in `rows`, -1 for an entry without row."""
+    def versions(self, ordering: tuple[str, ...]) -> Iterator[tuple[Identity, Version]]:
+        """Records and their versions, in merge order. A version's position is that of its row in `rows`, -1 for an entry
+        without row.
+        """
+        for number, versions in enumerate(self.by_batch(ordering)):
+            yield from zip(self.identities(number), versions, strict=True)
+
+    def by_batch(self, ordering: tuple[str, ...]) -> Iterator[Iterable[Version]]:
+        """The versions of each block."""
         height = 0
         for batch in self.batches:
             if isinstance(batch, pa.Table):
                 positions = range(height, height + batch.num_rows)
-                versions = map(Version, kinds_of(batch), orderings_of(batch, ordering), positions)
-                yield from zip(batch.column(KEY).to_pylist(), versions, strict=True)
+                yield map(Version, kinds_of(batch), orderings_of(batch, ordering), positions)
                 height += batch.num_rows
             else:
-                yield from ((delete.key, version_of(delete)) for delete in batch)
+                yield map(version_of, batch)
+
+    def identities(self, number: int) -> Iterable[Identity]:
+        """Which record each entry of a block concerns."""
+        batch = self.batches[number]
+        if self.places is not None:
+            return self.places[number]
+        return batch.column(KEY).to_pylist() if isinstance(batch, pa.Table) else [delete.key for delete in batch]
+
+    def identities_of(self, base: pa.Table) -> Iterable[Identity]:
+        """The same for the rows of the base file."""
+        return base.column(KEY).to_pylist() if self.places is None else range(base.num_rows)
 
 
 @implements("BLK-012")
@@ -65,6 +92,10 @@ def apply(base: pa.Table, changes: Changes, mode: MergeMode, ordering: tuple[str
     """The rows that are left: of `base` those that no change beat, of the changes those that won. Any row order."""
     if not len(changes):
         return base
+    if changes.held:
+        from hudi_reference.records.partial import apply_by_column
+
+        return apply_by_column(base, changes, mode, ordering)
     if len(changes) >= FEW_CHANGES and len(ordering) <= 1:
         from hudi_reference.records.columnar import select_by_columns
 
@@ -78,17 +109,18 @@ def apply(base: pa.Table, changes: Changes, mode: MergeMode, ordering: tuple[str
 def select(base: pa.Table, changes: Changes, mode: MergeMode, ordering: tuple[str, ...]) -> tuple[pa.Array, pa.Array]:
     """Positions of the base rows that stay, and positions in `changes.rows` of the rows that won.
 
-    A key that occurs twice in the base file (plain inserts do not look keys up) meets its changes at each of its rows.
+    A key that occurs twice in the base file (plain inserts do not look keys up) meets its changes at each of its rows, unless
+    the changes name the row.
     """
     merge = merger_of(mode if ordering else "COMMIT_TIME_ORDERING")
-    versions: dict[str, list[Version]] = {}
+    versions: dict[Identity, list[Version]] = {}
     for key, version in changes.versions(ordering):
         versions.setdefault(key, []).append(version)
     kept: list[int] = []
     winners: list[Version | None] = []
-    met: set[str] = set()
+    met: set[Identity] = set()
     values = orderings_of(base, ordering)
-    for row, key in enumerate(base.column(KEY).to_pylist()):
+    for row, key in enumerate(changes.identities_of(base)):
         if key not in versions:
             kept.append(row)
             continue

@@ -27,11 +27,7 @@ def select_by_columns(
 ) -> tuple[pa.Array, pa.Array]:
     """As `changes.select`, for at most one ordering field."""
     by_ordering = mode == "EVENT_TIME_ORDERING" and bool(ordering)
-    keys = pa.chunked_array([_keys(batch) for batch in changes.batches], pa.string()).combine_chunks()
-    codes = keys.dictionary_encode()
-    code = codes.indices.to_numpy().astype(np.int64)
-    of_base = pc.index_in(base.column(KEY), value_set=codes.dictionary)
-    base_code = pc.fill_null(of_base, -1).to_numpy().astype(np.int64)
+    base_code, code, count = _coded(base, changes)
     ranks = (
         _ranks(base, changes, ordering[0])
         if by_ordering
@@ -42,19 +38,34 @@ def select_by_columns(
     base_rank, rank = ranks
     key_deletes = _key_deletes(changes)
     rank = np.where(key_deletes, np.iinfo(np.int64).min, rank)
-    alive, erased = _after_last_key_delete(code, key_deletes, len(codes.dictionary))
+    alive, erased = _after_last_key_delete(code, key_deletes, count)
     positions = _positions(changes)
     if by_ordering:
         alive &= ~_finds_nothing(code, positions >= 0, alive & ~key_deletes, erased)
-    winner = _greatest(code, rank, alive, len(codes.dictionary))
+    winner = _greatest(code, rank, alive, count)
     touched = base_code >= 0
     wins = _beats(base_code, base_rank, winner, rank, erased, by_ordering, touched)
     kept = np.flatnonzero(~wins)
-    new = np.ones(len(codes.dictionary), np.bool_)
+    new = np.ones(count, np.bool_)
     new[base_code[touched]] = False
     entries = np.concatenate([winner[base_code[wins]], winner[new]])
     won = positions[entries]
     return pa.array(kept), pa.array(won[won >= 0])
+
+
+def _coded(base: pa.Table, changes: Changes) -> tuple[Integers, Integers, int]:
+    """A number for each record that changes: of base rows (-1 for those that do not change), of entries, and how many."""
+    if changes.places is not None:
+        places = [np.fromiter(found, np.int64) for found in changes.places]
+        changed, code = np.unique(np.concatenate(places), return_inverse=True)
+        base_code = np.full(base.num_rows, -1, np.int64)
+        base_code[changed] = np.arange(len(changed))
+        return base_code, code, len(changed)
+    keys = pa.chunked_array([_keys(batch) for batch in changes.batches], pa.string()).combine_chunks()
+    codes = keys.dictionary_encode()
+    of_base = pc.index_in(base.column(KEY), value_set=codes.dictionary)
+    base_code = pc.fill_null(of_base, -1).to_numpy().astype(np.int64)
+    return base_code, codes.indices.to_numpy().astype(np.int64), len(codes.dictionary)
 
 
 def _keys(batch: pa.Table | Sequence[Delete]) -> pa.Array:
