@@ -179,14 +179,6 @@ def test_an_array_of_deletes_may_come_in_any_blocking() -> None:
     assert found == [Delete("a", None, None), Delete("b", None, 5)]
 
 
-@pytest.mark.parametrize("version", [1, 2])
-def test_deletes_in_kryo_are_refused(version: int) -> None:
-    """BLK-010: older forms are another serialisation; the refusal names the version."""
-    with pytest.raises(UnsupportedFileFormat) as raised:
-        decode_deletes(block_with(BlockType.DELETE, struct.pack(">ii", version, 2) + b"\x01\x00"))
-    assert raised.value.found == f"content version {version}"
-
-
 ONE_DELETE = bytes.fromhex("02 02 02 6b 00 04 00 00")
 
 
@@ -366,7 +358,7 @@ def with_int(block: bytes, offset: int, value: int) -> bytes:
 @pytest.mark.parametrize(
     ("offset", "value", "error", "rule"),
     [
-        (14, 0, UnsupportedFileFormat, "LF-027"),
+        (14, 0, MalformedLogBlock, "LF-010"),
         (14, 2, UnsupportedFileFormat, "LF-027"),
         (14, -1, UnsupportedFileFormat, "LF-027"),
         (18, 7, UnsupportedFileFormat, "LF-015"),

@@ -16,7 +16,7 @@ def blocks_count_by_their_file(bug: Bug) -> None:
 @planted(breaks="LF-022")
 def footers_are_taken_for_empty(bug: Bug) -> None:
     """Reads four bytes where the footer is and expects the trailer behind them."""
-    bug.edit(reader._Body.block, "\n    self._map()\n", "\n    self._int()\n")
+    bug.edit(reader._Body.block, "self._map() if parts.has_footer else {}", "self._int() and {} or {}")
 
 
 @planted(breaks=("LF-017", "LF-018"))
@@ -26,7 +26,7 @@ def header_lengths_count_characters(bug: Bug) -> None:
         reader._Body._map,
         'text = self._take(self._int(), f"the value of header {key}")',
         "size = self._int(); "
-        "text = str(self.data[self.position : self.end], errors='replace')[:size].encode(); "
+        "text = str(self.file.read(self.position, self.end - self.position), errors='replace')[:size].encode(); "
         "self.position += len(text)",
     )
 
@@ -44,7 +44,7 @@ def reading_stops_at_damage(bug: Bug) -> None:
 @planted(breaks="BLK-017")
 def damage_reaches_to_the_end(bug: Bug) -> None:
     """Takes all of a file behind damage for damaged."""
-    bug.edit(reader._corrupt, "following.start() if following else len(data)", "len(data)")
+    bug.edit(reader._corrupt, "_next_magic(file, offset + 1) - offset", "file.size - offset")
 
 
 @planted(breaks="LF-005")

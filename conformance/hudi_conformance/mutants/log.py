@@ -9,7 +9,7 @@ from hudi_reference.table.slice_reader import SliceReader
 @planted(breaks=("LF-015", "BLK-018"))
 def block_types_of_the_text(bug: Bug) -> None:
     """Numbers block types from 1, as the text does."""
-    bug.edit(block.encode_block, "FORMAT_VERSION, kind)", "FORMAT_VERSION, kind + 1)")
+    bug.edit(block.encode_block, "version, kind)", "version, kind + 1)")
 
 
 @planted(breaks=("LF-023", "LF-024"))
@@ -27,14 +27,13 @@ def record_lengths_of_eight_bytes(bug: Bug) -> None:
 @planted(breaks=("LF-024", "BLK-015"))
 def trailer_not_compared(bug: Bug) -> None:
     """Trusts the leading length alone."""
-    bug.edit(reader._read_block, "trailer != length + len(MAGIC)", "False")
+    bug.edit(reader._wrong_length, "trailer != length + len(MAGIC)", "False")
 
 
 @planted(breaks="LF-012")
 def magic_skipped_unseen(bug: Bug) -> None:
     """Skips six bytes where a block begins."""
-    bug.edit(reader.read_blocks, "data[: len(MAGIC)] != MAGIC:", "False:")
-    bug.edit(reader._read_block, "data[offset : offset + len(MAGIC)] != MAGIC", "False")
+    bug.edit(reader._read_block, "(found := bytes(file.read(offset, len(MAGIC)))) != MAGIC", "found := None")
 
 
 @planted(breaks=("BLK-015", "BLK-016"))
@@ -52,7 +51,8 @@ def damage_behind_committed_bytes_is_fatal(bug: Bug) -> None:
 @planted(breaks=("LF-014", "LF-027"))
 def every_block_version_accepted(bug: Bug) -> None:
     """Reads a block of a version that it does not know as if it were version 1."""
-    bug.edit(reader._Body.block, "version != FORMAT_VERSION", "False")
+    known = "(version := version if version in FORMAT_VERSIONS else 1) > 1"
+    bug.edit(reader._Body.block, "version not in FORMAT_VERSIONS", known)
 
 
 @planted(breaks="BLK-004")

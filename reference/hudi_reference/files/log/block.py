@@ -2,14 +2,14 @@
 
     field            width   value
     magic            6       #HUDI#
-    block length     8       bytes from the version through the trailer = size of the block on disk - 14
-    version          4       1
+    block length     8       bytes from the version to the end of the block = size of the block on disk - 14
+    version          4       1, or 0 in blocks of long ago
     type             4       see BlockType
-    header           -       4: number of entries, then for each 4: key, 4: length, text in UTF-8
+    header           -       4: number of entries, then for each 4: key, 4: length, text in UTF-8; not in version 0
     content length   8
     content          -
-    footer           -       a map like the header, always empty
-    trailer          8       block length + 6, so that the block's start can be found from its end
+    footer           -       a map like the header, always empty; not in version 0
+    trailer          8       block length + 6, so that the block's start can be found from its end; not in version 0
 
 All integers are big-endian. The maps carry no length of their own.
 """
@@ -19,15 +19,38 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from hudi_reference.errors import HudiError, Misuse
+from hudi_reference.files.log.ranges import Extent
 from hudi_reference.requirement import implements
 
 MAGIC = b"#HUDI#"
-FORMAT_VERSION = 1
 #: Bytes before the version field: magic and block length.
 PREFIX = 14
 TRAILER = 8
-#: Version, type, empty header, content length, empty footer, trailer.
-SHORTEST = 4 + 4 + 4 + 8 + 4 + TRAILER
+
+
+@dataclass(frozen=True)
+class FormatVersion:
+    """Which parts a block of a log format version has besides magic, length, version, type, content length and content."""
+
+    number: int
+    has_header: bool
+    has_footer: bool
+    has_trailer: bool
+
+    @property
+    def shortest(self) -> int:
+        """The block length of a block without content and without entries in its maps."""
+        return 4 + 4 + 4 * self.has_header + 8 + 4 * self.has_footer + TRAILER * self.has_trailer
+
+
+#: The table of the spec, "Log Format > Versioning". No default is applied: a version that is not here is refused.
+FORMAT_VERSIONS = {
+    0: FormatVersion(0, has_header=False, has_footer=False, has_trailer=False),
+    1: FormatVersion(1, has_header=True, has_footer=True, has_trailer=True),
+}
+#: What is written.
+FORMAT_VERSION = 1
 
 
 class BlockType(IntEnum):
@@ -59,17 +82,37 @@ class HeaderKey(IntEnum):
 ROLLBACK_COMMAND = "0"
 
 
-@implements("LF-001", "LF-010", "LF-014", "LF-031")
+@implements("LF-001", "LF-010", "LF-014", "LF-029", "LF-031")
 @dataclass(frozen=True)
 class Block:
-    """One block of a log file. `offset` and `size` in bytes; `header` by stored key, unknown keys kept."""
+    """One block of a log file. `offset` and `size` in bytes; `header` and `footer` by stored key, unknown keys kept.
+
+    `stored` is the content, or where in a file it lies: what nobody asks for is never fetched.
+    """
 
     kind: BlockType
     header: Mapping[int, str]
-    content: memoryview | bytes
+    stored: memoryview | bytes | Extent
     path: str = ""
     offset: int = 0
     size: int = 0
+    version: int = FORMAT_VERSION
+    footer: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def content(self) -> memoryview:
+        """The bytes of the content, fetched anew each time. Raises MissingDataFile and MalformedLogFile."""
+        return self.stored.read() if isinstance(self.stored, Extent) else memoryview(self.stored)
+
+    @property
+    def content_length(self) -> int:
+        """Bytes of content, known without fetching them."""
+        return self.stored.length if isinstance(self.stored, Extent) else len(self.stored)
+
+    @property
+    def content_offset(self) -> int:
+        """Offset in the file of the content's first byte."""
+        return self.stored.start if isinstance(self.stored, Extent) else self.offset
 
     @property
     def instant(self) -> str:
@@ -82,31 +125,48 @@ class Block:
         return self.offset + self.size
 
 
-@implements("BLK-015")
+@implements("BLK-014", "BLK-015")
 @dataclass(frozen=True)
 class CorruptBlock(Block):
-    """Bytes of a log file that are no whole block: what a reader gets in its place. `reason` says what is wrong."""
+    """Bytes of a log file that are no block: what a reader gets in its place. `reason` says what is wrong.
+
+    `error` is set where the place and the size of the block are beyond doubt and its inside is not: nobody may pass over it.
+    """
 
     kind: BlockType = BlockType.CORRUPT
     header: Mapping[int, str] = field(default_factory=dict)
-    content: memoryview | bytes = b""
+    stored: memoryview | bytes | Extent = b""
     reason: str = ""
+    error: HudiError | None = None
 
 
-@implements("LF-009", "LF-010", "LF-011", "LF-013", "LF-015", "LF-017", "LF-018", "LF-019", "LF-022", "LF-023", "LF-026")
-def encode_block(kind: BlockType, header: Mapping[HeaderKey, str], content: bytes) -> bytes:
-    """The bytes of one block."""
+@implements(
+    "LF-009", "LF-010", "LF-011", "LF-013", "LF-015", "LF-017", "LF-018", "LF-019", "LF-022", "LF-023", "LF-026",
+    "LF-028", "LF-030", "LF-032", "LF-033", "LF-034",
+)  # fmt: skip
+def encode_block(
+    kind: BlockType,
+    header: Mapping[HeaderKey, str],
+    content: bytes,
+    footer: Mapping[HeaderKey, str] | None = None,
+    version: int = FORMAT_VERSION,
+) -> bytes:
+    """The bytes of one block. Blocks of version 0 have no place for header and footer, which then must be empty."""
+    parts = FORMAT_VERSIONS[version]
+    if (header and not parts.has_header) or (footer and not parts.has_footer):
+        raise Misuse(f"a block of version {version} has no header and no footer", rule="LF-032")
     body = b"".join(
         (
-            struct.pack(">ii", FORMAT_VERSION, kind),
-            encode_map(header),
+            struct.pack(">ii", version, kind),
+            encode_map(header) if parts.has_header else b"",
             struct.pack(">q", len(content)),
             content,
-            encode_map({}),
+            encode_map(footer or {}) if parts.has_footer else b"",
         )
     )
-    length = len(body) + TRAILER
-    return MAGIC + struct.pack(">q", length) + body + struct.pack(">q", length + len(MAGIC))
+    length = len(body) + (TRAILER if parts.has_trailer else 0)
+    trailer = struct.pack(">q", length + len(MAGIC)) if parts.has_trailer else b""
+    return MAGIC + struct.pack(">q", length) + body + trailer
 
 
 @implements("LF-017", "LF-018", "LF-022")

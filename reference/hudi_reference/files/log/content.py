@@ -8,27 +8,27 @@ import json
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hudi_reference.errors import MalformedBaseFile, MalformedLogBlock, UnsupportedFileFormat
+from hudi_reference.errors import MalformedBaseFile, MalformedLogBlock, Misuse, UnsupportedFileFormat
 from hudi_reference.files.hfile.cell import Entry
 from hudi_reference.files.hfile.reader import HFile, hfile_of
 from hudi_reference.files.hfile.records import decode_records, encode_records
 from hudi_reference.files.hfile.writer import Layout, encode_hfile
-from hudi_reference.files.log.block import TRAILER, Block, BlockType, HeaderKey
-from hudi_reference.files.log.deletes import DELETE_LIST, Ordering, unwrap, wrap
+from hudi_reference.files.log.block import Block, BlockType, HeaderKey
+from hudi_reference.files.log.deletes import DELETE_LIST, NAMESPACE, Ordering, unwrap, wrap
+from hudi_reference.files.log.kryo import UnknownClass, read_deletes
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, parse_schema
 from hudi_reference.schema.datum import DAMAGE, codec_schema, decode_datum, encode_datum
 from hudi_reference.schema.rows import from_avro, to_avro
 
 CONTENT_VERSION = 3
-#: A footer, as every writer leaves it.
-_EMPTY_MAP = 4
 #: Contents of fewer rows than this are decoded row by row, which is quicker and easier to follow.
 FEW_ROWS = 1000
 
@@ -49,10 +49,8 @@ def decode_rows(block: Block) -> pa.Table:
         return _decode_parquet(block)
     if block.kind is BlockType.HFILE_DATA:
         return _decode_hfile(block, iter)
-    if block.kind is not BlockType.AVRO_DATA:
-        raise UnsupportedFileFormat(
-            f"{block.kind.name} blocks are not read yet", rule="LF-008", path=block.path, offset=block.offset
-        )
+    if block.kind not in (BlockType.AVRO_DATA, BlockType.CDC_DATA):
+        raise Misuse("a block without rows", rule="LF-020", path=block.path, offset=block.offset, found=block.kind.name)
     schema = parse_schema(_header(block, HeaderKey.SCHEMA), block.path)
     count = _avro_count(block)
     if count < FEW_ROWS:
@@ -65,7 +63,7 @@ def decode_rows(block: Block) -> pa.Table:
 
 @implements("BLK-019", "BLK-020", "BLK-021", "BLK-022", "TYP-019")
 def _decode_avro(block: Block, schema: AvroSchema, count: int) -> pa.Table:
-    parsed, columns = codec_schema(schema), arrow_schema(schema)
+    parsed, columns = codec_schema(schema), arrow_schema(schema, block.path)
     try:
         return from_avro([decode_datum(datum, parsed) for datum in _framed(block.content[8:], count)], columns)
     except (*DAMAGE, pa.ArrowException) as error:
@@ -113,10 +111,9 @@ def look_up(block: Block, keys: Iterable[str]) -> pa.Table:
 @implements("BLK-023", "BLK-024")
 def _decode_hfile(block: Block, choose: Callable[[HFile], Iterable[Entry]]) -> pa.Table:
     schema = parse_schema(_header(block, HeaderKey.SCHEMA), block.path)
-    columns = arrow_schema(schema)
-    start = block.end - TRAILER - _EMPTY_MAP - len(block.content)
+    columns = arrow_schema(schema, block.path)
     try:
-        hfile = hfile_of(block.content, block.path, start)
+        hfile = hfile_of(block.content, block.path, block.content_offset)
         return from_avro(list(decode_records(choose(hfile), schema, hfile.place)), columns)
     except MalformedBaseFile as error:
         raise _malformed(block, "BLK-024", f"{error.message}: {error.found}, at byte {error.offset}") from error
@@ -158,25 +155,56 @@ def decode_deletes(block: Block) -> list[Delete]:
 def stored_deletes(block: Block) -> list[dict[str, Any]]:
     """The entries of a delete block as stored; an ordering value is None, or the name of its wrapper with the wrapper record.
 
-    Raises MalformedLogBlock, and UnsupportedFileFormat for the Kryo forms of tables before version 8.
+    Raises MalformedLogBlock, and UnsupportedFileFormat for content versions that are not known.
     """
     version, length = _two_ints(block)
-    if version != CONTENT_VERSION:
+    if version not in _DELETE_FORMS:
         raise UnsupportedFileFormat(
-            "a delete block in a form before table version 8", rule="BLK-010", path=block.path, offset=block.offset,
-            expected=f"content version {CONTENT_VERSION}", found=f"content version {version}",
+            "a delete block of an unknown form", rule="BLK-007", path=block.path, offset=block.offset,
+            expected=f"content version 1 to {CONTENT_VERSION}", found=f"content version {version}",
         )  # fmt: skip
-    if length != len(block.content) - 8:
-        raise _malformed(block, "BLK-008", f"a length of {length} before {len(block.content) - 8} bytes")
-    body = io.BytesIO(block.content[8:])
+    body = block.content[8:]
+    if length != len(body):
+        raise _malformed(block, "BLK-008", f"a length of {length} before {len(body)} bytes")
     try:
-        record = fastavro.schemaless_reader(body, DELETE_LIST, return_record_name=True)
-        if body.tell() != length:
-            raise ValueError(f"{length - body.tell()} bytes after the last entry")
-        entries: list[dict[str, Any]] = record["deleteRecordList"]
+        return _DELETE_FORMS[version](body)
     except DAMAGE as error:
         raise _malformed(block, "BLK-009", f"{type(error).__name__}: {error}") from error
+    except UnknownClass as error:
+        raise UnsupportedFileFormat(
+            "a delete block with an ordering value that is not known", rule="BLK-010", path=block.path, offset=block.offset,
+            expected="a text, number, boolean, decimal or timestamp", found=str(error),
+        ) from error  # fmt: skip
+
+
+@implements("BLK-009")
+def _avro_deletes(data: memoryview) -> list[dict[str, Any]]:
+    body = io.BytesIO(data)
+    record = fastavro.schemaless_reader(body, DELETE_LIST, return_record_name=True)
+    if body.tell() != len(data):
+        raise ValueError(f"{len(data) - body.tell()} bytes after the last entry")
+    entries: list[dict[str, Any]] = record["deleteRecordList"]
     return entries
+
+
+@implements("BLK-010")
+def _kryo_deletes(data: memoryview, *, with_ordering: bool) -> list[dict[str, Any]]:
+    return [
+        {
+            "recordKey": entry.key,
+            "partitionPath": entry.partition,
+            "orderingVal": entry.wrapper and (f"{NAMESPACE}.{entry.wrapper}", {"value": entry.value}),
+        }
+        for entry in read_deletes(bytes(data), with_ordering=with_ordering)
+    ]
+
+
+#: How the entries are serialized, by content version (ER-017): keys in Kryo, records in Kryo, records in Avro.
+_DELETE_FORMS: dict[int, Callable[[memoryview], list[dict[str, Any]]]] = {
+    1: partial(_kryo_deletes, with_ordering=False),
+    2: partial(_kryo_deletes, with_ordering=True),
+    3: _avro_deletes,
+}
 
 
 @implements("BLK-006", "BLK-007", "BLK-008", "BLK-009", "BLK-010")

@@ -19,7 +19,7 @@ Scalar = bool | int | float | str | bytes | decimal.Decimal
 #: An ordering value as stored (dates and timestamps as their numbers), or a tuple of them for several ordering fields.
 Ordering = Scalar | tuple[Scalar | None, ...]
 
-_NAMESPACE = "org.apache.hudi.avro.model"
+NAMESPACE = "org.apache.hudi.avro.model"
 _DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 30, "scale": 15}
 
 
@@ -52,7 +52,7 @@ DELETE_LIST = fastavro.parse_schema(
     {
         "type": "record",
         "name": "HoodieDeleteRecordList",
-        "namespace": _NAMESPACE,
+        "namespace": NAMESPACE,
         "fields": [
             {
                 "name": "deleteRecordList",
@@ -91,10 +91,10 @@ def unwrap(stored: Any) -> Ordering | None:
 def wrap(ordering: Ordering | None, kinds: Sequence[pa.DataType]) -> Any:
     """The wrapper record that stores an ordering value of columns of these types; Integer 0 for None."""
     if ordering is None:
-        return (f"{_NAMESPACE}.IntWrapper", {"value": 0})
+        return (f"{NAMESPACE}.IntWrapper", {"value": 0})
     if isinstance(ordering, tuple):
         parts = [None if part is None else _wrap_one(part, kind) for part, kind in zip(ordering, kinds, strict=True)]
-        return (f"{_NAMESPACE}.ArrayWrapper", {"wrappedValues": parts})
+        return (f"{NAMESPACE}.ArrayWrapper", {"wrappedValues": parts})
     return _wrap_one(ordering, kinds[0])
 
 
@@ -103,7 +103,7 @@ def _wrap_one(value: Scalar, kind: pa.DataType) -> tuple[str, dict[str, Any]]:
         value = _rescaled(value)
     elif value == 0 and pt.is_int32(kind):
         kind = pa.int64()  # Integer 0 would mean "no ordering value"
-    return f"{_NAMESPACE}.{_wrapper_name(kind)}", {"value": value}
+    return f"{NAMESPACE}.{_wrapper_name(kind)}", {"value": value}
 
 
 def _rescaled(value: decimal.Decimal) -> decimal.Decimal:

@@ -3,23 +3,28 @@
 A block counts when magic, length and trailer agree. Where they do not, everything up to the next magic is one corrupt block: a
 crashed append must not hide the whole blocks around it. Whether a corrupt block may be passed over is not decided here but
 where it is known which bytes of the file were committed.
+
+There are two walks over the same blocks. `read_blocks` stops at a block whose envelope is whole and whose inside cannot be
+understood, since that is no crash; `walk_blocks` shows it as corrupt and goes on behind it, for whoever inspects a file.
 """
 
 import re
-import struct
 from collections.abc import Iterator
 
-from hudi_reference.errors import MalformedLogBlock, MalformedLogFile, UnsupportedFileFormat
+import pyarrow as pa
+
+from hudi_reference.errors import HudiError, MalformedLogBlock, MalformedLogFile, UnsupportedFileFormat
 from hudi_reference.files.log.block import (
     FORMAT_VERSION,
+    FORMAT_VERSIONS,
     MAGIC,
     PREFIX,
-    SHORTEST,
     TRAILER,
     Block,
     BlockType,
     CorruptBlock,
 )
+from hudi_reference.files.log.ranges import WINDOW, Extent, Ranges
 from hudi_reference.files.missing import missing
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
@@ -28,13 +33,20 @@ _MAGIC = re.compile(re.escape(MAGIC))
 
 
 def read_log_file(storage: Storage, path: str) -> Iterator[Block]:
-    """The blocks of a log file in file order. Raises MissingDataFile and what `read_blocks` raises."""
+    """The blocks of a log file in file order. Raises MissingDataFile and what `read_blocks` raises.
+
+    Contents are fetched when they are asked for, so that memory is bounded by the largest of them.
+    """
+    yield from _refusing(walk_log_file(storage, path))
+
+
+def walk_log_file(storage: Storage, path: str) -> Iterator[Block]:
+    """The blocks of a log file as `walk_blocks` shows them. Raises MissingDataFile."""
     try:
-        with storage.open(path) as file:
-            data = memoryview(file.read_buffer())
+        file = storage.open(path)
     except FileNotFoundError as error:
         raise missing(path) from error
-    yield from read_blocks(data, path)
+    yield from _walk(Ranges(file, path), path)
 
 
 @implements("LF-012", "LF-025", "BLK-015", "BLK-016", "BLK-017", "S3-004")
@@ -44,63 +56,127 @@ def read_blocks(data: memoryview, path: str) -> Iterator[Block]:
     Raises MalformedLogFile if the file does not start with a block, UnsupportedFileFormat for a block of an unknown version or
     type, MalformedLogBlock for a whole block with a broken header.
     """
-    if len(data) >= len(MAGIC) and data[: len(MAGIC)] != MAGIC:
-        raise MalformedLogFile(
-            "bad magic", rule="LF-012", path=path, offset=0, expected="#HUDI#", found=data[: len(MAGIC)].hex(" ")
-        )
+    return _refusing(walk_blocks(data, path))
+
+
+@implements("BLK-015")
+def walk_blocks(data: memoryview, path: str) -> Iterator[Block]:
+    """The blocks in `data` for inspection: also what `read_blocks` refuses is a corrupt block in its place, with its `error`.
+
+    Blocks and corrupt blocks follow one another without gaps from the first byte to the last.
+    """
+    return _walk(Ranges(pa.BufferReader(pa.py_buffer(data)), path), path)
+
+
+def _refusing(blocks: Iterator[Block]) -> Iterator[Block]:
+    for block in blocks:
+        if isinstance(block, CorruptBlock) and block.error is not None:
+            raise block.error
+        yield block
+
+
+def _walk(file: Ranges, path: str) -> Iterator[Block]:
     offset = 0
-    while offset < len(data):
-        block = _read_block(data, offset, path)
+    while offset < file.size:
+        block = _read_block(file, offset, path)
         yield block
         offset = block.end
 
 
-@implements("LF-012", "LF-013", "LF-024")
-def _read_block(data: memoryview, offset: int, path: str) -> Block:
-    if data[offset : offset + len(MAGIC)] != MAGIC:
-        return _corrupt(data, offset, path, "no magic where a block must begin")
-    if offset + PREFIX > len(data):
-        return _corrupt(data, offset, path, "cut inside the block length")
-    (length,) = struct.unpack_from(">q", data, offset + len(MAGIC))
+@implements("LF-012", "LF-013", "LF-028")
+def _read_block(file: Ranges, offset: int, path: str) -> Block:
+    """The block at `offset`, or what is there instead of one."""
+    if (found := bytes(file.read(offset, len(MAGIC)))) != MAGIC:
+        return _no_magic(file, offset, path, found)
+    if offset + PREFIX > file.size:
+        return _corrupt(file, offset, path, "cut inside the block length")
+    length = _long_at(file, offset + len(MAGIC))
     end = offset + PREFIX + length
-    if length < SHORTEST:
-        return _corrupt(data, offset, path, f"a block length of {length}, less than an empty block has")
-    if end > len(data):
-        return _corrupt(data, offset, path, f"a block length of {length}, {end - len(data)} bytes beyond the end of the file")
-    (trailer,) = struct.unpack_from(">q", data, end - TRAILER)
-    if trailer != length + len(MAGIC):
-        return _corrupt(data, offset, path, f"block length {length} but trailer {trailer}")
-    return _Body(data[:end], offset, path).block()
+    if wrong := _wrong_length(file, offset, length):
+        return _corrupt(file, offset, path, wrong)
+    try:
+        return _Body(file, offset, end, path).block()
+    except HudiError as error:
+        return CorruptBlock(
+            path=path, offset=offset, size=end - offset, stored=Extent(file, offset, end - offset),
+            reason=f"{error.message}: {error.found}", error=error,
+        )  # fmt: skip
 
 
-def _corrupt(data: memoryview, offset: int, path: str, reason: str) -> CorruptBlock:
-    following = _MAGIC.search(data, offset + 1)
-    end = following.start() if following else len(data)
-    return CorruptBlock(path=path, offset=offset, size=end - offset, content=data[offset:end], reason=reason)
+@implements("LF-024", "LF-027", "LF-030", "LF-034")
+def _wrong_length(file: Ranges, offset: int, length: int) -> str | None:
+    """Why a block of this length is not what lies at `offset`; None if it is.
+
+    The trailer says the length again. A version without trailer has its content length for that.
+    """
+    end, version = offset + PREFIX + length, _int_at(file, offset + PREFIX)
+    parts = FORMAT_VERSIONS.get(version, FORMAT_VERSIONS[FORMAT_VERSION])
+    if length < parts.shortest:
+        return f"a block length of {length}, less than an empty block has"
+    if end > file.size:
+        return f"a block length of {length}, {end - file.size} bytes beyond the end of the file"
+    if not parts.has_trailer and _long_at(file, offset + PREFIX + 8) == length - parts.shortest:
+        return None
+    trailer = _long_at(file, end - TRAILER)
+    return f"block length {length} but trailer {trailer}" if trailer != length + len(MAGIC) else None
+
+
+def _no_magic(file: Ranges, offset: int, path: str, found: bytes) -> CorruptBlock:
+    """Bytes that no block begins with: a file that starts with them is no log file, unless it is too short to say so."""
+    error = None
+    if offset == 0 and len(found) == len(MAGIC):
+        error = MalformedLogFile("bad magic", rule="LF-012", path=path, offset=0, expected="#HUDI#", found=found.hex(" "))
+    return _corrupt(file, offset, path, "no magic where a block must begin", error)
+
+
+def _corrupt(file: Ranges, offset: int, path: str, reason: str, error: HudiError | None = None) -> CorruptBlock:
+    size = _next_magic(file, offset + 1) - offset
+    return CorruptBlock(path=path, offset=offset, size=size, stored=Extent(file, offset, size), reason=reason, error=error)
+
+
+@implements("BLK-017", "LF-025")
+def _next_magic(file: Ranges, start: int) -> int:
+    """The offset of the first magic at `start` or behind it; the file's end where there is none."""
+    while start < file.size:
+        window = file.read(start, WINDOW)
+        if following := _MAGIC.search(window):
+            return start + following.start()
+        start += max(1, len(window) - len(MAGIC) + 1)
+    return file.size
+
+
+def _long_at(file: Ranges, offset: int) -> int:
+    return int.from_bytes(file.read(offset, 8), "big", signed=True)
+
+
+def _int_at(file: Ranges, offset: int) -> int:
+    return int.from_bytes(file.read(offset, 4), "big", signed=True)
 
 
 class _Body:
-    """What lies between the block length and the trailer of a block whose envelope is whole."""
+    """What lies between the block length and the end of a block whose envelope is whole."""
 
-    def __init__(self, data: memoryview, offset: int, path: str) -> None:
-        self.data, self.offset, self.path = data, offset, path
+    def __init__(self, file: Ranges, offset: int, end: int, path: str) -> None:
+        self.file, self.offset, self.size, self.path = file, offset, end - offset, path
         self.position = offset + PREFIX
-        self.end = len(data) - TRAILER
+        self.end = end
 
-    @implements("LF-014", "LF-015", "LF-020", "LF-027", "LF-028", "LF-029", "LF-030", "LF-032", "LF-033", "LF-034", "BLK-014")
+    @implements("LF-014", "LF-015", "LF-020", "LF-022", "LF-027", "LF-029", "LF-030", "LF-031", "LF-032", "LF-033", "BLK-014")
     def block(self) -> Block:
         """Version, type, header, content, footer, and nothing after."""
         version, kind = self._int(), self._int()
-        if version != FORMAT_VERSION:
-            raise self._unsupported("LF-027", f"version {FORMAT_VERSION}", f"version {version}")
+        if version not in FORMAT_VERSIONS:
+            raise self._unsupported("LF-027", "version 0 or 1", f"version {version}")
         if kind not in BlockType.__members__.values() or kind == BlockType.CORRUPT:
             raise self._unsupported("LF-015", "a block type from 0 to 6, not 2", f"block type {kind}")
-        header = self._map()
-        content = self._take(self._long(), "the content")
-        self._map()
+        parts = FORMAT_VERSIONS[version]
+        self.end -= TRAILER if parts.has_trailer else 0
+        header = self._map() if parts.has_header else {}
+        content = self._skip(self._long(), "the content")
+        footer = self._map() if parts.has_footer else {}
         if self.position != self.end:
             raise self._malformed(f"{self.end - self.position} bytes between footer and trailer")
-        return Block(BlockType(kind), header, content, self.path, self.offset, len(self.data) - self.offset)
+        return Block(BlockType(kind), header, content, self.path, self.offset, self.size, version, footer)
 
     @implements("LF-017", "LF-018")
     def _map(self) -> dict[int, str]:
@@ -121,18 +197,20 @@ class _Body:
         return count
 
     def _int(self) -> int:
-        (value,) = struct.unpack(">i", self._take(4, "a number"))
-        return int(value)
+        return int.from_bytes(self._take(4, "a number"), "big", signed=True)
 
+    @implements("LF-019", "LF-030")
     def _long(self) -> int:
-        (value,) = struct.unpack(">q", self._take(8, "a length"))
-        return int(value)
+        return int.from_bytes(self._take(8, "a length"), "big", signed=True)
 
     def _take(self, length: int, what: str) -> memoryview:
+        return self._skip(length, what).read()
+
+    def _skip(self, length: int, what: str) -> Extent:
         if not 0 <= length <= self.end - self.position:
             raise self._malformed(f"{what} has {length} bytes, {self.end - self.position} are left in the block")
         self.position += length
-        return self.data[self.position - length : self.position]
+        return Extent(self.file, self.position - length, length)
 
     def _malformed(self, found: str) -> MalformedLogBlock:
         return MalformedLogBlock(
