@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -224,7 +225,9 @@ def kryo() -> Iterator[FileCase]:
 
 
 def _canonical(ordering: Json) -> Json:
-    """Moments as the contract writes them."""
+    """Moments and decimals as the contract writes them."""
+    if ordering is not None and ordering["type"] == "decimal":
+        return ordering | {"value": format(Decimal(ordering["value"]), "f")}
     if ordering is None or ordering["type"] != "timestamp-micros":
         return ordering
     moment = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=int(ordering["value"]))
