@@ -21,9 +21,10 @@ from hudi_conformance import __version__
 from hudi_conformance.contract import FEATURES, Hello, Query, Refused, TableSpec
 from hudi_conformance.contract.messages import Operation
 from hudi_conformance.contract.serve import Answer, Streams, dispatch, parse, take_streams
-from hudi_conformance.engines import EngineInfo, distortions
+from hudi_conformance.engines import EngineInfo, distortions, twists
 from hudi_conformance.engines.distortions import Distortion, distorted
-from hudi_conformance.engines.reference import OFFERED, Reference
+from hudi_conformance.engines.reference import BYTES, OFFERED, Reference
+from hudi_conformance.engines.twists import Twist
 
 #: Seconds by which the late doubles are late, and the time limits that they then miss.
 _LATE, _PATIENCE = 4.0, 2.0
@@ -53,7 +54,7 @@ class Double(Reference):
 
     def hello(self) -> Hello:
         """The features of the reference, S3 apart: views are copies of folders."""
-        return Hello(f"double:{self.name}", __version__, "python", OFFERED - {"storage.s3"})
+        return Hello(f"double:{self.name}", __version__, "python", (OFFERED | BYTES) - {"storage.s3"})
 
 
 class Overlooks(Double):
@@ -105,6 +106,31 @@ class LosesWrites(Double):
         """The instant of a commit that is gone when the answer arrives."""
         with distorted(table, lambda _: None) as copy:
             return super().write(copy, operation, rows)
+
+
+class Misreads(Double):
+    """Finds something else in a file than what is there."""
+
+    def __init__(self, name: str, twist: Twist) -> None:
+        super().__init__(name)
+        self._twist = twist
+
+    def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
+        """What the reference finds in the file, twisted."""
+        return self._twist(super().inspect(uri, keys=keys, prefix=prefix))
+
+
+class Miscomputes(Double):
+    """Gives other arguments to a function than those that were asked."""
+
+    def __init__(self, name: str, function: str, understood: Callable[[Any], Any]) -> None:
+        super().__init__(name)
+        self._function, self._understood = function, understood
+
+    def compute(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        """The value for the misunderstood arguments."""
+        mistaken = {name: self._understood(value) for name, value in arguments.items()}
+        return super().compute(function, mistaken if function == self._function else arguments)
 
 
 class HidesPendingInstants(Double):
@@ -231,6 +257,25 @@ def _wrong(
     return Sin(name, sin, area, tuple(rules.split()), outcome, info)
 
 
+def _misreads(name: str, sin: str, area: str, rules: str, twist: Twist) -> Sin:
+    return _wrong(name, sin, area, rules, partial(Misreads, name, twist))
+
+
+def _miscomputes(name: str, sin: str, function: str, area: str, rules: str, understood: Callable[[Any], Any]) -> Sin:
+    return _wrong(name, sin, area, rules, partial(Miscomputes, name, function, understood))
+
+
+def _ascii(value: Any) -> Any:
+    """Texts without what is not ASCII, also in lists."""
+    if isinstance(value, list):
+        return [_ascii(item) for item in value]
+    return value.encode("ascii", "replace").decode() if isinstance(value, str) else value
+
+
+def _plain_text(value: Any) -> Any:
+    return value.replace("\\$", "$") if isinstance(value, str) else value
+
+
 def _rude(
     name: str,
     sin: str,
@@ -333,6 +378,13 @@ _ALL = (
         "TL-025 TL-053",
         partial(HidesPendingInstants, "hides-pending-instants"),
     ),
+    _misreads("hides-damage", "shows only what is whole in a damaged file", "log", "BLK-015", twists.without_damage),
+    _misreads("stops-at-damage", "shows nothing behind the first damage", "log", "BLK-017", twists.up_to_the_damage),
+    _misreads("counts-from-one", "takes the first row for row 1", "log", "LF-042", twists.with_positions_from_one),
+    _misreads("widens-orderings", "takes int orderings for long", "log", "BLK-009", twists.with_int_orderings_as_long),
+    _misreads("ends-early", "misses the last entry of an HFile", "hfile", "BF-002", twists.without_entries_of_the_last_key),
+    _miscomputes("knows-only-ascii", "hashes keys without their marks", "bloom.may-hold", "bloom", "IDX-004", _ascii),
+    _miscomputes("splits-at-once", "splits at an escaped delimiter", "secondary-key.decode", "hashing", "IDX-026", _plain_text),
     _wrong("always-refuses", "refuses what it declares", "queries", "", partial(AlwaysRefuses, "always-refuses"), "refused"),
     _wrong(
         "claims-features-it-lacks",
