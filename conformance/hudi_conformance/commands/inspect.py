@@ -1,140 +1,142 @@
-"""`hudi-conformance inspect`: what lies in a table, or in one of its log files."""
+"""`hudi-conformance inspect`: what lies in a table, or in one of its files."""
 
-import itertools
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-from rich.tree import Tree
 
 from hudi_conformance.commands.telling import telling_errors
-from hudi_reference import open_table
-from hudi_reference.files.log.block import Block, BlockType, HeaderKey
-from hudi_reference.files.log.reader import read_blocks
-from hudi_reference.files.positions import positions_of
 
-#: What is said of a table before anything else, where its properties say it.
-SUMMARY = {
-    "hoodie.table.name": "table",
-    "hoodie.table.type": "type",
-    "hoodie.table.version": "version",
-    "hoodie.table.recordkey.fields": "record key",
-    "hoodie.table.partition.fields": "partition",
-    "hoodie.table.ordering.fields": "ordering",
-    "hoodie.table.precombine.field": "ordering",
-    "hoodie.record.merge.mode": "merge mode",
-}
+if TYPE_CHECKING:
+    from rich.console import Console
 
-#: Block types in the words of the contract.
-BLOCKS = {
-    BlockType.COMMAND: "command",
-    BlockType.DELETE: "delete",
-    BlockType.CORRUPT: "corrupt",
-    BlockType.AVRO_DATA: "avro",
-    BlockType.HFILE_DATA: "hfile",
-    BlockType.PARQUET_DATA: "parquet",
-    BlockType.CDC_DATA: "cdc",
-}
+    from hudi_reference.errors import HudiError
+    from hudi_reference.files.inspection.kind import KnownFile
+
+#: Rows of a base file, entries of an HFile that are shown if nothing is asked; and of every block, if --content is.
+FIRST, ROWS = 5, 20
+#: Bytes of a dump, if nothing is asked.
+DUMP = 256
 
 
 def inspect(
-    table: Annotated[str, typer.Argument(metavar="TABLE-OR-FILE", help="Folder or URI of a table, or one log file.")],
+    table: Annotated[str, typer.Argument(metavar="TABLE-OR-FILE", help="Folder or URI of a table, or one of its files.")],
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
+    content: Annotated[bool, typer.Option("--content", help=f"Rows and deletes of each log block, up to {ROWS}.")] = False,
+    rows: Annotated[int | None, typer.Option(min=0, metavar="N", help="The same, up to N; entries of an HFile too.")] = None,
+    keys: Annotated[str | None, typer.Option(metavar="A,B,...", help="Look keys up: in an HFile, in a bloom filter.")] = None,
+    prefix: Annotated[str | None, typer.Option(metavar="TEXT", help="Entries of an HFile whose keys begin so.")] = None,
+    hex_: Annotated[
+        str | None, typer.Option("--hex", metavar="OFFSET[:LENGTH]", help="Dump bytes; 0x10 is 16, -16 counts from the end.")
+    ] = None,
 ) -> None:
-    """Show the timeline and the file slices of a table, or the blocks of a log file."""
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 10_000)
-    is_file = "://" not in table and Path(table).is_file()
-    with telling_errors():
-        found = blocks(Path(table)) if is_file else open_table(table).inspect()
-    if as_json:
-        typer.echo(json.dumps(found, indent=1, ensure_ascii=False))
-    elif is_file:
-        console.print(_block_table(found))
+    """Show the timeline and the file slices of a table, or what is in one file, down to the bytes that are wrong."""
+    wanted = None if keys is None else [key for key in keys.split(",") if key]
+    if not _is_file(table):
+        if hex_ or keys or prefix is not None:
+            raise typer.BadParameter(f"{table} is no file: --hex, --keys and --prefix look into one")
+        _inspect_table(table, as_json=as_json)
+    elif hex_ is not None:
+        _dump(table, hex_)
+    elif as_json:
+        _print_json(table, wanted, prefix)
     else:
-        _show_table(console, found)
+        _show_file(table, rows if rows is not None or not content else ROWS, wanted, prefix)
 
 
-def blocks(path: Path) -> dict[str, Any]:
-    """The blocks of a log file, in the shape of the contract's inspection of a file."""
-    return {
-        "blocks": [
-            {
-                "offset": block.offset,
-                "length": block.size,
-                "type": BLOCKS[block.kind],
-                "header": {_key(key): text for key, text in block.header.items()},
-            }
-            for block in read_blocks(memoryview(path.read_bytes()), path.name)
-        ]
-    }
+def _is_file(uri: str) -> bool:
+    """Whether there is a file of the name; on an object store a folder is no object."""
+    if urlsplit(uri).scheme in ("", "file") or "://" not in uri:
+        from urllib.parse import unquote
+
+        return Path(unquote(urlsplit(uri).path) if uri.startswith("file:") else uri).is_file()
+    from hudi_reference.files.inspection.kind import locate
+
+    with telling_errors():
+        storage, path = locate(uri)
+        return bool(path) and storage.head(path) is not None
 
 
-def _key(number: int) -> str:
-    """The name of a header key; a number for one that nobody knows."""
-    return HeaderKey(number).name if number in set(HeaderKey) else str(number)
+def _inspect_table(table: str, *, as_json: bool) -> None:
+    from hudi_reference import open_table
+
+    with telling_errors():
+        found = open_table(table).inspect()
+    if as_json:
+        _echo(found)
+        return
+    from rich.console import Console
+
+    from hudi_conformance.showing.table import show_table
+
+    show_table(Console(highlight=False, width=None if sys.stdout.isatty() else 10_000), found)
 
 
-def _block_table(found: dict[str, Any]) -> Table:
-    table = Table("offset", "bytes", "block", "header", box=None, header_style="bold")
-    for column in table.columns[:2]:
-        column.justify = "right"
-    for block in found["blocks"]:
-        header = "\n".join(f"{k} = {_readable(k, v)}" for k, v in block["header"].items())
-        table.add_row(str(block["offset"]), str(block["length"]), block["type"], escape(header))
-    return table
+def _print_json(file: str, keys: list[str] | None, prefix: str | None) -> None:
+    """The contract's answer, whole."""
+    from hudi_conformance.engines.reference_files import inspect_file
+
+    with telling_errors():
+        found = inspect_file(file, keys=keys, prefix=prefix)
+    _echo(found)
 
 
-def _readable(key: str, text: str) -> str:
-    """A header value for people: the bitmap of positions unfolded as far as it fits into a line."""
-    if key != HeaderKey.RECORD_POSITIONS.name:
-        return _short(text)
-    found = positions_of(Block(BlockType.AVRO_DATA, {HeaderKey.RECORD_POSITIONS: text}, b""))
-    first = ", ".join(str(position) for position in itertools.islice(found, 10))
-    return f"{len(found)} rows: {first}{', ...' if len(found) > 10 else ''}"
+def _echo(found: dict[str, Any]) -> None:
+    typer.echo(json.dumps(found, indent=1, ensure_ascii=False))
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def _show_file(uri: str, rows: int | None, keys: list[str] | None, prefix: str | None) -> None:
+    """The page of a file; exit code 1 where a reader must refuse it."""
+    from hudi_conformance.showing.page import page
+    from hudi_reference.files.inspection.kind import identify, locate
+
+    with telling_errors(), page() as console:
+        refused = _show(console, identify(*locate(uri)), rows, keys, prefix)
+    if refused is not None:
+        raise typer.Exit(1)
 
 
-def _show_table(console: Console, found: dict[str, Any]) -> None:
-    said = {word: text for key, word in SUMMARY.items() if (text := found["properties"].get(key))}
-    for word, text in said.items():
-        console.print(f"[dim]{word:<12}[/]{escape(text)}")
-    console.print("\n[bold]timeline[/]")
-    console.print(_timeline(found["timeline"]))
-    console.print("\n[bold]file groups[/]")
-    for partition, groups in sorted(found["file_groups"].items()):
-        console.print(_groups(partition, groups))
+def _show(
+    console: "Console", file: "KnownFile", rows: int | None, keys: list[str] | None, prefix: str | None
+) -> "HudiError | None":
+    most = FIRST if rows is None else rows
+    if file.format == "log":
+        from hudi_conformance.showing.log import show_log
+
+        return show_log(console, file, rows)
+    if file.format == "hfile":
+        from hudi_conformance.showing.hfile import show_hfile
+
+        return show_hfile(console, file, most, keys, prefix)
+    from hudi_conformance.showing.base import show_base
+
+    return show_base(console, file, most, keys)
 
 
-def _timeline(timeline: dict[str, Any]) -> Table:
-    """All instants by requested time; pending ones stand out."""
-    table = Table("requested", "completed", "action", "", box=None, header_style="dim")
-    rows = [(e["requested"], e["completion"], e["action"], e["where"]) for e in timeline["completed"]]
-    rows += [(e["requested"], "", e["action"], e["state"].lower()) for e in timeline["pending"]]
-    for requested, completion, action, note in sorted(rows):
-        style = "yellow" if not completion else "dim" if note == "archived" else ""
-        table.add_row(requested, completion, action, "" if note == "active" else note, style=style)
-    return table
+def _dump(uri: str, wanted: str) -> None:
+    from hudi_conformance.showing.hexdump import dump
+    from hudi_conformance.showing.page import page
+    from hudi_reference.files.inspection.kind import locate
+
+    storage, path = locate(uri)
+    info = storage.head(path)
+    start, length = _range(wanted, 0 if info is None else info.size)
+    with page() as console:
+        for line in dump(storage.get(path, start, length), 0, length, first=start):
+            console.print(line, no_wrap=True, crop=False)
 
 
-def _groups(partition: str, groups: dict[str, Any]) -> Tree:
-    """The slices of each group, newest first; the one that a snapshot reads is marked."""
-    tree = Tree(f"[bold]{escape(partition) or '(not partitioned)'}[/]")
-    for file_id, group in sorted(groups.items()):
-        replaced = f"  [dim]replaced by {group['replaced_by']}[/]" if group["replaced_by"] else ""
-        branch = tree.add(f"{escape(file_id)}{replaced}")
-        for part in sorted(group["slices"], key=lambda s: str(s["base_instant"]), reverse=True):
-            is_latest = group["latest"] is not None and part["base_instant"] == group["latest"]["base_instant"]
-            pending = "  [yellow]compaction pending[/]" if part.get("pending_compaction") else ""
-            leaf = branch.add(f"slice {part['base_instant']}{'  [green]latest[/]' if is_latest else ''}{pending}")
-            for name in [part["base_file"], *part["log_files"]]:
-                if name is not None:
-                    leaf.add(escape(name))
-    return tree
+def _range(text: str, size: int) -> tuple[int, int]:
+    """Offset and length in a file of `size` bytes."""
+    offset, _, length = text.partition(":")
+    try:
+        start, count = int(offset, 0), int(length, 0) if length else DUMP
+    except ValueError:
+        raise typer.BadParameter(f"--hex takes OFFSET or OFFSET:LENGTH, not {text!r}") from None
+    start = max(0, size + start) if start < 0 else start
+    if start > size or count < 0:
+        raise typer.BadParameter(f"--hex {text}: the file has {size} bytes")
+    return start, min(count, size - start)

@@ -8,14 +8,15 @@ import pyarrow as pa
 from hudi_conformance.engines.avro_values import canonical_record
 from hudi_conformance.rows import canonical
 from hudi_conformance.values import declared_by
+from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.bloom import decode_filter
 from hudi_reference.files.hfile.cell import Entry
 from hudi_reference.files.hfile.reader import HFile, open_hfile
 from hudi_reference.files.inspection.base import BLOOM_FILTER, BLOOM_TYPE, FOOTER_KEYS, inspect_base
-from hudi_reference.files.inspection.kind import KnownFile, identify, locate
-from hudi_reference.files.inspection.log import InspectedBlock, InspectedLog, inspect_log
+from hudi_reference.files.inspection.kind import KnownFile, identify, locate, said_by
+from hudi_reference.files.inspection.log import InspectedBlock, inspect_log
 from hudi_reference.files.inspection.records import Records
-from hudi_reference.files.log.block import FORMAT_VERSION, BlockType, CorruptBlock, HeaderKey
+from hudi_reference.files.log.block import BlockType, CorruptBlock, HeaderKey
 
 #: Block types in the words of the contract.
 BLOCKS = {
@@ -38,7 +39,7 @@ WRAPPERS: dict[str, tuple[str, Any]] = {
     "StringWrapper": ("string", "string"),
     "DateWrapper": ("date", {"type": "int", "logicalType": "date"}),
     "LocalDateWrapper": ("date", {"type": "int", "logicalType": "date"}),
-    "DecimalWrapper": ("decimal", {"type": "bytes", "logicalType": "decimal", "precision": 30, "scale": 15}),
+    "DecimalWrapper": ("decimal", "decimal"),
     "TimeMicrosWrapper": ("time-micros", {"type": "long", "logicalType": "time-micros"}),
     "TimestampMicrosWrapper": ("timestamp-micros", {"type": "long", "logicalType": "timestamp-micros"}),
 }
@@ -47,30 +48,36 @@ WRAPPERS: dict[str, tuple[str, Any]] = {
 def inspect_file(uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
     """What one file holds. Raises a HudiError for a file that no reader may accept.
 
-    `keys` and `prefix` are looked up in an HFile; a base file's bloom filter is asked for the keys.
+    `keys` and `prefix` are looked up in an HFile; a base file's bloom filter is asked for the keys. A file is taken for what
+    its name says, as readers of tables do, and for what its bytes say where the name says nothing.
     """
     file = identify(*locate(uri))
-    if file.format == "log":
+    kind = said_by(file.name) or file.format
+    if kind == "log":
         return log_file(inspect_log(file.storage, file.path))
-    if file.format == "hfile":
+    if kind == "hfile":
         return hfile(open_hfile(file.storage, file.path), keys, prefix)
     return base_file(file, keys)
 
 
-def log_file(found: InspectedLog) -> dict[str, Any]:
-    """The blocks of a log file; its failure is raised."""
-    if found.failure is not None:
-        raise found.failure
-    return {"format": "log", "blocks": [log_block(block) for block in found.blocks]}
+def log_file(blocks: Iterable[InspectedBlock]) -> dict[str, Any]:
+    """The blocks of a log file. Raises the refusal of one that nobody may pass over."""
+    return {"format": "log", "blocks": [log_block(block) for block in blocks]}
 
 
 def log_block(found: InspectedBlock) -> dict[str, Any]:
     """One block; what cannot be decoded is absent, and `error` says why."""
+    if found.refusal is not None:
+        raise found.refusal
     block = found.block
     shown: dict[str, Any] = {"offset": block.offset, "length": block.size, "type": BLOCKS[block.kind]}
     if isinstance(block, CorruptBlock):
         return shown | {"reason": block.reason}
-    shown |= {"version": FORMAT_VERSION, "header": headers(block.header), "footer": headers(getattr(block, "footer", {}))}
+    shown |= {
+        "version": block.version,
+        "header": headers(block.header),
+        "footer": {str(key): text for key, text in block.footer.items()},
+    }
     if found.content_version is not None:
         shown["content_version"] = found.content_version
     if found.rows is not None:
@@ -85,7 +92,7 @@ def log_block(found: InspectedBlock) -> dict[str, Any]:
 
 
 def headers(entries: Mapping[int, str]) -> dict[str, str]:
-    """A header or footer by the names of its keys; by the number of one that nobody knows."""
+    """A header by the names of its keys; by the number of one that nobody knows."""
     return {header_name(key): text for key, text in entries.items()}
 
 
@@ -115,6 +122,8 @@ def ordering(stored: Any) -> dict[str, Any] | None:
     if wrapper == "ArrayWrapper":
         return {"type": "array", "value": [ordering(part) for part in record["wrappedValues"] or ()]}
     word, declared = WRAPPERS[wrapper]
+    if word == "decimal":  # at the scale that it is stored with
+        return {"type": word, "value": format(record["value"], "f")}
     return {"type": word, "value": canonical_record({"value": record["value"]}, _holder(declared))["value"]}
 
 
@@ -161,10 +170,11 @@ def entries(found: Iterable[Entry]) -> list[dict[str, str]]:
 
 def base_file(file: KnownFile, keys: Sequence[str] | None = None) -> dict[str, Any]:
     """A Parquet or ORC base file with all its rows."""
+    rows = inspect_base(file).rows() if file.name is None else read_base_file(file.storage, file.path)
     found = inspect_base(file)
     shown: dict[str, Any] = {
         "format": file.format,
-        "rows": json_rows(found.rows()),
+        "rows": json_rows(rows),
         "footer": {key: found.footer[key] for key in FOOTER_KEYS if key in found.footer},
     }
     if BLOOM_FILTER in found.footer:

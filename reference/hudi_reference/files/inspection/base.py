@@ -8,9 +8,10 @@ import pyarrow.parquet as pq
 from pyarrow import orc
 
 from hudi_reference.errors import MalformedBaseFile
-from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.inspection.kind import KnownFile
 from hudi_reference.files.missing import missing
+from hudi_reference.files.orc import read_orc
+from hudi_reference.files.parquet import read_parquet
 from hudi_reference.requirement import implements
 
 BLOOM_FILTER = "org.apache.hudi.bloomfilter"
@@ -45,14 +46,12 @@ class InspectedBase:
         return sum(part.rows for part in self.parts)
 
     def rows(self) -> pa.Table:
-        """All rows in stored order. Raises MalformedBaseFile."""
-        if self.file.format == "parquet":
-            return read_base_file(self.file.storage, self.file.path)
+        """All rows in stored order, whatever the file's name says. Raises MissingDataFile, MalformedBaseFile."""
+        read = read_parquet if self.file.format == "parquet" else read_orc
         try:
-            with self.file.storage.open(self.file.path) as source:
-                return orc.ORCFile(source).read()
-        except (pa.ArrowException, OSError) as error:
-            raise _malformed(self.file, error) from error
+            return read(self.file.storage, self.file.path, None, threads=False)
+        except FileNotFoundError as error:
+            raise missing(self.file.path) from error
 
 
 @implements("BF-002")

@@ -1,7 +1,7 @@
 """What a log file holds, block by block: headers, rows, deletes, positions, and what is wrong with each."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -11,7 +11,7 @@ from hudi_reference.errors import HudiError, UnsupportedSchema
 from hudi_reference.files.inspection.records import Records, hfile_records
 from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey
 from hudi_reference.files.log.content import decode_rows, stored_deletes
-from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.files.log.reader import walk_log_file
 from hudi_reference.files.positions import positions_of
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
@@ -51,32 +51,15 @@ class InspectedBlock:
         """Whether these bytes are no block at all."""
         return isinstance(self.block, CorruptBlock)
 
-
-@dataclass(frozen=True)
-class InspectedLog:
-    """The blocks of a log file up to its end, or up to the `failure` that no reader may pass over."""
-
-    blocks: tuple[InspectedBlock, ...] = ()
-    failure: HudiError | None = field(default=None)
+    @property
+    def refusal(self) -> HudiError | None:
+        """Why no reader may pass over this block: its place and size are beyond doubt, what is in it is not known."""
+        return self.block.error if isinstance(self.block, CorruptBlock) else None
 
 
-def inspect_log(storage: Storage, path: str) -> InspectedLog:
-    """The blocks of a log file; what is wrong with it is in the answer. Raises MissingDataFile."""
-    found: list[InspectedBlock] = []
-    failure = None
-    blocks = read_log_file(storage, path)
-    while True:
-        block, failure = _next(blocks)
-        if block is None:
-            return InspectedLog(tuple(found), failure)
-        found.append(inspect_block(block))
-
-
-def _next(blocks: Iterator[Block]) -> tuple[Block | None, HudiError | None]:
-    try:
-        return next(blocks, None), None
-    except HudiError as error:
-        return None, error
+def inspect_log(storage: Storage, path: str) -> Iterator[InspectedBlock]:
+    """The blocks of a log file from its first byte to its last; what is wrong with one stands in it. Raises MissingDataFile."""
+    return map(inspect_block, walk_log_file(storage, path))
 
 
 @implements("LF-020", "LF-041", "BLK-007", "BLK-019")
@@ -106,7 +89,7 @@ def inspect_block(block: Block) -> InspectedBlock:
 
 def content_version(block: Block) -> int | None:
     """The version that the content begins with, None where there is none or not enough content."""
-    if block.kind not in VERSIONED or len(block.content) < 4:
+    if block.kind not in VERSIONED or block.content_length < 4:
         return None
     return int.from_bytes(block.content[:4], "big", signed=True)
 

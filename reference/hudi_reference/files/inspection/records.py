@@ -11,7 +11,7 @@ from hudi_reference.files.hfile.cell import Entry, text_of
 from hudi_reference.files.hfile.place import Place
 from hudi_reference.files.hfile.reader import hfile_of
 from hudi_reference.files.hfile.records import KEY_FIELD
-from hudi_reference.files.log.block import TRAILER, Block, HeaderKey
+from hudi_reference.files.log.block import Block, HeaderKey
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, parse_schema
 from hudi_reference.schema.datum import DAMAGE, codec_schema
@@ -35,7 +35,7 @@ class Records:
 def hfile_records(block: Block) -> Records:
     """The records of an HFile block. Raises MalformedBaseFile, MalformedSchema."""
     schema = parse_schema(block.header[HeaderKey.SCHEMA], block.path)
-    hfile = hfile_of(block.content, block.path, block.end - TRAILER - 4 - len(block.content))
+    hfile = hfile_of(block.content, block.path, block.content_offset)
     return Records(schema, tuple(named_records(hfile, schema, hfile.place)))
 
 

@@ -1,0 +1,78 @@
+"""A picture of a file: which bytes are which part of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.text import Text
+
+
+@dataclass(frozen=True)
+class Span:
+    """The bytes from `start` to before `end`, what they are, and whether they are damaged. `style` is that of a terminal."""
+
+    start: int
+    end: int
+    label: str
+    style: str
+    wrong: bool = False
+
+
+#: The widest picture, and the least room for one span.
+_WIDEST, _LEAST = 100, 3
+
+
+def bar(console: Console, spans: Sequence[Span]) -> None:
+    """A line of boxes as wide as their share of the file, offsets below; nothing where they would not fit into a line."""
+    spans = _joined(spans) if len(spans) * (_LEAST + 1) >= _room(console) else spans
+    widths = _widths([span.end - span.start for span in spans], _room(console) - len(spans) - 1)
+    if not spans or min(widths) < 1:
+        return
+    boxes, rule, at = Text("  |"), "", 2
+    for span, width in zip(spans, widths, strict=True):
+        boxes.append(_label(span, width), style=span.style).append("|")
+        rule = _marked(rule, at, span.start)
+        at += width + 1
+    console.print()
+    console.print(boxes, no_wrap=True)
+    end = f"{spans[-1].end:,}"
+    console.print(Text(_marked(rule, max(at - len(end) + 1, len(rule) + 1), spans[-1].end), style="dim"), no_wrap=True)
+
+
+def _room(console: Console) -> int:
+    return min(console.width, _WIDEST) - 4
+
+
+def _label(span: Span, width: int) -> str:
+    label = span.label if len(span.label) + 2 <= width else span.label[:width] if width >= _LEAST else ""
+    padded = f" {label} " if len(label) + 2 <= width and label else label
+    return padded.center(width, "x" if span.wrong else " ")
+
+
+def _marked(rule: str, at: int, offset: int) -> str:
+    """The line of offsets with one more, if it does not run into the one before."""
+    return rule if rule and len(rule) >= at else rule.ljust(at) + f"{offset:,}"
+
+
+def _widths(sizes: Sequence[int], room: int) -> list[int]:
+    """Shares of `room`, none below the least."""
+    total = sum(sizes) or 1
+    free = room - _LEAST * len(sizes)
+    if free < 0:
+        return [0] * len(sizes)
+    widths = [_LEAST + free * size // total for size in sizes]
+    if widths:
+        widths[sizes.index(max(sizes))] += room - sum(widths)
+    return widths
+
+
+def _joined(spans: Sequence[Span]) -> list[Span]:
+    """Neighbours of one kind as one span."""
+    joined: list[tuple[Span, int]] = []
+    for span in spans:
+        last, count = joined[-1] if joined else (None, 0)
+        if last is not None and (last.label, last.wrong) == (span.label, span.wrong):
+            joined[-1] = Span(last.start, span.end, last.label, last.style, last.wrong), count + 1
+        else:
+            joined.append((span, 1))
+    return [Span(s.start, s.end, s.label if n == 1 else f"{n} {s.label}", s.style, s.wrong) for s, n in joined]

@@ -1,0 +1,78 @@
+"""Rows as a small table, or, where that is too wide for the page, row by row."""
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from hudi_conformance.showing.page import DIM, counted
+from hudi_conformance.values import declared_by, from_arrow
+from hudi_reference.files.inspection.records import Records
+
+#: The longest value of a cell.
+_LONGEST = 40
+Row = Mapping[str, Any]
+
+
+def show_rows(console: Console, rows: Sequence[Row], total: int, word: str = "row", indent: int = 2) -> None:
+    """The first rows of `total`, by column; every value canonical, so that none looks like another."""
+    if rows:
+        table = _table(rows)
+        fits = table.__rich_measure__(console, console.options).minimum + indent <= console.width
+        console.print(Padding(table if fits else _one_by_one(rows), (0, 0, 0, indent)))
+    if total > len(rows):
+        more = (
+            f"{' ' * indent}... {counted(total - len(rows), f'more {word}')}"
+            if rows
+            else f"{' ' * indent}{counted(total, word)}"
+        )
+        console.print(Text(more, style=DIM))
+
+
+def first_rows(rows: Any, most: int) -> list[dict[str, Any]]:
+    """The first rows of a decoded content as canonical values, no others touched."""
+    if isinstance(rows, Records):
+        from hudi_conformance.engines.avro_values import canonical_record
+
+        return [canonical_record(value, rows.schema) for value in islice(rows.values, most)]
+    head = rows.slice(0, most)
+    columns = {f.name: [from_arrow(v, declared_by(f.type)) for v in head.column(i)] for i, f in enumerate(rows.schema)}
+    return [{name: values[i] for name, values in columns.items()} for i in range(head.num_rows)]
+
+
+def cell(value: Any, longest: int = _LONGEST) -> Text:
+    """A value for people: null apart from the text null, nested values as JSON."""
+    if value is None:
+        return Text("null", style=DIM)
+    if value == "":
+        return Text('""', style=DIM)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return Text(text if len(text) <= longest else f"{text[: longest - 3]}...")
+
+
+def _table(rows: Sequence[Row]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in rows[0]:
+        table.add_column(Text(name), no_wrap=True)
+    for row in rows:
+        table.add_row(*(cell(value) for value in row.values()))
+    return table
+
+
+def _one_by_one(rows: Sequence[Row]) -> Table:
+    """Each row as its columns with their values, one after the other."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style=DIM, justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for number, row in enumerate(rows):
+        line = Text()
+        for name, value in row.items():
+            line.append(f"{name} ", style=DIM).append_text(cell(value)).append("  ")
+        line.rstrip()
+        table.add_row(str(number), line)
+    return table
