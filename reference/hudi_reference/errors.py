@@ -172,12 +172,6 @@ class UnsupportedSchema(UnsupportedFeature):
     feature = "schema"
 
 
-class UnsupportedPartialUpdate(UnsupportedFeature):
-    """A log block that holds only some columns of its rows."""
-
-    feature = "write.partial-update"
-
-
 class UnsupportedTableFeature(UnsupportedFeature):
     """A property of the table switches something on that this implementation does not do."""
 

@@ -47,11 +47,9 @@ from hudi_reference.errors import (
     Misuse,
     PathOutsideTable,
     TableExists,
-    UnsupportedFeature,
     UnsupportedTableFeature,
     WriteConflict,
 )
-from hudi_reference.files.log.block import BlockType, HeaderKey, encode_block
 from hudi_reference.ids import SeededIds
 from hudi_reference.storage import MemoryStorage, Storage
 from hudi_reference.timeline.avro_container import write_record
@@ -295,26 +293,6 @@ def test_remains_of_a_crashed_append_are_passed_over(tail: bytes) -> None:
     path, whole = log_of(table)
     table.storage.put(path, whole + tail)
     assert names(table) == {"1": "new", "3": "c"}
-
-
-@pytest.mark.parametrize(
-    ("kind", "header", "error", "rule"),
-    [
-        (BlockType.AVRO_DATA, {HeaderKey.IS_PARTIAL: "true"}, UnsupportedFeature, "LF-046"),
-    ],
-)
-def test_blocks_that_are_not_read_yet_are_refused(
-    kind: BlockType, header: dict[HeaderKey, str], error: type[HudiError], rule: str
-) -> None:
-    """LF-046: a refusal with the feature's name, not rows without these changes."""
-    table = sample()
-    path, whole = log_of(table)
-    instant = table.timeline.completed[-1].requested
-    block = encode_block(kind, {HeaderKey.INSTANT_TIME: instant, **header}, b"")
-    table.storage.put(path, block.ljust(len(whole), b"\x00") if len(block) < len(whole) else block)
-    rewrite_metadata(table, lambda record: first_stat(record).update(fileSizeInBytes=len(block)))
-    with refused(table, error, rule, path):
-        table.snapshot()
 
 
 @pytest.mark.parametrize("suffix", ["requested", "inflight"])

@@ -373,7 +373,7 @@ def test_a_log_file_holds_rows_then_deletes() -> None:
     data, deletes = read_log_file(table.storage, path)
     assert (data.kind, deletes.kind) == (BlockType.AVRO_DATA, BlockType.DELETE)
     for block in (data, deletes):
-        assert set(block.header) == {0, 2}
+        assert set(block.header) == {0, 2, 5, 8}
         assert block.instant == second
         assert [field["name"] for field in json.loads(block.header[2])["fields"]][:6] == [*META_COLUMNS, "id"]
     assert [(d.key, d.partition, d.ordering) for d in decode_deletes(deletes)] == [("2", "x", 3)]

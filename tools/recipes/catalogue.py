@@ -15,6 +15,8 @@ MODULES = (
     "timeline_handmade",
     "log",
     "log_handmade",
+    "log_partial",
+    "log_partial_handmade",
     "merge",
     "merge_ordering",
     "queries",

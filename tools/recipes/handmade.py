@@ -20,11 +20,13 @@ from tools.recipes.surgery import TIMELINE
 from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.files.log.block import BlockType, HeaderKey, encode_block
 from hudi_reference.files.log.content import Delete, encode_deletes, encode_rows
-from hudi_reference.schema.avro import arrow_schema, with_meta_columns
+from hudi_reference.schema.avro import AvroSchema, arrow_schema, with_meta_columns
 from hudi_reference.timeline.avro_container import write_record
 from hudi_reference.timeline.metadata import COMMIT_METADATA_SCHEMA, WriteStat, write_commit_metadata
 
-COLUMNS = (("id", "string"), ("ts", "long"), ("name", "string"))
+Columns = tuple[tuple[str, Any], ...]
+
+COLUMNS: Columns = (("id", "string"), ("ts", "long"), ("name", "string"))
 SCHEMA = avro_record("handmade", COLUMNS)
 STORED = with_meta_columns(SCHEMA)
 SYNC_MARKER = b"made by hand ...."[:16]
@@ -36,8 +38,8 @@ def at(second: int) -> str:
     return f"202601010000{second:02}000"
 
 
-def stored(instant: str, rows: Sequence[Row]) -> pa.Table:
-    """Rows with their meta columns filled."""
+def stored(instant: str, rows: Sequence[Row], schema: AvroSchema = STORED) -> pa.Table:
+    """Rows with their meta columns filled, of the columns of `schema`."""
     filled = [
         {
             "_hoodie_commit_time": instant,
@@ -49,7 +51,7 @@ def stored(instant: str, rows: Sequence[Row]) -> pa.Table:
         }
         for number, row in enumerate(rows)
     ]
-    return pa.Table.from_pylist(filled, schema=arrow_schema(STORED))
+    return pa.Table.from_pylist(filled, schema=arrow_schema(schema))
 
 
 def data_block(second: int, *rows: Row, header: Mapping[int, str] | None = None) -> bytes:
@@ -58,23 +60,45 @@ def data_block(second: int, *rows: Row, header: Mapping[int, str] | None = None)
     return encode_block(BlockType.AVRO_DATA, entries, encode_rows(stored(at(second), rows), STORED))  # type: ignore[arg-type]
 
 
-def data_block_of(columns: Sequence[tuple[str, Any]], second: int, *rows: Row) -> bytes:
+def data_block_of(columns: Columns, second: int, *rows: Row, header: Mapping[int, str] | None = None) -> bytes:
     """A data block whose own schema has these data columns."""
     schema = with_meta_columns(avro_record("handmade", columns))
-    table = pa.Table.from_pylist(stored(at(second), rows).to_pylist(), schema=arrow_schema(schema))
-    entries = {HeaderKey.INSTANT_TIME: at(second), HeaderKey.SCHEMA: json.dumps(schema)}
-    return encode_block(BlockType.AVRO_DATA, entries, encode_rows(table, schema))
+    entries = {HeaderKey.INSTANT_TIME: at(second), HeaderKey.SCHEMA: json.dumps(schema), **(header or {})}
+    content = encode_rows(stored(at(second), rows, schema), schema)
+    return encode_block(BlockType.AVRO_DATA, entries, content)  # type: ignore[arg-type]
+
+
+def partial_block(
+    columns: Columns,
+    second: int,
+    *rows: Row,
+    kind: BlockType = BlockType.AVRO_DATA,
+    header: Mapping[int, str] | None = None,
+) -> bytes:
+    """A block of partial updates that holds these data columns; the rows also have the key, `id`."""
+    schema = with_meta_columns(avro_record("handmade", columns))
+    table = stored(at(second), rows, schema)
+    entries = {HeaderKey.INSTANT_TIME: at(second), HeaderKey.SCHEMA: json.dumps(schema), HeaderKey.IS_PARTIAL: "true"}
+    content = encode_rows(table, schema) if kind is BlockType.AVRO_DATA else _parquet(table)
+    return encode_block(kind, {**entries, **(header or {})}, content)  # type: ignore[arg-type]
+
+
+def _parquet(table: pa.Table) -> bytes:
+    out = BytesIO()
+    pq.write_table(table, out, store_schema=False)
+    return out.getvalue()
 
 
 def joined_block(second: int, *rows: Row, of: Sequence[int]) -> bytes:
     """The data block of a log compaction, made from the blocks of the actions `of`."""
-    return data_block(second, *rows, header={HeaderKey.COMPACTED_BLOCK_TIMES: ",".join(map(at, of))})
+    return data_block(second, *rows, header=made_of(*of))
 
 
-def delete_block(second: int, *keys: str) -> bytes:
-    """A delete block of keys without ordering values."""
-    entries = {HeaderKey.INSTANT_TIME: at(second), HeaderKey.SCHEMA: json.dumps(STORED)}
-    return encode_block(BlockType.DELETE, entries, encode_deletes([Delete(key, "", None) for key in keys], [pa.int64()]))
+def delete_block(second: int, *keys: str, ordering: int | None = None, header: Mapping[int, str] | None = None) -> bytes:
+    """A delete block of keys, all with one ordering value or without."""
+    entries = {HeaderKey.INSTANT_TIME: at(second), HeaderKey.SCHEMA: json.dumps(STORED), **(header or {})}
+    content = encode_deletes([Delete(key, "", ordering) for key in keys], [pa.int64()])
+    return encode_block(BlockType.DELETE, entries, content)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -111,27 +135,45 @@ class Group:
         *,
         completes_as: str = "",
         plan: bytes = b"",
+        columns: Columns = COLUMNS,
     ) -> None:
         """The state files of an action; it is inflight if `completed` is None."""
         states = {f"{at(requested)}.{action}.requested": plan, f"{at(requested)}.{action}.inflight": b""}
         if completed is not None:
-            metadata = write_commit_metadata("UPSERT", stats, SCHEMA, SYNC_MARKER)
+            metadata = write_commit_metadata("UPSERT", stats, avro_record("handmade", columns), SYNC_MARKER)
             states[f"{at(requested)}_{at(completed)}.{completes_as or action}"] = metadata
         for name, content in states.items():
             (self.folder / TIMELINE / name).write_bytes(content)
 
 
-def deltacommit(requested: int, completed: int | None, *blocks: bytes, versions: Sequence[int] = ()) -> Surgery:
-    """A delta commit with one log file of all `blocks`, or with one file for each block if `versions` are given."""
-    return _logging("deltacommit", requested, completed, blocks, versions)
+def deltacommit(
+    requested: int, completed: int | None, *blocks: bytes, versions: Sequence[int] = (), columns: Columns = COLUMNS
+) -> Surgery:
+    """A delta commit with one log file of all `blocks`, or with one file for each block if `versions` are given.
+
+    `columns` are the data columns of the table.
+    """
+    return _logging("deltacommit", requested, completed, blocks, versions, columns)
 
 
-def log_compaction(requested: int, completed: int | None, block: bytes) -> Surgery:
+def log_compaction(requested: int, completed: int | None, block: bytes, *, columns: Columns = COLUMNS) -> Surgery:
     """A log compaction, which is a deltacommit when it has completed."""
-    return _logging("logcompaction", requested, completed, (block,), ())
+    return _logging("logcompaction", requested, completed, (block,), (), columns)
 
 
-def _logging(action: str, requested: int, completed: int | None, blocks: Sequence[bytes], versions: Sequence[int]) -> Surgery:
+def made_of(*seconds: int) -> dict[int, str]:
+    """The header of a block that a log compaction made from those of the actions of these seconds."""
+    return {HeaderKey.COMPACTED_BLOCK_TIMES: ",".join(map(at, seconds))}
+
+
+def _logging(
+    action: str,
+    requested: int,
+    completed: int | None,
+    blocks: Sequence[bytes],
+    versions: Sequence[int],
+    columns: Columns = COLUMNS,
+) -> Surgery:
     def act(folder: Path, _: Sequence[str]) -> None:
         group = Group.of(folder)
         contents = dict(zip(versions, blocks, strict=True)) if versions else {1: b"".join(blocks)}
@@ -140,7 +182,7 @@ def _logging(action: str, requested: int, completed: int | None, blocks: Sequenc
             (folder / name).write_bytes(content)
         plan = _plan(group, requested) if action == "logcompaction" else b""
         stats = [group.stat(name) for name in names]
-        group.act(action, requested, completed, stats, completes_as="deltacommit", plan=plan)
+        group.act(action, requested, completed, stats, completes_as="deltacommit", plan=plan, columns=columns)
 
     return act
 

@@ -119,6 +119,8 @@ class Making:
                 self._call(procedure, arguments.format(of=self._instant_of(step) if "{of}" in arguments else ""))
         elif step.kind == "sql_delete":
             self._sql_delete(step)
+        elif step.kind == "merge_into":
+            self._merge_into(step)
         elif step.kind == "delete_partition":
             self._delete_partition(step)
         else:
@@ -153,6 +155,16 @@ class Making:
     def _sql_delete(self, step: Step) -> None:
         for row in step.rows:
             self._sql("DELETE FROM {table} WHERE " + " AND ".join(f"{n} = {v!r}" for n, v in row.items()))
+
+    def _merge_into(self, step: Step) -> None:
+        given = [column for column in self.columns if column[0] in step.rows[0]]
+        schema = _parse_datatype_string(", ".join(f"`{name}` {spark_type(kind)}" for name, kind in given))
+        rows = [tuple(row[name] for name, _ in given) for row in step.rows]
+        self.spark.createDataFrame(rows, schema).createOrReplaceTempView("changes")
+        keys = self.recipe.table.record_key
+        condition = " AND ".join(f"t.{name} = s.{name}" for name in keys)
+        assigned = ", ".join(f"{name} = s.{name}" for name, _ in given if name not in keys)
+        self._sql(f"MERGE INTO {{table}} t USING changes s ON {condition} WHEN MATCHED THEN UPDATE SET {assigned}")
 
     def _call(self, procedure: str, arguments: str) -> None:
         self._sql(f"CALL {procedure}(table => '{self.name}'{', ' if arguments else ''}{arguments})")

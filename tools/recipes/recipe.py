@@ -96,6 +96,11 @@ def sql_delete(*keys: Row, **more: Any) -> Step:
     return Step("sql_delete", keys, model="delete", **more)
 
 
+def merge_into(*rows: Row, **more: Any) -> Step:
+    """`MERGE INTO` that assigns to the records of these keys the other columns that the rows have, and no more."""
+    return Step("merge_into", rows, model="nothing", **more)
+
+
 def insert_overwrite(*rows: Row, **more: Any) -> Step:
     """Rows that replace the partitions they lie in."""
     return Step("insert_overwrite", rows, **more)

@@ -31,6 +31,7 @@ FEATURES = frozenset(
         "log.only-slices",
         "merge.commit-time",
         "merge.event-time",
+        "merge.partial-updates",
         "delete.flag",
         "partition.none",
         "partition.plain",

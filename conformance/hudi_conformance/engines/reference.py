@@ -40,6 +40,7 @@ OFFERED = frozenset(
         "merge.commit-time",
         "merge.event-time",
         "merge.multiple-ordering-fields",
+        "merge.partial-updates",
         "delete.flag",
         "partition.none",
         "partition.plain",

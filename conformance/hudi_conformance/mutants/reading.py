@@ -188,7 +188,7 @@ def blocks_decoded_with_the_newest_schema(bug: Bug) -> None:
     bug.edit(
         SliceReader._batches,
         "conform(decode_rows(block), fields, block.path)",
-        "conform(decode_rows(type(block)(block.kind, [b for b in self.blocks(found) if b.kind == block.kind][-1].header,"
+        "conform(decode_rows(type(block)(block.kind, [b for b in blocks if b.kind == block.kind][-1].header,"
         " block.content, block.path, block.offset, block.size)), fields, block.path)",
     )
 

@@ -28,9 +28,7 @@ def of_one_attempt(queue: Sequence[Block]) -> list[Block]:
             found = sizes.setdefault(block.instant, {})
             found[attempt] = found.get(attempt, 0) + 1
     stays = {instant: max(found, key=lambda attempt: (found[attempt], attempt)) for instant, found in sizes.items()}
-    return [
-        block for block, attempt in zip(queue, attempts, strict=True) if attempt is None or attempt == stays[block.instant]
-    ]
+    return [block for block, attempt in zip(queue, attempts, strict=True) if attempt is None or attempt == stays[block.instant]]
 
 
 def attempt_of(block: Block) -> int | None:

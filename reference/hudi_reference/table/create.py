@@ -24,28 +24,28 @@ from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, field_names, parse_schema, without_meta_columns
 from hudi_reference.storage import ObjectExists, Storage, storage_of
 from hudi_reference.table.table import Table
-from hudi_reference.table.write import write
+from hudi_reference.table.write import DEFAULTS, LogOptions, write
 from hudi_reference.timeline.generator import format_time
 
 
 class WritableTable(Table):
     """A table with the operations that change it. Each is one action on the timeline and returns its requested time."""
 
-    def insert(self, rows: pa.Table, *, new_keys_in_logs: bool = False) -> str:
+    def insert(self, rows: pa.Table, *, new_keys_in_logs: bool = False, logs: LogOptions = DEFAULTS) -> str:
         """Append rows without looking their keys up; duplicates stay."""
-        return write(self, "INSERT", rows, new_keys_in_logs=new_keys_in_logs)
+        return write(self, "INSERT", rows, new_keys_in_logs=new_keys_in_logs, logs=logs)
 
     def bulk_insert(self, rows: pa.Table) -> str:
         """Append many rows to new base files."""
         return write(self, "BULK_INSERT", rows)
 
-    def upsert(self, rows: pa.Table, *, new_keys_in_logs: bool = False) -> str:
+    def upsert(self, rows: pa.Table, *, new_keys_in_logs: bool = False, logs: LogOptions = DEFAULTS) -> str:
         """Merge rows into the table: known keys by the merge mode, new keys as inserts, flagged rows as deletes."""
-        return write(self, "UPSERT", rows, new_keys_in_logs=new_keys_in_logs)
+        return write(self, "UPSERT", rows, new_keys_in_logs=new_keys_in_logs, logs=logs)
 
-    def delete(self, keys: pa.Table) -> str:
+    def delete(self, keys: pa.Table, *, logs: LogOptions = DEFAULTS) -> str:
         """Remove records by key and partition columns, whatever their ordering value. Unknown keys are passed over."""
-        return write(self, "DELETE", keys)
+        return write(self, "DELETE", keys, logs=logs)
 
 
 @implements("LAY-001", "LAY-011", "COMPAT-002")

@@ -5,18 +5,22 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from hudi_reference.errors import CorruptCommittedBlock, MalformedLogBlock, MalformedLogFile, UnsupportedPartialUpdate
+from hudi_reference.errors import CorruptCommittedBlock, MalformedLogBlock, MalformedLogFile
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey
 from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows, rollback_target
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.files.missing import missing
+from hudi_reference.files.positions import places_in
+from hudi_reference.layout.names import BaseFileName, parse_data_file_name
 from hudi_reference.layout.properties import MergeMode
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply
 from hudi_reference.records.keys import record_keys
 from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import field_names, parse_schema
 from hudi_reference.schema.evolution import conform
 from hudi_reference.storage import Storage
+from hudi_reference.table.attempts import of_one_attempt
 from hudi_reference.table.file_groups import FileSlice, Span
 from hudi_reference.timeline.active import Timeline
 
@@ -37,6 +41,8 @@ class SliceReader:
     ordering: tuple[str, ...]
     #: Fields that make up the key in a table whose meta columns are not filled; empty where they are.
     key_fields: tuple[str, ...] = ()
+    #: Whether blocks may say by row positions which rows of the base file they change.
+    by_position: bool = True
     #: Whether Arrow may use threads of its own; off where slices are read in parallel.
     threads: bool = False
 
@@ -50,8 +56,8 @@ class SliceReader:
         if not logs or not found.log_files:
             return self._base_rows(found, self._fields(columns))
         fields = self._fields({*columns, *self._merge_columns()})
-        changes = Changes(list(self._batches(found, fields)), fields)
-        merged = apply(self._keyed(self._base_rows(found, fields)), changes, self.mode, self.ordering)
+        base = self._keyed(self._base_rows(found, fields))
+        merged = apply(base, self._changes(found, fields, base.num_rows), self.mode, self.ordering)
         return self._without_virtual_keys(merged).select(list(columns))
 
     @implements("OCC-008", "LAY-021")
@@ -60,9 +66,14 @@ class SliceReader:
         self._check_present(found, logs=True)
         fields = self._fields({KEY, *self.key_fields})
         keys: set[str] = set(self._keyed(self._base_rows(found, fields)).column(KEY).to_pylist())
-        for batch in self._batches(found, fields) if found.log_files else ():
+        for batch in self._batches(self.blocks(found), fields):
             keys.update(batch.column(KEY).to_pylist() if isinstance(batch, pa.Table) else (d.key for d in batch))
         return keys
+
+    def base_keys(self, found: FileSlice) -> pa.ChunkedArray:
+        """The record keys of the slice's base file, in the order of its rows."""
+        self._check_present(found, logs=False)
+        return self._keyed(self._base_rows(found, self._fields({KEY, *self.key_fields}))).column(KEY)
 
     def _without_virtual_keys(self, rows: pa.Table) -> pa.Table:
         """What is not stored is not returned: the key column is null again."""
@@ -100,9 +111,23 @@ class SliceReader:
             return rows
         return rows.set_column(rows.column_names.index(KEY), self.schema.field(KEY), record_keys(rows, self.key_fields))
 
+    @implements("LF-043", "LF-045")
+    def _changes(self, found: FileSlice, fields: pa.Schema, base_rows: int) -> Changes:
+        """What the logs say, and how it meets the `base_rows` rows of the base file: by position if every block allows it."""
+        blocks = self.blocks(found)
+        batches = list(self._batches(blocks, fields))
+        held = {number: columns for number, block in enumerate(blocks) if (columns := held_columns(block)) is not None}
+        places = []
+        for block, batch in zip(blocks if self.by_position else (), batches, strict=False):
+            place = places_in(block, _instant_of(found.base_file), base_rows, len(batch))
+            if place is None:
+                return Changes(batches, fields, held)
+            places.append(place)
+        return Changes(batches, fields, held, places if self.by_position else None)
+
     @implements("BLK-011", "BLK-030")
-    def _batches(self, found: FileSlice, fields: pa.Schema) -> Iterator[pa.Table | list[Delete]]:
-        for block in self.blocks(found):
+    def _batches(self, blocks: Iterable[Block], fields: pa.Schema) -> Iterator[pa.Table | list[Delete]]:
+        for block in blocks:
             if block.kind is BlockType.DELETE:
                 yield decode_deletes(block)
             else:
@@ -113,7 +138,8 @@ class SliceReader:
         """The data and delete blocks that count, in merge order.
 
         A rollback command undoes the blocks of its target that were read before it; a block whose instant did not complete
-        contributes nothing; the joined block of a log compaction takes the place of those it was made from.
+        contributes nothing, nor does one that another attempt of its task wrote again; the joined block of a log compaction
+        takes the place of those it was made from.
         """
         queue: list[Block] = []
         for name in found.log_files:
@@ -123,16 +149,12 @@ class SliceReader:
                     queue = [queued for queued in queue if queued.instant != target]
                 elif self._counts(block):
                     queue.append(block)
-        return _with_compacted_in_place(queue)
+        return _with_compacted_in_place(of_one_attempt(queue))
 
     @implements("LF-036", "TYP-008")
     def _counts(self, block: Block) -> bool:
         if block.kind is BlockType.CDC_DATA:
             return False
-        if block.header.get(HeaderKey.IS_PARTIAL, "").lower() == "true":
-            raise UnsupportedPartialUpdate(
-                "partial updates are not merged yet", rule="LF-046", path=block.path, offset=block.offset
-            )
         if not block.instant:
             raise MalformedLogBlock(
                 "a block without the instant that wrote it", rule="LF-035", path=block.path, offset=block.offset,
@@ -165,6 +187,20 @@ class SliceReader:
                 "the file is shorter than its action wrote it", rule="BLK-016", path=path, offset=end,
                 expected=f"{size} bytes", found=f"{end} bytes", cure="restore the file from another copy of the table",
             )  # fmt: skip
+
+
+@implements("LF-045")
+def held_columns(block: Block) -> frozenset[str] | None:
+    """The columns of a block of partial updates; None for a block of whole rows or deletes."""
+    if block.kind is BlockType.DELETE or block.header.get(HeaderKey.IS_PARTIAL, "").lower() != "true":
+        return None
+    return frozenset(field_names(parse_schema(block.header.get(HeaderKey.SCHEMA, ""), block.path)))
+
+
+def _instant_of(base_file: str | None) -> str:
+    """The instant that wrote a base file; "" for none."""
+    parsed = parse_data_file_name(base_file or "")
+    return parsed.instant if isinstance(parsed, BaseFileName) else ""
 
 
 @implements("LF-040", "LCP-003", "LCP-005")

@@ -6,10 +6,11 @@ index looks for keys in base files), or, on merge-on-read, with a log file where
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,7 +18,8 @@ from hudi_reference.errors import UnsupportedTableFeature
 from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.files.log.block import BlockType, HeaderKey, encode_block
 from hudi_reference.files.log.content import Delete, encode_deletes, encode_rows
-from hudi_reference.layout.names import BaseFileName, LogFileName, join_path
+from hudi_reference.files.positions import position_headers
+from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply
 from hudi_reference.records.ordering import default_of, orderings_of, type_of
@@ -32,6 +34,30 @@ from hudi_reference.timeline.metadata import WriteStat
 
 #: Rows in one new base file at most.
 ROWS_PER_FILE = 1_000_000
+
+
+@dataclass(frozen=True)
+class LogOptions:
+    """How log files are written; sizes in bytes, and deployed defaults."""
+
+    #: A file that is larger than this gets no further block; the next one goes to a file of the next version.
+    max_file_size: int = 1 << 30
+    #: Rows are cut into blocks of about this size in memory.
+    max_block_size: int = 256 << 20
+    #: Whether blocks name the rows of the base file that their records change.
+    positions: bool = True
+
+    @classmethod
+    def of(cls, properties: Mapping[str, str]) -> Self:
+        """The options among settings of a deployed writer, which has them under these names."""
+        return cls(
+            int(properties.get("hoodie.logfile.max.size", cls.max_file_size)),
+            int(properties.get("hoodie.logfile.data.block.max.size", cls.max_block_size)),
+            properties.get("hoodie.write.record.positions", "true") == "true",
+        )
+
+
+DEFAULTS = LogOptions()
 
 
 @implements("OCC-008", "MRG-006", "LAY-021", "PROP-017")
@@ -66,6 +92,15 @@ def locate(incoming: Incoming, view: View, reader: SliceReader) -> Located:
 
 
 @dataclass(frozen=True)
+class EncodedBlock:
+    """The bytes of a log block, and how many rows or deletes they hold."""
+
+    data: bytes
+    rows: int = 0
+    deletes: int = 0
+
+
+@dataclass(frozen=True)
 class Writer:
     """What writes the data files of one write, or of one task of it.
 
@@ -79,6 +114,7 @@ class Writer:
     task: int = 0
     tasks: int = 1
     attempt: str = "0-0"
+    logs: LogOptions = DEFAULTS
 
     @property
     def number(self) -> int:
@@ -127,28 +163,55 @@ class Writer:
         counts = {"updates": written, "deletes": base.num_rows - rows.num_rows}
         self._add_base_file(name, found.partition, rows, previous=found, **counts)
 
-    @implements("TYP-015", "TL-008", "LF-003", "LF-004", "BLK-011", "LF-035", "LF-038")
+    @implements("TYP-015", "TL-008", "LF-003", "LF-004", "LF-005", "BLK-011", "LF-035", "LF-038")
     def append_log_file(self, found: FileSlice, changes: pa.Table, *, by_key: bool) -> None:
-        """A log file of the slice's group: one block with rows, then one with deletes."""
-        name = LogFileName(found.file_id, self.commit.requested, 1, self.token())
-        stamped = stamp(changes, self.commit.requested, self.number, found.file_id)
+        """Log files of the slice's group: blocks with rows, then one with deletes; mostly one file."""
+        number, token = self.number, self.token()
+        places = self._places(found, changes)
+        ordered = changes if places is None else changes.take(pc.index_in(pa.array(places), value_set=changes.column(KEY)))
+        stamped = stamp(ordered, self.commit.requested, number, found.file_id)
         rows, deletes = self._split(stamped, by_key)
-        data = self._blocks(rows, deletes)
-        stat = WriteStat(
-            found.file_id, found.partition, join_path(found.partition, str(name)), self.commit.requested,
-            writes=rows.num_rows, updates=rows.num_rows, deletes=len(deletes), size=len(data), is_log=True,
-        )  # fmt: skip
-        self.commit.add_file(str(name), data, stat)
+        blocks = list(self._blocks(rows, deletes, _base_instant(found), places))
+        for version, parts in enumerate(_rolled_over(blocks, self.logs.max_file_size), 1):
+            name = LogFileName(found.file_id, self.commit.requested, version, token)
+            data = b"".join(part.data for part in parts)
+            writes = sum(part.rows for part in parts)
+            stat = WriteStat(
+                found.file_id, found.partition, join_path(found.partition, str(name)), self.commit.requested,
+                writes=writes, updates=writes, deletes=sum(part.deletes for part in parts), size=len(data), is_log=True,
+                log_version=version,
+            )  # fmt: skip
+            self.commit.add_file(str(name), data, stat)
 
-    def _blocks(self, rows: pa.Table, deletes: Sequence[Delete]) -> bytes:
+    @implements("LF-042")
+    def _places(self, found: FileSlice, changes: pa.Table) -> dict[str, int] | None:
+        """The row of the base file that holds each key, in the order of these rows; None unless every key is in just one."""
+        if found.base_file is None or not self.logs.positions:
+            return None
+        keys = self.reader.base_keys(found)
+        rows = np.flatnonzero(pc.is_in(keys, value_set=changes.column(KEY)))
+        places = dict(zip(keys.take(pa.array(rows)).to_pylist(), rows.tolist(), strict=True))
+        return places if len(rows) == len(places) == changes.num_rows else None
+
+    @implements("LF-042", "BLK-011")
+    def _blocks(
+        self, rows: pa.Table, deletes: Sequence[Delete], base_instant: str, places: Mapping[str, int] | None
+    ) -> Iterator[EncodedBlock]:
+        """The blocks of one append, in the order of the file; with positions where the keys' `places` are known."""
         header = {HeaderKey.INSTANT_TIME: self.commit.requested, HeaderKey.SCHEMA: _json(self.schema)}
-        blocks = []
-        if rows.num_rows:
-            blocks.append(encode_block(BlockType.AVRO_DATA, header, encode_rows(rows, self.schema)))
+
+        def headers(keys: Iterable[str]) -> dict[HeaderKey, str]:
+            return header if places is None else header | position_headers(base_instant, [places[key] for key in keys])
+
+        for part in _cut(rows, self.logs.max_block_size):
+            of_part = headers(part.column(KEY).to_pylist())
+            content = encode_rows(part, self.schema)
+            yield EncodedBlock(encode_block(BlockType.AVRO_DATA, of_part, content), rows=part.num_rows)
         if deletes:
             ordering_types = [type_of(rows.schema, field) for field in self._ordering]
-            blocks.append(encode_block(BlockType.DELETE, header, encode_deletes(deletes, ordering_types)))
-        return b"".join(blocks)
+            of_deletes = headers(delete.key for delete in deletes)
+            content = encode_deletes(deletes, ordering_types)
+            yield EncodedBlock(encode_block(BlockType.DELETE, of_deletes, content), deletes=len(deletes))
 
     @property
     def _ordering(self) -> tuple[str, ...]:
@@ -181,6 +244,30 @@ class Writer:
         self.commit.add_file(str(name), data, stat)
 
 
+def _base_instant(found: FileSlice) -> str:
+    parsed = parse_data_file_name(found.base_file or "")
+    return parsed.instant if parsed is not None else ""
+
+
+def _cut(rows: pa.Table, size: int) -> Iterator[pa.Table]:
+    """The rows in parts of about `size` bytes in memory; none for no rows."""
+    step = max(1, rows.num_rows * size // max(1, rows.nbytes))
+    return (rows.slice(start, step) for start in range(0, rows.num_rows, step))
+
+
+@implements("LF-005")
+def _rolled_over(blocks: Iterable[EncodedBlock], size: int) -> Iterator[list[EncodedBlock]]:
+    """The blocks of each file in turn: the first block after a file has outgrown `size` begins the next one."""
+    parts: list[EncodedBlock] = []
+    for block in blocks:
+        parts.append(block)
+        if sum(len(part.data) for part in parts) > size:
+            yield parts
+            parts = []
+    if parts:
+        yield parts
+
+
 def _deletes(rows: pa.Table, ordering: tuple[str, ...]) -> list[Delete]:
     orderings = orderings_of(rows, ordering)
     if len(ordering) == 1:  # a null must not become the mark of a delete that wins whatever its ordering value
@@ -195,7 +282,7 @@ def _json(schema: AvroSchema) -> str:
 
 
 @implements("TYP-001", "TL-045", "OCC-007")
-def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: bool = False) -> str:
+def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: bool = False, logs: LogOptions = DEFAULTS) -> str:
     """One write as one action; the requested time of its instant.
 
     `operation` is INSERT, BULK_INSERT, UPSERT or DELETE. Raises InvalidRows before anything is written, UnsupportedTableFeature
@@ -214,7 +301,7 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
         incoming = combine(incoming, table.properties)
         located = locate(incoming, view, reader)
     commit = begin(table.storage, table.properties, table.clock, table.ids, operation, view.timeline)
-    writer = Writer(commit, reader, with_meta_columns(view.schema))
+    writer = Writer(commit, reader, with_meta_columns(view.schema), logs=logs)
     for found, changes in located.known:
         writer.change(found, changes, by_key=by_key)
     for partition, new in () if by_key else located.new:

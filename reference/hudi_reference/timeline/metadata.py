@@ -29,13 +29,16 @@ class WriteStat:
     deletes: int = 0
     size: int = 0
     is_log: bool = False
+    #: The version in a log file's name.
+    log_version: int = 1
     #: Where in a log file the bytes of this action begin: 0 but in files that releases before version 8 appended to.
     log_offset: int = 0
 
     def to_record(self) -> dict[str, Any]:
         """The stat as `HoodieWriteStat`, with the values that deployed writers fill."""
         name = self.path.rpartition("/")[2]
-        log = {"logVersion": 1, "logOffset": self.log_offset, "baseFile": "", "logFiles": [name]} if self.is_log else {}
+        place = {"logVersion": self.log_version, "logOffset": self.log_offset}
+        log = {**place, "baseFile": "", "logFiles": [name]} if self.is_log else {}
         counters = dict.fromkeys(_COUNTERS, 0)
         return {
             **dict.fromkeys(_STAT_FIELDS),
@@ -122,6 +125,7 @@ def _stat(partition: str, stat: Mapping[str, Any]) -> WriteStat:
         deletes=int(stat.get("numDeletes") or 0),
         size=int(stat.get("fileSizeInBytes") or 0),
         is_log=bool(stat.get("logFiles")),
+        log_version=stat.get("logVersion") or 1,
         log_offset=stat.get("logOffset") or 0,
     )
 

@@ -39,6 +39,7 @@ _FEATURES = frozenset(
         "log.only-slices",
         "merge.commit-time",
         "merge.event-time",
+        "merge.partial-updates",
         "delete.flag",
         "partition.none",
         "partition.plain",
