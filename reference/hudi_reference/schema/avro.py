@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from hudi_reference.errors import MalformedSchema, UnsupportedSchema
 from hudi_reference.requirement import implements
+from hudi_reference.schema.soundness import check_soundness
 
 AvroSchema = Mapping[str, Any]
 
@@ -51,15 +52,13 @@ _LOGICAL: dict[tuple[str, str], pa.DataType] = {
 
 @implements("LF-038")
 def parse_schema(text: str | bytes | Mapping[str, Any], path: str) -> AvroSchema:
-    """A record schema from its JSON; raises MalformedSchema."""
+    """A record schema from its JSON; raises MalformedSchema, and UnsupportedSchema for types without end."""
     try:
         schema = dict(text) if isinstance(text, Mapping) else json.loads(text)
-        fastavro.parse_schema(json.loads(json.dumps(schema)))
+        parsed = fastavro.parse_schema(json.loads(json.dumps(schema)))
         if schema["type"] != "record" or not isinstance(schema["fields"], list):
             raise MalformedSchema("the schema is not a record", rule="LF-038", path=path, found=str(schema["type"]))
-        names = field_names(schema)
-        if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
-            raise MalformedSchema("a record with two fields of one name", rule="LF-038", path=path, found=str(names))
+        check_soundness(parsed, path)
         return {str(key): value for key, value in schema.items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, fastavro.schema.SchemaParseException,
             fastavro.schema.UnknownType) as error:  # fmt: skip
@@ -92,10 +91,17 @@ def only(schema: AvroSchema, names: Iterable[str]) -> AvroSchema:
     return {**schema, "fields": [field for field in schema["fields"] if field["name"] in wanted]}
 
 
-def arrow_schema(schema: AvroSchema) -> pa.Schema:
-    """The Arrow columns of an Avro record; raises UnsupportedSchema for a type without a counterpart."""
+def arrow_schema(schema: AvroSchema, path: str | None = None) -> pa.Schema:
+    """The Arrow columns of an Avro record, found at `path`; raises UnsupportedSchema for a type without a counterpart."""
     known: dict[str, Any] = {}
-    return pa.schema([pa.field(f["name"], _arrow_type(f["type"], known, schema.get("namespace"))) for f in schema["fields"]])
+    try:
+        space = _space_of(_full_name(schema, None))
+        return pa.schema([pa.field(f["name"], _arrow_type(f["type"], known, space)) for f in schema["fields"]])
+    except UnsupportedSchema as error:
+        error.path = path
+        raise
+    except (OverflowError, pa.ArrowException) as error:
+        raise UnsupportedSchema("a type that Arrow has not", rule="LF-038", path=path, found=str(error)) from error
 
 
 def _arrow_type(avro: Any, known: dict[str, Any], namespace: str | None) -> pa.DataType:
@@ -116,24 +122,27 @@ def _arrow_type(avro: Any, known: dict[str, Any], namespace: str | None) -> pa.D
 
 def _logical_type(avro: Mapping[str, Any]) -> pa.DataType | None:
     if avro.get("logicalType") == "decimal" and avro["type"] in ("bytes", "fixed"):
-        precision = avro.get("precision")
-        if not isinstance(precision, int) or not 1 <= precision <= 38:
+        precision, scale = avro.get("precision"), avro.get("scale", 0)
+        if not isinstance(precision, int) or not isinstance(scale, int) or not 0 <= scale <= precision <= 38 or precision < 1:
             raise UnsupportedSchema(
-                "a decimal of this precision", rule="LF-038", expected="1 to 38 digits", found=str(precision)
-            )
-        return pa.decimal128(precision, avro.get("scale", 0))
-    return _LOGICAL.get((avro["type"], avro.get("logicalType", "")))
+                "a decimal of this precision and scale", rule="LF-038", expected="1 to 38 digits, at most all behind the point",
+                found=f"{precision}, {scale}",
+            )  # fmt: skip
+        return pa.decimal128(precision, scale)
+    if avro.get("logicalType") == "duration" and avro["type"] == "fixed":
+        raise UnsupportedSchema("a duration", rule="LF-038", expected="a type that a table can have", found=str(avro.get("name")))
+    return _LOGICAL.get((avro["type"], str(avro.get("logicalType"))))
 
 
 def _record_type(avro: Mapping[str, Any], known: dict[str, Any], namespace: str | None) -> pa.DataType:
-    inner = avro.get("namespace", namespace)
+    inner = _space_of(_full_name(avro, namespace))
     _remember(avro, None, known, namespace)  # a record that holds itself has no Arrow type
-    fields = [pa.field(f["name"], _arrow_type(f["type"], known, inner)) for f in avro["fields"]]
+    fields = [pa.field(f["name"], _arrow_type(f["type"], known, inner)) for f in avro.get("fields", ())]
     return _remember(avro, pa.struct(fields), known, namespace)
 
 
 def _union_type(avro: Sequence[Any], known: dict[str, Any], namespace: str | None) -> pa.DataType:
-    branches = [branch for branch in avro if branch != "null"]
+    branches = [branch for branch in avro if branch not in ("null", {"type": "null"})]
     if len(branches) > 1:
         raise UnsupportedSchema("a union of several types", rule="LF-038", expected="a type and null", found=json.dumps(avro))
     return _arrow_type(branches[0], known, namespace) if branches else pa.null()
@@ -141,27 +150,31 @@ def _union_type(avro: Sequence[Any], known: dict[str, Any], namespace: str | Non
 
 def _remember(avro: Mapping[str, Any], kind: Any, known: dict[str, Any], namespace: str | None) -> Any:
     if "name" in avro:
-        space = avro.get("namespace", namespace)
-        known[avro["name"]] = kind
-        known[f"{space}.{avro['name']}"] = kind
+        known[_full_name(avro, namespace)] = kind
     return kind
+
+
+def _full_name(avro: Mapping[str, Any], namespace: str | None) -> str:
+    """The name of a type with its namespace, which is that of the type around it unless it says otherwise."""
+    name, space = str(avro.get("name", "")), avro.get("namespace", namespace)
+    return name if "." in name or not space else f"{space}.{name}"
+
+
+def _space_of(full_name: str) -> str | None:
+    return full_name.rpartition(".")[0] or None
 
 
 def _named_or_primitive(name: str, known: dict[str, Any], namespace: str | None) -> pa.DataType:
     if name in _PRIMITIVES:
         return _PRIMITIVES[name]
-    found = known.get(name) or known.get(f"{namespace}.{name}")
+    found = known.get(_full_name({"name": name}, namespace)) or known.get(name)
     if found is None:
         raise UnsupportedSchema("an unknown or recursive type", rule="LF-038", found=name)
     return found
 
 
 def _list_type(avro: Mapping[str, Any], known: dict[str, Any], namespace: str | None) -> pa.DataType:
-    element = _arrow_type(avro["items"], known, namespace)
-    if pa.types.is_null(element) or (pa.types.is_struct(element) and not element.num_fields):
-        # An element without bytes: a damaged count of them would fill the memory.
-        raise UnsupportedSchema("an array of nothing", rule="LF-038", expected="elements with a value", found=json.dumps(avro))
-    return pa.list_(pa.field("element", element))
+    return pa.list_(pa.field("element", _arrow_type(avro["items"], known, namespace)))
 
 
 def _map_type(avro: Mapping[str, Any], known: dict[str, Any], namespace: str | None) -> pa.DataType:

@@ -43,12 +43,12 @@ def read_history(storage: Storage, folder: str) -> tuple[Instant, ...]:
 def _current_manifest(storage: Storage, folder: str) -> str | None:
     """The manifest that the version file names, or the newest where an interrupted switch left no version file (ER-005)."""
     try:
-        text = storage.get(f"{folder}/_version_").decode(errors="replace")
+        text = storage.get(f"{folder}/_version_").decode("ascii", "replace").strip(" \r\n\t")
     except FileNotFoundError:
         names = (info.path.rpartition("/")[2] for info in storage.list(folder))
         numbers = [int(match[1]) for name in names if (match := _MANIFEST.fullmatch(name))]
         return f"manifest_{max(numbers)}" if numbers else None
-    if not re.fullmatch("[0-9]{1,18}", text.strip()):
+    if not re.fullmatch("[0-9]{1,18}", text):
         raise MalformedHistory(
             "not a manifest number",
             rule="LSM-007",
@@ -80,7 +80,7 @@ def _read_level_file(storage: Storage, path: str) -> list[Instant]:
             rows = columns.select(_COLUMNS.names).cast(_COLUMNS).to_pylist()
     except FileNotFoundError as error:
         raise MalformedHistory("a file of the manifest is missing", rule="LSM-012", path=path) from error
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise MalformedHistory("not a file of the history", rule="LSM-003", path=path, found=str(error)) from error
     return [
         Instant(row["instantTime"], row["action"], State.COMPLETED, row["completionTime"])

@@ -1,0 +1,73 @@
+"""What a schema must be before anything is decoded under it, beside what the Avro library looks at.
+
+Refused are schemas under which a few bytes could stand for values without end. A type that holds itself nests as deep as
+damaged bytes say, deeper than a decoder's stack. Of an array whose elements take no bytes, damaged bytes can claim more
+elements than fit into memory. No writer of Hudi tables stores such types.
+"""
+
+from typing import Any
+
+from hudi_reference.errors import UnsupportedSchema
+
+_LEAST = {"null": 0, "boolean": 1, "int": 1, "long": 1, "float": 4, "double": 8, "bytes": 1, "string": 1}
+
+
+def check_soundness(schema: Any, path: str) -> None:
+    """Check a schema that the Avro library parsed, so that named types stand under their full names.
+
+    Raises ValueError for names and sizes that cannot be, UnsupportedSchema for types without end.
+    """
+    try:
+        _least_bytes(schema, {})
+    except UnsupportedSchema as error:
+        error.path = path
+        raise
+
+
+def _least_bytes(avro: Any, known: dict[str, int | None]) -> int:
+    """The least number of bytes that a value of the type takes. `known` has the named types; None while one is looked at."""
+    least: int | None
+    match avro:
+        case str():
+            least = _LEAST[avro] if avro in _LEAST else known.get(avro)
+            if least is None:
+                raise _endless("a type that holds itself", avro)
+        case list():
+            least = 1 + min([_least_bytes(branch, known) for branch in avro], default=0)
+        case {"type": "record" | "error", "name": name, "fields": fields}:
+            least = _record(_new_name(name, known), fields, known)
+        case {"type": "array", "items": items}:
+            least = 1
+            if _least_bytes(items, known) == 0:
+                raise _endless("an array of nothing", items)
+        case {"type": "map", "values": values}:
+            least = 1 + 0 * _least_bytes(values, known)
+        case {"type": "fixed", "name": name, "size": int(size)} if size >= 0:
+            least = known[_new_name(name, known)] = size
+        case {"type": "enum", "name": name, "symbols": [_, *_]}:
+            least = known[_new_name(name, known)] = 1
+        case {"type": str(name)} if name in _LEAST or name in known:
+            least = _least_bytes(name, known)
+        case _:
+            raise ValueError(f"no type: {str(avro)[:200]}")
+    return least
+
+
+def _record(name: str, fields: list[Any], known: dict[str, int | None]) -> int:
+    known[name] = None
+    names = [field["name"].encode() for field in fields]
+    if len(set(names)) < len(names):
+        raise ValueError(f"record {name} has two fields of one name")
+    least = known[name] = sum([_least_bytes(field["type"], known) for field in fields])
+    return least
+
+
+def _new_name(name: str, known: dict[str, int | None]) -> str:
+    """A name that no other type has; one that is no text of Unicode raises UnicodeEncodeError."""
+    if name in known or name in _LEAST or not name.encode():
+        raise ValueError(f"the name {name!r} of a type has another meaning already")
+    return name
+
+
+def _endless(what: str, found: Any) -> UnsupportedSchema:
+    return UnsupportedSchema(what, rule="LF-038", expected="types whose values take a byte or more", found=str(found)[:200])
