@@ -134,10 +134,10 @@ def data_of(*parts: Part) -> bytes:
 
 def inspection(*parts: Part) -> Json:
     """What inspecting such a file shows: whole blocks, and a corrupt one for each stretch up to the next magic."""
-    blocks, offset = [], 0
+    blocks, offset, data = [], 0, data_of(*parts)
     for part in parts:
         if isinstance(part, bytes):
-            blocks += [corrupt(offset + start, length) for start, length in _stretches(part)]
+            blocks += [corrupt(start, end - start) for start, end in _stretches(data, offset, offset + len(part))]
             offset += len(part)
         else:
             blocks.append(part.inspection(offset))
@@ -161,10 +161,10 @@ def envelopes(found: Json) -> Json:
     return {**found, "blocks": [{key: block[key] for key in kept} for block in found["blocks"]]}
 
 
-def _stretches(junk: bytes) -> Iterator[tuple[int, int]]:
-    start = 0
-    while start < len(junk):
-        following = junk.find(MAGIC, start + 1)
-        end = len(junk) if following < 0 else following
-        yield start, end - start
-        start = end
+def _stretches(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The parts of data[start:end] that begin where a magic is, if only by chance."""
+    while start < end:
+        following = data.find(MAGIC, start + 1)
+        until = end if following < 0 else min(following, end)
+        yield start, until
+        start = until
