@@ -35,7 +35,7 @@ def read_hfile_base(storage: Storage, path: str, columns: Sequence[str] | None, 
         raise hfile.place.malformed("no schema in the file info", at, ", ".join(hfile.info), _SCHEMA)
     schema = parse_schema(hfile.info[_SCHEMA], path)
     try:
-        rows = from_avro(list(decode_records(hfile, schema, hfile.place)), arrow_schema(schema))
+        rows = from_avro(list(decode_records(hfile, schema, hfile.place)), arrow_schema(schema, path))
     except (*DAMAGE, pa.ArrowException) as error:
         raise hfile.place.malformed("the values are no rows of the schema", at, f"{type(error).__name__}: {error}") from error
     return rows if columns is None else rows.select([name for name in columns if name in rows.column_names])
