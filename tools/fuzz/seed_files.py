@@ -1,0 +1,38 @@
+"""First inputs: files of the golden cases, and `seeds/<target>/`, the minimized inputs on which a decoder once failed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "fixtures"
+KEPT = Path(__file__).with_name("seeds")
+
+
+def kept(target: str) -> list[bytes]:
+    """What a decoder once failed on."""
+    return [path.read_bytes() for path in sorted((KEPT / target).glob("*"))]
+
+
+def golden(*patterns: str, longest: int = 1 << 14, most: int = 60) -> list[bytes]:
+    """Different contents of the files below `fixtures/` that match, the short ones first; nothing longer than `longest`."""
+    paths = {path for pattern in patterns for path in FIXTURES.rglob(pattern) if path.is_file()}
+    sized = sorted((path.stat().st_size, str(path)) for path in paths)
+    found: dict[bytes, None] = {}
+    for size, path in sized:
+        if 0 < size <= longest:
+            found.setdefault(Path(path).read_bytes())
+    return spread(list(found), most)
+
+
+def names(*patterns: str) -> Iterator[bytes]:
+    """Different names of files below `fixtures/`."""
+    found = {path.name for pattern in patterns for path in FIXTURES.rglob(pattern)}
+    return (name.encode() for name in spread(sorted(found), 200))
+
+
+def spread(values: list[T], most: int) -> list[T]:
+    """At most so many of the values, evenly over them."""
+    step = max(1, -(-len(values) // most))
+    return values[::step]
