@@ -45,6 +45,8 @@ def _room(console: Console) -> int:
 
 def _label(span: Span, width: int) -> str:
     label = span.label if len(span.label) + 2 <= width else span.label[:width] if width >= _LEAST else ""
+    if span.wrong and len(label) + 2 > width:
+        return "x" * width
     padded = f" {label} " if len(label) + 2 <= width and label else label
     return padded.center(width, "x" if span.wrong else " ")
 

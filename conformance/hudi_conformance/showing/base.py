@@ -28,7 +28,7 @@ def show_base(console: Console, file: KnownFile, most: int, keys: Sequence[str] 
         first = first_rows(found.rows(), most)
     except HudiError as error:
         heading(console, file, "damaged")
-        show_error(console, file, error)
+        show_error(console, error)
         _show_ends(console, file)
         return error
     parts = "stripe" if file.format == "orc" else "row group"

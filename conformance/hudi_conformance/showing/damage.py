@@ -10,8 +10,10 @@ from hudi_conformance.showing.hexdump import Stretch, dump, windows
 from hudi_conformance.showing.page import DIM, WRONG, Fact, facts, place, shortened
 from hudi_reference.errors import HudiError
 from hudi_reference.files.inspection.envelope import Field, envelope
-from hudi_reference.files.log.block import MAGIC, CorruptBlock
+from hudi_reference.files.log.block import MAGIC, Block, CorruptBlock
 
+#: Bytes of a content that cannot be decoded.
+_BEGINNING = 64
 #: What the reader of a log file does with a corrupt block.
 _RECOVER = "recover: give out one corrupt block in place of these bytes"
 _COMMITTED = "and where a completed action wrote them, refuse the table: committed changes would be lost without a word"
@@ -37,16 +39,18 @@ def show_refused(console: Console, data: memoryview, error: HudiError, offset: i
     _show(console, data, fields, must)
 
 
-def show_undecoded(console: Console, data: memoryview, error: HudiError, offset: int, end: int) -> None:
-    """A whole block whose header or content cannot be decoded."""
-    fields = envelope(data, offset, end)
+def show_undecoded(console: Console, data: memoryview, error: HudiError, block: Block) -> None:
+    """A whole block whose header or content cannot be decoded; where no field is to blame, the beginning of the content."""
+    fields = envelope(data, block.offset, block.end)
     must = [("error", Text(f"{type(error).__name__}: {error.message}", style=WRONG))]
     must += [(word, Text(text)) for word, text in (("found", error.found), ("expected", error.expected)) if text]
     must += [("rule", _rules(fields, [error.rule] if error.rule else [])),
              ("reader", Text("refuse the file: the block is whole, so somebody wrote it so"))]  # fmt: skip
-    wrong = [field for field in fields if field.is_wrong]
-    shown = fields if wrong else [field for field in fields if field.name.startswith("content")] + [fields[-1]]
-    _show(console, data, shown, must)
+    _show(console, data, fields, must)
+    if not any(field.is_wrong for field in fields):
+        console.print()
+        for line in dump(data, block.content_offset, min(block.end, block.content_offset + _BEGINNING)):
+            console.print(Text("  ").append_text(line), no_wrap=True, crop=False)
 
 
 def _rules(fields: Iterable[Field], further: Sequence[str]) -> Text:
@@ -56,6 +60,11 @@ def _rules(fields: Iterable[Field], further: Sequence[str]) -> Text:
 
 def _show(console: Console, data: memoryview, fields: Sequence[Field], must: Iterable[Fact]) -> None:
     facts(console, must, indent=4)
+    show_fields(console, data, fields)
+
+
+def show_fields(console: Console, data: memoryview, fields: Sequence[Field]) -> None:
+    """Fields as a table, and a dump of the bytes of those that are wrong."""
     console.print()
     console.print(_field_table(fields))
     show_bytes(console, data, [stretch for field in fields if field.is_wrong for stretch in _wrong_bytes(field)])
@@ -71,7 +80,7 @@ def _wrong_bytes(field: Field) -> list[Stretch]:
 
 def show_bytes(console: Console, data: memoryview, wrong: Sequence[Stretch]) -> None:
     """A dump of the wrong bytes and their neighbours."""
-    if not len(data):
+    if not len(data) or not wrong:
         return
     console.print()
     for number, (start, end) in enumerate(windows(wrong, len(data))):
@@ -84,8 +93,10 @@ def show_bytes(console: Console, data: memoryview, wrong: Sequence[Stretch]) -> 
 def _field_table(fields: Sequence[Field]) -> Table:
     """One field a line; of a wrong one what it should be."""
     table = Table(box=None, pad_edge=False, header_style=DIM, padding=(0, 2, 0, 0))
-    for name in ("", "byte", "field", "found"):
-        table.add_column(name, no_wrap=name != "found", justify="right" if name == "byte" else "left")
+    table.add_column("", width=5)
+    table.add_column("byte", justify="right", no_wrap=True)
+    table.add_column("field", no_wrap=True)
+    table.add_column("found", overflow="fold")
     for field in fields:
         found = Text(shortened(field.says))
         if field.is_wrong:

@@ -10,7 +10,7 @@ from rich.text import Text
 from hudi_conformance.engines.reference_files import compression, look_up
 from hudi_conformance.showing.bar import Span, bar
 from hudi_conformance.showing.bloom import show_bloom
-from hudi_conformance.showing.damage import show_bytes
+from hudi_conformance.showing.damage import show_bytes, show_fields
 from hudi_conformance.showing.metadata_records import described_entries
 from hudi_conformance.showing.page import DIM, WRONG, Fact, counted, facts, heading, place, shortened, title
 from hudi_conformance.showing.rows import Row, show_rows
@@ -21,6 +21,7 @@ from hudi_reference.files.hfile.reader import HFile, open_hfile
 from hudi_reference.files.hfile.trailer import MAJOR_VERSION, NO_OFFSET
 from hudi_reference.files.hfile.trailer import SIZE as TRAILER_SIZE
 from hudi_reference.files.inspection.kind import KnownFile
+from hudi_reference.files.inspection.outline import Piece, outline
 from hudi_reference.files.inspection.records import is_metadata_schema
 from hudi_reference.schema.avro import AvroSchema, parse_schema
 
@@ -42,6 +43,8 @@ WORDS = {
 }
 #: Entries of the index that are shown.
 _INDEX_ENTRIES = 10
+#: Damaged pieces that are taken apart.
+_PIECES = 5
 
 
 def show_hfile(
@@ -55,7 +58,7 @@ def show_hfile(
         count = sum(1 for _ in found)
     except HudiError as error:
         heading(console, file, "damaged, or not for this reader")
-        show_error(console, file, error)
+        _show_damaged(console, file, error)
         return error
     heading(
         console,
@@ -75,23 +78,48 @@ def show_hfile(
         _show_meta(console, found, name, keys)
     schema = _schema(found)
     title(console, "entries")
-    show_rows(console, entry_rows(found, schema, most), count, "entry")
+    show_rows(console, entry_rows(found, schema, most), count, "entry", whole=schema is not None)
     if keys is not None or prefix is not None:
         _show_found(console, found, schema, keys, prefix)
     return None
 
 
-def show_error(console: Console, file: KnownFile, error: HudiError) -> None:
-    """What is wrong with a file, and the bytes where that was found."""
+def _show_damaged(console: Console, file: KnownFile, error: HudiError) -> None:
+    """A picture of what is there by the headers of the blocks, the error, and the block that it was found in."""
+    with file.storage.open(file.path) as source:
+        data = memoryview(source.read_buffer()).cast("B") if file.size else memoryview(b"")
+        pieces = list(outline(data))
+        at = error.offset if error.offset is not None else -1
+        blamed = next((piece for piece in pieces if piece.offset <= at < piece.end), None)
+        bar(console, [_piece_span(piece, piece.is_wrong or piece is blamed) for piece in pieces])
+        show_error(console, error)
+        wrong = [piece for piece in pieces if piece.is_wrong or piece is blamed]
+        for piece in wrong[:_PIECES]:
+            title(console, _piece_name(piece), f"bytes {place(piece.offset)} to {place(piece.end)}")
+            show_fields(console, data, piece.fields)
+            if not piece.is_wrong:
+                show_bytes(console, data, [(at, min(len(data), max(at + 1, piece.fields[0].end)))])
+        if len(wrong) > _PIECES:
+            console.print(Text(f"  ... {counted(len(wrong) - _PIECES, 'more piece')}", style=DIM))
+
+
+def show_error(console: Console, error: HudiError) -> None:
+    """What is wrong with a file, by which rule, and what a reader must do."""
     lines: list[Fact] = [("error", Text(f"{type(error).__name__}: {error.message}", style=WRONG))]
     lines += [(word, Text(text)) for word, text in (("found", error.found), ("expected", error.expected)) if text]
     rule = "" if error.rule is None else f"{error.rule}  hudi-conformance explain {error.rule}"
     lines += [("rule", rule), ("reader", "refuse the file"), ("cure", error.cure or "")]
     title(console, "damage", "" if error.offset is None else f"found at byte {place(error.offset)}")
     facts(console, ((label, text) for label, text in lines if text))
-    if error.offset is not None and file.size:
-        data = memoryview(file.storage.get(file.path, 0, error.offset + 64))
-        show_bytes(console, data, [(error.offset, min(len(data), error.offset + 33))])
+
+
+def _piece_name(piece: Piece) -> str:
+    return WORDS[piece.kind] if piece.kind else "no block" if piece.is_wrong else "trailer"
+
+
+def _piece_span(piece: Piece, wrong: bool) -> Span:
+    style = f"black on {STYLES[piece.kind] if piece.kind else 'white'}"
+    return Span(piece.offset, piece.end, _piece_name(piece), "white on red" if wrong else style, wrong)
 
 
 def _spans(blocks: Sequence[Block], size: int) -> Iterator[Span]:
@@ -183,7 +211,7 @@ def _show_found(
 ) -> None:
     entries = look_up(found, keys or (), prefix)
     title(console, "found", counted(len(entries), "entry"))
-    show_rows(console, entry_rows(entries, schema, len(entries)), len(entries), "entry")
+    show_rows(console, entry_rows(entries, schema, len(entries)), len(entries), "entry", whole=schema is not None)
     there = {entry.row for entry in entries}
     for key in keys or ():
         if key.encode("utf-8", "surrogatepass") not in there:

@@ -138,7 +138,7 @@ def _holds(one: _Seen) -> Text:
     if one.found.error is not None:
         return Text("cannot be decoded", style=WRONG)
     if one.block.kind is BlockType.COMMAND:
-        return Text(f"rollback of {one.block.header.get(HeaderKey.TARGET_INSTANT_TIME, '?')}")
+        return Text(f"undoes {one.block.header.get(HeaderKey.TARGET_INSTANT_TIME, '?')}")
     return Text(counted(one.count or 0, "delete" if one.block.kind is BlockType.DELETE else "row"))
 
 
@@ -156,9 +156,10 @@ def _show_block(console: Console, data: memoryview, number: int, one: _Seen, mos
         return
     facts(console, _headers(one), indent=4)
     if one.found.error is not None:
-        show_undecoded(console, data, one.found.error, block.offset, block.end)
+        show_undecoded(console, data, one.found.error, block)
     elif most is not None and one.count is not None:
-        show_rows(console, one.first, one.count, "delete" if block.kind is BlockType.DELETE else "row", indent=4)
+        word = "delete" if block.kind is BlockType.DELETE else "row"
+        show_rows(console, one.first, one.count, word, indent=4, whole=block.kind is BlockType.HFILE_DATA)
 
 
 def _headers(one: _Seen) -> Iterator[Fact]:

@@ -14,24 +14,25 @@ from hudi_conformance.showing.page import DIM, counted
 from hudi_conformance.values import declared_by, from_arrow
 from hudi_reference.files.inspection.records import Records
 
-#: The longest value of a cell.
-_LONGEST = 40
+#: The longest value of a cell in a table, and of one in a row that is printed alone.
+_LONGEST, _LONGEST_ALONE = 40, 200
 Row = Mapping[str, Any]
 
 
-def show_rows(console: Console, rows: Sequence[Row], total: int, word: str = "row", indent: int = 2) -> None:
-    """The first rows of `total`, by column; every value canonical, so that none looks like another."""
+def show_rows(
+    console: Console, rows: Sequence[Row], total: int, word: str = "row", indent: int = 2, *, whole: bool = False
+) -> None:
+    """The first rows of `total`, by column; every value canonical, so that none looks like another.
+
+    Long values are shortened so that the table fits, unless they are to be `whole`.
+    """
     if rows:
-        table = _table(rows)
-        fits = table.__rich_measure__(console, console.options).minimum + indent <= console.width
-        console.print(Padding(table if fits else _one_by_one(rows), (0, 0, 0, indent)))
+        tables = (_table(rows, longest) for longest in ([_LONGEST_ALONE] if whole else [_LONGEST_ALONE, _LONGEST]))
+        fitting = (t for t in tables if t.__rich_measure__(console, console.options).maximum + indent <= console.width)
+        console.print(Padding(next(fitting, None) or _one_by_one(rows), (0, 0, 0, indent)))
     if total > len(rows):
-        more = (
-            f"{' ' * indent}... {counted(total - len(rows), f'more {word}')}"
-            if rows
-            else f"{' ' * indent}{counted(total, word)}"
-        )
-        console.print(Text(more, style=DIM))
+        more = counted(total - len(rows), f"more {word}") if rows else counted(total, word)
+        console.print(Text(f"{' ' * indent}... {more}", style=DIM))
 
 
 def first_rows(rows: Any, most: int) -> list[dict[str, Any]]:
@@ -45,7 +46,7 @@ def first_rows(rows: Any, most: int) -> list[dict[str, Any]]:
     return [{name: values[i] for name, values in columns.items()} for i in range(head.num_rows)]
 
 
-def cell(value: Any, longest: int = _LONGEST) -> Text:
+def cell(value: Any, longest: int) -> Text:
     """A value for people: null apart from the text null, nested values as JSON."""
     if value is None:
         return Text("null", style=DIM)
@@ -55,12 +56,12 @@ def cell(value: Any, longest: int = _LONGEST) -> Text:
     return Text(text if len(text) <= longest else f"{text[: longest - 3]}...")
 
 
-def _table(rows: Sequence[Row]) -> Table:
+def _table(rows: Sequence[Row], longest: int) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in rows[0]:
         table.add_column(Text(name), no_wrap=True)
     for row in rows:
-        table.add_row(*(cell(value) for value in row.values()))
+        table.add_row(*(cell(value, longest) for value in row.values()))
     return table
 
 
@@ -72,7 +73,7 @@ def _one_by_one(rows: Sequence[Row]) -> Table:
     for number, row in enumerate(rows):
         line = Text()
         for name, value in row.items():
-            line.append(f"{name} ", style=DIM).append_text(cell(value)).append("  ")
+            line.append(f"{name} ", style=DIM).append_text(cell(value, _LONGEST_ALONE)).append("  ")
         line.rstrip()
         table.add_row(str(number), line)
     return table

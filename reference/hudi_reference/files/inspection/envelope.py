@@ -74,7 +74,7 @@ class _Walk:
 
     def fields(self) -> Iterator[Field]:
         magic = self._take("magic", len(MAGIC))
-        text = magic.decode("ascii", "backslashreplace")
+        text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in magic)
         yield self._field("magic", magic, text, None if magic == MAGIC else MAGIC.decode(), "LF-012")
         if sum(a == b for a, b in zip(magic, MAGIC, strict=True)) < _LIKE_A_MAGIC:
             return
