@@ -3,7 +3,7 @@
 A version of a record is here the columns that it holds. When a partial version wins, its columns go over those of the version
 before, nested columns as a whole; when it loses, none of them does. Whether it wins is decided as for whole rows; an ordering
 column that it lacks keeps its value, like every other one. After a delete, or where there was no row, the columns that no
-version since holds are null.
+version since holds are null (ER-067, ER-068, ER-069, ER-070).
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
 """Blocks that the attempts of one task wrote several times, spec "Log Format > Headers > BLOCK_IDENTIFIER".
 
 The header is `<attempt>,<sequence>`: the number of the attempt, and of the block within it. Writers of version 8 leave it out
-and give each attempt a file of its own; it comes from earlier ones, whose attempts appended to one file (ER-{number}).
+and give each attempt a file of its own; it comes from earlier ones, whose attempts appended to one file (ER-071).
 """
 
 import re
