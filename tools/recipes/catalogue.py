@@ -17,6 +17,8 @@ MODULES = (
     "log_handmade",
     "log_partial",
     "log_partial_handmade",
+    "log_positions",
+    "log_attempts",
     "merge",
     "merge_ordering",
     "queries",

@@ -176,7 +176,7 @@ BY_HUDI = [
         requirements=("LF-046", "MRG-028"),
         says="A partial update below an earlier one: nothing says whether what the earlier one lacks is taken from it.",
         flags=("silent-stale",),
-        errata=("ER-LATE",),
+        errata=("ER-067",),
         open=True,
         rows=(row(ts=7, name="new"), *OTHERS),
     ),

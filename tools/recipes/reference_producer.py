@@ -4,7 +4,6 @@ import shutil
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 from tools.recipes.recipe import Recipe, Step
@@ -14,6 +13,7 @@ from tools.recipes.surgery import strip
 from hudi_reference import WritableTable, create_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.ids import SeededIds
+from hudi_reference.table.write import LogOptions
 
 #: 2026-01-01T00:00:00Z. Each reading of the clock is a second later than the one before.
 START = 1767225600000
@@ -51,5 +51,7 @@ def _act(table: WritableTable, recipe: Recipe, step: Step) -> str:
     if step.kind == "delete":
         named = {*recipe.table.record_key, *recipe.table.partition}
         columns = tuple(column for column in columns if column[0] in named)
-    write: Callable[[Any], str] = getattr(table, step.kind)
-    return write(pa.Table.from_pylist([dict(row) for row in step.rows], schema=arrow_schema(columns)))
+    write: Callable[..., str] = getattr(table, step.kind)
+    logs = LogOptions.of({**recipe.table.options, **step.options})
+    more = {"logs": logs} if step.kind in ("upsert", "delete") else {}
+    return write(pa.Table.from_pylist([dict(row) for row in step.rows], schema=arrow_schema(columns)), **more)
