@@ -38,7 +38,7 @@ def _opened(storage: Storage, path: str) -> Iterator[pq.ParquetFile]:
             yield pq.ParquetFile(source, coerce_int96_timestamp_unit="us")
     except FileNotFoundError:
         raise
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise MalformedBaseFile(
             "not a whole Parquet file",
             rule="BF-002", path=path, expected="PAR1 at both ends and a footer", found=str(error).splitlines()[0],

@@ -55,17 +55,24 @@ def _least_bytes(avro: Any, known: dict[str, int | None]) -> int:
 
 def _record(name: str, fields: list[Any], known: dict[str, int | None]) -> int:
     known[name] = None
-    names = [field["name"].encode() for field in fields]
+    names = [_text(field["name"]) for field in fields]
     if len(set(names)) < len(names):
         raise ValueError(f"record {name} has two fields of one name")
     least = known[name] = sum([_least_bytes(field["type"], known) for field in fields])
     return least
 
 
-def _new_name(name: str, known: dict[str, int | None]) -> str:
-    """A name that no other type has; one that is no text of Unicode raises UnicodeEncodeError."""
-    if name in known or name in _LEAST or not name.encode():
+def _new_name(name: Any, known: dict[str, int | None]) -> str:
+    """A name that no other type has."""
+    if _text(name) in known or name in _LEAST:
         raise ValueError(f"the name {name!r} of a type has another meaning already")
+    return str(name)
+
+
+def _text(name: Any) -> str:
+    """A name, if it is one: text of Unicode that is not empty."""
+    if not isinstance(name, str) or not name.encode():
+        raise ValueError(f"the name {name!r}")
     return name
 
 

@@ -62,7 +62,7 @@ def inspect_base(file: KnownFile) -> InspectedBase:
             return _parquet(file, source) if file.format == "parquet" else _orc(file, source)
     except FileNotFoundError as error:
         raise missing(file.path) from error
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _malformed(file, error) from error
 
 
