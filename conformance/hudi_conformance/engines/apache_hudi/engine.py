@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_conformance.contract import Engine, Hello, Query, Refused, TableSpec
-from hudi_conformance.engines.apache_hudi import inspection, queries, services, tables
+from hudi_conformance.engines.apache_hudi import functions, inspection, queries, services, tables
 from hudi_conformance.engines.apache_hudi.faults import in_contract_words
 from hudi_conformance.engines.apache_hudi.session import Session
 from hudi_conformance.engines.environments import Progress, to_stderr
@@ -57,7 +57,11 @@ _FEATURES = frozenset(
         "storage.file",
     }
 )
-FEATURES = {"1.0.2": _FEATURES, "1.2.0": _FEATURES | {"merge.multiple-ordering-fields"}}
+_BY_RELEASE = {"1.0.2": _FEATURES, "1.2.0": _FEATURES | {"merge.multiple-ordering-fields"}}
+FEATURES = {
+    release: features | {f"compute.{function}" for function in functions.OFFERED[release]}
+    for release, features in _BY_RELEASE.items()
+}
 
 
 class ApacheHudiEngine(Engine):
@@ -95,6 +99,11 @@ class ApacheHudiEngine(Engine):
         table = self._admit(uri)
         with in_contract_words():
             return inspection.inspect_table(self.session, table)
+
+    def compute(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        """The value of a pure function, by the class that Hudi has for it."""
+        with in_contract_words():
+            return functions.compute(self.session, function, arguments)
 
     def sql(self, table: str, statement: str, options: Mapping[str, str] | None = None) -> list[services.Row]:
         """Run a SQL statement, in which `{table}` stands for the table; for recipes of golden tables."""

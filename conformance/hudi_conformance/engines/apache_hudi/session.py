@@ -3,7 +3,7 @@
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +90,13 @@ class Session:
         found = self.jvm.java.util.Properties()
         for key, value in entries.items():
             found.setProperty(key, value)
+        return found
+
+    def list_of(self, items: Iterable[Any]) -> Any:
+        """The items as a java.util.ArrayList."""
+        found = self.jvm.java.util.ArrayList()
+        for item in items:
+            found.add(item)
         return found
 
     def stop(self) -> None:

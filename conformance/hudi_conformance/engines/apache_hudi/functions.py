@@ -1,0 +1,215 @@
+"""Pure functions of the format by Apache Hudi's own classes: names, times, keys, hashes, bloom filters, positions.
+
+Only calls and conversions stand here. Where a release has no class for a function, it is not offered (`OFFERED`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from hudi_conformance.contract import EngineError, Refused
+from hudi_conformance.engines.apache_hudi.session import Session
+
+Arguments = Mapping[str, Any]
+
+
+def compute(session: Session, function: str, arguments: Arguments) -> Any:
+    """The value of `function`, one of `OFFERED[release]`. Raises Refused for any other."""
+    if function not in OFFERED[session.version]:
+        raise Refused(f"compute.{function}", f"Apache Hudi {session.version} has no class for it")
+    return _FUNCTIONS[function](session, **arguments)
+
+
+def _log_file(session: Session, name: str) -> Any:
+    if not session.hudi.common.fs.FSUtils.isLogFile(name):
+        raise EngineError(f"FSUtils.isLogFile: {name!r} is none")
+    return session.hudi.common.model.HoodieLogFile(name)
+
+
+def _parse_log_file_name(session: Session, name: str) -> dict[str, Any]:
+    found = _log_file(session, name)
+    return {
+        "file_id": found.getFileId(),
+        "instant": found.getDeltaCommitTime(),
+        "version": found.getLogVersion(),
+        "token": found.getLogWriteToken(),
+        "cdc": found.isCDC(),
+    }
+
+
+def _sort_log_file_names(session: Session, names: Sequence[str]) -> list[str]:
+    files = session.list_of(_log_file(session, name) for name in names)
+    session.jvm.java.util.Collections.sort(files, session.hudi.common.model.HoodieLogFile.getLogFileComparator())
+    return [str(file.getFileName()) for file in files]
+
+
+def _parse_base_file_name(session: Session, name: str) -> dict[str, str]:
+    utils = session.hudi.common.fs.FSUtils
+    if not utils.isBaseFile(session.hudi.storage.StoragePath(name)):
+        raise EngineError(f"FSUtils.isBaseFile: {name!r} is none")
+    found = session.hudi.common.model.HoodieBaseFile(name)
+    return {
+        "file_id": found.getFileId(),
+        "token": utils.getWriteTokenFromBaseFile(name),
+        "instant": found.getCommitTime(),
+        "extension": utils.getFileExtension(name).removeprefix("."),
+    }
+
+
+def _milliseconds(session: Session, instant: str) -> str:
+    """The generator reads times in a zone of the whole process: UTC for this call, then the default again."""
+    generator, zones = session.hudi.common.table.timeline.HoodieInstantTimeGenerator, session.hudi.common.model
+    generator.setCommitTimeZone(zones.HoodieTimelineTimeZone.UTC)
+    try:
+        return str(generator.parseDateFromInstantTime(instant).getTime())
+    finally:
+        generator.setCommitTimeZone(zones.HoodieTimelineTimeZone.LOCAL)
+
+
+def _escape(session: Session, value: str) -> str:
+    return str(session.hudi.common.util.PartitionPathEncodeUtils.escapePathName(value))
+
+
+def _unescape(session: Session, text: str) -> str:
+    return str(session.hudi.common.util.PartitionPathEncodeUtils.unescapePathName(text))
+
+
+def _complex_key(session: Session, fields: Sequence[tuple[str, str | None]]) -> str:
+    """Of an Avro record whose fields are nullable text; a name with dots is a field of a nested record."""
+    row: dict[str, Any] = {}
+    for name, value in fields:
+        *path, last = name.split(".")
+        parent = row
+        for part in path:
+            parent = parent.setdefault(part, {})
+        parent[last] = value
+    names = session.list_of(name for name, _ in fields)
+    return str(session.hudi.keygen.KeyGenUtils.getRecordKey(_avro_record(session, row, "row"), names, False))
+
+
+def _avro_record(session: Session, row: Mapping[str, Any], name: str) -> Any:
+    avro = session.jvm.org.apache.avro
+    builder = avro.SchemaBuilder.record(name).fields()
+    values = {field: _avro_record(session, v, field) if isinstance(v, Mapping) else v for field, v in row.items()}
+    for field, value in values.items():
+        nested = isinstance(row[field], Mapping)
+        builder = builder.name(field).type(value.getSchema()).noDefault() if nested else builder.optionalString(field)
+    record = avro.generic.GenericData.Record(builder.endRecord())
+    for field, value in values.items():
+        record.put(field, value)
+    return record
+
+
+def _file_group(session: Session, key: str, groups: int) -> int:
+    return int(session.hudi.metadata.HoodieTableMetadataUtil.mapRecordKeyToFileGroupIndex(key, groups))
+
+
+def _bucket(session: Session, fields: Sequence[tuple[str, str]], buckets: int) -> int:
+    values = session.list_of(value for _, value in fields)
+    return int(session.hudi.index.bucket.BucketIdentifier.getBucketId(values, buckets))
+
+
+def _column_stats_key(session: Session, column: str, partition: str, file: str) -> str:
+    hashes, metadata = session.hudi.common.util.hash, session.hudi.metadata
+    folder = hashes.PartitionIndexID(metadata.HoodieTableMetadataUtil.getColumnStatsIndexPartitionIdentifier(partition))
+    payload = metadata.HoodieMetadataPayload
+    return str(payload.getColumnStatsIndexKey(folder, hashes.FileIndexID(file), hashes.ColumnIndexID(column)))
+
+
+def _partition_stats_key(session: Session, column: str, partition: str) -> str:
+    utils = session.hudi.metadata.HoodieTableMetadataUtil
+    return str(utils.getPartitionStatsIndexKey(utils.getColumnStatsIndexPartitionIdentifier(partition), column))
+
+
+def _bloom_filters_key(session: Session, partition: str, file: str) -> str:
+    hashes, metadata = session.hudi.common.util.hash, session.hudi.metadata
+    folder = hashes.PartitionIndexID(metadata.HoodieTableMetadataUtil.getBloomFilterIndexPartitionIdentifier(partition))
+    return str(metadata.HoodieMetadataPayload.getBloomFilterIndexKey(folder, hashes.FileIndexID(file)))
+
+
+def _encode_secondary_key(session: Session, secondary: str | None, record: str) -> str:
+    return str(session.hudi.metadata.SecondaryIndexKeyUtils.constructSecondaryIndexKey(secondary, record))
+
+
+def _decode_secondary_key(session: Session, key: str) -> dict[str, str | None]:
+    utils = session.hudi.metadata.SecondaryIndexKeyUtils
+    return {
+        "secondary": utils.getSecondaryKeyFromSecondaryIndexKey(key),
+        "record": utils.getRecordKeyFromSecondaryIndexKey(key),
+    }
+
+
+def _record_index_location(session: Session, file_id: str) -> dict[str, Any]:
+    """As a UUID with its index; as text where Hudi takes it for none."""
+    from py4j.protocol import Py4JJavaError
+
+    try:
+        entry = _record_index_entry(session, file_id, 0)
+    except Py4JJavaError:
+        entry = _record_index_entry(session, file_id, 1)
+    return {
+        "high": str(entry.get("fileIdHighBits")),
+        "low": str(entry.get("fileIdLowBits")),
+        "index": entry.get("fileIndex"),
+        "encoding": entry.get("fileIdEncoding"),
+        "file_id": str(entry.get("fileId")),
+    }
+
+
+def _record_index_entry(session: Session, file_id: str, encoding: int) -> Any:
+    payload = session.hudi.metadata.HoodieMetadataPayload
+    record = payload.createRecordIndexUpdate("key", "", file_id, "20250101000000000", encoding)
+    schema = session.hudi.avro.model.HoodieMetadataRecord.getClassSchema()
+    return record.getData().getInsertValue(schema).get().get("recordIndexMetadata")
+
+
+def _make_bloom(session: Session, type: str, entries: int, rate: float, max_entries: int, keys: Sequence[str]) -> str:
+    made = session.hudi.common.bloom.BloomFilterFactory.createBloomFilter(entries, float(rate), max_entries, type)
+    for key in keys:
+        made.add(key)
+    return str(made.serializeToString())
+
+
+def _may_hold(session: Session, type: str, filter: str, keys: Sequence[str]) -> list[bool]:
+    found = session.hudi.common.bloom.BloomFilterFactory.fromString(filter, type)
+    return [bool(found.mightContain(key)) for key in keys]
+
+
+def _encode_positions(session: Session, positions: Sequence[str]) -> str:
+    bitmap = session.hudi.org.roaringbitmap.longlong.Roaring64NavigableMap()
+    for position in positions:
+        bitmap.addLong(int(position))
+    return str(session.hudi.common.table.log.LogReaderUtils.encodePositions(bitmap))
+
+
+def _decode_positions(session: Session, bitmap: str) -> list[str]:
+    found = session.hudi.common.table.log.LogReaderUtils.decodeRecordPositionsHeader(bitmap)
+    return [str(position) for position in found.toArray()]
+
+
+_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "log-file-name.parse": _parse_log_file_name,
+    "log-file-names.sort": _sort_log_file_names,
+    "base-file-name.parse": _parse_base_file_name,
+    "instant.milliseconds": _milliseconds,
+    "partition.escape": _escape,
+    "partition.unescape": _unescape,
+    "key.complex": _complex_key,
+    "hash.file-group": _file_group,
+    "hash.bucket": _bucket,
+    "hash.column-stats-key": _column_stats_key,
+    "hash.partition-stats-key": _partition_stats_key,
+    "hash.bloom-filters-key": _bloom_filters_key,
+    "secondary-key.encode": _encode_secondary_key,
+    "secondary-key.decode": _decode_secondary_key,
+    "record-index.location": _record_index_location,
+    "bloom.make": _make_bloom,
+    "bloom.may-hold": _may_hold,
+    "positions.encode": _encode_positions,
+    "positions.decode": _decode_positions,
+}
+
+#: What each release offers. 1.0.2 takes no write token out of a base file's name.
+OFFERED: Mapping[str, frozenset[str]] = {
+    "1.0.2": frozenset(_FUNCTIONS) - {"base-file-name.parse"},
+    "1.2.0": frozenset(_FUNCTIONS),
+}
