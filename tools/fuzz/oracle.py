@@ -55,9 +55,14 @@ def guarded(decode: Callable[[bytes], object], data: bytes, limits: Limits) -> N
     law(grown <= limits.memory(len(data)), f"{grown} bytes of memory for {len(data)} bytes of input")
 
 
+def forgets_peaks() -> bool:
+    """Whether the kernel forgets the peak of memory when asked, so that each input is measured alone."""
+    return _CLEAR.exists()
+
+
 def _reset_peak() -> int:
     """Make the kernel forget the peak of resident memory; the peak from now on, in bytes."""
-    if _CLEAR.exists():
+    if forgets_peaks():
         _CLEAR.write_text("5")
     return _peak()
 

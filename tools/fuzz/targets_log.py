@@ -2,7 +2,7 @@
 
 import json
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import pyarrow as pa
@@ -39,57 +39,57 @@ def log_files() -> list[bytes]:
     return [*every_kind(), *golden("*.log.*", most=80)]
 
 
-def frames(data: bytes) -> list[Block]:
-    """The blocks; laws: they cover the file without gaps, and the walk for inspection finds the same and never fails."""
+def log(data: bytes) -> None:
+    """Framing and the content of every block, for readers and for inspection, which shows each field of each block."""
     walked = list(walk_blocks(memoryview(data), PATH))
-    ends = [0, *(block.end for block in walked)]
-    law([block.offset for block in walked] == ends[:-1], "blocks do not follow one another")
-    law(ends[-1] == len(data) and all(block.size > 0 for block in walked), f"blocks up to byte {ends[-1]} of {len(data)}")
+    covers(walked, len(data))
+    read_alike(walked, data)
+    for block in walked:
+        names_rule_and_path(inspect_block(block).error)
+        fields = envelope(memoryview(data), block.offset, block.end)
+        law(all(block.offset <= field.offset <= field.end <= len(data) for field in fields), "a field outside the file")
+        for ask in (target, found_by_key, positions):
+            try:
+                ask(block)
+            except HudiError as error:
+                names_rule_and_path(error)
+
+
+def covers(blocks: Sequence[Block], size: int) -> None:
+    """Law: the blocks follow one another without gaps, from the first byte to the last."""
+    ends = [0, *(block.end for block in blocks)]
+    law([block.offset for block in blocks] == ends[:-1], "blocks do not follow one another")
+    law(ends[-1] == size and all(block.size > 0 for block in blocks), f"blocks up to byte {ends[-1]} of {size}")
+
+
+def read_alike(walked: Sequence[Block], data: bytes) -> None:
+    """Law: readers find the blocks that the walk for inspection finds, up to the first that it calls refused, and refuse it."""
     refused = next((n for n, block in enumerate(walked) if isinstance(block, CorruptBlock) and block.error), len(walked))
     blocks = read_blocks(memoryview(data), PATH)
     found = list(islice(blocks, refused))
     law([_place(block) for block in found] == [_place(block) for block in walked[:refused]], "the two walks differ")
     if refused < len(walked):
-        next(blocks)  # raises its error
-        law(False, "what the walk for inspection calls refused is read")
-    return found
+        try:
+            next(blocks)
+        except HudiError as error:
+            names_rule_and_path(error)
+        else:
+            law(False, "what the walk for inspection calls refused is read")
 
 
 def _place(block: Block) -> tuple[object, ...]:
     return (block.kind, block.offset, block.size, dict(block.header), bytes(block.content))
 
 
-def log(data: bytes) -> None:
-    """Framing and the content of every block, for readers and for inspection, which shows each field of each block."""
-    for walked in walk_blocks(memoryview(data), PATH):
-        inspect_block(walked)
-        fields = envelope(memoryview(data), walked.offset, walked.end)
-        law(all(walked.offset <= field.offset <= field.end <= len(data) for field in fields), "a field outside the file")
-    for block in frames(data):
-        content(block)
+def names_rule_and_path(error: HudiError | None) -> None:
+    """Law of every error."""
+    law(error is None or (error.rule and error.path is not None), f"an error without rule or path: {error!r}")
 
 
-def content(block: Block) -> None:
-    """Whatever can be asked of a block; a refusal of one answer does not keep from the next one."""
-    for ask in (rows, deletes, target, positions):
-        try:
-            ask(block)
-        except HudiError as error:
-            law(error.rule and error.path is not None, f"an error without rule or path: {error!r}")
-
-
-def rows(block: Block) -> None:
-    """Rows; law: what is decoded is decoded again from its encoding."""
-    if block.kind in (BlockType.AVRO_DATA, BlockType.PARQUET_DATA, BlockType.HFILE_DATA):
-        decode_rows(block)
+def found_by_key(block: Block) -> None:
+    """Rows of an HFile block that are looked up."""
     if block.kind is BlockType.HFILE_DATA:
         look_up(block, ["", "a", "1"])
-
-
-def deletes(block: Block) -> None:
-    """Deleted keys."""
-    if block.kind is BlockType.DELETE:
-        decode_deletes(block)
 
 
 def target(block: Block) -> None:
