@@ -75,7 +75,7 @@ def avro_contents() -> Iterator[FileCase]:
         {name: records(count, *sound) for name, count in wrong_counts.items()},
         rules=("BLK-015", "BLK-020"),
         says="The count of an Avro block is less or more than its records.",
-        if_it_fails="Read as many records as counted and demand that the content ends there; never make room for a count unseen.",
+        if_it_fails="Read as many records as counted, and demand that the content ends there; make no room for a count unseen.",
     )
     lengths = {
         "minus-one": -1,

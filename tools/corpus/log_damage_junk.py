@@ -19,7 +19,7 @@ def cases() -> Iterator[FileCase]:
             list(_stray(index)),
             rules=("LF-025", "LF-012", "LF-001", "BLK-016", "BLK-017"),
             errata=("ER-048",),
-            says=f"Bytes of no block {place.replace('-', ' ')} block: all blocks are shown, the bytes are corrupt or passed over.",
+            says=f"Bytes of no block {place.replace('-', ' ')} block: blocks are shown, the bytes are corrupt or passed over.",
             if_it_fails="Blocks stay intact whatever stands behind them: do not judge a block by the bytes after it.",
         )
 
