@@ -445,7 +445,6 @@ def test_a_table_that_cannot_be_is_not_created(options: dict[str, Any]) -> None:
         ("hoodie.table.metadata.partitions", "files"),
         ("hoodie.table.cdc.enabled", "true"),
         ("hoodie.populate.meta.fields", "false"),
-        ("hoodie.table.base.file.format", "ORC"),
         ("hoodie.bootstrap.base.path", "/elsewhere"),
         ("hoodie.datasource.write.drop.partition.columns", "true"),
     ],

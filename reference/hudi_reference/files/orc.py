@@ -5,11 +5,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import pyarrow as pa
+import pyarrow.types as pt
 from pyarrow import orc
 
 from hudi_reference.errors import MalformedBaseFile
-from hudi_reference.files.footer import BaseFileFooter, from_key_values
+from hudi_reference.files.footer import BaseFileFooter, from_key_values, key_values
+from hudi_reference.files.orc_footer import BLOCK_SIZE, with_entries
 from hudi_reference.requirement import implements
+from hudi_reference.schema.evolution import conform
 from hudi_reference.storage import Storage
 
 _SCHEMA = "orc.avro.schema"
@@ -37,7 +40,7 @@ def _opened(storage: Storage, path: str) -> Iterator[orc.ORCFile]:
             yield orc.ORCFile(source)
     except FileNotFoundError:
         raise
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise MalformedBaseFile(
             "not a whole ORC file",
             rule="BF-002", path=path, expected="ORC at its beginning and a footer", found=str(error).splitlines()[0],
@@ -45,9 +48,31 @@ def _opened(storage: Storage, path: str) -> Iterator[orc.ORCFile]:
         ) from error  # fmt: skip
 
 
-@implements("BF-002")
+@implements("BF-002", "TYP-003")
 def encode_orc(rows: pa.Table, footer: BaseFileFooter) -> bytes:
     """The bytes of an ORC base file."""
+    entries = {_SCHEMA: footer.schema, **key_values(footer)}
     out = io.BytesIO()
-    orc.write_table(rows, out, compression="zstd")
-    return out.getvalue()
+    stored = pa.schema([pa.field(field.name, _stored(field.type)) for field in rows.schema])
+    orc.write_table(conform(rows, stored, footer.path), out, compression="zstd", compression_block_size=BLOCK_SIZE)
+    return with_entries(out.getvalue(), {key: value for key, value in entries.items() if value is not None})
+
+
+def _stored(kind: pa.DataType) -> pa.DataType:
+    """The type of a stored column. ORC has no times, which are numbers then, and no binary of fixed size; timestamps are those
+    of UTC, without a zone, as deployed writers have them.
+    """
+    match kind:
+        case _ if pt.is_timestamp(kind):
+            return pa.timestamp(kind.unit)
+        case _ if pt.is_time(kind):
+            return pa.int32() if pt.is_time32(kind) else pa.int64()
+        case _ if pt.is_fixed_size_binary(kind):
+            return pa.binary()
+        case _ if pt.is_struct(kind):
+            return pa.struct([pa.field(field.name, _stored(field.type)) for field in kind])
+        case _ if pt.is_map(kind):
+            return pa.map_(kind.key_type, _stored(kind.item_type))
+        case _ if pt.is_list(kind):
+            return pa.list_(pa.field("element", _stored(kind.value_type)))
+    return kind

@@ -125,6 +125,12 @@ class Writer:
         """The write token of the next file."""
         return f"{self.number}-{self.attempt}"
 
+    @implements("BF-010")
+    def _base_file_name(self, file_id: str) -> BaseFileName:
+        """The name of the next base file, in the table's format."""
+        extension = (self.commit.properties.get("hoodie.table.base.file.format") or "PARQUET").lower()
+        return BaseFileName(file_id, self.token(), self.commit.requested, extension)
+
     def change(self, found: FileSlice, changes: pa.Table, *, by_key: bool) -> None:
         """Changes of keys that the slice holds, one for each key; deletes of these keys if `by_key`."""
         change = self.append_log_file if self.commit.properties.is_merge_on_read else self.rewrite_base_file
@@ -146,7 +152,7 @@ class Writer:
         """A new file group with these rows."""
         for start in range(0, rows.num_rows, ROWS_PER_FILE):
             part = rows.slice(start, ROWS_PER_FILE)
-            name = BaseFileName(self.commit.ids.file_id(), self.token(), self.commit.requested)
+            name = self._base_file_name(self.commit.ids.file_id())
             stamped = stamp(part, self.commit.requested, self.number, str(name))
             self._add_base_file(name, partition, stamped, inserts=part.num_rows)
 
@@ -155,7 +161,7 @@ class Writer:
         """The next slice of a file group: its rows with the changes merged in. Rows that stay keep commit time and number."""
         reader = self.reader
         base = reader.read(found, reader.schema.names)
-        name = BaseFileName(found.file_id, self.token(), self.commit.requested)
+        name = self._base_file_name(found.file_id)
         stamped = stamp(changes, self.commit.requested, self.number, str(name))
         merged = apply(base, Changes([self._as_batch(stamped, by_key)], base.schema), reader.mode, reader.ordering)
         rows = in_file(merged, str(name))
@@ -234,7 +240,7 @@ class Writer:
     def _add_base_file(
         self, name: BaseFileName, partition: str, rows: pa.Table, *, previous: FileSlice | None = None, **counts: Any
     ) -> None:
-        data = encode_base_file(rows, self.schema)
+        data = encode_base_file(rows, self.schema, name.extension)
         stat = WriteStat(
             name.file_id, partition, join_path(partition, str(name)),
             previous_instant="null" if previous is None else previous.base_instant,
@@ -322,7 +328,6 @@ _NEEDS_MORE: Mapping[str, Callable[[TableProperties], bool]] = {
     "hoodie.table.cdc.enabled": lambda p: p.is_set("hoodie.table.cdc.enabled"),
     "hoodie.populate.meta.fields": lambda p: not p.populates_meta_fields,
     "hoodie.datasource.write.drop.partition.columns": lambda p: p.is_set("hoodie.datasource.write.drop.partition.columns"),
-    "hoodie.table.base.file.format": lambda p: p.get("hoodie.table.base.file.format") != "PARQUET",
     "hoodie.bootstrap.base.path": lambda p: p.get("hoodie.bootstrap.base.path") is not None,
 }
 
