@@ -172,15 +172,6 @@ def test_inspect_shows_timeline_and_slices(table: Path):
     assert len(names) == 2 and all(name in text for name in names)
 
 
-def test_inspect_shows_the_blocks_of_a_log_file(table: Path):
-    """A single log file can be looked into: offsets, lengths, types, headers."""
-    (log,) = table.glob(".*.log.*")
-    (block,) = json.loads(call("inspect", log, "--json").stdout)["blocks"]
-    assert (block["offset"], block["length"], block["type"]) == (0, log.stat().st_size, "avro")
-    text = call("inspect", log).stdout
-    assert "avro" in text and f"INSTANT_TIME = {block['header']['INSTANT_TIME']}" in text
-
-
 @pytest.mark.parametrize(
     ("value", "plain"),
     [

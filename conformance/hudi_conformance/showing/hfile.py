@@ -90,10 +90,9 @@ def _show_damaged(console: Console, file: KnownFile, error: HudiError) -> None:
         data = memoryview(source.read_buffer()).cast("B") if file.size else memoryview(b"")
         pieces = list(outline(data))
         at = error.offset if error.offset is not None else -1
-        blamed = next((piece for piece in pieces if piece.offset <= at < piece.end), None)
-        bar(console, [_piece_span(piece, piece.is_wrong or piece is blamed) for piece in pieces])
+        wrong = [piece for piece in pieces if piece.is_wrong] or [piece for piece in pieces if piece.offset <= at < piece.end]
+        bar(console, [_piece_span(piece, piece in wrong) for piece in pieces])
         show_error(console, error)
-        wrong = [piece for piece in pieces if piece.is_wrong or piece is blamed]
         for piece in wrong[:_PIECES]:
             title(console, _piece_name(piece), f"bytes {place(piece.offset)} to {place(piece.end)}")
             show_fields(console, data, piece.fields)

@@ -39,7 +39,7 @@ def page() -> Iterator[Console]:
 def heading(console: Console, file: KnownFile, summary: str) -> None:
     """What the file is, how large, and what its name says."""
     console.print(Text(file.path.rpartition("/")[2], style="bold"), overflow="fold")
-    kind = "CDC log file" if getattr(file.name, "cdc", False) else WORDS[file.format]
+    kind = "CDC log file" if getattr(file.name, "cdc", False) else WORDS[file.format].partition(" ")[2]
     console.print(Text.assemble((kind, "cyan"), f" · {file.size:,} bytes", f" · {summary}" if summary else ""))
     if file.contradiction is not None:
         console.print(Text(f"! {file.contradiction} (BF-010)", style=WARNING))

@@ -25,7 +25,7 @@ HEADS: dict[bytes, Format] = {
     **{kind.value: "hfile" for kind in BlockType},
 }
 #: The formats in words.
-WORDS: dict[Format, str] = {"log": "log file", "hfile": "HFile", "parquet": "Parquet file", "orc": "ORC file"}
+WORDS: dict[Format, str] = {"log": "a log file", "hfile": "an HFile", "parquet": "a Parquet file", "orc": "an ORC file"}
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class KnownFile:
         said = said_by(self.name)
         if said is None or said == self.format:
             return None
-        return f"named like a {WORDS[said]}, but its bytes are those of a {WORDS[self.format]}"
+        return f"named like {WORDS[said]}, but its bytes are those of {WORDS[self.format]}"
 
 
 def locate(uri: str | Path) -> tuple[Storage, str]:

@@ -1,0 +1,313 @@
+"""`inspect FILE` shows what is in one file, down to the bytes that are wrong, and says what a reader must do about them."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import orc
+from rich.console import Console
+from typer.testing import CliRunner, Result
+
+from hudi_conformance.cases import fixtures_root
+from hudi_conformance.cli import app
+from hudi_conformance.contract.validation import violation
+from hudi_conformance.showing.log import show_log
+from hudi_reference.files.inspection.kind import identify
+from hudi_reference.storage import MemoryStorage, storage_of
+
+LOGS = fixtures_root() / "log"
+METADATA = fixtures_root() / "layout" / "with-metadata-table" / "table" / ".hoodie" / "metadata"
+INSTANT = "20261121143554284"
+
+
+def call(*arguments: object, width: int = 100, **env: str) -> Result:
+    """`hudi-conformance inspect ...` in this process."""
+    return CliRunner().invoke(app, ["inspect", *map(str, arguments)], env={"COLUMNS": str(width), **env})
+
+
+def flat(found: Result) -> str:
+    """What was printed, without regard to where lines were broken."""
+    return " ".join(found.stdout.split())
+
+
+def answer(*arguments: object) -> dict[str, Any]:
+    """The contract's answer, which has the contract's shape."""
+    found: dict[str, Any] = json.loads(call(*arguments, "--json").stdout)
+    assert violation("file-inspection", found) is None
+    return found
+
+
+def log_of(case: str, number: int = 0) -> Path:
+    """A log file of a golden table, by name."""
+    return sorted((LOGS / case / "table").rglob(".*.log.*"))[number]
+
+
+def command_log() -> Path:
+    """A log file of one rollback command, 105 bytes."""
+    (file,) = (LOGS / "rollback-command" / "table").glob(".*.log.2_*")
+    return file
+
+
+def test_a_log_file_of_apache_hudi_is_shown_block_by_block():
+    """Parts of the name, offsets, type, instant, headers: the schema by its fields, positions with the base file they mean."""
+    page = flat(call(log_of("data-and-delete-in-one-file")))
+    (first, second) = answer(log_of("data-and-delete-in-one-file"))["blocks"]
+    assert "log file" in page and "2 blocks" in page and "file id" in page and "write token" in page
+    assert f"block 1 delete bytes {second['offset']} (0x{second['offset']:x})" in page
+    assert f"INSTANT_TIME {first['header']['INSTANT_TIME']}" in page and "5 meta columns, id, ts, name" in page
+    base = first["header"]["BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS"]
+    assert f"RECORD_POSITIONS {len(first['positions'])}: {first['positions'][0]}" in page
+    assert f"rows of the base file of {base}" in page
+
+
+def test_rows_and_deletes_are_shown_when_they_are_asked_for():
+    """Up to --rows of each block; an ordering value with its type, since Integer 0 is none and Long 0 is one."""
+    file = log_of("delete-block-of-keys")
+    assert "int 0" not in call(file).stdout
+    assert 'a "" int 0' in flat(call(file, "--content"))
+    assert "1 more delete" in call(file, "--rows", 1).stdout
+    assert answer(file)["blocks"][0]["deletes"][0] == {"key": "a", "partition": "", "ordering": {"type": "int", "value": 0}}
+
+
+def test_a_rollback_command_says_what_it_undoes():
+    """The target, and the command by its name."""
+    page = flat(call(command_log()))
+    target = answer(command_log())["blocks"][0]["header"]["TARGET_INSTANT_TIME"]
+    assert f"undoes {target}" in page and "COMMAND_BLOCK_TYPE 0 rollback" in page
+
+
+def test_an_empty_log_file_has_no_blocks():
+    """It is a log file by its name, and nothing is wrong with it."""
+    (empty,) = (file for file in (LOGS / "left-over.empty-log-file").rglob(".*.log.*") if not file.stat().st_size)
+    found = call(empty)
+    assert (found.exit_code, answer(empty)) == (0, {"format": "log", "blocks": []})
+    assert "no blocks" in found.stdout
+
+
+def test_a_corrupt_block_is_taken_apart():
+    """Where it lies in the file, which bytes are wrong and what they should be, the rule, and where a reader goes on."""
+    file = log_of("blocks.damage-between-two-committed-appends")
+    found = call(file)
+    corrupt = answer(file)["blocks"][1]
+    end = corrupt["offset"] + corrupt["length"]
+    page = flat(found)
+    assert found.exit_code == 0 and corrupt["type"] == "corrupt"
+    assert "xx corrupt xx" in page and "2 blocks, 1 corrupt" in page and corrupt["reason"] in page
+    assert "content length 87 expected 0 to 39, where the next block begins LF-019" in page
+    assert f"go on at the next magic, byte {end} (0x{end:x})" in page and "BLK-015" in page
+    assert "00 00 00 57" in page and "^^ ^^ ^^ ^^" in page
+
+
+def test_a_trailer_that_differs_is_shown_beside_the_right_one():
+    """LF-024: the value found, the value that follows from the block length, the eight bytes."""
+    page = flat(call(log_of("damaged.trailing-length-differs")))
+    assert "trailer 12345 expected 947, the block length and 6 LF-024" in page
+    assert "30 39" in page and "explain LF-024" in page
+
+
+@pytest.mark.parametrize(
+    ("case", "says"),
+    [
+        ("damaged.bad-magic", "magic #HUDJ# expected #HUDI# LF-012"),
+        ("damaged.unknown-block-type", "type 99 unknown expected 0 to 6, not 2 LF-015"),
+        ("damaged.unknown-format-version", "version 7 expected 1, or 0 LF-027"),
+        ("blocks.of-the-reserved-type", "type 2 CORRUPT expected 0 to 6, not 2 LF-015"),
+    ],
+)
+def test_what_a_reader_must_refuse_ends_with_exit_code_1(case: str, says: str):
+    """The page is whole all the same; the contract's answer is an error."""
+    file = log_of(case)
+    found = call(file)
+    assert found.exit_code == 1 and says in flat(found) and "refuse the file" in flat(found)
+    as_json = call(file, "--json")
+    assert as_json.exit_code == 1 and "rule" in as_json.stderr and not as_json.stdout
+
+
+def test_only_the_wrong_byte_of_a_magic_is_marked():
+    """The mark stands below the fifth byte."""
+    lines = call(log_of("damaged.bad-magic")).stdout.splitlines()
+    (at,) = (number for number, line in enumerate(lines) if "23 48 55 44 4a 23" in line and "00000000" in line)
+    assert lines[at + 1].strip() == "^^" and lines[at + 1].index("^^") == lines[at].index("4a")
+
+
+def test_a_block_whose_content_cannot_be_decoded_keeps_its_place():
+    """Framing and content are two things: offset, headers and the blocks behind it are shown, the error beside them."""
+    (file,) = (LOGS / "file.avro.no-schema" / "bytes").iterdir()
+    found = call(file)
+    first, second = answer(file)["blocks"]
+    assert found.exit_code == 1 and "cannot be decoded" in flat(found) and "SCHEMA" in flat(found)
+    assert "error" in first and "rows" not in first and len(second["rows"]) == 1
+
+
+def test_an_hfile_of_a_metadata_table_is_readable():
+    """Trailer, blocks, index, file info, bloom filter; entries say what they mean, look-ups what is there and what is not."""
+    (file,) = (METADATA / "files").glob("*.hfile")
+    page = flat(call(file, "--keys", "__all_partitions__,nowhere"))
+    for part in ("root index IDXROOT2", "CRC32C", "compression 1 gz", "index levels 1", "minRecordKey __all_partitions__"):
+        assert part in page
+    assert "bits 2,587,966" in page and "30 bits set" in page
+    assert "nowhere certainly not held" in page and "nowhere: not in the file" in page
+    found = answer(file, "--keys", "__all_partitions__,nowhere")
+    assert [entry["key"] for entry in found["found"]] == ["__all_partitions__"]
+    assert found["bloom"]["may_hold"] == [True, False] and found["levels"] == 1
+
+
+def test_an_hfile_in_a_log_block_shows_the_records_of_the_metadata_table():
+    """Files with their sizes, statistics with their bounds; the contract's rows have every field."""
+    (files,) = (METADATA / "files").glob(f".*{INSTANT}.log.*")
+    page = flat(call(files, "--content", width=200))
+    assert "__all_partitions__ partitions south, north" in page and ".parquet 3,624 bytes" in page
+    statistics = sorted((METADATA / "column_stats").glob(f".*{INSTANT}.log.*"))[0]
+    rows = answer(statistics)["blocks"][0]["rows"]
+    assert rows[0]["ColumnStatsMetadata"]["minValue"] == {"value": INSTANT}
+    assert rows[0]["ColumnStatsMetadata"]["nullCount"] == "0" and rows[0]["type"] == 3
+
+
+def test_entries_by_prefix_are_found_in_the_order_of_the_file():
+    """--prefix and --keys together give each entry once."""
+    (log,) = (METADATA / "files").glob("*.hfile")
+    found = answer(log, "--prefix", "__", "--keys", "__all_partitions__")["found"]
+    assert [entry["key"] for entry in found] == ["__all_partitions__"]
+
+
+def damaged_hfile(folder: Path, change: str) -> Path:
+    """The HFile with one payload byte turned, or without its end."""
+    (file,) = (METADATA / "files").glob("*.hfile")
+    data = bytearray(file.read_bytes())
+    if change == "byte":
+        data[60] ^= 0xFF
+    damaged = folder / file.name
+    damaged.write_bytes(data if change == "byte" else data[:-100])
+    return damaged
+
+
+def test_a_damaged_hfile_shows_the_block_that_is_wrong(tmp_path: Path):
+    """The checksum found and the one that follows from the bytes; the other blocks stand in the picture."""
+    found = call(damaged_hfile(tmp_path, "byte"))
+    assert found.exit_code == 1 and "fails its CRC32C check" in flat(found) and "checksums CRC32C" in flat(found)
+    assert "|xxxx|" in found.stdout and "meta" in found.stdout and "by what is stored" in flat(found)
+
+
+def test_a_cut_hfile_says_where_its_trailer_is(tmp_path: Path):
+    """Also where the trailer is not at its place the blocks before it are shown."""
+    found = call(damaged_hfile(tmp_path, "cut"))
+    assert found.exit_code == 1 and "expected 4096 bytes before the end, not 3996" in flat(found)
+
+
+def base_file() -> Path:
+    """A base file that Apache Hudi wrote, with a bloom filter in its footer."""
+    return sorted((METADATA.parents[1] / "north").glob(f"*_{INSTANT}.parquet"))[0]
+
+
+def test_a_base_file_shows_footer_filter_and_rows():
+    """Least and greatest key, parameters and fill of the filter, row groups, columns, the first rows."""
+    page = flat(call(base_file(), "--keys", "a,b", width=200))
+    assert "hoodie_min_record_key a" in page and "type SIMPLE" in page and "b certainly not held" in page
+    assert "1 row group" in page and "ts int64" in page and "rows" in page
+    found = answer(base_file(), "--keys", "a,b")
+    assert found["bloom"] == {"type": "SIMPLE", "hashes": 30, "bits": "432", "may_hold": [True, False]}
+    assert found["rows"][0]["ts"] == "1" and found["footer"]["hoodie_max_record_key"] == "a"
+
+
+def test_a_cut_base_file_shows_the_end_that_is_wrong():
+    """The last four bytes, where PAR1 must be."""
+    folder = fixtures_root() / "layout" / "broken.base-file.cut" / "table"
+    (file,) = (file for file in folder.glob("*.parquet") if not file.read_bytes().endswith(b"PAR1"))
+    found = call(file)
+    assert found.exit_code == 1
+    assert "PAR1 at both ends" in flat(found) and found.stdout.splitlines()[-1].split() == ["^^"] * 4
+
+
+def test_an_orc_file_shows_stripes_and_rows(tmp_path: Path):
+    """The same page for the other format."""
+    file = tmp_path / "f0000000-0000-4000-8000-000000000001-0_0-1-2_20250101000001000.orc"
+    orc.write_table(pa.table({"id": ["a", "b"], "n": pa.array([1, None], pa.int64())}), str(file))
+    page = flat(call(file))
+    assert "ORC file" in page and "1 stripe" in page and "b null" in page
+    assert answer(file)["rows"] == [{"id": "a", "n": "1"}, {"id": "b", "n": None}]
+
+
+def test_a_name_that_contradicts_the_bytes_is_said(tmp_path: Path):
+    """The bytes decide what is shown; a reader goes by the name, so the contract's answer is an error."""
+    file = tmp_path / "f0000000-0000-4000-8000-000000000001-0_0-1-2_20250101000001000.orc"
+    file.write_bytes(base_file().read_bytes())
+    assert "! named like an ORC file, but its bytes are those of a Parquet file (BF-010)" in flat(call(file))
+    assert call(file, "--json").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("wanted", "first", "last"),
+    [
+        ("0:6", "00000000  23 48 55 44 49 23", "#HUDI#"),
+        ("0x3:2", "00000000           44 49", "DI"),
+        ("-8", "00000060     00 00 00 00 00 00 00  61", "a"),
+    ],
+)
+def test_any_bytes_can_be_dumped(wanted: str, first: str, last: str):
+    """By offset and length, hexadecimal or decimal, or from the end; rows keep their place."""
+    lines = call(command_log(), f"--hex={wanted}").stdout.splitlines()
+    assert lines[0].lstrip().startswith(first) and lines[-1].endswith(last)
+
+
+@pytest.mark.parametrize("wanted", ["x", "1:y", "99999", "0:-1"])
+def test_a_range_that_is_none_is_a_usage_error(wanted: str):
+    """Exit code 2, and the option is named."""
+    found = call(log_of("rollback-command"), f"--hex={wanted}")
+    assert found.exit_code == 2 and "--hex" in found.stderr
+
+
+def test_what_looks_into_a_file_is_not_for_tables():
+    """A folder has no bytes to dump."""
+    assert call(fixtures_root(), "--hex", "0").exit_code == 2
+
+
+def test_a_file_of_nobody_is_refused(tmp_path: Path):
+    """Neither by its bytes nor by its name one of the format's: the four magics are named."""
+    file = tmp_path / "notes.txt"
+    file.write_text("no table")
+    found = call(file)
+    assert found.exit_code == 1 and "#HUDI#" in found.stderr and "DATABLK*" in found.stderr and "Traceback" not in found.stderr
+
+
+def test_colours_are_for_terminals():
+    """Plain text in a pipe, without trailing blanks; FORCE_COLOR paints the same words."""
+    file = log_of("damaged.bad-magic")
+    plain, painted = call(file).stdout, call(file, FORCE_COLOR="1").stdout
+    assert "\x1b[" not in plain and "\x1b[" in painted
+    assert not [line for line in plain.splitlines() if line != line.rstrip()]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_page_fits_the_terminal(width: int):
+    """No line of the frame is wider than the page; only dumps, which are 80 wide, and names are not broken."""
+    for file in (log_of("blocks.damage-between-two-committed-appends"), base_file()):
+        lines = call(file, "--rows", 2, width=width).stdout.splitlines()
+        assert max(map(len, lines)) <= max(width, 84)
+
+
+def test_a_file_on_an_object_store_is_inspected_by_its_uri():
+    """Whatever storage the table's own URI could name."""
+    storage_of("memory:///inspected").put("x.log.1", command_log().read_bytes())
+    assert answer("memory:///inspected/x.log.1")["blocks"][0]["type"] == "command"
+
+
+def every_damage(data: bytes) -> list[bytes]:
+    """Each prefix, and each byte turned."""
+    turned = [data[:i] + bytes([data[i] ^ 0xFF]) + data[i + 1 :] for i in range(len(data))]
+    return [data[:i] for i in range(len(data))] + turned
+
+
+def test_every_damage_gives_a_page():
+    """No cut and no turned byte of a small log file breaks the page; damage to the frame of a block is never shown as a block."""
+    whole, storage = command_log(), MemoryStorage()
+    for number, data in enumerate(every_damage(whole.read_bytes())):
+        storage.put(whole.name, data)
+        out = io.StringIO()
+        refused = show_log(Console(file=out, width=100), identify(storage, whole.name), 5)
+        page = out.getvalue()
+        assert "write token" in page, number
+        if len(data) < 105 and data:
+            assert "1 corrupt" in page or refused is not None, number
