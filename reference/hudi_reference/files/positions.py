@@ -6,12 +6,14 @@ rows are counted (ER-014): positions say nothing about any other base file.
 """
 
 import base64
+import binascii
 from collections.abc import Iterable, Sequence
 
 from pyroaring import BitMap64
 
 from hudi_reference.errors import MalformedLogBlock
 from hudi_reference.files.log.block import Block, HeaderKey
+from hudi_reference.files.roaring import check_portable
 from hudi_reference.requirement import implements
 
 
@@ -22,22 +24,21 @@ def positions_of(block: Block) -> BitMap64:
     The bitmap is not unfolded: a few bytes can stand for more positions than fit into memory.
     """
     text = block.header.get(HeaderKey.RECORD_POSITIONS)
-    if text is None:
-        return BitMap64()
+    return BitMap64() if text is None else decode_positions(text, block.path, block.offset)
+
+
+@implements("LF-041")
+def decode_positions(text: str, path: str, offset: int | None = None) -> BitMap64:
+    """The set of positions that a header's text is; `path` and `offset` are for the error. Raises MalformedLogBlock."""
     try:
-        return _decode(base64.b64decode(text, validate=True))
+        data = binascii.a2b_base64(text, strict_mode=True)
+        check_portable(data)
+        return BitMap64.deserialize(data)
     except (ValueError, IndexError) as error:
         raise MalformedLogBlock(
-            "the record positions cannot be decoded", rule="LF-041", path=block.path, offset=block.offset,
+            "the record positions cannot be decoded", rule="LF-041", path=path, offset=offset,
             expected="a portable 64-bit Roaring bitmap in Base64", found=str(error),
         ) from error  # fmt: skip
-
-
-def _decode(data: bytes) -> BitMap64:
-    bitmap = BitMap64.deserialize(data)
-    if len(bitmap.serialize()) != len(data):
-        raise ValueError("bytes after the end of the bitmap")
-    return bitmap
 
 
 @implements("LF-043")

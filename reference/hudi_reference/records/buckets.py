@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from hudi_reference.errors import InvalidQuery
 from hudi_reference.layout.java_hash import list_hash
+from hudi_reference.requirement import implements
 
 
+@implements("LAY-021")
 def bucket_of(values: Sequence[str | None], buckets: int) -> int:
     """The bucket, from 0, of a row with these values of the index fields, in the order of the fields.
 

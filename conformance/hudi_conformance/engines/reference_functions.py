@@ -1,0 +1,127 @@
+"""The contract's pure functions, computed by the reference.
+
+Arguments and values are JSON; the reference's own errors come through.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from hudi_conformance.contract.errors import EngineError
+from hudi_reference.errors import InvalidQuery
+from hudi_reference.files.bloom import FilterType, decode_filter, make_filter
+from hudi_reference.files.positions import decode_positions, encode_positions
+from hudi_reference.layout.names import in_merge_order, require_base_file_name, require_log_file_name
+from hudi_reference.layout.partitions import escape, unescape
+from hudi_reference.metadata.keys import bloom_filters_key, column_stats_key, file_group_of, partition_stats_key
+from hudi_reference.metadata.locations import location_of
+from hudi_reference.metadata.secondary import parse_secondary_key, secondary_key
+from hudi_reference.records.buckets import bucket_of
+from hudi_reference.records.keys import composite_key
+from hudi_reference.timeline.times import milliseconds_of
+
+Json = Any
+#: A bitmap of a few bytes can stand for more positions than any memory holds; no answer is longer than this.
+MOST_POSITIONS = 1_000_000
+
+
+def compute(function: str, arguments: Mapping[str, Json]) -> Json:
+    """The value of a function of the contract.
+
+    Raises EngineError for an unknown function or arguments that it does not take, HudiError for values without an answer.
+    """
+    if function not in FUNCTIONS:
+        raise EngineError(f"no function {function!r}; there are {', '.join(FUNCTIONS)}")
+    work, names = FUNCTIONS[function]
+    if set(names) != arguments.keys():
+        raise EngineError(f"{function} takes {', '.join(names)}, not {', '.join(arguments) or 'nothing'}")
+    try:
+        return work(*(arguments[name] for name in names))
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise EngineError(f"{function} does not take these arguments: {error}") from error
+
+
+def _log_file_name(name: str) -> Json:
+    found = require_log_file_name(name)
+    return {
+        "file_id": found.file_id,
+        "instant": found.instant,
+        "version": found.version,
+        "token": found.write_token or None,
+        "cdc": found.cdc,
+    }
+
+
+def _base_file_name(name: str) -> Json:
+    found = require_base_file_name(name)
+    return {"file_id": found.file_id, "token": found.write_token, "instant": found.instant, "extension": found.extension}
+
+
+def _complex_key(fields: Sequence[tuple[str, str | None]]) -> str:
+    return composite_key([name for name, _ in fields], [value for _, value in fields])
+
+
+def _bucket(fields: Sequence[tuple[str, str | None]], buckets: int) -> int:
+    return bucket_of([value for _, value in fields], buckets)
+
+
+def _secondary_parts(key: str) -> Json:
+    secondary, record = parse_secondary_key(key)
+    return {"secondary": secondary, "record": record}
+
+
+def _location(file_id: str) -> Json:
+    found = location_of(file_id)
+    return {
+        "high": str(found.high),
+        "low": str(found.low),
+        "index": found.index,
+        "encoding": found.encoding,
+        "file_id": found.text,
+    }
+
+
+def _make_filter(kind: str, entries: int, rate: float, max_entries: int, keys: Sequence[str]) -> str:
+    return make_filter(keys, FilterType(kind), entries=entries, rate=rate, max_entries=max_entries).encode()
+
+
+def _may_hold(kind: str, text: str, keys: Sequence[str]) -> list[bool]:
+    return decode_filter(kind, text, "the filter").may_hold(keys)
+
+
+def _positions(bitmap: str) -> list[str]:
+    found = decode_positions(bitmap, "the bitmap")
+    if len(found) > MOST_POSITIONS:
+        raise InvalidQuery("more positions than an answer holds", expected=f"up to {MOST_POSITIONS}", found=str(len(found)))
+    return [str(position) for position in islice(found, MOST_POSITIONS)]
+
+
+class Function(NamedTuple):
+    """What computes a function, and the names of its arguments in the contract, in order."""
+
+    work: Callable[..., Json]
+    arguments: tuple[str, ...]
+
+
+#: By the contract's name.
+FUNCTIONS: Mapping[str, Function] = {
+    "log-file-name.parse": Function(_log_file_name, ("name",)),
+    "log-file-names.sort": Function(in_merge_order, ("names",)),
+    "base-file-name.parse": Function(_base_file_name, ("name",)),
+    "instant.milliseconds": Function(lambda instant: str(milliseconds_of(instant)), ("instant",)),
+    "partition.escape": Function(escape, ("value",)),
+    "partition.unescape": Function(unescape, ("text",)),
+    "key.complex": Function(_complex_key, ("fields",)),
+    "hash.file-group": Function(file_group_of, ("key", "groups")),
+    "hash.bucket": Function(_bucket, ("fields", "buckets")),
+    "hash.column-stats-key": Function(column_stats_key, ("column", "partition", "file")),
+    "hash.partition-stats-key": Function(partition_stats_key, ("column", "partition")),
+    "hash.bloom-filters-key": Function(bloom_filters_key, ("partition", "file")),
+    "secondary-key.encode": Function(secondary_key, ("secondary", "record")),
+    "secondary-key.decode": Function(_secondary_parts, ("key",)),
+    "record-index.location": Function(_location, ("file_id",)),
+    "bloom.make": Function(_make_filter, ("type", "entries", "rate", "max_entries", "keys")),
+    "bloom.may-hold": Function(_may_hold, ("type", "filter", "keys")),
+    "positions.encode": Function(lambda positions: encode_positions(map(int, positions)), ("positions",)),
+    "positions.decode": Function(_positions, ("bitmap",)),
+}
