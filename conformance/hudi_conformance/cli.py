@@ -16,7 +16,7 @@ from hudi_conformance import __version__
 COMMANDS = {
     "run": ("run:run", "Run the suite on engines and print the matrix."),
     "read": ("read:read", "Read a table and print its rows."),
-    "inspect": ("inspect:inspect", "Show the timeline and the file slices of a table."),
+    "inspect": ("inspect:inspect", "Show timeline and file slices of a table, or what is in one of its files."),
     "fixtures": ("fixtures:app", "List, verify, export and regenerate the golden tables."),
     "coverage": ("coverage:coverage", "What the suite covers of the specification; writes spec_coverage.md."),
     "mutants": ("mutants:mutants", "Plant bugs into the reference and see which cases notice them."),
@@ -38,7 +38,7 @@ class Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """What the help page shows of a command."""
         known = COMMANDS.get(cmd_name)
-        return None if known is None else TyperCommand(cmd_name, help=known[1])
+        return None if known is None else TyperCommand(cmd_name, help=known[1], short_help=known[1])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that is called, with the rest of the arguments."""
@@ -57,7 +57,10 @@ def load(name: str) -> Any:
     return get_command(found)
 
 
-app = typer.Typer(cls=Commands, add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+#: Without boxes: what draws them takes longer to import than everything else that the help page needs.
+app = typer.Typer(
+    cls=Commands, add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
+)
 
 
 def _version(asked: bool) -> None:
