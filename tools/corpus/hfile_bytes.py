@@ -8,7 +8,6 @@
 A block is a header of 33 bytes, the payload (compressed or not) and four bytes of checksum for each chunk of the two.
 """
 
-import gzip
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
@@ -103,11 +102,18 @@ def block(
     magic: bytes, payload: bytes, previous: int = -1, *, gz: bool = False, checksum: int = CRC32C, level: int = 9
 ) -> bytes:
     """One block with header and checksums."""
-    held = gzip.compress(payload, level, mtime=0) if gz else payload
+    held = gzipped(payload, level) if gz else payload
     size = HEADER + len(held)
     sums = -(-size // CHUNK) * 4
     header = struct.pack(">8siiqBii", magic, len(held) + sums, len(payload), previous, checksum, CHUNK, size)
     return header + held + _checksums(header + held, checksum)
+
+
+def gzipped(payload: bytes, level: int = 9) -> bytes:
+    """One gzip member; its head has neither time nor system, so that it is the same everywhere."""
+    press = zlib.compressobj(level, zlib.DEFLATED, -15)
+    held = press.compress(payload) + press.flush()
+    return bytes.fromhex("1f8b08000000000000ff") + held + struct.pack("<II", zlib.crc32(payload), len(payload) & 0xFFFFFFFF)
 
 
 class _Assembly:

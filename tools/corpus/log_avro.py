@@ -118,7 +118,7 @@ def contents() -> Iterator[FileCase]:
     )
     yield whole(
         "avro.long-record",
-        avro(1, row("x" * 70_000), row("b")),
+        avro(1, {"id": "x" * 66_000}, {"id": "b"}, schema=record("row", ("id", "string"))),
         rules=("BLK-021",),
         errata=("ER-040",),
         says="A record of more than 65535 bytes.",
