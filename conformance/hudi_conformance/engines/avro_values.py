@@ -6,12 +6,13 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_conformance.values import declared_by, from_arrow
+from hudi_reference.errors import MalformedLogBlock
 from hudi_reference.schema.avro import arrow_schema
 
 
 def canonical_record(record: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """The record's fields as canonical values. A union's value is that of its branch; of several records it comes as a pair
-    (full name, record), as the codec gives it."""
+    (full name, record), as the codec gives it. Raises MalformedLogBlock for a number that its type has no bits for."""
     return _Values(schema).of_record(record, schema)
 
 
@@ -64,4 +65,8 @@ class _Values:
 
 def _leaf(value: Any, schema: Any) -> Any:
     column = arrow_schema({"type": "record", "name": "r", "fields": [{"name": "v", "type": schema}]}).field(0).type
-    return from_arrow(pa.scalar(value, column), declared_by(column))
+    try:
+        return from_arrow(pa.scalar(value, column), declared_by(column))
+    except (pa.ArrowException, OverflowError) as error:
+        message = "a value that its type cannot hold"
+        raise MalformedLogBlock(message, rule="LF-020", expected=str(column), found=repr(value)) from error

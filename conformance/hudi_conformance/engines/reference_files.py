@@ -8,6 +8,7 @@ import pyarrow as pa
 from hudi_conformance.engines.avro_values import canonical_record
 from hudi_conformance.rows import canonical
 from hudi_conformance.values import declared_by
+from hudi_reference.errors import MalformedLogBlock
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.bloom import decode_filter
 from hudi_reference.files.hfile.cell import Entry
@@ -80,15 +81,17 @@ def log_block(found: InspectedBlock) -> dict[str, Any]:
     }
     if found.content_version is not None:
         shown["content_version"] = found.content_version
-    if found.rows is not None:
-        shown["rows"] = json_rows(found.rows)
-    if found.deletes is not None:
-        shown["deletes"] = [delete(entry) for entry in found.deletes]
+    error = found.error
+    try:
+        if found.rows is not None:
+            shown["rows"] = json_rows(found.rows)
+        if found.deletes is not None:
+            shown["deletes"] = [delete(entry) for entry in found.deletes]
+    except MalformedLogBlock as unfit:
+        error = unfit
     if found.positions is not None:
         shown["positions"] = [str(position) for position in found.positions.first]
-    if found.error is not None:
-        shown["error"] = str(found.error)
-    return shown
+    return shown if error is None else shown | {"error": str(error)}
 
 
 def headers(entries: Mapping[int, str]) -> dict[str, str]:

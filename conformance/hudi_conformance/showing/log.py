@@ -77,13 +77,21 @@ def show_log(console: Console, file: KnownFile, most: int | None) -> HudiError |
 def _seen(found: InspectedBlock, most: int) -> _Seen:
     kind = "refused" if found.refusal is not None else BLOCKS[found.block.kind]
     light = replace(found, rows=None, deletes=None)
+    try:
+        count, first = _content_of(found, most)
+    except HudiError as error:
+        return _Seen(replace(light, error=error), kind, None, ())
+    return _Seen(light, kind, count, tuple(first))
+
+
+def _content_of(found: InspectedBlock, most: int) -> tuple[int | None, Sequence[Row]]:
+    """How many rows or deletes there are, and the first of them."""
     if found.rows is not None:
         count = found.rows.num_rows if isinstance(found.rows, pa.Table) else len(found.rows)
-        return _Seen(light, kind, count, tuple(_first_rows(found, most)))
+        return count, _first_rows(found, most)
     if found.deletes is not None:
-        first = tuple(_delete_row(delete(entry)) for entry in found.deletes[:most])
-        return _Seen(light, kind, len(found.deletes), first)
-    return _Seen(light, kind, None, ())
+        return len(found.deletes), [_delete_row(delete(entry)) for entry in found.deletes[:most]]
+    return None, ()
 
 
 def _first_rows(found: InspectedBlock, most: int) -> Sequence[Row]:

@@ -12,7 +12,6 @@ from hudi_reference.files.inspection.kind import KnownFile
 from hudi_reference.files.missing import missing
 from hudi_reference.files.orc import read_orc
 from hudi_reference.files.parquet import read_parquet
-from hudi_reference.requirement import implements
 
 BLOOM_FILTER = "org.apache.hudi.bloomfilter"
 BLOOM_TYPE = "hoodie_bloom_filter_type_code"
@@ -54,7 +53,6 @@ class InspectedBase:
             raise missing(self.file.path) from error
 
 
-@implements("BF-002")
 def inspect_base(file: KnownFile) -> InspectedBase:
     """The footer of a base file. Raises MissingDataFile, MalformedBaseFile."""
     try:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from hudi_reference.files.log.block import FORMAT_VERSIONS, MAGIC, PREFIX, TRAILER, BlockType, HeaderKey
 from hudi_reference.files.log.content import CONTENT_VERSION
-from hudi_reference.requirement import implements
 
 #: So many bytes of the magic must be right for the rest to be worth reading as a block.
 _LIKE_A_MAGIC = 4
@@ -40,7 +39,6 @@ class Field:
         return self.offset + len(self.data)
 
 
-@implements("LF-010")
 def envelope(data: memoryview, offset: int, end: int | None = None) -> list[Field]:
     """The fields of the block at `offset`, up to the first that cannot be read. What lies from `end` on is not the block's."""
     found: list[Field] = []
@@ -170,7 +168,6 @@ class _Walk:
             )
         yield from self._trailer_at(at)
 
-    @implements("LF-024")
     def _trailer_at(self, at: int) -> Iterator[Field]:
         self.position, self.end = at, len(self.data)
         wanted = self.length + len(MAGIC)

@@ -12,7 +12,6 @@ from hudi_reference.files.hfile.trailer import SIZE as TRAILER_SIZE
 from hudi_reference.files.log.block import MAGIC as LOG_BLOCK
 from hudi_reference.files.missing import missing
 from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name
-from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage, storage_of
 
 Format = Literal["log", "hfile", "parquet", "orc"]
@@ -55,7 +54,6 @@ def locate(uri: str | Path) -> tuple[Storage, str]:
     return storage_of(folder or ("/" if text.startswith("/") else ".")), unquote(name) if is_file_uri else name
 
 
-@implements("BF-001", "BF-010")
 def identify(storage: Storage, path: str) -> KnownFile:
     """What the file at `path` is.
 

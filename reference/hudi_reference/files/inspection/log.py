@@ -13,7 +13,6 @@ from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, Heade
 from hudi_reference.files.log.content import decode_rows, stored_deletes
 from hudi_reference.files.log.reader import walk_log_file
 from hudi_reference.files.positions import positions_of
-from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 
 #: Blocks whose content begins with a version of its own, of four bytes.
@@ -62,7 +61,6 @@ def inspect_log(storage: Storage, path: str) -> Iterator[InspectedBlock]:
     return map(inspect_block, walk_log_file(storage, path))
 
 
-@implements("LF-020", "LF-041", "BLK-007", "BLK-019")
 def inspect_block(block: Block) -> InspectedBlock:
     """What one block holds. Rows, deletes and positions are decoded one by one: damage in one does not hide the others."""
     errors: list[HudiError] = []

@@ -12,7 +12,6 @@ from hudi_reference.files.hfile.place import Place
 from hudi_reference.files.hfile.reader import hfile_of
 from hudi_reference.files.hfile.records import KEY_FIELD
 from hudi_reference.files.log.block import Block, HeaderKey
-from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, parse_schema
 from hudi_reference.schema.datum import DAMAGE, codec_schema
 
@@ -31,7 +30,6 @@ class Records:
         return len(self.values)
 
 
-@implements("BLK-024")
 def hfile_records(block: Block) -> Records:
     """The records of an HFile block. Raises MalformedBaseFile, MalformedSchema."""
     schema = parse_schema(block.header[HeaderKey.SCHEMA], block.path)
