@@ -1,5 +1,6 @@
-"""Benchmarks: the reference against peers and against the raw Arrow scan, in one run, as ratios.
+"""Benchmarks: the reference against peers and against what is possible, in one run, as ratios. No test depends on a time.
 
-`python -m tools.bench` makes the tables, starts a worker process for each engine, compares the rows of all of them, then runs
-the same tasks in turn, five rounds, and prints medians of CPU seconds and wall seconds. No test depends on a time.
+`python -m tools.bench` measures tables: it makes them, starts a worker process for each engine, compares the rows of all of
+them, then runs the same tasks in turn, five rounds, and prints medians of CPU seconds and wall seconds.
+`python -m tools.bench.files` measures single files: decoding of log blocks, look-ups in HFiles, memory, bloom filters.
 """

@@ -2,23 +2,17 @@
 
 import json
 import shutil
-import subprocess
-import sys
 import tempfile
-import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
 
-import psutil
 import pyarrow as pa
 import typer
 from rich.console import Console
 from rich.table import Table as RichTable
 from tools.bench import tables
-
-from hudi_conformance.engines.environments import python_for
+from tools.bench.workers import Worker
 
 console = Console()
 #: Task -> goals as (engine compared with, ratio of CPU seconds at most).
@@ -29,46 +23,6 @@ GOALS = {
 }
 #: Peak memory of a merge-on-read snapshot in a fresh process, as a multiple of the result's size in Arrow.
 MEMORY_GOAL = 2.8
-
-
-@dataclass
-class Worker:
-    """A worker process of one engine and what its tasks cost so far."""
-
-    name: str
-    process: subprocess.Popen[str]
-    costs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-
-    @classmethod
-    def start(cls, name: str) -> "Worker":
-        """Start the worker in the engine's own environment."""
-        engine, _, version = name.partition("@")
-        extra = {"hudi-rs": "hudi-rs", "apache-hudi": "apache-hudi"}.get(engine)
-        python = str(python_for(extra)) if extra else sys.executable
-        argv = [python, "-m", "tools.bench.worker", engine, *([version] if version else [])]
-        return cls(name, subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
-
-    def do(self, task: dict[str, Any]) -> dict[str, Any]:
-        """Send one task and wait; its answer, with the wall and CPU seconds that it took the worker and all its children."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        cpu, wall = self.cpu(), time.perf_counter()
-        self.process.stdin.write(json.dumps(task) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        if not line:
-            raise typer.Exit(3)
-        return {**json.loads(line), "wall": time.perf_counter() - wall, "cpu": self.cpu() - cpu}
-
-    def cpu(self) -> float:
-        """CPU seconds of the worker so far, those of a JVM that it started among them."""
-        process = psutil.Process(self.process.pid)
-        times = [p.cpu_times() for p in (process, *process.children(recursive=True))]
-        return float(sum(t.user + t.system for t in times))
-
-    def stop(self) -> None:
-        """End the worker."""
-        self.process.communicate("")
 
 
 def read_task(table: str, columns: list[str] | None) -> dict[str, Any]:

@@ -52,7 +52,10 @@ def rows(numbers: np.ndarray, ts: np.ndarray, seed: int) -> pa.Table:
 
 
 def make(folder: Path, kind: str, count: int) -> WritableTable:
-    """The table of one kind (`copy-on-write` or `merge-on-read`) with `count` rows, made anew."""
+    """The table of one kind (`copy-on-write`, `merge-on-read` or `logs`) with `count` rows, made anew.
+
+    In `logs` every row was updated, so that log files hold as many rows as base files.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     table = create_table(
         folder.as_uri(),
@@ -68,6 +71,8 @@ def make(folder: Path, kind: str, count: int) -> WritableTable:
     if kind == "merge-on-read":
         for round_number in range(3):
             _update_and_delete(table, count, round_number)
+    if kind == "logs":
+        table.upsert(rows(numbers, np.full(count, 2000), 1))
     return table
 
 

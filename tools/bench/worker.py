@@ -29,10 +29,45 @@ def reference(task: Task) -> Any:
     """Ours, plain Python and Arrow."""
     from hudi_reference import open_table
 
+    if task["do"] == "decode":
+        return _decoded(task["log"])
     table = open_table(task["table"])
     if task["do"] == "upsert":
         return table.upsert(_arrow(task["rows"]))
     return table.snapshot(columns=task["columns"])
+
+
+def _decoded(path: str) -> pa.Table:
+    """The rows of every block of a log file."""
+    from hudi_reference.files.log.content import decode_rows
+    from hudi_reference.files.log.reader import read_log_file
+    from hudi_reference.storage import storage_of
+
+    folder, _, name = path.rpartition("/")
+    return pa.concat_tables([decode_rows(block) for block in read_log_file(storage_of(folder), name)])
+
+
+def polars(task: Task) -> Any:
+    """The same records in an Avro container, through polars."""
+    import polars as pl
+
+    return pl.read_avro(task["container"]).to_arrow()
+
+
+def datafusion(task: Task) -> Any:
+    """The same records in an Avro container, through DataFusion."""
+    from datafusion import SessionContext
+
+    return pa.Table.from_batches(SessionContext().read_avro(task["container"]).collect())
+
+
+def fastavro(task: Task) -> Any:
+    """The same records in an Avro container, through fastavro, as Python dictionaries: it makes no columns."""
+    import fastavro
+
+    with Path(task["container"]).open("rb") as file:
+        records = list(fastavro.reader(file))
+    return pa.Table.from_pylist(records) if task["compare"] else records
 
 
 def arrow(task: Task) -> Any:
@@ -103,6 +138,9 @@ def main() -> None:
         "reference": lambda: reference,
         "arrow": lambda: arrow,
         "hudi-rs": lambda: hudi_rs,
+        "polars": lambda: polars,
+        "datafusion": lambda: datafusion,
+        "fastavro": lambda: fastavro,
         "apache-hudi": lambda: ApacheHudi(sys.argv[2]),
     }
     engine = engines[name]()

@@ -1,0 +1,62 @@
+"""Worker processes: one engine each, in its own environment, whose CPU time is measured from outside."""
+
+import json
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import psutil
+import uv
+
+from hudi_conformance.engines.environments import python_for
+
+#: Peers that no engine of the suite is: fetched for the run alone.
+_FETCHED = {"datafusion": "datafusion==55.0.0"}
+
+
+@dataclass
+class Worker:
+    """A worker process of one engine and what its tasks cost so far."""
+
+    name: str
+    process: subprocess.Popen[str]
+    costs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+    @classmethod
+    def start(cls, name: str) -> "Worker":
+        """Start the worker in the engine's own environment."""
+        engine, _, version = name.partition("@")
+        argv = [*_python(engine), "-m", "tools.bench.worker", engine, *([version] if version else [])]
+        return cls(name, subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+
+    def do(self, task: dict[str, Any]) -> dict[str, Any]:
+        """Send one task and wait; its answer, with the wall and CPU seconds that it took the worker and all its children."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        cpu, wall = self.cpu(), time.perf_counter()
+        self.process.stdin.write(json.dumps(task) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise EOFError(f"{self.name} ended")
+        return {**json.loads(line), "wall": time.perf_counter() - wall, "cpu": self.cpu() - cpu}
+
+    def cpu(self) -> float:
+        """CPU seconds of the worker so far, those of a JVM that it started among them."""
+        process = psutil.Process(self.process.pid)
+        times = [p.cpu_times() for p in (process, *process.children(recursive=True))]
+        return float(sum(t.user + t.system for t in times))
+
+    def stop(self) -> None:
+        """End the worker."""
+        self.process.communicate("")
+
+
+def _python(engine: str) -> list[str]:
+    """The command of a Python that has the engine."""
+    if engine in _FETCHED:
+        return [uv.find_uv_bin(), "run", "--quiet", "--no-project", "--with", _FETCHED[engine], "--with", "pyarrow", "python"]
+    extra = {"hudi-rs": "hudi-rs", "apache-hudi": "apache-hudi"}.get(engine)
+    return [str(python_for(extra)) if extra else sys.executable]
