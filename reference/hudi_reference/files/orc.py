@@ -59,20 +59,15 @@ def encode_orc(rows: pa.Table, footer: BaseFileFooter) -> bytes:
 
 
 def _stored(kind: pa.DataType) -> pa.DataType:
-    """The type of a stored column. ORC has no times, which are numbers then, and no binary of fixed size; timestamps are those
-    of UTC, without a zone, as deployed writers have them.
-    """
-    match kind:
-        case _ if pt.is_timestamp(kind):
-            return pa.timestamp(kind.unit)
-        case _ if pt.is_time(kind):
-            return pa.int32() if pt.is_time32(kind) else pa.int64()
-        case _ if pt.is_fixed_size_binary(kind):
-            return pa.binary()
-        case _ if pt.is_struct(kind):
-            return pa.struct([pa.field(field.name, _stored(field.type)) for field in kind])
-        case _ if pt.is_map(kind):
-            return pa.map_(kind.key_type, _stored(kind.item_type))
-        case _ if pt.is_list(kind):
-            return pa.list_(pa.field("element", _stored(kind.value_type)))
-    return kind
+    """The type of a stored column. Timestamps are those of UTC, without a zone, as deployed writers have them."""
+    if pt.is_struct(kind):
+        return pa.struct([pa.field(field.name, _stored(field.type)) for field in kind])
+    if pt.is_map(kind):
+        return pa.map_(kind.key_type, _stored(kind.item_type))
+    if pt.is_list(kind):
+        return pa.list_(pa.field("element", _stored(kind.value_type)))
+    if pt.is_timestamp(kind):
+        return pa.timestamp(kind.unit)
+    if pt.is_time(kind):  # ORC has none: the number
+        return pa.int32() if pt.is_time32(kind) else pa.int64()
+    return pa.binary() if pt.is_fixed_size_binary(kind) else kind

@@ -3,8 +3,8 @@
     stripes, statistics | footer | postscript | its length (1)
 
 The footer is a protobuf message in chunks: three bytes, little-endian, of length and whether the chunk is stored as it is (the
-lowest bit), then so many bytes. What is behind the end of a message counts as part of it, so entries go into chunks of their own
-behind the others. The postscript begins with the footer's length.
+lowest bit), then so many bytes. What follows a message counts as part of it, so entries go into chunks of their own behind the
+others. The postscript begins with the footer's length.
 """
 
 from collections.abc import Mapping

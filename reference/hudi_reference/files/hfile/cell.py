@@ -40,6 +40,17 @@ def encode_key(row: bytes) -> bytes:
     return struct.pack(">H", len(row)) + row + SUFFIX
 
 
+def made_up_key(before: bytes, row: bytes) -> bytes:
+    """The shortest key, as HBase finds it, behind the row `before` and not behind `row`: an index may say it instead."""
+    pairs = enumerate(zip(before, row, strict=False))
+    common = next((at for at, (a, b) in pairs if a != b), min(len(before), len(row)))
+    if common < len(before) and before[common] + 1 < row[common]:
+        between = row[:common] + bytes([before[common] + 1])
+    else:
+        between = row[: common + 1]
+    return struct.pack(">H", len(between)) + between + MADE_UP_SUFFIX
+
+
 def encode_entry(row: bytes, value: bytes) -> bytes:
     """One key-value."""
     return b"".join((struct.pack(">ii", len(row) + 12, len(value)), encode_key(row), value, b"\x00"))

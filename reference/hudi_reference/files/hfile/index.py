@@ -10,7 +10,7 @@ row of an index is a lower bound, and need not exist.
 
 import struct
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from hudi_reference.files.hfile.block import HEADER_SIZE, Block
@@ -36,6 +36,13 @@ def encode_index(entries: Sequence[IndexEntry], *, rows: bool) -> bytes:
     return b"".join(
         _PLACE.pack(entry.offset, entry.size) + hadoop_varint(len(key)) + key for entry, key in zip(entries, keys, strict=True)
     )
+
+
+def encode_inner_index(entries: Sequence[IndexEntry]) -> bytes:
+    """The payload of a leaf or intermediate index, whose entries have full keys."""
+    parts = [_PLACE.pack(entry.offset, entry.size) + entry.row for entry in entries]
+    ends = accumulate((len(part) for part in parts), initial=0)
+    return b"".join([len(parts).to_bytes(4, "big"), *(end.to_bytes(4, "big") for end in ends), *parts])
 
 
 def read_meta_index(block: Block, count: int, end: int, place: Place) -> dict[str, IndexEntry]:

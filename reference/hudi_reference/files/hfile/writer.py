@@ -1,6 +1,6 @@
 """Writing HFiles, as the HBase-based writer of Apache Hudi does: both of its readers take them.
 
-The index has one level. The same entries give the same bytes, always: there is no time of creation in the file.
+The same entries give the same bytes, always: there is no time of creation in the file.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,9 +16,10 @@ from hudi_reference.files.hfile.block import (
     checksum_size,
     encode_block,
 )
-from hudi_reference.files.hfile.cell import LONGEST_ROW, Entry, encode_entry, encode_key, text_of
+from hudi_reference.files.hfile.cell import LONGEST_ROW, Entry, encode_entry, encode_key, made_up_key, text_of
 from hudi_reference.files.hfile.checksum import ChecksumType
 from hudi_reference.files.hfile.index import IndexEntry, encode_index
+from hudi_reference.files.hfile.index_writer import IndexWriter
 from hudi_reference.files.hfile.trailer import (
     COMPARATOR,
     MINOR_VERSION,
@@ -35,13 +36,18 @@ _LONGEST_BLOCK = 2**31 - 1 - BYTES_PER_CHECKSUM
 
 @dataclass(frozen=True)
 class Layout:
-    """How an HFile is written. `block_size` in bytes of payload; readers take any `minor_version`, 3 by HBase, 0 by newer
+    """How an HFile is written. Sizes of blocks in bytes of payload; readers take any `minor_version`, 3 by HBase, 0 by newer
     releases of Apache Hudi."""
 
     compression: Compression = Compression.GZ
     block_size: int = 1 << 20
     checksum: ChecksumType = ChecksumType.CRC32C
     minor_version: int = MINOR_VERSION
+    #: The index gets further levels from here on, unless it has fewer blocks to lead to than `index_entries`.
+    index_block_size: int = 128 << 10
+    index_entries: int = 16
+    #: Whether the index says a shorter key than the first row of a block, where there is one.
+    short_index_keys: bool = False
 
 
 @implements("BF-002", "BLK-025")
@@ -58,6 +64,7 @@ def encode_hfile(
     writer = _Writer(layout or Layout())
     for payload, first in _payloads(entries, writer):
         writer.data(payload, first)
+    writer.index.finish_leaves()
     for name, content in sorted((name.encode(), content) for name, content in (metas or {}).items()):
         writer.metas.append(IndexEntry(name, *writer.add(BlockType.META, content)))
     return writer.finish(info or {})
@@ -71,7 +78,7 @@ def base_file_info(entries: Iterable[Entry], bloom_type: str | None = "DYNAMIC_V
 
 
 def _payloads(entries: Iterable[Entry], writer: "_Writer") -> Iterator[tuple[bytes, bytes]]:
-    """The payload and first row of each data block.
+    """The payload of each data block, and its key in the index.
 
     A block ends when it has its size, or when the next entry would be shorter than the block's checksums: the native reader of
     Apache Hudi looks for the end of the entries that much too early, and misses those that begin behind it.
@@ -79,12 +86,13 @@ def _payloads(entries: Iterable[Entry], writer: "_Writer") -> Iterator[tuple[byt
     parts: list[bytes] = []
     size, first = 0, b""
     for row, value in entries:
+        before = writer.last
         writer.count(row, value)
         part = encode_entry(row, value)
         if parts and (size >= writer.layout.block_size or len(part) <= _overlooked(size + len(part))):
             yield b"".join(parts), first
             parts, size = [], 0
-        first = first if parts else row
+        first = first if parts else writer.index_key(before, row)
         parts.append(part)
         size += len(part)
     if parts:
@@ -103,7 +111,9 @@ class _Writer:
 
     layout: Layout
     out: bytearray = field(default_factory=bytearray)
-    blocks: list[IndexEntry] = field(default_factory=list)
+    index: IndexWriter = field(init=False)
+    #: Offsets of the first and the last data block.
+    data_blocks: tuple[int, int] = (NO_OFFSET, NO_OFFSET)
     metas: list[IndexEntry] = field(default_factory=list)
     #: Offset of the newest block of each type.
     newest: dict[BlockType, int] = field(default_factory=dict)
@@ -113,6 +123,13 @@ class _Writer:
     key_bytes: int = 0
     value_bytes: int = 0
     last: bytes | None = None
+
+    def __post_init__(self) -> None:
+        self.index = IndexWriter(self.add, self.layout.index_block_size, self.layout.index_entries)
+
+    def index_key(self, before: bytes | None, row: bytes) -> bytes:
+        """What the index says of a block that begins with `row`, behind one that ends with `before`."""
+        return encode_key(row) if before is None or not self.layout.short_index_keys else made_up_key(before, row)
 
     def count(self, row: bytes, value: bytes) -> None:
         """Take note of an entry; refuse one that may not come next."""
@@ -128,13 +145,17 @@ class _Writer:
         self.key_bytes += len(encode_key(row))
         self.value_bytes += len(value)
 
-    def data(self, payload: bytes, first: bytes) -> None:
+    def data(self, payload: bytes, key: bytes) -> None:
         """A data block."""
-        self.blocks.append(IndexEntry(first, *self.add(BlockType.DATA, payload)))
+        offset, size = self.add(BlockType.DATA, payload)
+        first, _ = self.data_blocks
+        self.data_blocks = (offset if first == NO_OFFSET else first, offset)
+        self.index.data_block(IndexEntry(key, offset, size))
 
-    def add(self, kind: BlockType, payload: bytes, *, counted: bool = True) -> tuple[int, int]:
-        """A block of any kind; its offset and size."""
+    def add(self, kind: BlockType, payload: bytes, *, counted: bool | None = None) -> tuple[int, int]:
+        """A block of any kind; its offset and size. HBase counts all bytes but those of the upper levels of the index."""
         offset = len(self.out)
+        counted = kind is not BlockType.INTERMEDIATE_INDEX if counted is None else counted
         previous = self.newest.get(kind, NO_BLOCK)
         self.out += encode_block(kind, payload, previous, self.layout.compression, self.layout.checksum)
         self.newest[kind] = offset
@@ -143,21 +164,22 @@ class _Writer:
 
     def finish(self, info: Mapping[str, bytes]) -> bytes:
         """Both indexes, the file info, the trailer."""
-        index = encode_index(self.blocks, rows=True)
-        load_on_open, _ = self.add(BlockType.ROOT_INDEX, index, counted=False)
+        root, count = self.index.root()
+        load_on_open, _ = self.add(BlockType.ROOT_INDEX, root, counted=False)
         self.add(BlockType.ROOT_INDEX, encode_index(self.metas, rows=False))
         file_info, _ = self.add(BlockType.FILE_INFO, encode_file_info(self._info(info)))
+        first, last = self.data_blocks
         trailer = Trailer(
             file_info_offset=file_info,
             load_on_open_offset=load_on_open,
-            data_index_size=len(index),
+            data_index_size=self.index.size,
             total_size=self.total,
-            data_index_count=len(self.blocks),
+            data_index_count=count,
             meta_index_count=len(self.metas),
             entry_count=self.entries,
-            data_index_levels=1,
-            first_data_block=self.blocks[0].offset if self.blocks else NO_OFFSET,
-            last_data_block=self.blocks[-1].offset if self.blocks else NO_OFFSET,
+            data_index_levels=self.index.levels,
+            first_data_block=first,
+            last_data_block=last,
             compression=self.layout.compression,
             comparator=COMPARATOR.encode(),
             minor_version=self.layout.minor_version,
