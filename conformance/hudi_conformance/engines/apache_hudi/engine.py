@@ -1,6 +1,8 @@
 """The adapter of Apache Hudi on Spark 3.5: one class, the release is a parameter."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -8,6 +10,7 @@ import pyarrow as pa
 from hudi_conformance.contract import Engine, Hello, Query, Refused, TableSpec
 from hudi_conformance.engines.apache_hudi import functions, inspection, queries, services, tables
 from hudi_conformance.engines.apache_hudi.faults import in_contract_words
+from hudi_conformance.engines.apache_hudi.files import Files
 from hudi_conformance.engines.apache_hudi.session import Session
 from hudi_conformance.engines.environments import Progress, to_stderr
 
@@ -25,6 +28,11 @@ _FEATURES = frozenset(
         "read.filter",
         "read.meta-columns",
         "inspect.table",
+        "inspect.log-file",
+        "inspect.log-content",
+        "inspect.hfile",
+        "inspect.base-file",
+        "inspect.bloom-filter",
         "create",
         "write.insert",
         "write.upsert",
@@ -95,10 +103,17 @@ class ApacheHudiEngine(Engine):
             return tables.write(self.session, table, operation, rows, options or {})
 
     def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
-        """Timeline and file slices as Hudi's own classes see them."""
+        """Timeline and file slices of a table, or what a file holds, as Hudi's own classes see them."""
+        if Path(tables.path_of(tables.local(uri))).is_file():
+            with in_contract_words():
+                return self._files.inspect(uri, keys, prefix)
         table = self._admit(uri)
         with in_contract_words():
             return inspection.inspect_table(self.session, table)
+
+    @cached_property
+    def _files(self) -> Files:
+        return Files(self.session)
 
     def compute(self, function: str, arguments: Mapping[str, Any]) -> Any:
         """The value of a pure function, by the class that Hudi has for it."""

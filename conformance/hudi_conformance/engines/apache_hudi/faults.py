@@ -14,7 +14,7 @@ _CONFLICTS = ("HoodieWriteConflictException", "HoodieLockException")
 @contextmanager
 def in_contract_words() -> Iterator[None]:
     """Turn Java and Spark exceptions into Conflict (another writer was first), Refused or EngineError (the innermost cause)."""
-    from py4j.protocol import Py4JError, Py4JJavaError
+    from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
     from pyspark.errors import PySparkException
 
     try:
@@ -25,6 +25,9 @@ def in_contract_words() -> Iterator[None]:
         origin = getattr(e, "_origin", None)
         analysis = origin is None or _class(origin).endswith("AnalysisException")
         raise (EngineError(_line(e, str(e)), str(e)) if analysis else _translated(origin, str(e))) from None
+    except (Py4JNetworkError, ConnectionError) as e:
+        # Nothing can be asked any more: the process ends with its JVM, so that whoever started it can start another.
+        raise SystemExit(f"the Java virtual machine has ended: {e}") from e
     except Py4JError as e:
         raise EngineError(_line(e, str(e))) from None
 

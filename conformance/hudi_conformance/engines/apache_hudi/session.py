@@ -22,7 +22,6 @@ SPARK_OPTIONS: Mapping[str, str] = {
     "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
     "spark.sql.catalogImplementation": "in-memory",
-    "spark.driver.extraJavaOptions": JVM_FLAGS,
     "spark.driver.memory": "1500m",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -47,7 +46,12 @@ class Session:
         from pyspark.sql import SparkSession
 
         builder = SparkSession.builder.master("local[2]").appName(f"apache-hudi-{version}")
-        here = {"spark.jars": str(jar), "spark.sql.warehouse.dir": self._folder.name}
+        here = {
+            "spark.jars": str(jar),
+            "spark.sql.warehouse.dir": self._folder.name,
+            # A JVM that dies writes its report where it is cleaned up, not into the caller's folder.
+            "spark.driver.extraJavaOptions": f"{JVM_FLAGS} -XX:ErrorFile={self._folder.name}/hs_err.log",
+        }
         for key, value in {**SPARK_OPTIONS, **here}.items():
             builder = builder.config(key, value)
         self.spark = builder.getOrCreate()
