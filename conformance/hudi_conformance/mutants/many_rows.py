@@ -47,4 +47,4 @@ def many_rows_commit_time_by_ordering(bug: Bug) -> None:
 @planted(breaks="BLK-020")
 def many_rows_decoded_in_part(bug: Bug) -> None:
     """Leaves out the last record of a long block."""
-    bug.edit(blocks.decode_avro_columns, 'frame.drop("__length")', 'frame.drop("__length").head(count - 1)')
+    bug.edit(blocks.decode_avro_columns, "return rows", "return rows.slice(0, count - 1)")

@@ -130,7 +130,7 @@ def _logical_type(avro: Mapping[str, Any]) -> pa.DataType | None:
             )  # fmt: skip
         return pa.decimal128(precision, scale)
     if avro.get("logicalType") == "duration" and avro["type"] == "fixed":
-        raise UnsupportedSchema("a duration", rule="LF-038", expected="a type that a table can have", found=str(avro.get("name")))
+        raise UnsupportedSchema("a duration", rule="LF-038", expected="a type of tables", found=str(avro.get("name")))
     return _LOGICAL.get((avro["type"], str(avro.get("logicalType"))))
 
 

@@ -25,6 +25,18 @@ def codec_schema(schema: AvroSchema) -> Any:
     return fastavro.parse_schema(json.loads(json.dumps(schema), object_hook=without_uuid))
 
 
+def plain_schema(schema: AvroSchema) -> Any:
+    """The schema as the codec takes it, without logical types: values come as they are stored, so that every one of them comes.
+
+    A timestamp is a number then, and may lie in a year that Python's calendar has not; a decimal is the bytes of its digits.
+    """
+
+    def without_meaning(entry: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in entry.items() if key != "logicalType" or not isinstance(value, str)}
+
+    return fastavro.parse_schema(json.loads(json.dumps(schema), object_hook=without_meaning))
+
+
 def decode_datum(data: memoryview | bytes, schema: Any) -> Any:
     """The record that `data` is, under a `codec_schema`; raises one of DAMAGE, also where bytes are left over."""
     body = io.BytesIO(data)

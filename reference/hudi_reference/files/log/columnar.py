@@ -2,21 +2,31 @@
 
 Each record of a block stands behind its length of four bytes. With that length declared as a first field of the record, the
 content from byte 8 on is exactly the body of one block of an Avro container, which a columnar reader decodes without a loop.
+That reader takes the lengths for data. `sizes` then tells whether they are those of the records that it found, so that damage
+is never read otherwise than row by row.
 """
 
 import io
 import json
 from importlib.util import find_spec
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.types as pt
 
+from hudi_reference.errors import UnsupportedSchema
+from hudi_reference.files.log.sizes import NoSizes, row_sizes
+from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema
 from hudi_reference.schema.evolution import conform
 
 _SYNC = bytes(16)
-_LENGTH = {"name": "__length", "type": {"type": "fixed", "name": "__length_bytes", "size": 4}}
+#: Four bytes that a reader keeps as they are, and faster than a `fixed` of this size.
+_LENGTH = {"name": "__length", "type": "float"}
 
 
+@implements("BLK-020", "BLK-021", "BLK-022")
 def decode_avro_columns(data: memoryview | bytes, schema: AvroSchema, count: int) -> pa.Table | None:
     """The `count` rows in `data`; None where no columnar reader is installed, or the data is not for it.
 
@@ -24,19 +34,19 @@ def decode_avro_columns(data: memoryview | bytes, schema: AvroSchema, count: int
     """
     if find_spec("polars") is None or not _is_supported(schema):
         return None
-    import polars
-
-    framed = {**schema, "fields": [_LENGTH, *schema["fields"]]}
+    frame = _decoded({**schema, "fields": [_LENGTH, *schema["fields"]]}, data, count)
+    if frame is None or frame.num_rows != count:
+        return None
+    lengths = _lengths(frame.column("__length"))
     try:
-        frame = polars.read_avro(io.BytesIO(_container(framed, bytes(data), count)))
-    except BaseException as error:  # the reader's panic is no Exception
-        if isinstance(error, (KeyboardInterrupt, SystemExit)):
-            raise
+        rows = conform(frame.drop_columns(["__length"]), arrow_schema(schema), "log block")
+        sizes = row_sizes(rows, schema)
+        _check_decimals(rows)
+    except (UnsupportedSchema, NoSizes, pa.ArrowException):
         return None
-    lengths = b"".join(frame["__length"].to_list()) if frame.height == count else b""
-    if _sum_of_lengths(lengths) + 4 * count != len(data):
+    if not np.array_equal(lengths, sizes) or int(sizes.sum()) + 4 * count != len(data):
         return None
-    return conform(frame.drop("__length").to_arrow(), arrow_schema(schema), "log block")
+    return rows
 
 
 def _is_supported(schema: AvroSchema) -> bool:
@@ -44,16 +54,39 @@ def _is_supported(schema: AvroSchema) -> bool:
     return '"map"' not in json.dumps(schema)
 
 
-def _sum_of_lengths(lengths: bytes) -> int:
-    import numpy as np
+def _decoded(schema: AvroSchema, data: memoryview | bytes, count: int) -> pa.Table | None:
+    import polars
 
-    return int(np.frombuffer(lengths, dtype=">i4").sum())
+    try:
+        return polars.read_avro(io.BytesIO(_container(schema, data, count))).to_arrow()
+    except BaseException as error:  # the reader's panic is no Exception
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            raise
+        return None
 
 
-def _container(schema: AvroSchema, body: bytes, count: int) -> bytes:
+def _lengths(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    """The numbers that the bytes of these floats are."""
+    return column.to_numpy().view(">i4").astype(np.int64)
+
+
+def _check_decimals(rows: pa.Table) -> None:
+    """Raises pyarrow.ArrowInvalid for a decimal of more digits than its column has."""
+    for column in rows.columns:
+        if _holds_decimal(column.type):
+            column.validate(full=True)
+
+
+def _holds_decimal(kind: pa.DataType) -> bool:
+    if pt.is_decimal(kind):
+        return True
+    return bool(pt.is_nested(kind)) and any(_holds_decimal(kind.field(i).type) for i in range(kind.num_fields))
+
+
+def _container(schema: AvroSchema, body: memoryview | bytes, count: int) -> bytes:
     text = json.dumps(schema).encode()
     head = b"Obj\x01" + _varint(2) + _text(b"avro.schema") + _text(text) + _text(b"avro.codec") + _text(b"null") + b"\x00"
-    return head + _SYNC + _varint(count) + _varint(len(body)) + body + _SYNC
+    return b"".join((head, _SYNC, _varint(count), _varint(len(body)), body, _SYNC))
 
 
 def _text(value: bytes) -> bytes:

@@ -25,7 +25,7 @@ from hudi_reference.files.log.deletes import DELETE_LIST, NAMESPACE, Ordering, u
 from hudi_reference.files.log.kryo import UnknownClass, read_deletes
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, parse_schema
-from hudi_reference.schema.datum import DAMAGE, codec_schema, decode_datum, encode_datum
+from hudi_reference.schema.datum import DAMAGE, codec_schema, decode_datum, encode_datum, plain_schema
 from hudi_reference.schema.rows import from_avro, to_avro
 
 CONTENT_VERSION = 3
@@ -63,7 +63,7 @@ def decode_rows(block: Block) -> pa.Table:
 
 @implements("BLK-019", "BLK-020", "BLK-021", "BLK-022", "TYP-019")
 def _decode_avro(block: Block, schema: AvroSchema, count: int) -> pa.Table:
-    parsed, columns = codec_schema(schema), arrow_schema(schema, block.path)
+    parsed, columns = plain_schema(schema), arrow_schema(schema, block.path)
     try:
         return from_avro([decode_datum(datum, parsed) for datum in _framed(block.content[8:], count)], columns)
     except (*DAMAGE, pa.ArrowException) as error:
