@@ -23,14 +23,11 @@ def _parameters(found: BloomFilter) -> list[Fact]:
     ones = sum(int.from_bytes(row, "big").bit_count() for row in found.rows)
     fill = ones / (found.bits * len(found.rows))
     rate = 1 - (1 - fill**found.hashes) ** len(found.rows)
-    rows = (
-        ""
-        if found.kind is FilterType.SIMPLE
-        else f" in each of {counted(len(found.rows), 'row')}, made for {found.entries:,} keys"
-    )
+    rows = f" in each of {len(found.rows):,} rows" if len(found.rows) > 1 else ""
+    made_for = "" if found.kind is FilterType.SIMPLE else f", made for {counted(found.entries, 'key')}{' each' if rows else ''}"
     return [
         ("type", found.kind.value),
-        ("bits", f"{found.bits:,}{rows}"),
+        ("bits", f"{found.bits:,}{rows}{made_for}"),
         ("hashes", Text.assemble(str(found.hashes), (f"  {found.hash_type.name.lower()}", DIM))),
         (
             "fill",

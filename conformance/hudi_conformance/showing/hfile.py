@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from hudi_conformance.engines.avro_values import canonical_record
 from hudi_conformance.engines.reference_files import compression, look_up
 from hudi_conformance.showing.bar import Span, bar
 from hudi_conformance.showing.bloom import show_bloom
@@ -17,12 +18,13 @@ from hudi_conformance.showing.rows import Row, show_rows
 from hudi_reference.errors import HudiError
 from hudi_reference.files.hfile.block import Block, BlockType
 from hudi_reference.files.hfile.cell import Entry
+from hudi_reference.files.hfile.place import Place
 from hudi_reference.files.hfile.reader import HFile, open_hfile
 from hudi_reference.files.hfile.trailer import MAJOR_VERSION, NO_OFFSET
 from hudi_reference.files.hfile.trailer import SIZE as TRAILER_SIZE
 from hudi_reference.files.inspection.kind import KnownFile
 from hudi_reference.files.inspection.outline import Piece, outline
-from hudi_reference.files.inspection.records import is_metadata_schema
+from hudi_reference.files.inspection.records import is_metadata_schema, named_records
 from hudi_reference.schema.avro import AvroSchema, parse_schema
 
 STYLES = {
@@ -78,7 +80,7 @@ def show_hfile(
         _show_meta(console, found, name, keys)
     schema = _schema(found)
     title(console, "entries")
-    show_rows(console, entry_rows(found, schema, most), count, "entry", whole=schema is not None)
+    show_rows(console, entry_rows(found, schema, found.place, most), count, "entry", whole=schema is not None)
     if keys is not None or prefix is not None:
         _show_found(console, found, schema, keys, prefix)
     return None
@@ -190,19 +192,25 @@ def _show_meta(console: Console, found: HFile, name: str, keys: Sequence[str] | 
 
 
 def _schema(found: HFile) -> AvroSchema | None:
-    """The schema of a metadata table's entries; None for others."""
+    """The schema of the values, None where there is none."""
     try:
-        schema = parse_schema(found.info.get("schema", b""), found.place.path)
+        return parse_schema(found.info.get("schema", b""), found.place.path)
     except HudiError:
         return None
-    return schema if is_metadata_schema(schema) else None
 
 
-def entry_rows(entries: Iterable[Entry], schema: AvroSchema | None, most: int) -> list[Row]:
-    """Entries in words where they are those of a metadata table, else their values as hex."""
-    if schema is not None:
-        return described_entries(entries, schema, "", most)
-    return [{"key": _text(e.row), "bytes": str(len(e.value)), "value": e.value.hex()} for e in islice(entries, most)]
+def entry_rows(entries: Iterable[Entry], schema: AvroSchema | None, place: Place, most: int) -> list[Row]:
+    """The first entries: in words those of a metadata table, by column other records; as hex what is no record."""
+    first = list(islice(entries, most))
+    if schema is not None and is_metadata_schema(schema):
+        return described_entries(first, schema, place.path, most)
+    try:
+        records = None if schema is None else list(named_records(first, schema, place))
+    except HudiError:
+        records = None
+    if schema is None or records is None:
+        return [{"key": _text(e.row), "bytes": str(len(e.value)), "value": e.value.hex()} for e in first]
+    return [{"(key)": _text(e.row), **canonical_record(r, schema)} for e, r in zip(first, records, strict=True)]
 
 
 def _show_found(
@@ -210,7 +218,7 @@ def _show_found(
 ) -> None:
     entries = look_up(found, keys or (), prefix)
     title(console, "found", counted(len(entries), "entry"))
-    show_rows(console, entry_rows(entries, schema, len(entries)), len(entries), "entry", whole=schema is not None)
+    show_rows(console, entry_rows(entries, schema, found.place, len(entries)), len(entries), "entry", whole=schema is not None)
     there = {entry.row for entry in entries}
     for key in keys or ():
         if key.encode("utf-8", "surrogatepass") not in there:

@@ -98,5 +98,5 @@ def shortened(text: str, length: int = 60) -> str:
 
 def counted(number: int, word: str) -> str:
     """`1 row`, `2 rows`."""
-    plural = word if number == 1 else f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+    plural = word if number == 1 else f"{word[:-1]}ies" if word.endswith("ry") else f"{word}s"
     return f"{number:,} {plural}"

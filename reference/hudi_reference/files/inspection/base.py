@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 from pyarrow import orc
 
 from hudi_reference.errors import MalformedBaseFile
-from hudi_reference.files.inspection.kind import KnownFile
+from hudi_reference.files.inspection.kind import WORDS, KnownFile
 from hudi_reference.files.missing import missing
 from hudi_reference.files.orc import read_orc
 from hudi_reference.files.parquet import read_parquet
@@ -81,7 +81,8 @@ def _parquet(file: KnownFile, source: pa.NativeFile) -> InspectedBase:
 
 def _orc(file: KnownFile, source: pa.NativeFile) -> InspectedBase:
     found = orc.ORCFile(source)
-    parts = tuple(Part(found.read_stripe(i).num_rows, None) for i in range(found.nstripes))
+    first = found.schema.names[:1]
+    parts = tuple(Part(found.read_stripe(i, columns=first).num_rows, None) for i in range(found.nstripes))
     writer = f"{found.writer} {found.software_version}".strip()
     return InspectedBase(file, found.schema, _texts(found.metadata), writer, str(found.compression), parts)
 
@@ -97,7 +98,7 @@ def _text(value: bytes | str) -> str:
 def _malformed(file: KnownFile, error: Exception) -> MalformedBaseFile:
     magics = {"parquet": "PAR1 at both ends and a footer", "orc": "ORC at both ends and a footer"}
     return MalformedBaseFile(
-        f"not a whole {file.format.capitalize() if file.format == 'parquet' else 'ORC'} file",
+        f"not a whole {WORDS[file.format].partition(' ')[2]}",
         rule="BF-002", path=file.path, expected=magics[file.format], found=str(error).splitlines()[0],
         cure="restore the file, or roll the action back that wrote it",
     )  # fmt: skip

@@ -94,9 +94,11 @@ class _Walk:
         raw = self._take("block length", 8)
         (self.length,) = struct.unpack(">q", raw)
         room = len(self.data) - self.start - PREFIX
+        version = int.from_bytes(self.data[self.position : self.position + 4], "big")
+        shortest = FORMAT_VERSIONS.get(version, FORMAT_VERSIONS[1]).shortest
         expected = None
-        if self.length < _SHORTEST:
-            expected = f"at least {_SHORTEST}"
+        if self.length < shortest:
+            expected = f"at least {shortest}"
         elif self.length > room:
             expected = f"at most {room}, where the file ends"
         return self._field("block length", raw, str(self.length), expected, "LF-013")
@@ -126,7 +128,9 @@ class _Walk:
             expected = f"up to {self.end - self.position}, {self._limit()}"
             raise _Cut(Field(title, at, head, f"a text of {length} bytes", expected, "LF-018"))
         value = self._take(title, length)
-        return Field(title, at, head + value, value.decode("utf-8", "backslashreplace"))
+        text = value.decode("utf-8", "backslashreplace")
+        is_text = text.encode() == value
+        return Field(title, at, head + value, text, None if is_text else "text in UTF-8", None if is_text else "LF-018")
 
     def _content(self, kind: int, behind: int) -> Iterator[Field]:
         """`behind` are the bytes that at least follow the content."""
@@ -162,7 +166,10 @@ class _Walk:
             value = int.from_bytes(raw, "big", signed=True)
             yield Field("trailer", self.position - TRAILER, raw, f"{value}: so the block length was {value - len(MAGIC)}")
             return
-        if at > self.position:
+        if at < self.position:
+            over = bytes(self.data[at : self.position])
+            yield Field("overlap", at, over, f"{len(over)} bytes of parts in the trailer", f"parts up to byte {at}", "LF-010")
+        elif at > self.position:
             yield Field(
                 "no field", self.position, bytes(self.data[self.position : at]), f"{at - self.position} bytes", "none", "LF-010"
             )
