@@ -1,6 +1,5 @@
 """Which of several versions of a record is right: the truth tables by hand, the two ways to merge, the laws that hold."""
 
-import datetime
 import itertools
 import math
 from decimal import Decimal
@@ -10,18 +9,16 @@ import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from merge_samples import COMMIT, EVENT, merges, table
 from reference_samples import bounded
 
 from hudi_reference.errors import IncomparableOrdering
 from hudi_reference.files.log.content import Delete
 from hudi_reference.layout.properties import MergeMode
-from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply, select
+from hudi_reference.records.changes import KEY, Changes, apply, select
 from hudi_reference.records.columnar import select_by_columns
 from hudi_reference.records.merge import Kind, Version, fold, merger_of
 from hudi_reference.records.ordering import is_lower
-
-EVENT: MergeMode = "EVENT_TIME_ORDERING"
-COMMIT: MergeMode = "COMMIT_TIME_ORDERING"
 
 
 def version(text: str, position: int) -> Version:
@@ -162,44 +159,6 @@ def test_a_last_delete_by_key_leaves_nothing(versions: list[str], mode: MergeMod
     assert winner(mode, *versions, "x0") == "x0"
 
 
-VALUES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
-    "long": (pa.int64(), st.integers(-2, 2) | st.sampled_from([-(2**63), 2**63 - 1])),
-    "int": (pa.int32(), st.integers(-2, 2)),
-    "string": (pa.string(), st.sampled_from(["", "a", "b", "é", "🚲", "\uffff"])),
-    "double": (pa.float64(), st.sampled_from([-1.5, -0.0, 0.0, 2.5, math.nan, math.inf])),
-    "boolean": (pa.bool_(), st.booleans()),
-    "date": (pa.date32(), st.dates(max_value=datetime.date(2, 1, 5))),
-    "bytes": (pa.binary(), st.sampled_from([b"", b"a", b"\xff"])),
-    "decimal": (pa.decimal128(10, 2), st.decimals(-1, 1, places=2, allow_nan=False)),
-}
-
-
-@st.composite
-def merges(draw: st.DrawFn) -> tuple[pa.Table, Changes, MergeMode, tuple[str, ...]]:
-    """A base file and changes over few keys and few ordering values, so that everything meets."""
-    kind, values = VALUES[draw(st.sampled_from(sorted(VALUES)))]
-    ordering = ("o",) if draw(st.booleans()) else ()
-    with_flags = draw(st.booleans())
-    fields = [pa.field(KEY, pa.string()), pa.field("o", kind), pa.field("tag", pa.string())]
-    schema = pa.schema([*fields, pa.field(IS_DELETED, pa.bool_())] if with_flags else fields)
-    count = itertools.count()
-
-    def rows(flags: st.SearchStrategy[Any]) -> pa.Table:
-        key = st.sampled_from(["a", "b", "c", ""])
-        row = st.fixed_dictionaries({KEY: key, "o": st.none() | values, IS_DELETED: flags})
-        drawn = [{**found, "tag": str(next(count))} for found in draw(st.lists(row, max_size=6))]
-        return pa.Table.from_pylist([{name: found[name] for name in schema.names} for found in drawn], schema=schema)
-
-    def deletes() -> list[Delete]:
-        column = pa.array(draw(st.lists(values, max_size=4)), kind)
-        stored = (column.cast(pa.int32()) if kind == pa.date32() else column).to_pylist()
-        return [Delete(draw(st.sampled_from(["a", "b", "d"])), None, draw(st.none() | st.just(value))) for value in stored]
-
-    base = rows(st.just(False))
-    batches = [rows(st.none() | st.booleans()) if draw(st.booleans()) else deletes() for _ in range(draw(st.integers(1, 4)))]
-    return base, Changes(batches, schema), draw(st.sampled_from([EVENT, COMMIT])), ordering
-
-
 @bounded(250)
 @given(merges())
 def test_merging_by_columns_is_merging_one_by_one(merge: tuple[pa.Table, Changes, MergeMode, tuple[str, ...]]) -> None:
@@ -210,13 +169,6 @@ def test_merging_by_columns_is_merging_one_by_one(merge: tuple[pa.Table, Changes
     fast_kept, fast_won = select_by_columns(base, changes, mode, ordering)
     assert sorted(plain_kept.to_pylist()) == sorted(fast_kept.to_pylist())
     assert sorted(plain_won.to_pylist()) == sorted(fast_won.to_pylist())
-
-
-def table(*rows: tuple[str, int | None, str]) -> pa.Table:
-    """Key, ordering value and a tag."""
-    names = (KEY, "o", "tag")
-    schema = pa.schema([(KEY, pa.string()), ("o", pa.int64()), ("tag", pa.string())])
-    return pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows], schema=schema)
 
 
 @pytest.mark.parametrize("path", [select, select_by_columns])

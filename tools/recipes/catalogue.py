@@ -19,6 +19,7 @@ MODULES = (
     "log_partial_handmade",
     "log_positions",
     "log_attempts",
+    "log_slices",
     "merge",
     "merge_ordering",
     "queries",

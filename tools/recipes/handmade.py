@@ -117,9 +117,9 @@ class Group:
         """The name of a log file that the action of that second wrote."""
         return f".{self.file_id}_{at(second)}.log.{version}_0-0-0"
 
-    def base_name(self, second: int) -> str:
+    def base_name(self, second: int, extension: str = "parquet") -> str:
         """The name of a base file that the action of that second wrote."""
-        return f"{self.file_id}_0-0-0_{at(second)}.parquet"
+        return f"{self.file_id}_0-0-0_{at(second)}.{extension}"
 
     def stat(self, name: str, *, offset: int = 0, size: int | None = None) -> WriteStat:
         """What an action says about a file that it wrote or appended to; `size` is the whole file's."""
@@ -187,13 +187,13 @@ def _logging(
     return act
 
 
-def compaction(requested: int, completed: int | None, *rows: Row) -> Surgery:
-    """A compaction whose base file holds `rows`."""
+def compaction(requested: int, completed: int | None, *rows: Row, extension: str = "parquet") -> Surgery:
+    """A compaction whose base file holds `rows`, in the format of `extension`."""
 
     def act(folder: Path, _: Sequence[str]) -> None:
         group = Group.of(folder)
-        name = group.base_name(requested)
-        (folder / name).write_bytes(encode_base_file(stored(at(requested), rows), STORED))
+        name = group.base_name(requested, extension)
+        (folder / name).write_bytes(encode_base_file(stored(at(requested), rows), STORED, extension))
         group.act("compaction", requested, completed, [group.stat(name)], completes_as="commit", plan=_plan(group, requested))
 
     return act

@@ -58,8 +58,8 @@ def deletes_before_rows(bug: Bug) -> None:
     """Applies the delete blocks of a slice before its data blocks."""
     bug.edit(
         SliceReader.blocks,
-        "return _with_compacted_in_place(queue)",
-        "return sorted(_with_compacted_in_place(queue), key=lambda b: b.kind != BlockType.DELETE)",
+        "return _with_compacted_in_place(of_one_attempt(queue))",
+        "return sorted(_with_compacted_in_place(of_one_attempt(queue)), key=lambda b: b.kind != BlockType.DELETE)",
     )
 
 

@@ -131,8 +131,8 @@ def keys_missing_in_the_rows(bug: Bug) -> None:
     """Leaves the record key of stored rows empty if they have a partition."""
     bug.edit(
         Writer._blocks,
-        "encode_rows(rows, self.schema)",
-        "encode_rows(rows.set_column(2, KEY, pa.array([''] * rows.num_rows)), self.schema)",
+        "encode_rows(part, self.schema)",
+        "encode_rows(part.set_column(2, KEY, pa.array([''] * part.num_rows)), self.schema)",
     )
 
 
@@ -141,8 +141,8 @@ def partition_values_instead_of_paths(bug: Bug) -> None:
     """Leaves the partition path of logged rows empty."""
     bug.edit(
         Writer._blocks,
-        "encode_rows(rows, self.schema)",
-        "encode_rows(rows.set_column(3, PARTITION, pa.array([''] * rows.num_rows)), self.schema)",
+        "encode_rows(part, self.schema)",
+        "encode_rows(part.set_column(3, PARTITION, pa.array([''] * part.num_rows)), self.schema)",
     )
 
 
@@ -155,13 +155,13 @@ def logged_rows_without_commit_time(bug: Bug) -> None:
 @planted(breaks=("BF-004", "LAY-020"))
 def a_new_group_at_each_rewrite(bug: Bug) -> None:
     """Gives a rewritten base file a new file id."""
-    bug.edit(Writer.rewrite_base_file, "BaseFileName(found.file_id", "BaseFileName(self.commit.ids.file_id()")
+    bug.edit(Writer.rewrite_base_file, "_base_file_name(found.file_id)", "_base_file_name(self.commit.ids.file_id())")
 
 
 @planted(breaks="BF-009")
 def base_files_named_by_another_instant(bug: Bug) -> None:
     """Names a new base file by an instant that is not its action's."""
-    bug.edit(Writer.new_base_file, "self.token(), self.commit.requested)", "self.token(), str(int(self.commit.requested) - 1))")
+    bug.edit(Writer._base_file_name, "self.commit.requested, extension", "str(int(self.commit.requested) - 1), extension")
 
 
 @planted(breaks="TYP-002")

@@ -141,8 +141,8 @@ def time_travel_sees_later_blocks(bug: Bug) -> None:
     """Counts the later blocks of a log file that was there at the time asked for."""
     bug.edit(
         SliceReader._counts,
-        "if block.instant > self.timeline.read_time:\n        return False\n",
-        "if block.instant > self.timeline.read_time:\n        return True\n",
+        "block.instant > self.timeline.read_time or ",
+        "",
     )
 
 

@@ -23,6 +23,7 @@ from hudi_reference.layout.properties import (
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, field_names, parse_schema, without_meta_columns
 from hudi_reference.storage import ObjectExists, Storage, storage_of
+from hudi_reference.table.leftovers import leftover_files, remove_leftover_files
 from hudi_reference.table.table import Table
 from hudi_reference.table.write import DEFAULTS, LogOptions, write
 from hudi_reference.timeline.generator import format_time
@@ -46,6 +47,16 @@ class WritableTable(Table):
     def delete(self, keys: pa.Table, *, logs: LogOptions = DEFAULTS) -> str:
         """Remove records by key and partition columns, whatever their ordering value. Unknown keys are passed over."""
         return write(self, "DELETE", keys, logs=logs)
+
+
+    def leftover_files(self) -> tuple[str, ...]:
+        """The paths of data files that attempts of completed actions left behind which lost; no query reads them."""
+        return leftover_files(self.storage, self.file_groups())
+
+    def remove_leftover_files(self, *, dry_run: bool = True) -> tuple[str, ...]:
+        """Delete the left-over files; their paths. With `dry_run` they are only told."""
+        act = leftover_files if dry_run else remove_leftover_files
+        return act(self.storage, self.file_groups())
 
 
 @implements("LAY-001", "LAY-011", "COMPAT-002")

@@ -89,6 +89,11 @@ class FileGroups:
                     found[stat.path] = (*found.get(stat.path, ()), (stat.log_offset, stat.size))
         return found
 
+    @cached_property
+    def named(self) -> dict[str, frozenset[str]]:
+        """The paths of all files, those with change data among them, that the metadata of each of those writes names."""
+        return {instant.requested: commit.paths for instant, commit in self.commits.items()}
+
     @property
     @implements("RDR-010", "LAY-003")
     def latest_slices(self) -> tuple[FileSlice, ...]:

@@ -1,7 +1,7 @@
 """Reading one file slice: its base file, and the log blocks merged into it, spec "Reader Expectations"."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -12,7 +12,7 @@ from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.files.missing import missing
 from hudi_reference.files.positions import places_in
-from hudi_reference.layout.names import BaseFileName, parse_data_file_name
+from hudi_reference.layout.names import BaseFileName, parse_data_file_name, split_path
 from hudi_reference.layout.properties import MergeMode
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply
 from hudi_reference.records.keys import record_keys
@@ -30,7 +30,7 @@ class SliceReader:
     """What the slices of one query have in common.
 
     `schema` are the stored columns of the table, meta columns first; `committed` the bytes that completed writes made, by path
-    of the file.
+    of the file; `named` the paths of all files that each of them made, by its requested time.
     """
 
     storage: Storage
@@ -39,6 +39,7 @@ class SliceReader:
     schema: pa.Schema
     mode: MergeMode
     ordering: tuple[str, ...]
+    named: Mapping[str, frozenset[str]] = field(default_factory=dict)
     #: Fields that make up the key in a table whose meta columns are not filled; empty where they are.
     key_fields: tuple[str, ...] = ()
     #: Whether blocks may say by row positions which rows of the base file they change.
@@ -160,9 +161,16 @@ class SliceReader:
                 "a block without the instant that wrote it", rule="LF-035", path=block.path, offset=block.offset,
                 expected="the header INSTANT_TIME",
             )  # fmt: skip
-        if block.instant > self.timeline.read_time:
+        if block.instant > self.timeline.read_time or self._is_of_a_lost_attempt(block):
             return False
         return self.timeline.completion_of(block.instant) is not None
+
+    @implements("LF-006", "TL-005")
+    def _is_of_a_lost_attempt(self, block: Block) -> bool:
+        """Whether the metadata of the action that wrote the block, and gave the file its name, does not name that file."""
+        named = self.named.get(block.instant)
+        parsed = parse_data_file_name(split_path(block.path)[1])
+        return named is not None and parsed is not None and parsed.instant == block.instant and block.path not in named
 
     @implements("BLK-016", "BLK-017", "LF-024")
     def _file_blocks(self, path: str) -> Iterator[Block]:

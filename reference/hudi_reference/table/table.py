@@ -64,6 +64,7 @@ class View:
             storage=table.storage,
             timeline=self.timeline,
             committed=self.groups.committed,
+            named=self.groups.named,
             schema=arrow_schema(with_meta_columns(self.schema)),
             mode=properties.merge_mode,
             ordering=properties.ordering_fields,

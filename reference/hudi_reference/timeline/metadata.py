@@ -74,6 +74,13 @@ class CommitMetadata:
     compacted: bool = False
     record: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
+    @property
+    def paths(self) -> frozenset[str]:
+        """The paths of all data files that the action wrote, those of change data among them."""
+        partitions = (self.record.get("partitionToWriteStats") or {}).values()
+        changes = (path for stats in partitions for stat in stats or () for path in stat.get("cdcStats") or ())
+        return frozenset((*(stat.path for stat in self.stats if stat.path), *changes))
+
 
 @implements("TL-007", "TL-009", "TL-012")
 def read_commit_metadata(data: bytes, path: str) -> CommitMetadata:

@@ -1,0 +1,179 @@
+"""Blocks that hold only some columns: by hand, against a dictionary, and where they are whole after all."""
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from merge_samples import COMMIT, EVENT, merges
+from reference_samples import bounded
+
+from hudi_reference.files.log.content import Delete
+from hudi_reference.layout.properties import MergeMode
+from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply, select
+from hudi_reference.records.partial import apply_by_column
+
+FIELDS = [(KEY, pa.string()), ("ts", pa.int64()), ("a", pa.string()), ("b", pa.string()), (IS_DELETED, pa.bool_())]
+SCHEMA = pa.schema(FIELDS)
+Row = dict[str, Any]
+#: What is written at once: whole rows, partial rows (with the columns that they hold), or deletes.
+Batch = tuple[tuple[str, ...] | None, Sequence[Row] | Sequence[Delete]]
+
+
+def rows(*found: Row) -> pa.Table:
+    """Rows with null where they say nothing."""
+    return pa.Table.from_pylist([{name: row.get(name) for name in SCHEMA.names} for row in found], schema=SCHEMA)
+
+
+def merged(base: Sequence[Row], batches: Sequence[Batch], mode: MergeMode, ordering: tuple[str, ...] = ("ts",)) -> list[Row]:
+    """What is left, in order of the keys."""
+    contents = [found if found and isinstance(found[0], Delete) else rows(*found) for _, found in batches]  # type: ignore[arg-type]
+    held = {number: frozenset((KEY, *names)) for number, (names, _) in enumerate(batches) if names is not None}
+    left = apply(rows(*base), Changes(contents, SCHEMA, held), mode, ordering).to_pylist()  # type: ignore[arg-type]
+    return sorted(left, key=lambda row: str(row[KEY]))
+
+
+def whole(ts: int | None, a: str | None, b: str | None) -> Row:
+    """A whole row of the one key."""
+    return {KEY: "k", "ts": ts, "a": a, "b": b, IS_DELETED: None}
+
+
+def partial(**columns: Any) -> Batch:
+    """A partial row of the one key."""
+    return tuple(columns), [{KEY: "k", **columns}]
+
+
+GONE: Batch = (None, [Delete("k", "", None)])
+FULL_6: Batch = (None, [whole(6, "F", "F")])
+
+
+@pytest.mark.parametrize(
+    ("mode", "batches", "left"),
+    [
+        (EVENT, [partial(ts=6, a="new")], whole(6, "new", "B")),
+        (EVENT, [partial(ts=5, a="new")], whole(5, "new", "B")),
+        (EVENT, [partial(ts=4, a="late")], whole(5, "A", "B")),
+        (EVENT, [partial(ts=6, a=None)], whole(6, None, "B")),
+        (EVENT, [partial(ts=6, a="x"), partial(ts=7, b="y")], whole(7, "x", "y")),
+        (EVENT, [partial(ts=7, a="x"), partial(ts=6, b="y")], whole(7, "x", "B")),
+        (EVENT, [partial(ts=6, a="x"), (None, [whole(7, None, "W")])], whole(7, None, "W")),
+        (EVENT, [partial(ts=7, a="x"), FULL_6], whole(7, "x", "B")),
+        (EVENT, [FULL_6, partial(ts=7, b="y")], whole(7, "F", "y")),
+        (EVENT, [partial(a="x")], whole(5, "x", "B")),
+        (EVENT, [partial(ts=8, a="x"), partial(b="y")], whole(8, "x", "y")),
+        (EVENT, [partial(ts=6, **{IS_DELETED: True})], None),
+        (EVENT, [partial(ts=4, **{IS_DELETED: True})], whole(5, "A", "B")),
+        (EVENT, [partial(ts=6, a="x"), GONE], None),
+        (EVENT, [GONE, partial(ts=1, a="x")], whole(1, "x", None)),
+        (EVENT, [(None, [Delete("k", "", 8)]), partial(ts=7, a="x")], None),
+        (EVENT, [(None, [Delete("k", "", 8)]), partial(ts=8, a="x")], whole(8, "x", None)),
+        (COMMIT, [partial(ts=1, a="x"), partial(b=None)], whole(1, "x", None)),
+        (COMMIT, [partial(ts=9, a="x"), partial(ts=1, a="y")], whole(1, "y", "B")),
+        (COMMIT, [GONE, partial(a="x")], whole(None, "x", None)),
+    ],
+)
+def test_what_partial_updates_leave_of_a_row(mode: MergeMode, batches: list[Batch], left: Row | None) -> None:
+    """LF-046: what wins puts its columns over those before, what loses none; nothing is before a deleted row."""
+    bystander = {KEY: "other", "ts": 1, "a": "o", "b": "o", IS_DELETED: None}
+    found = merged([whole(5, "A", "B"), bystander], batches, mode)
+    assert found == ([left, bystander] if left is not None else [bystander])
+
+
+def test_a_record_that_is_nowhere_gets_the_columns_it_was_given() -> None:
+    """LF-046: there is no previous value, so the others are null."""
+    assert merged([], [partial(ts=6, a="x")], EVENT) == [whole(6, "x", None)]
+
+
+def test_fields_of_a_struct_are_not_merged_one_by_one() -> None:
+    """LF-046: a column is replaced as a whole."""
+    kind = pa.struct([("x", pa.int64()), ("y", pa.int64())])
+    schema = pa.schema([(KEY, pa.string()), ("s", kind), ("t", kind)])
+    base = pa.Table.from_pylist([{KEY: "k", "s": {"x": 1, "y": 1}, "t": {"x": 1, "y": 1}}], schema=schema)
+    change = pa.Table.from_pylist([{KEY: "k", "s": {"x": 2, "y": None}, "t": None}], schema=schema)
+    found = apply(base, Changes([change], schema, {0: frozenset({KEY, "s"})}), COMMIT, ())
+    assert found.to_pylist() == [{KEY: "k", "s": {"x": 2, "y": None}, "t": {"x": 1, "y": 1}}]
+
+
+def test_of_several_ordering_fields_those_that_are_missing_keep_their_value() -> None:
+    """LF-046, MRG-019: (5, B) against an update that only has the second field compares the second field."""
+    for b, wins in (("A", False), ("C", True)):
+        found = merged([whole(5, "old", "B")], [partial(a="new", b=b)], EVENT, ("ts", "b"))
+        assert found == [whole(5, "new", b) if wins else whole(5, "old", "B")]
+
+
+keys, orders, texts = st.sampled_from("kl"), st.integers(1, 4), st.none() | st.sampled_from("xyz")
+columns = st.sampled_from([("a",), ("b",), ("a", "b"), ("ts", "a"), ("ts", "b"), ("ts",), ("ts", "a", "b")])
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Batch]:
+    """Whole rows, partial rows and deletes by key of two records."""
+    count = draw(st.integers(1, 5))
+    found: list[Batch] = []
+    for _ in range(count):
+        key, row = draw(keys), {"ts": draw(orders), "a": draw(texts), "b": draw(texts)}
+        names = draw(st.none() | columns)
+        if draw(st.integers(0, 5)) == 0:
+            found.append((None, [Delete(key, "", None)]))
+        elif names is None:
+            found.append((None, [{KEY: key, **row}]))
+        else:
+            found.append((names, [{KEY: key, **{name: row[name] for name in names}}]))
+    return found
+
+
+def told(base: Sequence[Row], batches: Sequence[Batch], mode: MergeMode) -> list[Row]:
+    """The same with a dictionary, straight from the rule."""
+    state = {row[KEY]: dict(row) for row in base}
+    for names, entries in batches:
+        for entry in entries:
+            if isinstance(entry, Delete):
+                state.pop(entry.key, None)
+                continue
+            old = state.get(entry[KEY])
+            if old is not None and mode == EVENT and "ts" in entry and entry["ts"] < (old["ts"] or 0):
+                continue
+            before = old if old is not None and names is not None else {}
+            state[entry[KEY]] = dict.fromkeys(SCHEMA.names) | before | entry
+    return sorted(state.values(), key=lambda row: str(row[KEY]))
+
+
+@bounded(300)
+@given(histories(), st.sampled_from([EVENT, COMMIT]), st.booleans())
+def test_partial_updates_are_updates_of_a_dictionary(batches: list[Batch], mode: MergeMode, stored: bool) -> None:
+    """LF-045, LF-046: a row is what was put into it, in order, by whoever was not too late."""
+    base = [{**whole(2, "A", "B"), KEY: "k"}] if stored else []
+    assert merged(base, batches, mode) == told(base, batches, mode)
+
+
+@bounded(200)
+@given(histories(), st.integers(0, 5), st.sampled_from([EVENT, COMMIT]))
+def test_merging_some_first_changes_nothing(batches: list[Batch], cut: int, mode: MergeMode) -> None:
+    """Law: a compaction after any of the blocks leaves the same rows, for it folds the oldest first as a query does."""
+    base = [whole(2, "A", "B")]
+    compacted = merged(base, batches[:cut], mode) if cut else base
+    later = batches[cut:]
+    assert (merged(compacted, later, mode) if later else compacted) == merged(base, batches, mode)
+
+
+@bounded(250)
+@given(merges())
+def test_blocks_that_hold_every_column_are_merged_like_whole_ones(
+    merge: tuple[pa.Table, Changes, MergeMode, tuple[str, ...]],
+) -> None:
+    """LF-045: the flag alone changes no row, whatever meets."""
+    base, changes, mode, ordering = merge
+    assume(len(changes))
+    kept, won = select(base, changes, mode, ordering)
+    right = [*base.take(kept).column("tag").to_pylist(), *changes.rows.take(won).column("tag").to_pylist()]
+    every = frozenset(changes.schema.names)
+    flags = {number: every for number, batch in enumerate(changes.batches) if isinstance(batch, pa.Table)}
+    found = apply_by_column(base, Changes(changes.batches, changes.schema, flags), mode, ordering)
+    assert sorted(found.column("tag").to_pylist()) == sorted(right)
+    places = list(
+        itertools.chain(*(batch.column("tag").to_pylist() for batch in changes.batches if isinstance(batch, pa.Table)))
+    )
+    assert len(set(places)) == len(places)
