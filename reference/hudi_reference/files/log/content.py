@@ -9,6 +9,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import fastavro
@@ -31,6 +32,8 @@ from hudi_reference.schema.rows import from_avro, to_avro
 CONTENT_VERSION = 3
 #: Contents of fewer rows than this are decoded row by row, which is quicker and easier to follow.
 FEW_ROWS = 1000
+#: So many values are Python's at a time: they take far more memory than in columns, most of all those that are stored in no bytes.
+_VALUES_AT_ONCE = 200_000
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,13 @@ def decode_rows(block: Block) -> pa.Table:
 @implements("BLK-019", "BLK-020", "BLK-021", "BLK-022", "TYP-019")
 def _decode_avro(block: Block, schema: AvroSchema, count: int) -> pa.Table:
     parsed, columns = plain_schema(schema), arrow_schema(schema, block.path)
+    at_once = max(1, _VALUES_AT_ONCE // max(1, len(columns)))
+    framed = _framed(block.content[8:], count)
+    pieces = [from_avro([], columns)]
     try:
-        return from_avro([decode_datum(datum, parsed) for datum in _framed(block.content[8:], count)], columns)
+        while data := list(islice(framed, at_once)):
+            pieces.append(from_avro([decode_datum(datum, parsed) for datum in data], columns))
+        return pa.concat_tables(pieces[1:] or pieces)
     except (*DAMAGE, pa.ArrowException) as error:
         raise _malformed(block, "BLK-022", f"{type(error).__name__}: {error}") from error
 

@@ -29,6 +29,7 @@ from hudi_reference.files.missing import missing
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 
+_EMPTY_MAP = 4
 _MAGIC = re.compile(re.escape(MAGIC))
 
 
@@ -117,6 +118,7 @@ def _wrong_length(file: Ranges, offset: int, length: int) -> str | None:
         return f"a block length of {length}, {end - file.size} bytes beyond the end of the file"
     if not parts.has_trailer and _long_at(file, offset + PREFIX + 8) == length - parts.shortest:
         return None
+    file.read(end - TRAILER - _EMPTY_MAP, _EMPTY_MAP + TRAILER)  # one request for footer, trailer and what follows
     trailer = _long_at(file, end - TRAILER)
     return f"block length {length} but trailer {trailer}" if trailer != length + len(MAGIC) else None
 
