@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import orc
 from tools.corpus.avro_bytes import META_COLUMNS, plain
-from tools.corpus.case import FileCase, Variant
+from tools.corpus.case import FileCase, Variant, distinct
 from tools.corpus.hfile_damage import put
 from tools.corpus.log_bytes import FILE_ID, Json, at
 from tools.corpus.log_damage import patch
@@ -199,6 +199,10 @@ def damage(extension: str) -> Iterator[FileCase]:
         for length in (0, 1, 3, 127, 255):
             variants[f"postscript-length.{length}"] = put(data, end - 1, bytes([length]))
     variants |= {"one-byte-more": data + b"\x00", "zeros-behind": data + bytes(100), "no-bytes": b"", "all-zeros": bytes(end)}
+    made = [
+        Variant(name=variant, patches=[patch(data, new)], inspect={"rows": plain(ROW, ROWS[:2])}, or_error=True)
+        for variant, new in variants.items()
+    ]
     yield FileCase(
         area="base",
         name=f"{extension}.damaged",
@@ -208,10 +212,7 @@ def damage(extension: str) -> Iterator[FileCase]:
         file=name(extension),
         content=data,
         verdict="must-refuse",
-        variants=[
-            Variant(name=variant, patches=[patch(data, new)], inspect={"rows": plain(ROW, ROWS[:2])}, or_error=True)
-            for variant, new in variants.items()
-        ],
+        variants=distinct(made, data),
         needs=("inspect.base-file",),
         flags=("lost-write", "crash", "memory"),
     )

@@ -1,7 +1,7 @@
 """What a case below table level is: one file, a family of damaged files, or a list of vectors."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -91,6 +91,14 @@ class Variant:
         for at, remove, new in reversed(self.patches):
             data = data[:at] + new + data[at + remove :]
         return data if self.cut is None else data[: self.cut]
+
+
+def distinct(variants: Iterable[Variant], data: bytes) -> list[Variant]:
+    """The variants of a file without those that have the bytes of one before."""
+    by_bytes: dict[bytes, Variant] = {}
+    for variant in variants:
+        by_bytes.setdefault(variant.of(data), variant)
+    return list(by_bytes.values())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -150,7 +150,9 @@ class _Assembly:
         return offset, len(new)
 
     def _data(self, entries: Sequence[Entry]) -> list[tuple[int, int, bytes]]:
-        shape, found, leaves = self.shape, [], []
+        shape = self.shape
+        found: list[tuple[int, int, bytes]] = []
+        leaves: list[tuple[int, int, bytes]] = []
         for number, group in enumerate(batched(entries, shape.per_block)):
             place = self._add(f"data-{number}", DATA, b"".join(cell(*entry) for entry in group))
             first = key(group[0][0], SUFFIX if shape.index_suffix else b"")

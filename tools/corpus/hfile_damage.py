@@ -8,7 +8,7 @@ import struct
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tools.corpus.case import FileCase, Variant
+from tools.corpus.case import FileCase, Variant, distinct
 from tools.corpus.hfile_bytes import CRC32C, FIELDS, HEADER, NONE, HFile, Shape, cell, hfile, key, trailer
 from tools.corpus.hfile_valid import NAME, listed
 from tools.corpus.log_bytes import Json
@@ -55,7 +55,7 @@ def family(name: str, shape: Shape, variants: Mapping[str, bytes], **more: Any) 
         file=NAME,
         content=data,
         verdict="must-refuse",
-        variants=made,
+        variants=distinct(made, data),
         keys=KEYS,
         needs=("inspect.hfile",),
         flags=("silent-wrong-values", "lost-write", "crash", "memory"),

@@ -91,13 +91,13 @@ def layouts() -> Iterator[FileCase]:
             "two-levels-gzip",
             Shape(True, per_block=2, per_leaf=3),
             "with a compressed index of two levels",
-            "Inflate leaves too.",
+            "Leaves are compressed like any other block.",
         ),
         (
             "three-levels",
             Shape(per_block=1, per_leaf=2, per_intermediate=3),
             "with an index of three levels",
-            "Go down level by level.",
+            "Go down from the root, level by level.",
         ),
         ("later-release", LATER, "as later releases write them", "No suffix in index keys, no checksums, minor version 0."),
         (

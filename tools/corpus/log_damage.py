@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tools.corpus.avro_bytes import record
-from tools.corpus.case import FileCase, Variant
+from tools.corpus.case import FileCase, Variant, distinct
 from tools.corpus.log_bytes import (
     INSTANT,
     MAGIC,
@@ -105,7 +105,7 @@ def family(name: str, variants: Sequence[Variant], of: bytes = WHOLE, **more: An
         file=log_name(1),
         content=of,
         verdict=more.pop("verdict", "must-recover"),
-        variants=variants,
+        variants=distinct(variants, of),
         needs=more.pop("needs", FRAMING),
         flags=more.pop("flags", DANGER),
         errata=more.pop("errata", ("ER-047", "ER-048")),
@@ -283,7 +283,11 @@ def _relative(text: str, name: str, value: int) -> int:
 
 def unknown() -> Iterator[FileCase]:
     """Versions and types that nobody defined, in sound envelopes: their rows must not vanish without a word."""
-    refused = {"verdict": "must-refuse", "errata": ("ER-013", "ER-016"), "flags": ("lost-write", "silent-stale")}
+    refused: dict[str, Any] = {
+        "verdict": "must-refuse",
+        "errata": ("ER-013", "ER-016"),
+        "flags": ("lost-write", "silent-stale"),
+    }
     versions = [
         _unknown("version", name, value)
         for name, value in (("two", 2), ("eight", 8), ("minus-one", -1), ("greatest", 2**31 - 1))
