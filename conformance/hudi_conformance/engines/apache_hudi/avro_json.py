@@ -6,9 +6,10 @@ conversions stands between the bytes and the comparison.
 
 import io
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
+from itertools import count
 from typing import Any
 
 import fastavro
@@ -27,8 +28,8 @@ _NUMBERS: Mapping[str, pa.DataType] = {
     "local-timestamp-micros": pa.timestamp("us"),
 }
 _PLAIN: Mapping[str, pa.DataType] = {"float": pa.float32(), "double": pa.float64()}
-#: Python's types of what the codec gives for each primitive type, to choose among the branches of a union.
-_PYTHON: Mapping[str, type] = {
+#: Avro's own types, with what the codec gives for each in Python: that tells the branch of a union.
+_BUILT_IN: Mapping[str, type] = {
     "boolean": bool, "int": int, "long": int, "float": float, "double": float, "string": str, "bytes": bytes,
     "enum": str, "fixed": bytes, "array": list, "map": dict, "record": dict,
 }  # fmt: skip
@@ -49,6 +50,7 @@ class _Codec:
     """One schema: parsed for the codec without logical types, and its named types by full name with them."""
 
     def __init__(self, schema: Any) -> None:
+        _name_records(schema, count())
         self.named: dict[str, Any] = {}
         self.schema: Any = fastavro.parse_schema(schema, named_schemas=self.named)
         self.plain = fastavro.parse_schema(_without_logical_types(schema))
@@ -67,7 +69,7 @@ class _Codec:
         if isinstance(schema, str):
             schema = self.named.get(schema, {"type": schema})
         kind = schema["type"]
-        if not isinstance(kind, str) or kind in self.named:
+        if not isinstance(kind, str) or kind not in _BUILT_IN:
             return self.value(value, kind)
         return self._nested[kind](self, value, schema) if kind in self._nested else _leaf(value, schema)
 
@@ -75,14 +77,12 @@ class _Codec:
         """A union's value: of one of several records the codec tells the name, else Python's type tells the branch."""
         if isinstance(value, tuple):
             return self.value(value[1], value[0])
-        fitting = [branch for branch in branches if isinstance(value, _PYTHON[self._kind(branch)])]
+        fitting = [branch for branch in branches if isinstance(value, _BUILT_IN[self._kind(branch)])]
         return self.value(value, (fitting or branches)[0])
 
     def _kind(self, schema: Any) -> str:
-        while not isinstance(schema, str) or schema in self.named:
-            schema = self.named[schema] if isinstance(schema, str) else schema["type"]
-            if isinstance(schema, dict) and isinstance(schema["type"], str) and schema["type"] not in self.named:
-                return str(schema["type"])
+        while not (isinstance(schema, str) and schema in _BUILT_IN):
+            schema = self.named[schema]["type"] if isinstance(schema, str) else schema["type"]
         return schema
 
     def _record(self, value: Mapping[str, Any], schema: Any) -> dict[str, Any]:
@@ -114,6 +114,18 @@ def _decimal(unscaled: int, scale: int) -> str:
     """All digits at the scale of the type, whatever the context's precision."""
     sign, digits = int(unscaled < 0), tuple(map(int, str(abs(unscaled))))
     return format(Decimal((sign, digits, -scale)), "f")
+
+
+def _name_records(schema: Any, numbers: Iterator[int]) -> None:
+    """Name records that have no name: Apache Hudi 1.0.2 makes such schemas of ORC files."""
+    if isinstance(schema, list):
+        for branch in schema:
+            _name_records(branch, numbers)
+    elif isinstance(schema, dict):
+        if schema["type"] == "record":
+            schema.setdefault("name", f"record{next(numbers)}")
+        inner = [schema["type"], schema.get("items"), schema.get("values"), *(f["type"] for f in schema.get("fields", ()))]
+        _name_records([part for part in inner if not isinstance(part, str | None)], numbers)
 
 
 def _without_logical_types(schema: Any) -> Any:

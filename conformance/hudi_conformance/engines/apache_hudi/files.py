@@ -1,8 +1,8 @@
 """One file as Apache Hudi's own classes see it, in the contract's shape (`schemas/file-inspection.json`).
 
 Log files through HoodieLogFileReader and the records that its blocks iterate over; HFiles through the reader that the
-release uses by default (HBase's in 1.0.2, Hudi's own in 1.2.0); Parquet and ORC base files through ParquetUtils and OrcUtils;
-bloom filters through BloomFilterFactory.
+release uses by default (HBase's in 1.0.2, Hudi's own in 1.2.0); Parquet and ORC base files through HoodieFileReader, their
+footers through ParquetUtils and OrcUtils; bloom filters through BloomFilterFactory.
 """
 
 import base64
@@ -191,16 +191,18 @@ class Files:
 
     def _base_file(self, path: Any, extension: str, keys: Sequence[str] | None) -> Json:
         utils = self.hudi.common.util.ParquetUtils() if extension == "parquet" else self.hudi.common.util.OrcUtils()
-        records = utils.readAvroRecords(self.storage, path)
+        factory = self.hudi.io.storage.HoodieIOFactory.getIOFactory(self.storage).getReaderFactory(self._avro)
         names = self.session.spark.sparkContext._gateway.new_array(self.session.jvm.java.lang.String, 4)
         for number, name in enumerate((*_FOOTER, _BLOOM_FILTER)):
             names[number] = name
         footer = json.loads(self.drains.plain.map(utils.readFooter(self.storage, False, path, names)))
+        reader = factory.getFileReader(self.hudi.common.config.HoodieConfig(), path)
         shown: Json = {
             "format": extension,
-            "rows": self._rows(records.iterator()),
+            "rows": self._rows(reader.getRecordIterator()),
             "footer": {name: footer[name] for name in _FOOTER if name in footer},
         }
+        reader.close()
         if _BLOOM_FILTER in footer:
             kind = footer.get("hoodie_bloom_filter_type_code", "SIMPLE")
             shown["bloom"] = self._bloom(footer[_BLOOM_FILTER], kind, keys)
