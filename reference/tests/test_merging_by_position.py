@@ -57,7 +57,7 @@ def test_damaged_positions_of_this_base_file_are_an_error() -> None:
     """LF-041: whether they would have counted is not known."""
     header = {HeaderKey.RECORD_POSITIONS: "?", HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS: BASE}
     with pytest.raises(MalformedLogBlock, match="LF-041"):
-        places_in(Block(BlockType.AVRO_DATA, header, b"", "f", 7), BASE, 10, 1)
+        places_in(Block(BlockType.AVRO_DATA, {**header}, b"", "f", 7), BASE, 10, 1)
 
 
 def with_places(base: pa.Table, changes: Changes) -> tuple[pa.Table, Changes]:

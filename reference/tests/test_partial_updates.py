@@ -30,9 +30,9 @@ def rows(*found: Row) -> pa.Table:
 
 def merged(base: Sequence[Row], batches: Sequence[Batch], mode: MergeMode, ordering: tuple[str, ...] = ("ts",)) -> list[Row]:
     """What is left, in order of the keys."""
-    contents = [found if found and isinstance(found[0], Delete) else rows(*found) for _, found in batches]  # type: ignore[arg-type]
+    contents = [found if found and isinstance(found[0], Delete) else rows(*found) for _, found in batches]
     held = {number: frozenset((KEY, *names)) for number, (names, _) in enumerate(batches) if names is not None}
-    left = apply(rows(*base), Changes(contents, SCHEMA, held), mode, ordering).to_pylist()  # type: ignore[arg-type]
+    left = apply(rows(*base), Changes(contents, SCHEMA, held), mode, ordering).to_pylist()
     return sorted(left, key=lambda row: str(row[KEY]))
 
 

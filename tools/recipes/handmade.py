@@ -78,9 +78,10 @@ def partial_block(
     """A block of partial updates that holds these data columns; the rows also have the key, `id`."""
     schema = with_meta_columns(avro_record("handmade", columns))
     table = stored(at(second), rows, schema)
-    entries = {HeaderKey.INSTANT_TIME: at(second), HeaderKey.SCHEMA: json.dumps(schema), HeaderKey.IS_PARTIAL: "true"}
+    flag = {HeaderKey.IS_PARTIAL: "true"}
+    entries: dict[Any, str] = {HeaderKey.INSTANT_TIME: at(second), HeaderKey.SCHEMA: json.dumps(schema)}
     content = encode_rows(table, schema) if kind is BlockType.AVRO_DATA else _parquet(table)
-    return encode_block(kind, {**entries, **(header or {})}, content)  # type: ignore[arg-type]
+    return encode_block(kind, {**entries, **flag, **(header or {})}, content)
 
 
 def _parquet(table: pa.Table) -> bytes:

@@ -38,7 +38,7 @@ BASE = upsert(*(row(key) for key in "abcde"))
 
 def at_rows(*positions: int, of: int = 1) -> dict[int, str]:
     """The headers of a block whose records are in these rows of the base file written at second `of`."""
-    return dict(position_headers(at(of), positions))
+    return {key: text for key, text in position_headers(at(of), positions).items()}  # noqa: C416 the keys as numbers
 
 
 def positions(name: str, *surgery: Surgery, steps: Sequence[Step] = (BASE,), **check: Any) -> Recipe:

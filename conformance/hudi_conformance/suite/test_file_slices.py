@@ -72,7 +72,7 @@ def test_names_alone_tell_groups_and_instants(engine: Client, new_uri: Callable[
     """With timeline and metadata gone, the names still say of each file to which group it belongs and which action wrote it."""
     uri = new_uri()
     _, instants = written(engine, uri, INSERT, UPDATE, Step("upsert", (row("b", 3, "z"),)), type=type)
-    known = {}
+    known: dict[str, tuple[str, str, str]] = {}
     for instant in instants:
         for folder, stats in metadata_of(uri, instant)[2]["partitionToWriteStats"].items():
             known |= {stat["path"]: (folder, stat["fileId"], instant) for stat in stats}
