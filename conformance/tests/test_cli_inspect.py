@@ -264,6 +264,12 @@ def test_what_looks_into_a_file_is_not_for_tables():
     assert call(fixtures_root(), "--hex", "0").exit_code == 2
 
 
+def test_a_file_that_is_not_there_is_a_usage_error(tmp_path: Path):
+    """It is not taken for the folder of a table."""
+    found = call(tmp_path / "nothing.parquet")
+    assert found.exit_code == 2 and "there is no file" in " ".join(found.stderr.replace("│", " ").split())
+
+
 def test_a_file_of_nobody_is_refused(tmp_path: Path):
     """Neither by its bytes nor by its name one of the format's: the four magics are named."""
     file = tmp_path / "notes.txt"

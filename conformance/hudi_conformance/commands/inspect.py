@@ -38,6 +38,9 @@ def inspect(
     if not _is_file(table):
         if hex_ or keys or prefix is not None:
             raise typer.BadParameter(f"{table} is no file: --hex, --keys and --prefix look into one")
+        name = table.rpartition("/")[2]
+        if ".log." in name or name.endswith((".parquet", ".orc", ".hfile")):
+            raise typer.BadParameter(f"there is no file {table}")
         _inspect_table(table, as_json=as_json)
     elif hex_ is not None:
         _dump(table, hex_)
@@ -94,14 +97,15 @@ def _show_file(uri: str, rows: int | None, keys: list[str] | None, prefix: str |
     from hudi_reference.files.inspection.kind import identify, locate
 
     with telling_errors(), page() as console:
-        refused = _show(console, identify(*locate(uri)), rows, keys, prefix)
+        refused = show(console, identify(*locate(uri)), rows, keys, prefix)
     if refused is not None:
         raise typer.Exit(1)
 
 
-def _show(
+def show(
     console: "Console", file: "KnownFile", rows: int | None, keys: list[str] | None, prefix: str | None
 ) -> "HudiError | None":
+    """The page of a file by its bytes; what a reader must refuse it for, None where it may read it."""
     most = FIRST if rows is None else rows
     if file.format == "log":
         from hudi_conformance.showing.log import show_log

@@ -12,6 +12,8 @@ from hudi_reference.errors import HudiError
 from hudi_reference.files.inspection.envelope import Field, envelope
 from hudi_reference.files.log.block import MAGIC, Block, CorruptBlock
 
+#: The rules by which a reader tells a block from other bytes.
+_NOTICED = ("LF-012", "LF-024")
 #: Bytes of a content that cannot be decoded.
 _BEGINNING = 64
 #: What the reader of a log file does with a corrupt block.
@@ -54,8 +56,11 @@ def show_undecoded(console: Console, data: memoryview, error: HudiError, block: 
 
 
 def _rules(fields: Iterable[Field], further: Sequence[str]) -> Text:
-    found = dict.fromkeys([*(field.rule for field in fields if field.rule), *further])
-    return Text.assemble(", ".join(found), (f"  hudi-conformance explain {next(iter(found))}" if found else "", DIM))
+    """The rule by which a reader notices comes first, those that say what else is wrong follow."""
+    found = sorted(
+        dict.fromkeys([*(field.rule for field in fields if field.rule), *further]), key=lambda rule: rule not in _NOTICED
+    )
+    return Text.assemble(", ".join(found), (f"  hudi-conformance explain {found[0]}" if found else "", DIM))
 
 
 def _show(console: Console, data: memoryview, fields: Sequence[Field], must: Iterable[Fact]) -> None:

@@ -68,7 +68,8 @@ def show_log(console: Console, file: KnownFile, most: int | None) -> HudiError |
         console.print()
         console.print(_overview(seen))
     with file.storage.open(file.path) as source:
-        data = memoryview(source.read_buffer()).cast("B") if file.size else memoryview(b"")
+        is_damaged = any(one.found.is_corrupt or one.error is not None for one in seen)
+        data = memoryview(source.read_buffer()).cast("B") if is_damaged else memoryview(b"")
         for number, one in enumerate(seen):
             _show_block(console, data, number, one, most)
     return next((one.error for one in seen if one.error is not None), None)

@@ -67,6 +67,7 @@ def inspect_base(file: KnownFile) -> InspectedBase:
 def _parquet(file: KnownFile, source: pa.NativeFile) -> InspectedBase:
     found = pq.ParquetFile(source)
     footer = found.metadata
+    _check_columns(found)
     groups = [footer.row_group(i) for i in range(footer.num_row_groups)]
     codecs = sorted({group.column(i).compression for group in groups for i in range(group.num_columns)})
     return InspectedBase(
@@ -77,6 +78,12 @@ def _parquet(file: KnownFile, source: pa.NativeFile) -> InspectedBase:
         ", ".join(codecs),
         tuple(Part(group.num_rows, group.total_byte_size) for group in groups),
     )
+
+
+def _check_columns(found: pq.ParquetFile) -> None:
+    """Raise for a footer whose columns cannot be: asked for such a column, the library ends the process; read, it complains."""
+    for group in range(found.metadata.num_row_groups):
+        next(found.iter_batches(batch_size=1, row_groups=[group]), None)
 
 
 def _orc(file: KnownFile, source: pa.NativeFile) -> InspectedBase:

@@ -1,0 +1,84 @@
+"""The page of a damaged file is whole: whatever is done to a file, the page says which bytes are to blame."""
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from hudi_conformance.bytes_cases import Variant
+from hudi_conformance.cases import fixtures_root
+from hudi_conformance.commands.inspect import show
+from hudi_reference.files.inspection.envelope import envelope
+from hudi_reference.files.inspection.kind import identify
+from hudi_reference.files.inspection.log import inspect_log
+from hudi_reference.files.inspection.outline import outline
+from hudi_reference.storage import MemoryStorage
+
+#: Damaged copies that are looked at of each family, spread over all of them.
+SAMPLE = 12
+
+
+def files(area: str) -> list[Path]:
+    """The case files of one area that are about a file."""
+    return [case for case in sorted((fixtures_root() / area).rglob("case.json")) if "file" in json.loads(case.read_text())]
+
+
+def copies(case: Path) -> Iterator[tuple[str, str, bytes]]:
+    """Name of the copy, name of the file, bytes: the file of a case and a sample of its damaged copies."""
+    said = json.loads(case.read_text())
+    name, whole = Path(said["file"]).name, (case.parent / said["file"]).read_bytes()
+    yield "undamaged", name, whole
+    if "variants" in said["expected"]:
+        listed = json.loads((case.parent / said["expected"]["variants"]).read_text())
+        for raw in listed[:: -(-len(listed) // SAMPLE)]:
+            variant = Variant.from_json(raw)
+            yield variant.name, name, variant.applied(whole)
+
+
+def case_id(case: Path) -> str:
+    """For the name of a test."""
+    return case.parent.name
+
+
+@pytest.mark.parametrize("case", files("log"), ids=case_id)
+def test_every_byte_of_a_log_file_is_accounted_for(case: Path):
+    """The fields of a whole block follow one another without gaps and none is wrong; of damaged bytes at least one field is."""
+    storage = MemoryStorage()
+    for copy, name, data in copies(case):
+        storage.put(name, data)
+        for found in inspect_log(storage, name):
+            block = found.block
+            fields = envelope(memoryview(data), block.offset, block.end)
+            wrong = [field.name for field in fields if field.is_wrong]
+            if found.is_corrupt:
+                assert wrong, (copy, block.offset)
+            elif found.error is None:
+                places = [(field.offset, field.end) for field in fields]
+                ends = [block.offset, *(end for _, end in places)]
+                assert not wrong and [start for start, _ in places] == ends[:-1] and ends[-1] == block.end, (copy, block.offset)
+
+
+@pytest.mark.parametrize("case", files("hfile"), ids=case_id)
+def test_the_pieces_of_an_hfile_fill_it(case: Path):
+    """Blocks, what is no block, trailer: from the first byte to the last, also of a damaged file."""
+    for copy, _, data in copies(case):
+        ends = [0]
+        for piece in outline(memoryview(data)):
+            assert piece.offset == ends[-1] and piece.size > 0, copy
+            ends.append(piece.end)
+        assert ends[-1] == len(data), copy
+
+
+@pytest.mark.parametrize("case", [*files("log")[::7], *files("hfile")[::7], *files("base")[::3]], ids=case_id)
+def test_every_copy_has_a_page(case: Path):
+    """Nothing that is done to a file breaks its page; a file that is to be refused says so on it."""
+    storage = MemoryStorage()
+    for copy, name, data in copies(case):
+        storage.put(name, data)
+        out = io.StringIO()
+        refused = show(Console(file=out, width=90), identify(storage, name), 2, ["a"], "k")
+        assert name in out.getvalue().replace("\n", ""), copy
+        assert ("refuse the file" in out.getvalue()) == (refused is not None), copy
