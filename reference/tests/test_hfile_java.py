@@ -31,6 +31,9 @@ LAYOUTS = {
     "many blocks": Layout(Compression.NONE, 500),
     "CRC32": Layout(Compression.GZ, 700, ChecksumType.CRC32),
     "as newer releases": Layout(Compression.NONE, 300, ChecksumType.NONE, 0),
+    "two levels": Layout(Compression.GZ, 100, index_block_size=300, index_entries=2),
+    "three levels": Layout(Compression.GZ, 100, index_block_size=110, index_entries=2, short_index_keys=True),
+    "many levels": Layout(Compression.NONE, 60, index_block_size=60, index_entries=2),
 }
 #: The last entry of a block of 300 kB would lie where the native reader does not look, were it in that block.
 LONG_AND_SHORT = [Entry(b"a", bytes(100_000)), Entry(b"b", bytes(100_000)), Entry(b"c", bytes(100_000)), Entry(b"d", b"1")]
@@ -66,6 +69,14 @@ def read(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         name: answer | {"expected": expected(path)}
         for (name, path), answer in zip(files.items(), json.loads(run.stdout), strict=True)
     }
+
+
+def test_the_files_have_the_levels_that_they_are_called_by(tmp_path: Path) -> None:
+    """BF-002: so that what the readers below are asked is what it seems."""
+    files = written(tmp_path)
+    levels = {name: hfile_of(files[name].read_bytes(), name).trailer.data_index_levels for name in LAYOUTS}
+    assert [levels[name] for name in ("as deployed", "many blocks", "two levels", "three levels")] == [1, 1, 2, 3]
+    assert levels["many levels"] > 3
 
 
 def expected(path: Path) -> list[list[str]]:
