@@ -67,7 +67,8 @@ def _decoded(schema: AvroSchema, data: memoryview | bytes, count: int) -> pa.Tab
 
 def _lengths(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
     """The numbers that the bytes of these floats are."""
-    return column.to_numpy().view(">i4").astype(np.int64)
+    lengths: npt.NDArray[np.int64] = column.to_numpy().view(">i4").astype(np.int64)
+    return lengths
 
 
 def _check_decimals(rows: pa.Table) -> None:

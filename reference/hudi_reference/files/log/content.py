@@ -32,7 +32,7 @@ from hudi_reference.schema.rows import from_avro, to_avro
 CONTENT_VERSION = 3
 #: Contents of fewer rows than this are decoded row by row, which is quicker and easier to follow.
 FEW_ROWS = 1000
-#: So many values are Python's at a time: they take far more memory than in columns, most of all those that are stored in no bytes.
+#: So many values are Python's at a time: they take more memory than in columns, most of all those stored in no bytes.
 _VALUES_AT_ONCE = 200_000
 
 

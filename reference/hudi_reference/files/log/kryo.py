@@ -68,7 +68,7 @@ def _key(source: "_Input") -> StoredDelete:
             raise ValueError("a record key that is null")
         return StoredDelete(key, partition)
 
-    return source.object(fields, StoredDelete)
+    return source.object(fields, StoredDelete)  # type: ignore[no-any-return]
 
 
 def _record(source: "_Input") -> StoredDelete:
@@ -79,7 +79,7 @@ def _record(source: "_Input") -> StoredDelete:
         wrapper, value = _ordering(source)
         return StoredDelete(key.key, key.partition, wrapper, value)
 
-    return source.object(fields, StoredDelete)
+    return source.object(fields, StoredDelete)  # type: ignore[no-any-return]
 
 
 def _ordering(source: "_Input") -> tuple[str | None, Any]:

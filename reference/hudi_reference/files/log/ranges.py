@@ -20,17 +20,20 @@ class Ranges:
     def __init__(self, file: pa.NativeFile, path: str) -> None:
         self._file, self._path = file, path
         self.size: int = file.size()
-        self._start, self._window = 0, memoryview(b"")
+        #: The windows fetched last, with their places: one at the beginning of a block and one at its end.
+        self._windows: list[tuple[int, memoryview]] = []
 
     def read(self, start: int, length: int) -> memoryview:
         """`length` bytes from byte `start` on, fewer where the file ends before; a view of what was fetched with them."""
         length = max(0, min(length, self.size - start))
         if length > WINDOW:
             return self.fetch(start, length)
-        if not self._start <= start <= start + length <= self._start + len(self._window):
-            self._window = self.fetch(start, min(WINDOW, self.size - start))
-            self._start = start
-        return self._window[start - self._start : start - self._start + length]
+        for first, window in self._windows:
+            if first <= start and start + length <= first + len(window):
+                return window[start - first : start - first + length]
+        window = self.fetch(start, min(WINDOW, self.size - start))
+        self._windows = [(start, window), *self._windows[:1]]
+        return window[:length]
 
     def fetch(self, start: int, length: int) -> memoryview:
         """Exactly these bytes. Raises MissingDataFile and MalformedLogFile where they are no longer there."""

@@ -18,7 +18,7 @@ import pyarrow.types as pt
 from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.schema.datum import plain_schema
 
-Sizes = npt.NDArray[np.int64]
+Sizes = npt.NDArray[np.integer[Any]]
 #: Enumerations with more symbols have indexes of several bytes.
 _SYMBOLS = 64
 
@@ -43,7 +43,7 @@ class _Types:
     def __init__(self) -> None:
         self._named: dict[str, Any] = {}
 
-    def sizes(self, array: pa.Array, avro: Any) -> Sizes | npt.NDArray[np.uint8]:
+    def sizes(self, array: pa.Array, avro: Any) -> Sizes:
         """The size of each value; of those that are null only a union tells something."""
         if isinstance(avro, str):
             avro = self._named.get(avro, avro)
@@ -65,7 +65,7 @@ class _Types:
             raise NoSizes(str(kind))
         return _PRIMITIVES[kind](array)
 
-    def _union(self, array: pa.Array, avro: list[Any]) -> Sizes | npt.NDArray[np.uint8]:
+    def _union(self, array: pa.Array, avro: list[Any]) -> Sizes:
         branches = [branch for branch in avro if branch != "null"]
         if not branches:
             return np.ones(len(array), np.int64)
