@@ -21,7 +21,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +43,7 @@ _FILE_BITS = 1 << 23
 _MOST_HASHES = 1100
 _MOST_BITS = 2**31 - 1
 
-Keys = Sequence[str] | pa.Array
+Keys: TypeAlias = "Sequence[str] | pa.Array"
 
 
 @implements("IDX-005")
