@@ -317,3 +317,17 @@ def test_every_damage_gives_a_page():
         assert "write token" in page, number
         if len(data) < 105 and data:
             assert "1 corrupt" in page or refused is not None, number
+
+
+@pytest.mark.parametrize(
+    ("file", "options"),
+    [
+        (LOGS / "left-over.cut-block-before-a-whole-one", []),
+        (METADATA / "files" / "files-0000-0_0-1064-992_00000000000000000.hfile", ["--keys", "__all_partitions__,nowhere"]),
+    ],
+)
+def test_the_guide_shows_what_the_command_prints(file: Path, options: list[str]):
+    """docs/inspect.md has the pages of these files as they are."""
+    guide = (fixtures_root().parent / "docs" / "inspect.md").read_text(encoding="utf-8")
+    shown = log_of(file.name) if file.is_dir() else file
+    assert call(shown, *options).stdout.rstrip() in guide
