@@ -109,6 +109,7 @@ RECIPES = [
         deltacommit(10, 11, data_block(10, row("b", "log"), row("c", "log"), header=at_rows(4))),
         says="A block with fewer positions than records is merged by keys.",
         if_it_fails=BY_KEY,
+        errata=("ER-072",),
         rows=(row("a"), row("b", "log"), row("c", "log"), row("d"), row("e")),
     ),
     positions(
@@ -117,6 +118,7 @@ RECIPES = [
         needs=("log.delete",),
         says="A delete block with more positions than entries is merged by keys.",
         if_it_fails=BY_KEY,
+        errata=("ER-072",),
         rows=(row("a"), row("c"), row("d"), row("e")),
     ),
     positions(
@@ -124,6 +126,7 @@ RECIPES = [
         deltacommit(10, 11, data_block(10, row("b", "log"), row("c", "log"), header=at_rows(0, 5))),
         says="A block that names a row behind the last one of the base file is merged by keys.",
         if_it_fails=BY_KEY,
+        errata=("ER-072",),
         rows=(row("a"), row("b", "log"), row("c", "log"), row("d"), row("e")),
     ),
     positions(
