@@ -28,15 +28,24 @@ def bar(console: Console, spans: Sequence[Span]) -> None:
     widths = _widths([span.end - span.start for span in spans], _room(console) - len(spans) - 1)
     if not spans or min(widths) < 1:
         return
-    boxes, rule, at = Text("  |"), "", 2
+    boxes, places, at = Text("  |"), [], 2
     for span, width in zip(spans, widths, strict=True):
         boxes.append(_label(span, width), style=span.style).append("|")
-        rule = _marked(rule, at, span.start)
+        places.append((at, f"{span.start:,}"))
         at += width + 1
     console.print()
     console.print(boxes, no_wrap=True)
-    end = f"{spans[-1].end:,}"
-    console.print(Text(_marked(rule, max(at - len(end) + 1, len(rule) + 1), spans[-1].end), style="dim"), no_wrap=True)
+    console.print(Text(_offsets(places, at, f"{spans[-1].end:,}"), style="dim"), no_wrap=True)
+
+
+def _offsets(places: Sequence[tuple[int, str]], end: int, last: str) -> str:
+    """Each offset below the beginning of its span where there is room for it, the last one at the end."""
+    line = ""
+    for at, text in places:
+        if len(line) < at or not line:
+            fits = not line or at + len(text) < end - len(last)
+            line = line.ljust(at) + text if fits else line
+    return line.ljust(end + 1 - len(last)) + last
 
 
 def _room(console: Console) -> int:
@@ -49,11 +58,6 @@ def _label(span: Span, width: int) -> str:
         return "x" * width
     padded = f" {label} " if len(label) + 2 <= width and label else label
     return padded.center(width, "x" if span.wrong else " ")
-
-
-def _marked(rule: str, at: int, offset: int) -> str:
-    """The line of offsets with one more, if it does not run into the one before."""
-    return rule if rule and len(rule) >= at else rule.ljust(at) + f"{offset:,}"
 
 
 def _widths(sizes: Sequence[int], room: int) -> list[int]:
