@@ -8,6 +8,7 @@ from typing import Any
 import fastavro
 
 from hudi_reference.schema.avro import AvroSchema
+from hudi_reference.schema.walk import check_datum
 
 #: What decoding damaged bytes raises.
 DAMAGE = (
@@ -37,13 +38,27 @@ def plain_schema(schema: AvroSchema) -> Any:
     return fastavro.parse_schema(json.loads(json.dumps(schema), object_hook=without_meaning))
 
 
-def decode_datum(data: memoryview | bytes, schema: Any) -> Any:
-    """The record that `data` is, under a `codec_schema`; raises one of DAMAGE, also where bytes are left over."""
+def decode_datum(data: memoryview | bytes, schema: Any, **options: bool) -> Any:
+    """The record that `data` is, under a `codec_schema`; raises one of DAMAGE, also where bytes are left over.
+
+    `options` are those of the library's reader. It is lenient: only what gives the same bytes again, or was walked byte by
+    byte, is taken for the datum.
+    """
     body = io.BytesIO(data)
-    record = fastavro.schemaless_reader(body, schema)
+    record = fastavro.schemaless_reader(body, schema, **options)
     if body.tell() != len(data):
         raise ValueError(f"a record of {len(data)} bytes ends after {body.tell()}")
+    if not _gives(data, record, schema):
+        check_datum(data, schema)
     return record
+
+
+def _gives(data: memoryview | bytes, record: Any, schema: Any) -> bool:
+    """Whether a record is written as these bytes; of several right forms of a list the library knows one."""
+    try:
+        return encode_datum(record, schema) == data
+    except DAMAGE:
+        return False
 
 
 def encode_datum(record: Any, schema: Any) -> bytes:

@@ -1,11 +1,8 @@
 """Avro records that are no columns: those of the metadata table, with unions of a dozen wrappers."""
 
-import io
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
-
-import fastavro
 
 from hudi_reference.files.hfile.cell import Entry, text_of
 from hudi_reference.files.hfile.place import Place
@@ -13,7 +10,7 @@ from hudi_reference.files.hfile.reader import hfile_of
 from hudi_reference.files.hfile.records import KEY_FIELD
 from hudi_reference.files.log.block import Block, HeaderKey
 from hudi_reference.schema.avro import AvroSchema, parse_schema
-from hudi_reference.schema.datum import DAMAGE, codec_schema
+from hudi_reference.schema.datum import DAMAGE, codec_schema, decode_datum
 
 #: The record of the metadata table, by its full name.
 METADATA_RECORD = "org.apache.hudi.avro.model.HoodieMetadataRecord"
@@ -41,13 +38,10 @@ def named_records(entries: Iterable[Entry], schema: AvroSchema, place: Place) ->
     """The values of HFile entries as records that name the branches of their unions. Raises MalformedBaseFile."""
     parsed = codec_schema(schema)
     for entry in entries:
-        body = io.BytesIO(entry.value)
         try:
-            record: dict[str, Any] = fastavro.schemaless_reader(
-                body, parsed, return_record_name=True, return_record_name_override=True
+            record: dict[str, Any] = decode_datum(
+                entry.value, parsed, return_record_name=True, return_record_name_override=True
             )
-            if body.tell() != len(entry.value):
-                raise ValueError(f"a record of {len(entry.value)} bytes ends after {body.tell()}")
             if record.get(KEY_FIELD) == "":
                 record[KEY_FIELD] = entry.row.decode()
         except DAMAGE as error:

@@ -187,10 +187,7 @@ def stored_deletes(block: Block) -> list[dict[str, Any]]:
 
 @implements("BLK-009")
 def _avro_deletes(data: memoryview) -> list[dict[str, Any]]:
-    body = io.BytesIO(data)
-    record = fastavro.schemaless_reader(body, DELETE_LIST, return_record_name=True)
-    if body.tell() != len(data):
-        raise ValueError(f"{len(data) - body.tell()} bytes after the last entry")
+    record = decode_datum(data, DELETE_LIST, return_record_name=True)
     entries: list[dict[str, Any]] = record["deleteRecordList"]
     return entries
 

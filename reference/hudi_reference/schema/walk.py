@@ -1,0 +1,132 @@
+"""Walking through an Avro datum without making anything of it, to see that its bytes are what the schema says.
+
+The Avro library takes what damaged bytes say further than they can mean: a branch -1 is the last one to it, a number may have
+any number of bytes. So each datum is walked first. The walk looks at numbers, lengths, branches, symbols and counts; whether a
+text is UTF-8 the library does notice.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hudi_reference.requirement import implements
+
+Data = memoryview | bytes
+#: From the place where a value begins to the place where it ends. Raises ValueError and IndexError.
+Walk = Callable[[Data, int], int]
+
+
+@implements("BLK-022")
+def datum_walk(schema: Any) -> Callable[[Data], None]:
+    """What checks a datum under a `codec_schema` or `plain_schema`: it raises ValueError or IndexError for other bytes."""
+    walk = _walk_of(schema, {})
+
+    def check(data: Data) -> None:
+        if (end := walk(data, 0)) != len(data):
+            raise ValueError(f"a record of {len(data)} bytes ends after {end}")
+
+    return check
+
+
+def _walk_of(avro: Any, known: dict[str, Walk]) -> Walk:
+    if isinstance(avro, list):
+        return _choice([_walk_of(branch, known) for branch in avro], "branch")
+    if isinstance(avro, str):
+        return _PRIMITIVES[avro] if avro in _PRIMITIVES else lambda data, place: known[avro](data, place)
+    walk = _COMPLEX[avro["type"]](avro, known) if avro["type"] in _COMPLEX else _walk_of(avro["type"], known)
+    if "name" in avro:
+        known[avro["name"]] = walk
+    return walk
+
+
+def _number(data: Data, place: int, longest: int = 10) -> tuple[int, int]:
+    """A zigzag number of at most so many bytes, and where it ends."""
+    raw = shift = 0
+    for _ in range(longest):
+        byte = data[place]
+        place += 1
+        raw |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            if raw >> 64:
+                break
+            return raw >> 1 ^ -(raw & 1), place
+        shift += 7
+    raise ValueError(f"a number without an end before byte {place}")
+
+
+def _long(data: Data, place: int) -> int:
+    return _number(data, place)[1]
+
+
+def _int(data: Data, place: int) -> int:
+    return _number(data, place, 5)[1]
+
+
+def _bytes(data: Data, place: int) -> int:
+    length, place = _number(data, place)
+    if not 0 <= length <= len(data) - place:
+        raise ValueError(f"{length} bytes at byte {place}, {len(data) - place} are left")
+    return place + length
+
+
+def _width(size: int) -> Walk:
+    return lambda data, place: place + size
+
+
+def _choice(walks: list[Walk], what: str) -> Walk:
+    def walk(data: Data, place: int) -> int:
+        index, place = _number(data, place, 5)
+        if not 0 <= index < len(walks):
+            raise ValueError(f"{what} {index} of {len(walks)}")
+        return walks[index](data, place)
+
+    return walk
+
+
+def _record(avro: Mapping[str, Any], known: dict[str, Walk]) -> Walk:
+    walks: list[Walk] = [_walk_of(field["type"], known) for field in avro["fields"]]
+
+    def walk(data: Data, place: int) -> int:
+        for field in walks:
+            place = field(data, place)
+        return place
+
+    return walk
+
+
+def _blocks(item: Walk) -> Walk:
+    """Items in blocks: their number, which is negative where the block's size follows, up to a block of none."""
+
+    def walk(data: Data, place: int) -> int:
+        while True:
+            count, place = _number(data, place)
+            if count == 0:
+                return place
+            size, place = _number(data, place) if count < 0 else (None, place)
+            end = None if size is None else place + size
+            if abs(count) > len(data) - place:
+                raise ValueError(f"{abs(count)} items at byte {place}, {len(data) - place} bytes are left")
+            for _ in range(abs(count)):
+                place = item(data, place)
+            if end is not None and place != end:
+                raise ValueError(f"a block of items ends at byte {place}, not at byte {end}")
+
+    return walk
+
+
+def _map(avro: Mapping[str, Any], known: dict[str, Walk]) -> Walk:
+    value = _walk_of(avro["values"], known)
+    return _blocks(lambda data, place: value(data, _bytes(data, place)))
+
+
+_PRIMITIVES: dict[str, Walk] = {
+    "null": _width(0), "boolean": _width(1), "float": _width(4), "double": _width(8),
+    "int": _int, "long": _long, "bytes": _bytes, "string": _bytes,
+}  # fmt: skip
+_COMPLEX: dict[str, Callable[[Mapping[str, Any], dict[str, Walk]], Walk]] = {
+    "record": _record,
+    "error": _record,
+    "array": lambda avro, known: _blocks(_walk_of(avro["items"], known)),
+    "map": _map,
+    "fixed": lambda avro, known: _width(avro["size"]),
+    "enum": lambda avro, known: _choice([_width(0)] * len(avro["symbols"]), "symbol"),
+}
