@@ -1,7 +1,7 @@
 """Walking through an Avro datum without making anything of it, to see that its bytes are what the schema says.
 
 The Avro library takes what damaged bytes say further than they can mean: a branch -1 is the last one to it, a number may have
-any number of bytes. So each datum is walked first. The walk looks at numbers, lengths, branches, symbols and counts; whether a
+any number of bytes. So a datum can be walked. The walk looks at numbers, lengths, branches, symbols and counts; whether a
 text is UTF-8 the library does notice.
 """
 
@@ -16,22 +16,17 @@ Walk = Callable[[Data, int], int]
 
 
 @implements("BLK-022")
-def datum_walk(schema: Any) -> Callable[[Data], None]:
-    """What checks a datum under a `codec_schema` or `plain_schema`: it raises ValueError or IndexError for other bytes."""
-    walk = _walk_of(schema, {})
-
-    def check(data: Data) -> None:
-        if (end := walk(data, 0)) != len(data):
-            raise ValueError(f"a record of {len(data)} bytes ends after {end}")
-
-    return check
+def check_datum(data: Data, schema: Any) -> None:
+    """Check that `data` is a datum under a `codec_schema` or `plain_schema`. Raises ValueError, IndexError."""
+    if (end := _walk_of(schema, {})(data, 0)) != len(data):
+        raise ValueError(f"a record of {len(data)} bytes ends after {end}")
 
 
 def _walk_of(avro: Any, known: dict[str, Walk]) -> Walk:
     if isinstance(avro, list):
         return _choice([_walk_of(branch, known) for branch in avro], "branch")
     if isinstance(avro, str):
-        return _PRIMITIVES[avro] if avro in _PRIMITIVES else lambda data, place: known[avro](data, place)
+        return _PRIMITIVES[avro] if avro in _PRIMITIVES else known[avro]
     walk = _COMPLEX[avro["type"]](avro, known) if avro["type"] in _COMPLEX else _walk_of(avro["type"], known)
     if "name" in avro:
         known[avro["name"]] = walk
