@@ -163,17 +163,23 @@ def counted_content(content: bytes) -> Parts | None:
 
 
 def container(data: bytes) -> Parts | None:
-    """An Avro object container of one block without compression: schema, codec, count, body."""
+    """An Avro object container of one block: schema, codec, count, body."""
     import fastavro
 
     try:
         reader = fastavro.block_reader(io.BytesIO(data))
-        schema, codec = reader.metadata["avro.schema"].encode(), reader.metadata.get("avro.codec", "null").encode()
+        if reader.codec not in ("null", "deflate"):
+            return None
         block = next(reader)
     except Exception:
         return None
-    count = zigzag(block.num_records)
-    return Parts((schema, codec, count, block.bytes_.getvalue()), _join_container)
+    leaves = (
+        reader.metadata["avro.schema"].encode(),
+        reader.codec.encode(),
+        zigzag(block.num_records),
+        block.bytes_.getvalue(),
+    )
+    return Parts(leaves, _join_container)
 
 
 def _join_container(leaves: Sequence[bytes]) -> bytes:

@@ -1,0 +1,119 @@
+"""Every decoder on a few hundred damaged inputs: the short form of `python -m tools.fuzz`, the same inputs on every run in CI."""
+
+import json
+import struct
+from contextlib import suppress
+from functools import cache
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference_samples import bounded
+from tools.fuzz import oracle
+from tools.fuzz.edits import mutate
+from tools.fuzz.oracle import Broken, Limits
+from tools.fuzz.seed_files import KEPT
+from tools.fuzz.target import Target, all_targets
+from tools.fuzz.targets_log import avro_block
+
+from hudi_reference.errors import HudiError, MalformedTable
+from hudi_reference.files.log.content import decode_rows
+
+TARGETS = all_targets()
+FAILED_ONCE = sorted(path.relative_to(KEPT).as_posix() for path in KEPT.glob("*/*"))
+
+
+@cache
+def inputs(target: str) -> list[bytes]:
+    """The first inputs of a target, each decoded once: libraries load and fill their pools before memory is measured."""
+    found = TARGETS[target].inputs()
+    for data in found:
+        is_decoded(TARGETS[target], data)
+    return found
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_first_inputs_keep_every_law(name: str) -> None:
+    """Golden files are decoded or refused with an error that names rule and file, in bounded memory and time."""
+    for data in inputs(name):
+        TARGETS[name].check(data)
+
+
+@pytest.mark.parametrize("name", FAILED_ONCE)
+def test_what_a_decoder_once_failed_on(name: str) -> None:
+    """Each input that fuzzing found, made small, keeps every law since it was mended; docs/fuzzing.md says what was wrong."""
+    inputs(name.partition("/")[0])
+    TARGETS[name.partition("/")[0]].check((KEPT / name).read_bytes())
+
+
+@pytest.mark.parametrize("name", TARGETS)
+@given(number=st.integers(0, 2**32))
+@bounded(100)
+def test_damaged_inputs_keep_every_law(name: str, number: int) -> None:
+    """Bytes changed anywhere, in the frame or within a frame that was made whole again: a typed error, or what a law allows."""
+    chance, target = Random(number), TARGETS[name]
+    target.check(mutate(chance.choice(inputs(name)), target.explode, chance)[: target.longest])
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_inputs_that_are_taken_apart_are_put_together_again(name: str) -> None:
+    """A frame that is made whole around its leaves is decoded if it was before, so that changes to leaves reach what lies deeper."""
+    for data in inputs(name)[::4]:
+        parts = TARGETS[name].explode(data)
+        if parts is not None and is_decoded(TARGETS[name], data):
+            assert is_decoded(TARGETS[name], parts.build(parts.leaves))
+
+
+def is_decoded(target: Target, data: bytes) -> bool:
+    """Whether the decoder takes an input."""
+    with suppress(HudiError):
+        target.decode(data)
+        return True
+    return False
+
+
+def test_columns_without_bytes_take_no_memory_out_of_proportion(monkeypatch: pytest.MonkeyPatch) -> None:
+    """BLK-022: rows of nulls are stored in no bytes but for a map's; decoded row by row, a few are Python's at a time."""
+    fields = [*({"name": f"n{i}", "type": "null"} for i in range(400)), {"name": "m", "type": {"type": "map", "values": "int"}}]
+    schema = json.dumps({"type": "record", "name": "r", "fields": fields}, separators=(",", ":")).encode()
+    one, many = (schema + b"\n" + struct.pack(">ii", 3, n) + b"\x00\x00\x00\x01\x00" * n for n in (1, 3000))
+    decode_rows(avro_block(one))
+    monkeypatch.setattr(oracle, "CONSTANT", 0)
+    oracle.guarded(lambda data: decode_rows(avro_block(data)), many, Limits(1000))
+
+
+def greedy(data: bytes) -> None:
+    """Takes memory out of proportion."""
+    assert len(bytearray(b"x" * (oracle.CONSTANT + 30_000_000))) > len(data)
+
+
+def slow(data: bytes) -> None:
+    """Takes time out of proportion."""
+    while oracle.time.process_time() < slow.until:  # type: ignore[attr-defined]
+        pass
+
+
+def nameless(data: bytes) -> None:
+    """Raises an error that says neither file nor rule."""
+    raise MalformedTable("something is wrong")
+
+
+def wrong(data: bytes) -> None:
+    """Raises an error of another kind."""
+    raise KeyError("schema")
+
+
+def test_the_oracle_sees_what_it_looks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too much memory, too much time, errors that say too little, errors of other kinds: none of them passes."""
+    monkeypatch.setattr(oracle, "SECONDS", 0.05)
+    slow.until = oracle.time.process_time() + 0.2  # type: ignore[attr-defined]
+    for decode, about in ((slow, "seconds"), (nameless, "names no rule")):
+        with pytest.raises(Broken, match=about):
+            oracle.guarded(decode, b"x", Limits())
+    with pytest.raises(KeyError):
+        oracle.guarded(wrong, b"x", Limits())
+    monkeypatch.setattr(oracle, "SECONDS", 60)
+    if oracle.forgets_peaks():
+        with pytest.raises(Broken, match="memory"):
+            oracle.guarded(greedy, b"x", Limits())
