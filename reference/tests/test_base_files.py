@@ -1,7 +1,9 @@
 """Base files of the three formats: rows, footers, projection, damage, files of other formats, groups that mix them."""
 
+import contextlib
 import datetime as dt
 import io
+import zlib
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from hudi_reference.files.bloom import FilterType
 from hudi_reference.files.footer import FILTER, FILTER_TYPE, MAX_KEY, MIN_KEY, BaseFileFooter
 from hudi_reference.files.hfile.reader import hfile_of
 from hudi_reference.files.orc_footer import BLOCK_SIZE, with_entries
+from hudi_reference.files.orc_zones import zones_of
 from hudi_reference.layout.properties import PROPERTIES_PATH
 from hudi_reference.schema.avro import arrow_schema, with_meta_columns
 from hudi_reference.schema.evolution import conform
@@ -241,6 +244,31 @@ def test_files_of_apache_hudi(extension: str) -> None:
     assert bloom.may_hold([*rows, "k4"]) == [True] * 5 + [False]
     assert footer.schema is not None
     assert '"name":"_hoodie_record_key"' in footer.schema
+
+
+def test_orc_on_a_clock_that_was_not_set_to_utc() -> None:
+    """BF-002, TYP-014: its timestamps are refused, since they would be eight hours wrong; the other columns are read."""
+    storage, name = LocalStorage(DATA), "apache-hudi-1.0.2-in-los-angeles.orc"
+    with pytest.raises(UnsupportedFileFormat) as raised:
+        read_base_file(storage, name)
+    assert (raised.value.rule, raised.value.found) == ("BF-002", "America/Los_Angeles")
+    assert read_base_file(storage, name, ["id", "n"]).column("id").to_pylist() == ["k0", "k1", "k2", "k3", "knull"]
+    assert zones_of(pa.memory_map(str(DATA / name))) == {"America/Los_Angeles"}
+
+
+@pytest.mark.parametrize("compression", ["uncompressed", "zlib", "snappy", "zstd"])
+def test_the_zone_is_found_in_every_compression(compression: str) -> None:
+    """BF-002: in files of several stripes, and in damaged ones nothing but a ValueError comes of it."""
+    out = io.BytesIO()
+    rows = pa.table({"at": pa.array(range(200_000), pa.timestamp("us"))})
+    orc.write_table(rows, out, compression=compression, stripe_size=100_000, batch_size=1000)
+    assert orc.ORCFile(io.BytesIO(out.getvalue())).nstripes > 1
+    assert zones_of(pa.BufferReader(out.getvalue())) == {"GMT"}
+    whole = out.getvalue()
+    for at in range(len(whole) - 300, len(whole)):
+        damaged = whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :]
+        with contextlib.suppress(ValueError, zlib.error, pa.ArrowException, OSError):
+            zones_of(pa.BufferReader(damaged))
 
 
 def test_an_hfile_is_laid_out_as_by_apache_hudi() -> None:

@@ -1,6 +1,7 @@
 """ORC base files, spec "Base Files"."""
 
 import io
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -8,9 +9,10 @@ import pyarrow as pa
 import pyarrow.types as pt
 from pyarrow import orc
 
-from hudi_reference.errors import MalformedBaseFile
+from hudi_reference.errors import MalformedBaseFile, UnsupportedFileFormat
 from hudi_reference.files.footer import BaseFileFooter, from_key_values, key_values
 from hudi_reference.files.orc_footer import BLOCK_SIZE, with_entries
+from hudi_reference.files.orc_zones import UTC, has_clock_times, zones_of
 from hudi_reference.requirement import implements
 from hudi_reference.schema.evolution import conform
 from hudi_reference.storage import Storage
@@ -18,32 +20,44 @@ from hudi_reference.storage import Storage
 _SCHEMA = "orc.avro.schema"
 
 
-@implements("BF-002")
+@implements("BF-002", "TYP-014")
 def read_orc(storage: Storage, path: str, columns: Sequence[str] | None, *, threads: bool) -> pa.Table:
     """The rows of an ORC file in file order; raises FileNotFoundError, MalformedBaseFile."""
-    with _opened(storage, path) as file:
+    with _opened(storage, path) as (file, source):
         present = file.schema.names
         wanted = present if columns is None else [name for name in columns if name in present]
+        if any(has_clock_times(file.schema.field(name).type) for name in wanted):
+            _check_zone(source, path)
         return file.read(columns=wanted).select(wanted)
+
+
+def _check_zone(source: pa.NativeFile, path: str) -> None:
+    """Refuse timestamps that would be read wrong by some hours."""
+    other = zones_of(source) - UTC
+    if other:
+        raise UnsupportedFileFormat(
+            "timestamps in ORC on a clock that was not set to UTC", rule="BF-002", path=path, expected="UTC",
+            found=", ".join(sorted(other)), cure="read the other columns, or have the table's writer run in UTC",
+        )  # fmt: skip
 
 
 def read_orc_footer(storage: Storage, path: str) -> BaseFileFooter:
     """What an ORC file says of itself; raises FileNotFoundError, MalformedBaseFile."""
-    with _opened(storage, path) as file:
+    with _opened(storage, path) as (file, _):
         return from_key_values(path, dict(file.metadata or {}), _SCHEMA)
 
 
 @contextmanager
-def _opened(storage: Storage, path: str) -> Iterator[orc.ORCFile]:
+def _opened(storage: Storage, path: str) -> Iterator[tuple[orc.ORCFile, pa.NativeFile]]:
     try:
         with storage.open(path) as source:
-            yield orc.ORCFile(source)
+            yield orc.ORCFile(source), source
     except FileNotFoundError:
         raise
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+    except (pa.ArrowException, OSError, ValueError, zlib.error) as error:
         raise MalformedBaseFile(
             "not a whole ORC file",
-            rule="BF-002", path=path, expected="ORC at its beginning and a footer", found=str(error).splitlines()[0],
+            rule="BF-002", path=path, expected="ORC at its beginning and a footer", found=(str(error).splitlines() or ["?"])[0],
             cure="restore the file, or roll the action back that wrote it",
         ) from error  # fmt: skip
 

@@ -1,10 +1,13 @@
 """Where an HFile lies, for its errors, and the numbers of variable length that it is made of."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hudi_reference.errors import MalformedBaseFile, UnsupportedFileFormat
 
 Data = bytes | memoryview
+#: How a field of a protobuf message is stored.
+VARINT, EIGHT_BYTES, BYTES, FOUR_BYTES = 0, 1, 2, 5
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,24 @@ def read_protobuf_varint(data: Data, position: int) -> tuple[int, int]:
                 break
             return number, position + i + 1
     raise ValueError("a number that does not end, or has more than 64 bits")
+
+
+def protobuf_fields(message: Data) -> Iterator[tuple[int, int | bytes]]:
+    """Number and value of each field of a message; raises ValueError."""
+    position = 0
+    while position < len(message):
+        key, position = read_protobuf_varint(message, position)
+        width = {EIGHT_BYTES: 8, FOUR_BYTES: 4}.get(key & 7)
+        if key & 7 == VARINT:
+            value, position = read_protobuf_varint(message, position)
+            yield key >> 3, value
+            continue
+        if key & 7 == BYTES:
+            width, position = read_protobuf_varint(message, position)
+        if width is None or width > len(message) - position:
+            raise ValueError(f"field {key >> 3} of wire type {key & 7} goes beyond its message, or is of no known type")
+        yield key >> 3, bytes(message[position : position + width])
+        position += width
 
 
 def hadoop_varint(number: int) -> bytes:

@@ -8,12 +8,12 @@ offset   content
 4093     major version, 3 bytes: 3
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from hudi_reference.files.hfile.block import Block, Compression
-from hudi_reference.files.hfile.place import Data, Place, protobuf_varint, read_protobuf_varint
+from hudi_reference.files.hfile.place import BYTES, VARINT, Data, Place, protobuf_fields, protobuf_varint, read_protobuf_varint
 
 MAGIC = b'TRABLK"$'
 SIZE = 4096
@@ -25,7 +25,6 @@ COMPARATOR = "org.apache.hudi.io.storage.HoodieHBaseKVComparator"
 #: Far more levels than an index of any size has: each level multiplies the blocks by the entries of one.
 _MOST_LEVELS = 16
 _FILE_INFO_MAGIC = b"PBUF"
-_VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 
 
 def _number(tag: int) -> Any:
@@ -73,7 +72,7 @@ def decode_trailer(data: Data, at: int, place: Place) -> Trailer:
         raise place.unsupported("another major version", at + SIZE - 3, str(major), str(MAJOR_VERSION))
     values: dict[str, Any] = {"minor_version": data[-4]}
     try:
-        for tag, value in _fields(_message(data[: SIZE - 4], MAGIC)):
+        for tag, value in protobuf_fields(_message(data[: SIZE - 4], MAGIC)):
             if tag in _FIELDS:
                 values[_FIELDS[tag].name] = _of_type(tag, value)
     except ValueError as error:
@@ -121,8 +120,8 @@ def encode_file_info(info: Mapping[str, bytes]) -> bytes:
 def decode_file_info(block: Block, place: Place) -> dict[str, bytes]:
     """The entries by key. Raises MalformedBaseFile."""
     try:
-        entries = _fields(_message(block.payload, _FILE_INFO_MAGIC))
-        pairs = (dict(_fields(_bytes(entry))) for tag, entry in entries if tag == 1)
+        entries = protobuf_fields(_message(block.payload, _FILE_INFO_MAGIC))
+        pairs = (dict(protobuf_fields(_bytes(entry))) for tag, entry in entries if tag == 1)
         return {_bytes(pair.get(1, b"")).decode(): _bytes(pair.get(2, b"")) for pair in pairs}
     except ValueError as error:
         raise place.malformed("the file info cannot be decoded", block.offset, str(error), "PBUF and a message") from error
@@ -136,23 +135,5 @@ def _bytes(value: int | bytes) -> bytes:
 
 def _encode_field(tag: int, value: int | bytes) -> bytes:
     if isinstance(value, int):
-        return protobuf_varint(tag << 3 | _VARINT) + protobuf_varint(value)
-    return protobuf_varint(tag << 3 | _BYTES) + protobuf_varint(len(value)) + value
-
-
-def _fields(message: Data) -> Iterator[tuple[int, int | bytes]]:
-    """Number and value of each field; raises ValueError."""
-    position = 0
-    while position < len(message):
-        key, position = read_protobuf_varint(message, position)
-        width = {_EIGHT_BYTES: 8, _FOUR_BYTES: 4}.get(key & 7)
-        if key & 7 == _VARINT:
-            value, position = read_protobuf_varint(message, position)
-            yield key >> 3, value
-            continue
-        if key & 7 == _BYTES:
-            width, position = read_protobuf_varint(message, position)
-        if width is None or width > len(message) - position:
-            raise ValueError(f"field {key >> 3} of wire type {key & 7} goes beyond its message, or is of no known type")
-        yield key >> 3, bytes(message[position : position + width])
-        position += width
+        return protobuf_varint(tag << 3 | VARINT) + protobuf_varint(value)
+    return protobuf_varint(tag << 3 | BYTES) + protobuf_varint(len(value)) + value
