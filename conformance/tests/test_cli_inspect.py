@@ -264,6 +264,11 @@ def test_what_looks_into_a_file_is_not_for_tables():
     assert call(fixtures_root(), "--hex", "0").exit_code == 2
 
 
+def test_what_cannot_be_looked_up_is_a_usage_error():
+    """Nothing that was asked for is passed over without a word."""
+    assert call(command_log(), "--keys", "a").exit_code == 2 and call(base_file(), "--prefix", "a").exit_code == 2
+
+
 def test_a_file_that_is_not_there_is_a_usage_error(tmp_path: Path):
     """It is not taken for the folder of a table."""
     found = call(tmp_path / "nothing.parquet")

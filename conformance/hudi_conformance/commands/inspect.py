@@ -96,8 +96,12 @@ def _show_file(uri: str, rows: int | None, keys: list[str] | None, prefix: str |
     from hudi_conformance.showing.page import page
     from hudi_reference.files.inspection.kind import identify, locate
 
+    with telling_errors():
+        file = identify(*locate(uri))
+    if (file.format == "log" and keys is not None) or (file.format != "hfile" and prefix is not None):
+        raise typer.BadParameter("--keys look into HFiles and bloom filters of base files, --prefix into HFiles")
     with telling_errors(), page() as console:
-        refused = show(console, identify(*locate(uri)), rows, keys, prefix)
+        refused = show(console, file, rows, keys, prefix)
     if refused is not None:
         raise typer.Exit(1)
 
