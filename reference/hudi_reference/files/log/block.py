@@ -44,7 +44,7 @@ class FormatVersion:
         return 4 + 4 + 4 * self.has_header + 8 + 4 * self.has_footer + TRAILER * self.has_trailer
 
 
-#: The table of the spec, "Log Format > Versioning". No default is applied: a version that is not here is refused.
+#: The table of the spec, "Log Format > Versioning" (ER-077). No default is applied: a version that is not here is refused.
 FORMAT_VERSIONS = {
     0: FormatVersion(0, has_header=False, has_footer=False, has_trailer=False),
     1: FormatVersion(1, has_header=True, has_footer=True, has_trailer=True),

@@ -1,4 +1,4 @@
-"""Change-capture blocks: what a write changed, row by row, spec "Log Format > Change Data Capture Block", as deployed (ER-064).
+"""Change-capture blocks: what a write changed, row by row, spec "Log Format > Change Data Capture Block", as deployed (ER-078).
 
 The content is that of an Avro data block under one of three schemas, by what the table logs beside the operation:
 
