@@ -76,8 +76,8 @@ def show_fields(console: Console, data: memoryview, fields: Sequence[Field]) -> 
 
 
 def _wrong_bytes(field: Field) -> list[Stretch]:
-    """Of a magic the bytes that differ, of all other fields the whole; of a header its key and length."""
-    if field.name == "magic":
+    """Of a block's magic the bytes that differ, of all other fields the whole."""
+    if field.expected == MAGIC.decode():
         pairs = zip(range(field.offset, field.end), field.data, MAGIC, strict=False)
         return [(offset, offset + 1) for offset, found, right in pairs if found != right]
     return [(field.offset, max(field.end, field.offset + 1))]

@@ -5,13 +5,15 @@ The reader says only that a block is none, or refuses it; this says which of its
 
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hudi_reference.files.log.block import FORMAT_VERSIONS, MAGIC, PREFIX, TRAILER, BlockType, HeaderKey
 from hudi_reference.files.log.content import CONTENT_VERSION
 
 #: So many bytes of the magic must be right for the rest to be worth reading as a block.
 _LIKE_A_MAGIC = 4
+#: Bytes that are kept of a content.
+_SHOWN = 64
 _SHORTEST = FORMAT_VERSIONS[1].shortest
 Check = Callable[[int], bool]
 _VERSIONED = (BlockType.AVRO_DATA, BlockType.CDC_DATA, BlockType.DELETE)
@@ -19,7 +21,10 @@ _VERSIONED = (BlockType.AVRO_DATA, BlockType.CDC_DATA, BlockType.DELETE)
 
 @dataclass(frozen=True)
 class Field:
-    """A field as found. `expected` and `rule` only where it is wrong; `data` may be shorter than the field where it is cut."""
+    """A field as found. `expected` and `rule` only where it is wrong.
+
+    `data` are its bytes as far as they are there; the first of them, of `size`, where nobody reads them one by one.
+    """
 
     name: str
     offset: int
@@ -27,6 +32,7 @@ class Field:
     says: str
     expected: str | None = None
     rule: str | None = None
+    size: int | None = None
 
     @property
     def is_wrong(self) -> bool:
@@ -36,7 +42,7 @@ class Field:
     @property
     def end(self) -> int:
         """Offset of the byte after the field."""
-        return self.offset + len(self.data)
+        return self.offset + (len(self.data) if self.size is None else self.size)
 
 
 def envelope(data: memoryview, offset: int, end: int | None = None) -> list[Field]:
@@ -143,9 +149,8 @@ class _Walk:
         at, length = self.position, _value(size)
         if kind in _VERSIONED and length >= 8:
             yield from self._content_head(BlockType(kind), at, length)
-        content = bytes(self.data[self.position : at + length])
+        yield self._bulk("content", at + length)
         self.position = at + length
-        yield Field("content", at + length - len(content), content, f"{len(content)} bytes")
 
     def _content_head(self, kind: BlockType, at: int, length: int) -> Iterator[Field]:
         """The content's own version, then the number of records, or the length of the list of deletes."""
@@ -170,9 +175,7 @@ class _Walk:
             over = bytes(self.data[at : self.position])
             yield Field("overlap", at, over, f"{len(over)} bytes of parts in the trailer", f"parts up to byte {at}", "LF-010")
         elif at > self.position:
-            yield Field(
-                "no field", self.position, bytes(self.data[self.position : at]), f"{at - self.position} bytes", "none", "LF-010"
-            )
+            yield replace(self._bulk("no field", at), expected="none", rule="LF-010")
         yield from self._trailer_at(at)
 
     def _trailer_at(self, at: int) -> Iterator[Field]:
@@ -205,6 +208,11 @@ class _Walk:
         self.position += length
         return bytes(self.data[self.position - length : self.position])
 
-    def _rest(self, name: str, says: str | None = None) -> Field:
-        raw = bytes(self.data[self.position : self.end])
-        return Field(name, self.position, raw, says or f"{len(raw)} bytes to the end")
+    def _rest(self, name: str) -> Field:
+        found = self._bulk(name, self.end)
+        return replace(found, says=f"{found.says} to the end")
+
+    def _bulk(self, name: str, end: int) -> Field:
+        """The bytes up to `end`, without a copy of them all."""
+        size = end - self.position
+        return Field(name, self.position, bytes(self.data[self.position : end][:_SHOWN]), f"{size} bytes", size=size)
