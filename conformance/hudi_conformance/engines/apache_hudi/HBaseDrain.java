@@ -9,7 +9,9 @@ import org.apache.hudi.org.apache.hadoop.hbase.Cell;
 import org.apache.hudi.org.apache.hadoop.hbase.CellUtil;
 import org.apache.hudi.org.apache.hadoop.hbase.KeyValue;
 import org.apache.hudi.org.apache.hadoop.hbase.io.hfile.HFile;
+import org.apache.hudi.org.apache.hadoop.hbase.io.hfile.HFileBlock;
 import org.apache.hudi.org.apache.hadoop.hbase.io.hfile.HFileScanner;
+import org.apache.hudi.org.apache.hadoop.hbase.nio.ByteBuff;
 
 /** The same of the HFile reader of HBase, which the releases 1.0 use unless they are told otherwise. */
 public class HBaseDrain {
@@ -52,6 +54,18 @@ public class HBaseDrain {
       frames.add((byte[]) entry.getValue());
     }
     return frames.bytes();
+  }
+
+  /** A meta block, null where there is none. */
+  public byte[] meta(HFile.Reader reader, String name) throws IOException {
+    HFileBlock block = reader.getMetaBlock(name, false);
+    if (block == null) {
+      return null;
+    }
+    ByteBuff content = block.getBufferWithoutHeader();
+    byte[] found = new byte[content.remaining()];
+    content.get(found);
+    return found;
   }
 
   private static Cell cell(String key) {

@@ -14,12 +14,21 @@ class Drains:
     """`plain` drains what every release has; `hbase` what the releases 1.0 have besides, None for the others."""
 
     def __init__(self, session: Session) -> None:
-        loader = session.jvm.Thread.currentThread().getContextClassLoader()
-        loader = _compiled(session, "Drain", loader)
-        self.plain = _new(session, loader, "Drain")
+        self.plain = java_object(session, _FOLDER / "Drain.java")
         self.hbase: Any = None
         if session.version.startswith("1.0."):
-            self.hbase = _new(session, _compiled(session, "HBaseDrain", loader), "HBaseDrain")
+            self.hbase = java_object(session, _FOLDER / "HBaseDrain.java", beside=self.plain)
+
+
+def java_object(session: Session, source: Path, beside: Any = None) -> Any:
+    """An object of the class in that file of Java, which can use the class of the object `beside`."""
+    java, gateway = session.jvm.java.lang, session.spark.sparkContext._gateway
+    parent = java.Thread.currentThread().getContextClassLoader() if beside is None else beside.getClass().getClassLoader()
+    compiler = session.jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(parent)
+    compiler.cook(source.read_text("utf-8"))
+    made = compiler.getClassLoader().loadClass(f"hudi_conformance.{source.stem}")
+    return made.getDeclaredConstructor(gateway.new_array(java.Class, 0)).newInstance(gateway.new_array(java.Object, 0))
 
 
 def frames(data: bytes) -> Iterator[bytes]:
@@ -35,17 +44,3 @@ def pairs(data: bytes) -> list[tuple[bytes, bytes]]:
     """The same, two and two."""
     found: Sequence[bytes] = list(frames(data))
     return list(zip(found[::2], found[1::2], strict=True))
-
-
-def _compiled(session: Session, name: str, parent: Any) -> Any:
-    compiler = session.jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(parent)
-    compiler.cook((_FOLDER / f"{name}.java").read_text("utf-8"))
-    return compiler.getClassLoader()
-
-
-def _new(session: Session, loader: Any, name: str) -> Any:
-    java, gateway = session.jvm.java.lang, session.spark.sparkContext._gateway
-    made = loader.loadClass(f"hudi_conformance.{name}")
-    constructor = made.getDeclaredConstructor(gateway.new_array(java.Class, 0))
-    return constructor.newInstance(gateway.new_array(java.Object, 0))

@@ -265,8 +265,8 @@ class _HBaseFile:
         return pairs(bytes(self.drains.hbase.info(self.reader)))
 
     def meta(self, name: str) -> bytes | None:
-        found = self.reader.getMetaBlock(name, False)
-        return None if found is None else bytes(self.drains.plain.bytes(found))
+        found = self.drains.hbase.meta(self.reader, name)
+        return None if found is None else bytes(found)
 
     def close(self) -> None:
         self.reader.close()
