@@ -32,8 +32,9 @@ def main() -> int:
         return 0
     differing = [(one, found) for one in made if (found := list(writing.differences(one)))]
     for one, found in differing:
-        print(f"{'DIFFERS' if asked.check else 'written'}  {one.case.id}", *(f"    {line}" for line in found), sep="\n")
-        if not asked.check:
+        kept = asked.check or not writing.can_be_written(one)
+        print(f"{'DIFFERS' if kept else 'written'}  {one.case.id}", *(f"    {line}" for line in found), sep="\n")
+        if not kept:
             writing.write(one)
     forgotten = [] if asked.only != "*" else (writing.orphans if asked.check else writing.prune)(made)
     for folder in forgotten:

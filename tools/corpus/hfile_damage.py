@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tools.corpus.case import FileCase, Variant, distinct
-from tools.corpus.hfile_bytes import CRC32C, FIELDS, HEADER, NONE, HFile, Shape, cell, hfile, key, trailer
+from tools.corpus.hfile_bytes import CRC32C, DATA, FIELDS, HEADER, NONE, ROOT, HFile, Shape, block, cell, hfile, key, trailer
 from tools.corpus.hfile_valid import NAME, listed
 from tools.corpus.log_bytes import Json
 from tools.corpus.log_damage import patch
@@ -154,18 +154,21 @@ def trailers() -> Iterator[FileCase]:
     )
 
 
+#: Blocks whose headers are damaged: one of each kind, as far as a file has it.
+HEADS = ("data-0", "data-2", "leaf-1", "meta-note", "root", "meta-root", "info")
+
+
 def headers() -> Iterator[FileCase]:
     """The header of every kind of block."""
     for form, shape in (("plain", PLAIN), ("gzip", PRESSED), ("two-levels", DEEP)):
         data, places = _made(shape)
         variants = {}
-        for block in ("data-0", "data-2", "leaf-1", "meta-note", "root", "meta-root", "info"):
-            if block not in places:
-                continue
+        damaged = {name: places[name] for name in HEADS if name in places}
+        for name, place in damaged.items():
             for field, (offset, width) in FIELDS.items():
-                start = places[block] + offset
+                start = place + offset
                 for other in _others(data[start : start + width]):
-                    variants[f"{block}.{field}.{other.hex()}"] = put(data, start, other)
+                    variants[f"{name}.{field}.{other.hex()}"] = put(data, start, other)
         yield family(
             f"block-headers.{form}",
             shape,
@@ -266,6 +269,43 @@ def payloads() -> Iterator[FileCase]:
         says="A byte of a compressed payload is wrong, and only gzip itself can tell.",
         if_it_fails="A gzip member ends with a checksum and its length: compare both, and the size in the block's header.",
     )
+
+    yield from bombs()
+
+
+def bombs() -> Iterator[FileCase]:
+    """A few kilobytes that inflate to 64 million."""
+    bomb = block(DATA, bytes(2**26), gz=True, checksum=NONE)
+    sizes = {"that-says-so": 2**26, "that-says-46": 46, "that-says-nothing": 0}
+    for which, size in sizes.items():
+        shape = Shape(checksum=NONE, gz=True)
+        yield FileCase(
+            area="hfile",
+            name=f"damaged.bomb-{which}",
+            requirements=("BF-002", "BLK-024"),
+            says="A block of zeros that inflates to 64 MiB and holds no entries: an error, soon and in little memory.",
+            if_it_fails="Inflate no more than the block's header says, and stop at the first entry that is none.",
+            file=NAME,
+            content=_with_first_block(
+                hfile(SIX, shape), put(bomb, FIELDS["uncompressed-size"][0], struct.pack(">i", size)), shape
+            ),
+            verdict="must-refuse",
+            error="the data block holds no entries",
+            needs=("inspect.hfile",),
+            flags=("memory", "crash"),
+        )
+
+
+def _with_first_block(file: HFile, first: bytes, shape: Shape) -> bytes:
+    """The file of one data block with another in its place, and all offsets as far further."""
+    old = file.data[file.blocks["data-0"] : file.blocks["root"]]
+    shift = len(first) - len(old)
+    index = struct.pack(">qi", 0, len(first)) + bytes([len(key(b"b"))]) + key(b"b")
+    root = block(ROOT, index, gz=True, checksum=NONE)
+    rest = file.data[file.blocks["meta-root"] : file.blocks["trailer"]]
+    shift += len(root) - (file.blocks["meta-root"] - file.blocks["root"])
+    fields = {**file.fields, "load-on-open-offset": len(first), "file-info-offset": file.fields["file-info-offset"] + shift}
+    return first + root + rest + trailer(fields, shape)
 
 
 def _infos(file: HFile) -> dict[str, bytes]:

@@ -124,6 +124,14 @@ def avro_contents() -> Iterator[FileCase]:
         says="The content of an Avro block is cut anywhere, and the lengths around it say so.",
         if_it_fails="A sound envelope says nothing of what is inside.",
     )
+    yield contents(
+        "change-capture.cut",
+        B.having(kind="cdc"),
+        cut(B.content) | {"count-one-less": records(1, *sound), "trailing-byte": B.content + b"\x00"},
+        rules=("BLK-015", "BLK-031", "BLK-032"),
+        says="The content of a change-capture block is cut anywhere, counts too few, or goes on behind its end.",
+        if_it_fails="Change blocks are laid out like Avro data blocks, and damaged like them.",
+    )
     versions = {"zero": 0, "four": 4, "minus-one": -1, "greatest": 2**31 - 1, "little-endian": 3 << 24}
     yield contents(
         "avro.version",

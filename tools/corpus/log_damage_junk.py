@@ -41,6 +41,7 @@ def _junk() -> Iterator[tuple[str, bytes]]:
         yield f"hashes-{size}", b"#" * size
         yield f"half-a-magic-{size}", (MAGIC[:4] * 25)[:size]
     yield "a-page-of-zeros", b"\x00" * 4096
+    yield from (("head-of-parquet", b"PAR1"), ("head-of-orc", b"ORC"), ("head-of-an-hfile", b"DATABLK*"))
     yield "magic-but-its-end", MAGIC[:-1]
     yield "another-trailer", B.data[-8:]
     yield "an-empty-footer", b"\x00" * 4

@@ -7,9 +7,11 @@ from typing import Any
 from tools.corpus.case import FileCase
 from tools.corpus.hfile_bytes import hfile
 from tools.corpus.log_bytes import (
+    COMMAND,
     INSTANT,
     MAGIC,
     SCHEMA,
+    TARGET,
     TYPES,
     Block,
     Json,
@@ -275,6 +277,20 @@ def broken_parts() -> Iterator[FileCase]:
         because="Decode strictly: a replaced character makes another instant or schema.",
         or_error=True,
         flags=("silent-stale", "crash"),
+    )
+
+    talking = Block("command", [(INSTANT, at(2)), (TARGET, at(1)), (COMMAND, "0")], b"\x00")
+    yield damaged(
+        "parts.command-with-a-content",
+        A,
+        talking,
+        C,
+        rules=("BLK-002", "BLK-015"),
+        errata=(),
+        accept=[inspection(A, talking.data, C)],
+        or_error=True,
+        says="A command block with a content: shown as it is, or as a corrupt block, or an error; the next block is found.",
+        because="A command's content has no bytes; whatever is made of one that has some, the next block stands behind it.",
     )
 
 

@@ -57,6 +57,18 @@ def cases() -> Iterator[FileCase]:
         if_it_fails="The first release of version 8 wrote such blocks: nobody knows which base file the positions are of.",
         flags=("silent-stale",),
     )
+    full = {0: {n: runs((0, 65_535)) for n in range(1000)}}
+    yield whole(
+        "positions.of-sixty-five-million-rows",
+        with_positions(avro(1, row("a")), full, range(SHOWN)),
+        avro(2, row("b", 2, 2)),
+        rules=RULES,
+        errata=("ER-014",),
+        or_error=True,
+        says="A short bitmap of 65536000 positions before one row: the beginning of it is shown, or an error.",
+        if_it_fails="Do not unfold a bitmap before its number of positions was compared with the number of rows.",
+        flags=("memory", "crash"),
+    )
     yield whole(
         "positions.none",
         with_positions(avro(1, row("a")), {}, []),

@@ -27,6 +27,11 @@ def differences(made: Made) -> Iterator[str]:
     yield from (f"{path} is not of the case" for path in sorted(present - files.keys()))
 
 
+def can_be_written(made: Made) -> bool:
+    """Whether the files that are kept as committed are there: without them a case says something of nothing."""
+    return all((folder_of(made) / path).is_file() for path, content in made.files().items() if content is None)
+
+
 def write(made: Made) -> None:
     """Make the case's folder what it should be; files that are kept as committed are left alone."""
     folder, files = folder_of(made), made.files()
