@@ -1,5 +1,6 @@
 """Reading log files: versions of the format, the walk for inspection, and how much of a file is fetched."""
 
+import io
 import struct
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -205,6 +207,22 @@ def test_framing_alone_does_not_fetch_contents() -> None:
     assert len(found[2].content) == 20 * WINDOW
     assert storage.file.read_bytes == before + 20 * WINDOW
     assert decode_rows(found[3]).num_rows == 2
+
+
+def test_few_columns_of_a_parquet_block_are_fetched_alone() -> None:
+    """BLK-029: of a wide block in a store without mapping only the columns that are asked for are read, and the footer."""
+    columns = {f"c{place}": pa.array(range(place, place + 300_000), pa.int64()) for place in range(10)}
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out, compression="none", use_dictionary=False)
+    storage = Counted()
+    storage.put("f.log", A + encode_block(BlockType.PARQUET_DATA, {HeaderKey.INSTANT_TIME: T1}, out.getvalue()) + A)
+    block = list(read_log_file(storage, "f.log"))[1]
+    before = storage.file.read_bytes
+    found = decode_rows(block, ["c7", "absent"])
+    assert storage.file.read_bytes - before < len(out.getvalue()) // 5
+    assert found.equals(pa.table({"c7": columns["c7"]}))
+    assert decode_rows(block).equals(pa.table(columns))
+    assert decode_rows(block, ["absent"]).num_rows == 300_000
 
 
 def test_a_small_file_is_fetched_at_once() -> None:

@@ -178,8 +178,8 @@ def file_names_are_made_up_when_read(bug: Bug) -> None:
     """Returns the name of the file that a row was found in, and not the one that is stored."""
     bug.edit(
         SliceReader._batches,
-        "yield self._keyed(conform(decode_rows(block), fields, block.path))",
-        "rows = self._keyed(conform(decode_rows(block), fields, block.path))\n            "
+        "yield self._keyed(conform(decode_rows(block, fields.names), fields, block.path))",
+        "rows = self._keyed(conform(decode_rows(block, fields.names), fields, block.path))\n            "
         "yield rows if '_hoodie_file_name' not in fields.names else rows.set_column("
         "fields.names.index('_hoodie_file_name'), fields.field('_hoodie_file_name'), pa.array([block.path] * len(rows)))",
     )

@@ -132,7 +132,7 @@ class SliceReader:
             if block.kind is BlockType.DELETE:
                 yield decode_deletes(block)
             else:
-                yield self._keyed(conform(decode_rows(block), fields, block.path))
+                yield self._keyed(conform(decode_rows(block, fields.names), fields, block.path))
 
     @implements("LF-036", "BLK-004", "BLK-005", "LF-037", "RDR-013", "RDR-014", "LCP-003")
     def blocks(self, found: FileSlice) -> list[Block]:

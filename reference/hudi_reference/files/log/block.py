@@ -19,6 +19,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+import pyarrow as pa
+
 from hudi_reference.errors import HudiError, Misuse
 from hudi_reference.files.log.ranges import Extent
 from hudi_reference.requirement import implements
@@ -103,6 +105,10 @@ class Block:
     def content(self) -> memoryview:
         """The bytes of the content, fetched anew each time. Raises MissingDataFile and MalformedLogFile."""
         return self.stored.read() if isinstance(self.stored, Extent) else memoryview(self.stored)
+
+    def open_content(self) -> pa.NativeFile:
+        """The content for random access, of which only what is read is fetched."""
+        return self.stored.open() if isinstance(self.stored, Extent) else pa.BufferReader(pa.py_buffer(self.stored))
 
     @property
     def content_length(self) -> int:

@@ -40,7 +40,7 @@ def decode_avro_columns(data: memoryview | bytes, schema: AvroSchema, count: int
     lengths = _lengths(frame.column("__length"))
     try:
         rows = conform(frame.drop_columns(["__length"]), arrow_schema(schema), "log block")
-        sizes = row_sizes(rows, schema)
+        sizes = row_sizes(rows, schema, data, np.cumsum(lengths + 4) - lengths)
         _check_decimals(rows)
     except (UnsupportedSchema, NoSizes, pa.ArrowException):
         return None

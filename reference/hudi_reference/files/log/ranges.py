@@ -3,6 +3,7 @@
 On local storage a range is a view of the mapped file. Elsewhere it is a request: what lies close together is fetched at once.
 """
 
+import io
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -20,6 +21,8 @@ class Ranges:
     def __init__(self, file: pa.NativeFile, path: str) -> None:
         self._file, self._path = file, path
         self.size: int = file.size()
+        #: Whether a range costs nothing: it is a view of a mapped file or of bytes.
+        self.is_in_memory = isinstance(file, pa.MemoryMappedFile | pa.BufferReader)
         #: The windows fetched last, with their places: one at the beginning of a block and one at its end.
         self._windows: list[tuple[int, memoryview]] = []
 
@@ -61,3 +64,36 @@ class Extent:
     def read(self) -> memoryview:
         """The bytes, fetched anew each time unless they lie in what was fetched last."""
         return self.ranges.read(self.start, self.length)
+
+    def open(self) -> pa.NativeFile:
+        """The bytes as a file of their own."""
+        if self.ranges.is_in_memory or self.length <= WINDOW:
+            return pa.BufferReader(pa.py_buffer(self.read()))
+        return pa.PythonFile(_ExtentFile(self), mode="r")
+
+
+class _ExtentFile(io.RawIOBase):
+    """A range of a file as a file of Python."""
+
+    def __init__(self, extent: Extent) -> None:
+        self._extent, self._place = extent, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._place
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._place = offset + (0, self._place, self._extent.length)[whence]
+        return self._place
+
+    def read(self, size: int = -1) -> bytes:
+        left = max(0, self._extent.length - self._place)
+        length = left if size < 0 else min(size, left)
+        start = self._extent.start + self._place
+        self._place += length
+        return bytes(self._extent.ranges.fetch(start, length)) if length else b""

@@ -3,7 +3,9 @@
 Such a decoder runs through a block without looking at the length before each record. Every value has a shortest encoding; a
 record of these takes `row_sizes` bytes and none takes fewer. So if each stored length is the size of its row, and together
 they fill the block that the decoder did not leave, then the decoder has read every record from its first byte to its last,
-and no integer, length or branch in it was anything but what it became.
+and no integer or length in it was anything but what it became. Two kinds of bytes it takes for more than they can mean, and
+they are looked at where the sizes say that they are: the branch of a union, where every number but that of null is the other
+one to it, and booleans.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,6 +21,9 @@ from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.schema.datum import plain_schema
 
 Sizes = npt.NDArray[np.integer[Any]]
+#: Offsets of values in the data, one for each, None where they are not known; and which of them count, None where all do.
+Places = npt.NDArray[np.int64] | None
+Mask = npt.NDArray[np.bool_] | None
 #: Enumerations with more symbols have indexes of several bytes.
 _SYMBOLS = 64
 
@@ -27,63 +32,92 @@ class NoSizes(Exception):
     """A type whose sizes the columns do not tell."""
 
 
-def row_sizes(rows: pa.Table, schema: AvroSchema) -> Sizes:
-    """The bytes of each row in its shortest encoding, without the length before it. Raises NoSizes."""
-    types = _Types()
+def row_sizes(rows: pa.Table, schema: AvroSchema, data: memoryview | bytes, starts: npt.NDArray[np.int64]) -> Sizes:
+    """The bytes of each row in its shortest encoding, without the length before it; in `data` the rows are said to begin at
+    `starts`. Raises NoSizes, also for a branch or a boolean there that cannot be.
+    """
+    types = _Types(np.frombuffer(data, np.uint8))
     total = np.zeros(rows.num_rows, np.int64)
     for column, field in zip(rows.columns, plain_schema(schema)["fields"], strict=True):
-        array = column.combine_chunks()
-        total += types.sizes(array, field["type"])
+        total += types.sizes(column.combine_chunks(), field["type"], starts + total, None)
     return total
 
 
 class _Types:
     """The sizes of columns by their Avro types; named types are known by their full names once they were met."""
 
-    def __init__(self) -> None:
+    def __init__(self, data: npt.NDArray[np.uint8]) -> None:
+        self._data = data
         self._named: dict[str, Any] = {}
 
-    def sizes(self, array: pa.Array, avro: Any) -> Sizes:
+    def sizes(self, array: pa.Array, avro: Any, places: Places, mask: Mask) -> Sizes:
         """The size of each value; of those that are null only a union tells something."""
         if isinstance(avro, str):
             avro = self._named.get(avro, avro)
         if isinstance(avro, list):
-            return self._union(array, avro)
+            return self._union(array, avro, places, mask)
         kind = avro["type"] if isinstance(avro, Mapping) else avro
         if isinstance(avro, Mapping) and "name" in avro:
             self._named[avro["name"]] = avro
         match kind:
             case "record":
-                return self._record(array, avro)
+                return self._record(array, avro, places, mask)
             case "array":
-                return self._array(array, avro)
+                return self._array(array, avro, places, mask)
             case "fixed":
                 return np.full(len(array), avro["size"], np.int64)
             case "enum" if len(avro["symbols"]) <= _SYMBOLS:
                 return np.ones(len(array), np.int64)
+            case "boolean":
+                self._check(places, mask, lambda stored: stored <= 1)
         if kind not in _PRIMITIVES:
             raise NoSizes(str(kind))
         return _PRIMITIVES[kind](array)
 
-    def _union(self, array: pa.Array, avro: list[Any]) -> Sizes:
+    def _union(self, array: pa.Array, avro: list[Any], places: Places, mask: Mask) -> Sizes:
+        """Branches are numbers of one byte, twice what they count."""
         branches = [branch for branch in avro if branch != "null"]
+        valid = _valid(array) if array.null_count else None
+        stored = 2 * avro.index(branches[0]) if branches else 0
+        if valid is not None and "null" in avro:
+            stored = np.where(valid if mask is None else valid[mask], stored, 2 * avro.index("null"))
+        self._check(places, mask, lambda found: found == stored)
         if not branches:
             return np.ones(len(array), np.int64)
-        inner = self.sizes(array, branches[0])
-        return 1 + (inner * _valid(array) if array.null_count else inner)
+        inner = self.sizes(array, branches[0], _behind(places, 1), mask if valid is None else _both(valid, mask))
+        return 1 + (inner if valid is None else inner * valid)
 
-    def _record(self, array: pa.StructArray, avro: Mapping[str, Any]) -> Sizes:
+    def _record(self, array: pa.StructArray, avro: Mapping[str, Any], places: Places, mask: Mask) -> Sizes:
         total = np.zeros(len(array), np.int64)
         for place, field in enumerate(avro["fields"]):
-            total += self.sizes(array.field(place), field["type"])
+            total += self.sizes(array.field(place), field["type"], _behind(places, total), mask)
         return total
 
-    def _array(self, array: pa.ListArray, avro: Mapping[str, Any]) -> Sizes:
+    def _array(self, array: pa.ListArray, avro: Mapping[str, Any], places: Places, mask: Mask) -> Sizes:
         """One block with the number of its elements, if there are any, and a zero."""
-        items = np.concatenate([[0], np.cumsum(self.sizes(array.values, avro["items"]))]).astype(np.int64)
-        offsets = _offsets(array)
+        sizes = self.sizes(array.values, avro["items"], None, None)
+        items, offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), _offsets(array)
         counts = np.diff(offsets)
-        return 1 + np.where(counts > 0, _number_sizes(counts), 0) + items[offsets[1:]] - items[offsets[:-1]]
+        heads = np.where(counts > 0, _number_sizes(counts), 0)
+        if places is not None and str(avro["items"]) not in _SELF_EVIDENT:
+            first, last = int(offsets[0]), int(offsets[-1])
+            inside = np.repeat(places + heads - items[offsets[:-1]], counts) + items[first:last]
+            counting = None if mask is None else np.repeat(mask, counts)
+            self.sizes(array.values.slice(first, last - first), avro["items"], inside, counting)
+        return 1 + heads + items[offsets[1:]] - items[offsets[:-1]]
+
+    def _check(self, places: Places, mask: Mask, is_right: Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.bool_]]) -> None:
+        """Raises NoSizes where a byte at these places is not one that the decoder was right about."""
+        if places is not None and not is_right(self._data.take(places if mask is None else places[mask], mode="clip")).all():
+            raise NoSizes("a branch or a boolean that cannot be")
+
+
+def _behind(places: Places, sizes: Sizes | int) -> Places:
+    return None if places is None else places + sizes
+
+
+def _both(valid: npt.NDArray[np.bool_], mask: Mask) -> npt.NDArray[np.bool_]:
+    return valid if mask is None else valid & mask
 
 
 def _valid(array: pa.Array) -> npt.NDArray[np.bool_]:
@@ -155,3 +189,5 @@ _PRIMITIVES: dict[str, Callable[[pa.Array], Sizes]] = {
     "bytes": _text_sizes,
     "string": _text_sizes,
 }
+#: Elements without a branch and without booleans.
+_SELF_EVIDENT = frozenset(_PRIMITIVES) - {"boolean"}
