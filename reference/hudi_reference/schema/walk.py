@@ -67,6 +67,12 @@ def _width(size: int) -> Walk:
     return lambda data, place: place + size
 
 
+def _boolean(data: Data, place: int) -> int:
+    if data[place] > 1:
+        raise ValueError(f"a boolean of {data[place]} at byte {place}")
+    return place + 1
+
+
 def _choice(walks: list[Walk], what: str) -> Walk:
     def walk(data: Data, place: int) -> int:
         index, place = _number(data, place, 5)
@@ -114,7 +120,7 @@ def _map(avro: Mapping[str, Any], known: dict[str, Walk]) -> Walk:
 
 
 _PRIMITIVES: dict[str, Walk] = {
-    "null": _width(0), "boolean": _width(1), "float": _width(4), "double": _width(8),
+    "null": _width(0), "boolean": _boolean, "float": _width(4), "double": _width(8),
     "int": _int, "long": _long, "bytes": _bytes, "string": _bytes,
 }  # fmt: skip
 _COMPLEX: dict[str, Callable[[Mapping[str, Any], dict[str, Walk]], Walk]] = {
