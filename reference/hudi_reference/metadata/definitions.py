@@ -1,0 +1,63 @@
+"""What is indexed: the JSON document at `hoodie.table.index.defs.path`, spec "Indexes > Secondary index"."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hudi_reference.errors import MalformedMetadata
+from hudi_reference.requirement import implements
+
+#: The members of a definition in the document, in order, and their types there.
+_MEMBERS = {"indexName": str, "indexType": str, "indexFunction": str, "sourceFields": list, "indexOptions": dict}
+
+
+@implements("IDX-022", "IDX-032")
+@dataclass(frozen=True)
+class IndexDefinition:
+    """An index: its partition of the metadata table, its kind, and the function of which columns it holds."""
+
+    partition: str
+    kind: str
+    function: str
+    columns: tuple[str, ...]
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@implements("IDX-022", "IDX-032")
+def parse_definitions(text: bytes | str, path: str) -> tuple[IndexDefinition, ...]:
+    """The definitions in the document; members that are not known are ignored. Raises MalformedMetadata."""
+    try:
+        return tuple(_definition(name, found) for name, found in json.loads(text)["indexDefinitions"].items())
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise MalformedMetadata(
+            "no document of index definitions", rule="IDX-022", path=path, found=f"{type(error).__name__}: {error}",
+            expected=f"indexDefinitions, an object of objects with {', '.join(_MEMBERS)}",
+        ) from error  # fmt: skip
+
+
+def _definition(name: str, found: Mapping[str, Any]) -> IndexDefinition:
+    for member, kind in _MEMBERS.items():
+        if not isinstance(found[member], kind):
+            raise TypeError(f"{member} of {name} is {found[member]!r}")
+    if found["indexName"] != name:
+        raise ValueError(f"{name} is called {found['indexName']!r}")
+    return IndexDefinition(
+        name, found["indexType"], found["indexFunction"], tuple(found["sourceFields"]), dict(found["indexOptions"])
+    )
+
+
+@implements("IDX-022")
+def dump_definitions(definitions: Iterable[IndexDefinition]) -> bytes:
+    """The document of these definitions, laid out as deployed writers do."""
+    documents = {
+        one.partition: {
+            "indexName": one.partition,
+            "indexType": one.kind,
+            "indexFunction": one.function,
+            "sourceFields": list(one.columns),
+            "indexOptions": dict(one.options),
+        }
+        for one in definitions
+    }
+    return json.dumps({"indexDefinitions": documents}, indent=2, ensure_ascii=False).encode()
