@@ -132,7 +132,7 @@ ROLLED = [
         ),
         checks=(
             Check(
-                requirements=("LF-004", "LF-005", "RDR-014"),
+                requirements=("LF-002", "LF-004", "LF-005", "RDR-014"),
                 says="One write may leave several log files of a group that differ in their versions; all of them count.",
                 if_it_fails="List every version of a log file; versions are counted from 1 for each instant.",
                 flags=("lost-write",),
