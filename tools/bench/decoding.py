@@ -30,10 +30,10 @@ def measure(console: Console, folder: Path, rows: int, rounds: int) -> dict[str,
     task = {"do": "decode", "log": f"{folder}/{LOG}", "container": f"{folder}/records.avro"}
     _write(folder, rows)
     decoded = _in_turn(("reference", *PEERS), {**task, "columns": None}, rounds)
+    _show(console, f"{rows:,} rows of Avro log blocks", decoded)
     table = tables.make(folder / "table", "logs", rows).uri
     columns = [f["name"] for f in tables.SCHEMA["fields"]]
     slices = _in_turn(("reference", "hudi-rs"), {"do": "read", "table": table, "columns": columns}, rounds)
-    _show(console, f"{rows:,} rows of Avro log blocks", decoded)
     _show(console, "snapshot of slices whose every row is in a log file", slices)
     fastest = min(cost for name, cost in decoded.items() if name != "reference")
     to_fastest, to_fastavro = decoded["reference"] / fastest, decoded["fastavro"] / decoded["reference"]
