@@ -115,6 +115,20 @@ def test_a_sequence_number_stays_with_its_row(engine: Client, new_uri: Callable[
     assert {time for key in "bc" for time, _ in numbers[key]} == {first}
 
 
+@LOGS
+@pytest.mark.needs("write.delete", "read.snapshot", "log.delete")
+@pytest.mark.requirements("BLK-013", "LAY-021")
+def test_a_delete_concerns_the_record_of_its_partition(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Of two records with one key in two partitions a delete in the log removes one."""
+    uri = new_uri()
+    engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
+    engine.write(
+        uri, "upsert", as_arrow([row("a", 1, "x"), row("b", 1, "x"), row("a", 1, "x", "rio"), row("c", 1, "x", "rio")])
+    )
+    engine.write(uri, "delete", as_arrow([row("a", 0, "", "rio"), row("b", 0, "", "rio")]))
+    expect_rows(engine, uri, [row("a", 1, "x"), row("b", 1, "x"), row("c", 1, "x", "rio")], "after the delete")
+
+
 def attempt(uri: str, rows: Sequence[Row], *, lost: Sequence[str]) -> str:
     """A write by the reference whose task was tried several times; `lost` are the values that each lost attempt wrote."""
     table = open_table(uri)
