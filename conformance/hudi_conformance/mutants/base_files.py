@@ -25,11 +25,12 @@ def orc_files_named_parquet(bug: Bug) -> None:
 
 @planted(breaks=("BF-011", "BF-010"))
 def the_format_of_the_first_file(bug: Bug) -> None:
-    """Reads every base file of a table in the format of the first."""
+    """Reads every base file of a table in the format of the oldest one beside it."""
     bug.edit(
         base_file._by_extension,
         'extension = split_path(path)[1].rpartition(".")[2]',
-        'extension = vars(storage).setdefault("_format", split_path(path)[1].rpartition(".")[2])',
+        "beside = [i.path for i in storage.list(split_path(path)[0], skip='.hoodie') if i.path.endswith(tuple(how))]; "
+        "extension = min(beside or [path], key=lambda p: p.rpartition('_')[2]).rpartition('.')[2]",
     )
 
 
