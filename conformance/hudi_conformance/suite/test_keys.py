@@ -9,11 +9,11 @@ from hudi_conformance.contract.client import Client
 
 #: Characters that a key can get wrong, and one that it cannot.
 LETTERS = ("$", "\\", "a")
-SHORT, LONG = 2_000, 20_000
+SHORT, LONG = 500, 5_000
 #: Ten times the length may cost so many times as much before it counts as more than proportional, which would be 100.
 PATIENCE = 40
 #: Seconds that are nobody's fault: what a message costs, whatever it says.
-FLOOR = 0.5
+FLOOR = 0.4
 
 
 def pairs(longest: int) -> list[tuple[str, str]]:

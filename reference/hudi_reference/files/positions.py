@@ -13,7 +13,6 @@ from pyroaring import BitMap64
 
 from hudi_reference.errors import MalformedLogBlock
 from hudi_reference.files.log.block import Block, HeaderKey
-from hudi_reference.files.roaring import check_portable
 from hudi_reference.requirement import implements
 
 
@@ -29,16 +28,29 @@ def positions_of(block: Block) -> BitMap64:
 
 @implements("LF-041")
 def decode_positions(text: str, path: str, offset: int | None = None) -> BitMap64:
-    """The set of positions that a header's text is; `path` and `offset` are for the error. Raises MalformedLogBlock."""
+    """The set of positions that a header's text is; `path` and `offset` are for the error. Raises MalformedLogBlock.
+
+    The library checks the counts and orders of what it reads; that nothing lies behind it is checked here.
+    """
     try:
         data = binascii.a2b_base64(text, strict_mode=True)
-        check_portable(data)
-        return BitMap64.deserialize(data)
+        bitmap = BitMap64.deserialize(data)
+        _check_end(data)
     except (ValueError, IndexError) as error:
         raise MalformedLogBlock(
             "the record positions cannot be decoded", rule="LF-041", path=path, offset=offset,
             expected="a portable 64-bit Roaring bitmap in Base64", found=str(error),
         ) from error  # fmt: skip
+    return bitmap
+
+
+def _check_end(data: bytes) -> None:
+    """A whole bitmap is none without its last byte; how long it is cannot be asked, and one set has several forms."""
+    try:
+        BitMap64.deserialize(data[:-1])
+    except (ValueError, IndexError):
+        return
+    raise ValueError("bytes after the end of the bitmap")
 
 
 @implements("LF-043")

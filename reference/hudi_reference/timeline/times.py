@@ -25,9 +25,9 @@ def milliseconds_of(instant: str) -> int:
     match = _TIME.fullmatch(instant)
     if match is None:
         raise _no_moment(instant, f"{len(instant)} characters")
-    *fields, milliseconds = map(int, match.groups(default="999"))
+    year, month, day, hour, minute, second, milliseconds = map(int, match.groups(default="999"))
     try:
-        moment = datetime.datetime(*fields, microsecond=milliseconds * 1000)
+        moment = datetime.datetime(year, month, day, hour, minute, second, milliseconds * 1000)
     except ValueError as error:
         raise _no_moment(instant, str(error)) from error
     return (moment - _EPOCH) // _MILLISECOND
