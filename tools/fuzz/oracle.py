@@ -1,5 +1,6 @@
 """What must hold of every decoder, whatever the bytes: typed errors only, bounded memory, bounded time."""
 
+import os
 import resource
 import time
 from collections.abc import Callable
@@ -12,6 +13,9 @@ from hudi_reference.errors import HudiError
 CONSTANT = 64 << 20
 #: CPU seconds for one input of at most 64 KiB; by far more than any needs.
 SECONDS = 5.0
+
+# A library that panics is asked not to look up names for its backtrace, for which it takes far more memory than for the input.
+os.environ["RUST_BACKTRACE"] = "0"
 
 #: Linux forgets the peak when asked; elsewhere only what goes beyond the greatest peak so far is seen.
 _CLEAR = Path("/proc/self/clear_refs")

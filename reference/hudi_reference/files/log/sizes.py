@@ -56,6 +56,7 @@ class _Types:
             avro = self._named.get(avro, avro)
         if isinstance(avro, list):
             return self._union(array, avro, places, mask)
+        _check_no_nulls(array, avro, mask)
         kind = avro["type"] if isinstance(avro, Mapping) else avro
         if isinstance(avro, Mapping) and "name" in avro:
             self._named[avro["name"]] = avro
@@ -110,6 +111,12 @@ class _Types:
         """Raises NoSizes where a byte at these places is not one that the decoder was right about."""
         if places is not None and not is_right(self._data.take(places if mask is None else places[mask], mode="clip")).all():
             raise NoSizes("a branch or a boolean that cannot be")
+
+
+def _check_no_nulls(array: pa.Array, avro: Any, mask: Mask) -> None:
+    """Raises NoSizes where the decoder found nothing although the type has no null: a time before or beyond its day."""
+    if array.null_count and avro != "null" and (mask is None or not _valid(array)[mask].all()):
+        raise NoSizes("a value that the decoder did not understand")
 
 
 def _behind(places: Places, sizes: Sizes | int) -> Places:
