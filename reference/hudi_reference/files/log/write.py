@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hudi_reference.errors import Misuse
+from hudi_reference.errors import InvalidRows, Misuse
 from hudi_reference.files.log.block import ROLLBACK_COMMAND, BlockType, HeaderKey, encode_block
 from hudi_reference.files.log.cdc import Change, Mode, cdc_schema, encode_changes
 from hudi_reference.files.log.content import Delete, encode_deletes, encode_hfile_rows, encode_rows
@@ -20,6 +20,7 @@ from hudi_reference.files.positions import encode_positions
 from hudi_reference.layout.names import LogFileName
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
+from hudi_reference.schema.required import with_required
 
 Header = dict[HeaderKey, str]
 
@@ -131,8 +132,15 @@ _POSITION_KEYS = (HeaderKey.RECORD_POSITIONS, HeaderKey.BASE_FILE_INSTANT_TIME_O
 
 @implements("BLK-027", "BLK-028")
 def encode_parquet_rows(rows: pa.Table, schema: AvroSchema) -> bytes:
-    """The content of a Parquet data block: a whole Parquet file and nothing else."""
+    """The content of a Parquet data block: a whole Parquet file and nothing else.
+
+    A column may be null where the header's schema says so: deployed readers refuse a file that allows more. Raises InvalidRows.
+    """
     out = io.BytesIO()
+    try:
+        rows = rows.cast(with_required(rows.schema, schema))
+    except pa.ArrowInvalid as error:
+        raise InvalidRows("a null in a column that takes none", rule="BLK-028", found=str(error)) from error
     with pq.ParquetWriter(out, rows.schema, compression="zstd", store_schema=False, version="1.0") as writer:
         writer.write_table(rows)
         writer.add_key_value_metadata({"parquet.avro.schema": json.dumps(schema, separators=(",", ":"))})

@@ -1,0 +1,43 @@
+"""Which columns may be null: where Avro's schema says so. For Parquet files, whose readers hold the two against each other."""
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from hudi_reference.schema.avro import AvroSchema
+
+
+def with_required(columns: pa.Schema, avro: AvroSchema) -> pa.Schema:
+    """`columns` with nulls allowed only where the Avro record `avro` allows them, inside of nested types too."""
+    known: dict[str, Any] = {}
+    kinds = {field["name"]: field["type"] for field in avro["fields"]}
+    return pa.schema([_field(column.name, column.type, kinds[column.name], known) for column in columns])
+
+
+def _field(name: str, kind: pa.DataType, avro: Any, known: dict[str, Any]) -> pa.Field:
+    branches = avro if isinstance(avro, list) else [avro]
+    plain = _resolved(next((branch for branch in branches if branch != "null"), "null"), known)
+    return pa.field(name, _type(kind, plain, known), nullable="null" in branches)
+
+
+def _type(kind: pa.DataType, avro: Any, known: dict[str, Any]) -> pa.DataType:
+    if pt.is_struct(kind):
+        kinds = {field["name"]: field["type"] for field in avro["fields"]}
+        return pa.struct([_field(part.name, part.type, kinds[part.name], known) for part in kind])
+    if pt.is_list(kind):
+        return pa.list_(_field(kind.value_field.name, kind.value_type, avro["items"], known))
+    if pt.is_map(kind):
+        return pa.map_(kind.key_type, _field(kind.item_field.name, kind.item_type, avro["values"], known))
+    return kind
+
+
+def _resolved(avro: Any, known: dict[str, Any]) -> Any:
+    """The type itself where a name, or a type that says nothing but another type, stands for it."""
+    if isinstance(avro, str):
+        return known.get(avro.rpartition(".")[2], avro)
+    if isinstance(avro["type"], dict):
+        return _resolved(avro["type"], known)
+    if "name" in avro:
+        known[avro["name"].rpartition(".")[2]] = avro
+    return avro
