@@ -1,5 +1,9 @@
 """hudi-rs, the native reader in Rust, through its Python package. It reads and does not write.
 
+Its package has no door to a single file: the one class below table level, HudiFileGroupReader, wants a table's properties and a
+base file, and gives merged rows. Blocks, HFiles, footers, bloom filters and the functions of the format stay inside, so nothing
+of `inspect` and `compute` is offered.
+
 `python -m hudi_conformance.engines.hudi_rs` speaks the contract's protocol, in the environment of the extra `hudi-rs`.
 """
 
