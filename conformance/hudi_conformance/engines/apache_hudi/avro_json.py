@@ -98,7 +98,7 @@ class _Codec:
 
 
 def _leaf(value: Any, schema: Mapping[str, Any]) -> Any:
-    logical = schema.get("logicalType")
+    logical = str(schema.get("logicalType"))
     if logical in _NUMBERS:
         return from_arrow(pa.scalar(value, _NUMBERS[logical]), schema)
     if logical == "decimal":

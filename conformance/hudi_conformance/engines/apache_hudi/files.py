@@ -8,7 +8,7 @@ footers through ParquetUtils and OrcUtils; bloom filters through BloomFilterFact
 import base64
 import json
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,8 @@ _ORDERINGS = {
     "Timestamp": "timestamp-micros",
     "Instant": "timestamp-micros",
 }
+#: What makes the text of an ordering value a value of its type, where that is no text.
+_PLAIN: Mapping[str, Callable[[str], Any]] = {"boolean": "true".__eq__, "int": int, "float": np.float32}
 _FOOTER = ("hoodie_min_record_key", "hoodie_max_record_key", "hoodie_bloom_filter_type_code")
 _BLOOM_FILTER = "org.apache.hudi.bloomfilter"
 #: At most so many positions are shown: a few bytes can stand for more than fit into memory.
@@ -296,8 +298,7 @@ def _ordering(stored: Sequence[Any] | None) -> Json | None:
         raise EngineError(f"an ordering value of class {name}")
     if kind == "decimal":
         return {"type": kind, "value": format(Decimal(value), "f")}
-    plain = {"boolean": lambda text: text == "true", "int": int, "float": np.float32}.get(kind, str)
-    return {"type": kind, "value": from_json(plain(value), kind)}
+    return {"type": kind, "value": from_json(_PLAIN.get(kind, str)(value), kind)}
 
 
 def _int_at(data: Any, offset: int) -> int:
