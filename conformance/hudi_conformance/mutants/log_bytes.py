@@ -196,10 +196,9 @@ def commands_have_content(bug: Bug) -> None:
 
 
 @planted(breaks="BLK-003")
-def a_target_makes_a_rollback(bug: Bug) -> None:
-    """Takes a command block with a target for a rollback without looking at its type."""
-    bug.edit(content.rollback_target, "_header(block, HeaderKey.COMMAND_BLOCK_TYPE)",
-             "block.header.get(HeaderKey.COMMAND_BLOCK_TYPE, '0')")  # fmt: skip
+def commands_without_headers(bug: Bug) -> None:
+    """Passes over what the header of a command block says."""
+    bug.edit(reader._Body.block, "Block(BlockType(kind), header,", "Block(BlockType(kind), header if kind else {},")
 
 
 @planted(breaks="BLK-007")
