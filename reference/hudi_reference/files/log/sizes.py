@@ -79,7 +79,7 @@ class _Types:
         """Branches are numbers of one byte, twice what they count."""
         branches = [branch for branch in avro if branch != "null"]
         valid = _valid(array) if array.null_count else None
-        stored = 2 * avro.index(branches[0]) if branches else 0
+        stored: Any = 2 * avro.index(branches[0]) if branches else 0
         if valid is not None and "null" in avro:
             stored = np.where(valid if mask is None else valid[mask], stored, 2 * avro.index("null"))
         self._check(places, mask, lambda found: found == stored)
