@@ -172,7 +172,7 @@ def test_left_over_files_are_found_and_nothing_else(engine: Client, new_uri: Cal
     ones stay, and so do the rows.
     """
     uri = new_uri()
-    written(engine, uri, INSERT, UPDATE, type=type)
+    written(engine, uri, INSERT, UPDATE, Step("upsert", (row("b", 3, "z"),)), type=type)
     home, named = folder_of(uri), data_files(uri)
     lost = set()
     for path in sorted(named):
@@ -189,4 +189,4 @@ def test_left_over_files_are_found_and_nothing_else(engine: Client, new_uri: Cal
     assert data_files(uri) == named | lost | pending, "a dry run removes nothing"
     assert set(table.remove_leftover_files(dry_run=False)) == lost
     assert data_files(uri) == named | pending
-    expect_rows(engine, uri, (row("a", 2, "y"), row("b", 1, "x"), row("c", 1, "x", "rio")), "after the removal")
+    expect_rows(engine, uri, (row("a", 2, "y"), row("b", 3, "z"), row("c", 1, "x", "rio")), "after the removal")
