@@ -26,6 +26,8 @@ FUNCTIONS: dict[str, str] = {
     "secondary-key.encode": "the key of a secondary index entry",
     "secondary-key.decode": "the two parts of a secondary index key",
     "record-index.location": "a file id as a record index entry stores it",
+    "metadata-record.decode": "what a value of the metadata table says",
+    "metadata-partition.name": "the partition of the metadata table that holds an index",
     "bloom.make": "a bloom filter over keys, as Base64 text",
     "bloom.may-hold": "which keys a bloom filter may hold",
     "positions.encode": "row positions as the Base64 text of a header",

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from hudi_conformance.contract.errors import EngineError
+from hudi_conformance.engines.metadata_json import metadata_partition, metadata_record
 from hudi_reference.errors import InvalidQuery
 from hudi_reference.files.bloom import FilterType, decode_filter, make_filter
 from hudi_reference.files.positions import decode_positions, encode_positions
@@ -120,6 +121,8 @@ FUNCTIONS: Mapping[str, Function] = {
     "secondary-key.encode": Function(secondary_key, ("secondary", "record")),
     "secondary-key.decode": Function(_secondary_parts, ("key",)),
     "record-index.location": Function(_location, ("file_id",)),
+    "metadata-record.decode": Function(metadata_record, ("key", "value")),
+    "metadata-partition.name": Function(metadata_partition, ("type", "name")),
     "bloom.make": Function(_make_filter, ("type", "entries", "rate", "max_entries", "keys")),
     "bloom.may-hold": Function(_may_hold, ("type", "filter", "keys")),
     "positions.encode": Function(lambda positions: encode_positions(map(int, positions)), ("positions",)),
