@@ -109,7 +109,13 @@ class _Types:
 
     def _check(self, places: Places, mask: Mask, is_right: Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.bool_]]) -> None:
         """Raises NoSizes where a byte at these places is not one that the decoder was right about."""
-        if places is not None and not is_right(self._data.take(places if mask is None else places[mask], mode="clip")).all():
+        if places is None:
+            return
+        try:
+            found = self._data.take(places if mask is None else places[mask])
+        except IndexError as error:
+            raise NoSizes("lengths that lead beyond the data") from error
+        if not is_right(found).all():
             raise NoSizes("a branch or a boolean that cannot be")
 
 
