@@ -65,13 +65,15 @@ def single_levels_have_no_partition(bug: Bug) -> None:
 
 
 @planted(breaks="IDX-010")
-def every_record_is_in_the_first_file(bug: Bug) -> None:
-    """Takes each record for one of the first file of its write."""
-    bug.edit(
-        codec._location_of,
-        "_present(stored, name) for name in names",
-        '_present(stored, name) | (name == "fileIndex") for name in names',
-    )
+def every_record_is_in_the_same_file(bug: Bug) -> None:
+    """Takes each record for one of the same file of its write."""
+    bug.edit(codec._location_of, "(_present(stored, name) for", "(1 if name == 'fileIndex' else _present(stored, name) for")
+
+
+@planted(breaks="IDX-008")
+def removed_filters_count(bug: Bug) -> None:
+    """Never takes a bloom filter for removed."""
+    bug.edit(codec._bloom_filter_of, 'stored["isDeleted"]', "False")
 
 
 @planted(breaks="IDX-030")
