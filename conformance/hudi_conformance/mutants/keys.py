@@ -211,16 +211,6 @@ def split_at_the_first_dollar(bug: Bug) -> None:
     )
 
 
-@planted(breaks="IDX-027")
-def secondary_keys_scanned_again_for_each_escape(bug: Bug) -> None:
-    """Goes back to the start of a part at each backslash: the cost grows with the square of its length."""
-    bug.edit(
-        secondary._unescape,
-        r'return _ESCAPED.sub(r"\1", part)',
-        r"return ''.join(c for i, c in enumerate(part) if c != '\\' or (i - len(part[:i].rstrip('\\'))) % 2)",
-    )
-
-
 @planted(breaks="IDX-028")
 def colon_between_value_and_key(bug: Bug) -> None:
     """Separates the parts of a secondary key by a colon."""
