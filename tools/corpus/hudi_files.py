@@ -245,17 +245,19 @@ SHAPE = {"hashes": 7, "bits": "96"}
 
 
 def _base_files(version: str) -> Iterator[Written]:
-    """Base files with the keys of their footers and a bloom filter: of each type for Parquet; an HFile."""
+    """Base files with the keys of their footers and a bloom filter: of each type for Parquet; ORC; an HFile."""
     for word, kind, keys in (("simple", "SIMPLE", MANY[:5]), ("dynamic", "DYNAMIC_V0", MANY)):
-        yield _parquet(version, f"parquet.bloom-{word}", kind, keys)
+        yield _columns(version, "parquet", f"parquet.bloom-{word}", kind, keys)
+    if version == "1.0.2":
+        yield _columns(version, "orc", "orc.bloom-dynamic", "DYNAMIC_V0", MANY)
     yield _hfile(version)
 
 
-def _parquet(version: str, kind: str, filter_type: str, keys: Sequence[str]) -> Written:
-    """Meta columns are put in by the writer: file name and running number are its own."""
-    file = f"{BASE_FILE}.parquet"
+def _columns(version: str, extension: str, kind: str, filter_type: str, keys: Sequence[str]) -> Written:
+    """Meta columns are put in by the writer: file name and running number are its own, from 1 on in ORC."""
+    file, first = f"{BASE_FILE}.{extension}", int(extension == "orc")
     rows = [dict.fromkeys(META) | {"id": key, "n": n} for n, key in enumerate(keys)]
-    shown = [meta(key, n, file) | {"id": key, "n": str(n)} for n, key in enumerate(keys)]
+    shown = [meta(key, n + first, file) | {"id": key, "n": str(n)} for n, key in enumerate(keys)]
     footer = {"hoodie_min_record_key": keys[0], "hoodie_max_record_key": keys[-1]}
     if filter_type != "SIMPLE":  # the writers name the type of dynamic filters only
         footer["hoodie_bloom_filter_type_code"] = filter_type
@@ -273,7 +275,7 @@ def _parquet(version: str, kind: str, filter_type: str, keys: Sequence[str]) -> 
         options={"hoodie.bloom.index.filter.type": filter_type},
         keys=list(keys),
         shows={
-            "format": "parquet",
+            "format": extension,
             "rows": shown,
             "footer": footer,
             "bloom": {"type": filter_type, **SHAPE, "may_hold": [True] * len(keys)},
