@@ -3,6 +3,7 @@
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,13 +74,13 @@ def ask(client: Client, case: Case) -> Answer | list[Answer]:
     """
     if case.vectors is not None:
         function = case.vectors.function
-        return _each(lambda test=test: client.compute(function, test.arguments) for test in case.vectors.tests)
+        return _each(partial(client.compute, function, test.arguments) for test in case.vectors.tests)
     with tempfile.TemporaryDirectory(prefix="hudi-conformance-case-") as scratch:
         folder = Path(scratch)
         if case.variants:
             data = case.subject.read_bytes()
-            files = ((f"{number}", variant.applied(data)) for number, variant in enumerate(case.variants))
-            return _each(lambda at=at, copy=copy: _inspect_bytes(client, case, folder / at, copy) for at, copy in files)
+            copies = enumerate(variant.applied(data) for variant in case.variants)
+            return _each(partial(_inspect_bytes, client, case, folder / str(number), copy) for number, copy in copies)
         uri = cases.place(case, folder)
         if case.inspects:
             return _answer(lambda: client.inspect(uri, keys=case.keys, prefix=case.prefix))

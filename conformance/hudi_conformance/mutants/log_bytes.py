@@ -81,7 +81,7 @@ def blocks_of_the_table_version(bug: Bug) -> None:
 @planted(breaks="LF-027")
 def the_layout_of_version_1_for_all(bug: Bug) -> None:
     """Reads a block of version 0 as if it were one of version 1."""
-    bug.item(reader.FORMAT_VERSIONS, 0, FormatVersion(0, has_header=True, has_footer=True, has_trailer=True))
+    bug.item(block.FORMAT_VERSIONS, 0, FormatVersion(0, has_header=True, has_footer=True, has_trailer=True))
 
 
 @planted(breaks="LF-028")

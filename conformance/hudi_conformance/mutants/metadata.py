@@ -1,9 +1,8 @@
 """Planted bugs in the values of the metadata table and the names of its partitions."""
 
-from dataclasses import replace
-
 from hudi_conformance.mutants.planting import Bug, planted
 from hudi_reference.metadata import codec, partitions
+from hudi_reference.metadata.records import SecondaryEntry
 
 
 @planted(breaks="MDT-003")
@@ -79,12 +78,11 @@ def removed_filters_count(bug: Bug) -> None:
 @planted(breaks="IDX-030")
 def removed_pairs_stay(bug: Bug) -> None:
     """Never takes a pair of a secondary index for removed."""
-    bug.item(codec._KINDS, 7, replace_decode(codec._KINDS[7]))
+    bug.item(codec._KINDS, 7, _never_removed(codec._KINDS[7]))
 
 
-def replace_decode(kind: codec._Kind) -> codec._Kind:
-    """The kind whose records are never removed."""
-    return kind._replace(decode=lambda stored: replace(kind.decode(stored), is_deleted=False))
+def _never_removed(kind: codec._Kind) -> codec._Kind:
+    return kind._replace(decode=lambda stored: SecondaryEntry())
 
 
 @planted(breaks=("IDX-001", "IDX-023"))

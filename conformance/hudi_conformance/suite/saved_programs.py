@@ -58,9 +58,7 @@ def add_case(program: Program, case_id: str, root: Path) -> Path:
         ids=SeededIds(8),
     )
     for step in program.steps:
-        {"insert": table.insert, "bulk_insert": table.bulk_insert, "upsert": table.upsert, "delete": table.delete}[
-            step.operation
-        ](as_arrow(step.rows))
+        getattr(table, step.operation)(as_arrow(step.rows))
         model.apply(step.operation, step.rows)
     rows = {
         "columns": [{"name": column, "type": kind} for column, kind in TYPES.items()],

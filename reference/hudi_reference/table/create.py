@@ -48,7 +48,6 @@ class WritableTable(Table):
         """Remove records by key and partition columns, whatever their ordering value. Unknown keys are passed over."""
         return write(self, "DELETE", keys, logs=logs)
 
-
     def leftover_files(self) -> tuple[str, ...]:
         """The paths of data files that attempts of completed actions left behind which lost; no query reads them."""
         return leftover_files(self.storage, self.file_groups())
