@@ -253,7 +253,7 @@ def parquet_and_change_blocks_exchanged(bug: Bug) -> None:
 @planted(breaks="BLK-028")
 def parquet_behind_a_version_and_a_count(bug: Bug) -> None:
     """Expects eight bytes before the Parquet file, as an Avro block has them."""
-    bug.edit(content._decode_parquet, "pa.py_buffer(block.content)", "pa.py_buffer(block.content[8:])")
+    bug.edit(content._decode_parquet, "block.open_content()", "pa.BufferReader(pa.py_buffer(block.content[8:]))")
 
 
 def without_nested_nulls(rows: pa.Table) -> pa.Table:
