@@ -18,7 +18,7 @@ from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, Heade
 from hudi_reference.files.log.cdc import Change, Mode, Operation, cdc_schema, decode_changes, encode_changes
 from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows, encode_rows, rollback_target
 from hudi_reference.files.log.reader import read_blocks
-from hudi_reference.files.log.write import BlockWriter, roll_over
+from hudi_reference.files.log.write import BlockWriter, EncodedBlock, roll_over
 from hudi_reference.files.positions import positions_of
 from hudi_reference.layout.names import LogFileName
 from hudi_reference.schema.avro import META_COLUMNS, arrow_schema, with_meta_columns
@@ -200,11 +200,9 @@ FIRST = LogFileName("f", T1, 1, "0-1-2")
 
 def test_a_file_is_left_once_it_is_beyond_the_limit() -> None:
     """LF-005, LF-006: the limit is looked at after each append; the next file has the next version and the same token."""
-    files = list(roll_over(FIRST, [b"a" * 10, b"b" * 10, b"c" * 30, b"d", b"e" * 25], 20))
-    assert files == [
-        (FIRST, b"a" * 10 + b"b" * 10 + b"c" * 30),
-        (LogFileName("f", T1, 2, "0-1-2"), b"d" + b"e" * 25),
-    ]
+    a, b, c, d, e = (EncodedBlock(text * size) for text, size in ((b"a", 10), (b"b", 10), (b"c", 30), (b"d", 1), (b"e", 25)))
+    files = list(roll_over(FIRST, [a, b, c, d, e], 20))
+    assert files == [(FIRST, [a, b, c]), (LogFileName("f", T1, 2, "0-1-2"), [d, e])]
     assert list(roll_over(FIRST, [], 20)) == []
 
 
@@ -213,7 +211,8 @@ def test_a_file_is_left_once_it_is_beyond_the_limit() -> None:
        st.integers(0, 300))  # fmt: skip
 def test_rolled_over_files_hold_every_block_in_order(blocks: list[bytes], threshold: int) -> None:
     """LF-005, S3-004: no block spans two files, none is lost, and without its last block each file is within the limit."""
-    files = list(roll_over(FIRST, blocks, threshold))
+    rolled = roll_over(FIRST, map(EncodedBlock, blocks), threshold)
+    files = [(name, b"".join(part.data for part in parts)) for name, parts in rolled]
     assert [name.version for name, _ in files] == list(range(1, len(files) + 1))
     assert b"".join(data for _, data in files) == b"".join(blocks)
     for _, data in files:

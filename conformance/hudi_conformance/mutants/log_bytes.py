@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from hudi_conformance.mutants.planting import Bug, planted
-from hudi_reference.files.log import block, content, kryo, reader
+from hudi_reference.files.log import block, content, kryo, reader, write
 from hudi_reference.files.log.block import BlockType, FormatVersion, HeaderKey
 
 
@@ -312,3 +312,15 @@ def changes_without_the_row_before(bug: Bug) -> None:
 def changes_without_the_row_after(bug: Bug) -> None:
     """Leaves out what a row is after its change."""
     _changed(bug, "{**row, 'after': None} if 'after' in row else row")
+
+
+@planted(breaks="LF-008")
+def the_chosen_format_of_blocks_is_ignored(bug: Bug) -> None:
+    """Stores rows as Avro whatever format was chosen."""
+    bug.edit(write.BlockWriter.rows, "match block_format:", 'match "avro":')
+
+
+@planted(breaks="BLK-029")
+def every_column_of_a_parquet_block_is_read(bug: Bug) -> None:
+    """Inflates a whole Parquet block for every projection."""
+    bug.edit(content._decode_parquet, "None if columns is None else", "None if columns is None or True else")

@@ -3,6 +3,7 @@
 from hudi_conformance.mutants.planting import Bug, planted
 from hudi_reference.files import positions
 from hudi_reference.files.log import content
+from hudi_reference.files.log.write import BlockWriter
 from hudi_reference.layout.names import BaseFileName
 from hudi_reference.records import partial
 from hudi_reference.table import attempts, file_groups, leftovers, slice_reader, write
@@ -122,7 +123,7 @@ def names_with_a_dot_are_hidden(bug: Bug) -> None:
 @planted(breaks="LF-035")
 def blocks_name_their_base_file_s_instant(bug: Bug) -> None:
     """Writes the instant of the base file into blocks that change it."""
-    bug.edit(Writer._blocks, "HeaderKey.INSTANT_TIME: self.commit.requested", "HeaderKey.INSTANT_TIME: base_instant")
+    bug.edit(Writer._blocks, "BlockWriter(self.commit.requested,", "BlockWriter(base_instant,")
 
 
 @planted(breaks=("LF-039", "BLK-003"))
@@ -170,7 +171,11 @@ def every_base_file_is_parquet(bug: Bug) -> None:
 @planted(breaks="META-001")
 def logged_rows_without_commit_time_column(bug: Bug) -> None:
     """Leaves the meta column of the commit time out of the schema of log blocks."""
-    bug.edit(Writer._blocks, "_json(self.schema)}", '_json(self.schema).replace("_hoodie_commit_time", "commit_time")}')
+    bug.edit(
+        BlockWriter._header,
+        'json.dumps(self.schema, separators=(",", ":"))',
+        'json.dumps(self.schema, separators=(",", ":")).replace("_hoodie_commit_time", "commit_time")',
+    )
 
 
 @planted(breaks="META-002")

@@ -5,7 +5,6 @@ to log files of their file group. New keys start file groups of their own: with 
 index looks for keys in base files), or, on merge-on-read, with a log file where `new_keys_in_logs` is set.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -16,9 +15,8 @@ import pyarrow.compute as pc
 
 from hudi_reference.errors import UnsupportedTableFeature
 from hudi_reference.files.base_file import encode_base_file
-from hudi_reference.files.log.block import BlockType, HeaderKey, encode_block
-from hudi_reference.files.log.content import Delete, encode_deletes, encode_rows
-from hudi_reference.files.positions import position_headers
+from hudi_reference.files.log.content import Delete
+from hudi_reference.files.log.write import BlockFormat, BlockWriter, EncodedBlock, roll_over
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply
@@ -46,6 +44,8 @@ class LogOptions:
     max_block_size: int = 256 << 20
     #: Whether blocks name the rows of the base file that their records change.
     positions: bool = True
+    #: What data blocks hold.
+    block_format: BlockFormat = "avro"
 
     @classmethod
     def of(cls, properties: Mapping[str, str]) -> Self:
@@ -54,7 +54,16 @@ class LogOptions:
             int(properties.get("hoodie.logfile.max.size", cls.max_file_size)),
             int(properties.get("hoodie.logfile.data.block.max.size", cls.max_block_size)),
             properties.get("hoodie.write.record.positions", "true") == "true",
+            _block_format(properties.get("hoodie.logfile.data.block.format", "avro")),
         )
+
+
+def _block_format(name: str) -> BlockFormat:
+    """The format of data blocks that a deployed writer has under this name. Raises UnsupportedTableFeature."""
+    known: dict[str, BlockFormat] = {"avro": "avro", "parquet": "parquet", "hfile": "hfile"}
+    if name.lower() not in known:
+        raise UnsupportedTableFeature("an unknown format of data blocks", rule="LF-008", expected=", ".join(known), found=name)
+    return known[name.lower()]
 
 
 DEFAULTS = LogOptions()
@@ -89,15 +98,6 @@ def locate(incoming: Incoming, view: View, reader: SliceReader) -> Located:
         if unknown.num_rows:
             new.append((partition, unknown))
     return Located(known, new)
-
-
-@dataclass(frozen=True)
-class EncodedBlock:
-    """The bytes of a log block, and how many rows or deletes they hold."""
-
-    data: bytes
-    rows: int = 0
-    deletes: int = 0
 
 
 @dataclass(frozen=True)
@@ -178,14 +178,14 @@ class Writer:
         stamped = stamp(ordered, self.commit.requested, number, found.file_id)
         rows, deletes = self._split(stamped, by_key)
         blocks = list(self._blocks(rows, deletes, _base_instant(found), places))
-        for version, parts in enumerate(_rolled_over(blocks, self.logs.max_file_size), 1):
-            name = LogFileName(found.file_id, self.commit.requested, version, token)
+        first = LogFileName(found.file_id, self.commit.requested, 1, token)
+        for name, parts in roll_over(first, blocks, self.logs.max_file_size):
             data = b"".join(part.data for part in parts)
             writes = sum(part.rows for part in parts)
             stat = WriteStat(
                 found.file_id, found.partition, join_path(found.partition, str(name)), self.commit.requested,
                 writes=writes, updates=writes, deletes=sum(part.deletes for part in parts), size=len(data), is_log=True,
-                log_version=version,
+                log_version=name.version,
             )  # fmt: skip
             self.commit.add_file(str(name), data, stat)
 
@@ -204,20 +204,18 @@ class Writer:
         self, rows: pa.Table, deletes: Sequence[Delete], base_instant: str, places: Mapping[str, int] | None
     ) -> Iterator[EncodedBlock]:
         """The blocks of one append, in the order of the file; with positions where the keys' `places` are known."""
-        header = {HeaderKey.INSTANT_TIME: self.commit.requested, HeaderKey.SCHEMA: _json(self.schema)}
+        writer = BlockWriter(self.commit.requested, self.schema, base_instant)
 
-        def headers(keys: Iterable[str]) -> dict[HeaderKey, str]:
-            return header if places is None else header | position_headers(base_instant, [places[key] for key in keys])
+        def positions(keys: Iterable[str]) -> list[int] | None:
+            return None if places is None else [places[key] for key in keys]
 
         for part in _cut(rows, self.logs.max_block_size):
-            of_part = headers(part.column(KEY).to_pylist())
-            content = encode_rows(part, self.schema)
-            yield EncodedBlock(encode_block(BlockType.AVRO_DATA, of_part, content), rows=part.num_rows)
+            data = writer.rows(self.logs.block_format, part, positions(part.column(KEY).to_pylist()))
+            yield EncodedBlock(data, rows=part.num_rows)
         if deletes:
             ordering_types = [type_of(rows.schema, field) for field in self._ordering]
-            of_deletes = headers(delete.key for delete in deletes)
-            content = encode_deletes(deletes, ordering_types)
-            yield EncodedBlock(encode_block(BlockType.DELETE, of_deletes, content), deletes=len(deletes))
+            data = writer.delete(deletes, ordering_types, positions(delete.key for delete in deletes))
+            yield EncodedBlock(data, deletes=len(deletes))
 
     @property
     def _ordering(self) -> tuple[str, ...]:
@@ -261,19 +259,6 @@ def _cut(rows: pa.Table, size: int) -> Iterator[pa.Table]:
     return (rows.slice(start, step) for start in range(0, rows.num_rows, step))
 
 
-@implements("LF-005")
-def _rolled_over(blocks: Iterable[EncodedBlock], size: int) -> Iterator[list[EncodedBlock]]:
-    """The blocks of each file in turn: the first block after a file has outgrown `size` begins the next one."""
-    parts: list[EncodedBlock] = []
-    for block in blocks:
-        parts.append(block)
-        if sum(len(part.data) for part in parts) > size:
-            yield parts
-            parts = []
-    if parts:
-        yield parts
-
-
 def _deletes(rows: pa.Table, ordering: tuple[str, ...]) -> list[Delete]:
     orderings = orderings_of(rows, ordering)
     if len(ordering) == 1:  # a null must not become the mark of a delete that wins whatever its ordering value
@@ -281,10 +266,6 @@ def _deletes(rows: pa.Table, ordering: tuple[str, ...]) -> list[Delete]:
         orderings = [least if value is None else value for value in orderings]
     columns = (rows.column(KEY).to_pylist(), rows.column(PARTITION).to_pylist(), orderings)
     return [Delete(*delete) for delete in zip(*columns, strict=True)]
-
-
-def _json(schema: AvroSchema) -> str:
-    return json.dumps(schema, separators=(",", ":"))
 
 
 @implements("TYP-001", "TL-045", "OCC-007")

@@ -8,6 +8,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,13 +17,24 @@ from hudi_reference.errors import InvalidRows, Misuse
 from hudi_reference.files.log.block import ROLLBACK_COMMAND, BlockType, HeaderKey, encode_block
 from hudi_reference.files.log.cdc import Change, Mode, cdc_schema, encode_changes
 from hudi_reference.files.log.content import Delete, encode_deletes, encode_hfile_rows, encode_rows
-from hudi_reference.files.positions import encode_positions
+from hudi_reference.files.positions import position_headers
 from hudi_reference.layout.names import LogFileName
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.schema.required import with_required
 
 Header = dict[HeaderKey, str]
+#: What the rows of a data block can be stored as.
+BlockFormat = Literal["avro", "parquet", "hfile"]
+
+
+@dataclass(frozen=True)
+class EncodedBlock:
+    """The bytes of a log block, and how many rows or deletes they hold."""
+
+    data: bytes
+    rows: int = 0
+    deletes: int = 0
 
 
 @implements("LF-035", "LF-038", "LF-040", "LF-042", "LF-044", "LF-045")
@@ -43,6 +55,17 @@ class BlockWriter:
     partial: bool = False
     attempt: int | None = None
 
+    @implements("LF-008")
+    def rows(self, block_format: BlockFormat, rows: pa.Table, positions: Sequence[int] | None = None) -> bytes:
+        """A data block in this format. HFile blocks have no positions."""
+        match block_format:
+            case "avro":
+                return self.avro(rows, positions)
+            case "parquet":
+                return self.parquet(rows, positions)
+            case "hfile":
+                return self.hfile(rows)
+
     @implements("BLK-018")
     def avro(self, rows: pa.Table, positions: Sequence[int] | None = None, *, sequence: int = 0) -> bytes:
         """A data block in Avro. `positions` has the row in the base file of each row; rows are stored in its order."""
@@ -60,8 +83,7 @@ class BlockWriter:
     @implements("BLK-023")
     def hfile(self, rows: pa.Table, key: str = "_hoodie_record_key", *, sequence: int = 0) -> bytes:
         """A data block in HFile. It has no positions, since its rows are in the order of their keys."""
-        header = {k: v for k, v in self._header(sequence).items() if k not in _POSITION_KEYS}
-        return encode_block(BlockType.HFILE_DATA, header, encode_hfile_rows(rows, self._rows_schema(), key))
+        return encode_block(BlockType.HFILE_DATA, self._header(sequence), encode_hfile_rows(rows, self._rows_schema(), key))
 
     @implements("BLK-006")
     def delete(
@@ -106,8 +128,6 @@ class BlockWriter:
             header[HeaderKey.BLOCK_IDENTIFIER] = f"{self.attempt},{sequence}"
         if self.partial:
             header[HeaderKey.IS_PARTIAL] = "true"
-        if self.base_instant is not None:
-            header[HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS] = self.base_instant
         return header
 
     @implements("LF-041", "LF-042")
@@ -119,15 +139,14 @@ class BlockWriter:
         """
         header = self._header(sequence)
         if positions is None or self.base_instant is None:
-            return None, {key: text for key, text in header.items() if key not in _POSITION_KEYS}
+            return None, header
         if len(positions) != count:
             raise Misuse("a position for each record, or none", rule="LF-042", expected=str(count), found=str(len(positions)))
         if len(set(positions)) == count:
-            header[HeaderKey.RECORD_POSITIONS] = encode_positions(positions)
+            header |= position_headers(self.base_instant, positions)
+        else:
+            header[HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS] = self.base_instant
         return sorted(range(count), key=positions.__getitem__), header
-
-
-_POSITION_KEYS = (HeaderKey.RECORD_POSITIONS, HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS)
 
 
 @implements("BLK-027", "BLK-028")
@@ -148,18 +167,20 @@ def encode_parquet_rows(rows: pa.Table, schema: AvroSchema) -> bytes:
 
 
 @implements("LF-005", "LF-006", "S3-004")
-def roll_over(first: LogFileName, appends: Iterable[bytes], threshold: int) -> Iterator[tuple[LogFileName, bytes]]:
-    """The log files that hold these appends, each one or more whole blocks, in order; `first` names the first of them.
+def roll_over(
+    first: LogFileName, blocks: Iterable[EncodedBlock], threshold: int
+) -> Iterator[tuple[LogFileName, list[EncodedBlock]]]:
+    """The log files that hold these blocks, in order; `first` names the first of them.
 
-    After an append that takes a file beyond `threshold` bytes the next version is begun, with the same write token. So a file
-    may be larger than the threshold by what was appended last, and no block spans two files.
+    After a block that takes a file beyond `threshold` bytes the next version is begun, with the same write token. So a file
+    may be larger than the threshold by its last block, and no block spans two files.
     """
-    name, parts, size = first, [], 0
-    for append in appends:
-        parts.append(append)
-        size += len(append)
+    name, parts, size = first, list[EncodedBlock](), 0
+    for block in blocks:
+        parts.append(block)
+        size += len(block.data)
         if size > threshold:
-            yield name, b"".join(parts)
+            yield name, parts
             name, parts, size = replace(name, version=name.version + 1), [], 0
     if parts:
-        yield name, b"".join(parts)
+        yield name, parts
