@@ -273,17 +273,21 @@ def payloads() -> Iterator[FileCase]:
     yield from bombs()
 
 
+#: Bytes that a bomb inflates to: a thousand times its size, and not more than a reader that falls for it can show.
+INFLATED = 1 << 20
+
+
 def bombs() -> Iterator[FileCase]:
-    """A few kilobytes that inflate to 64 million."""
-    bomb = block(DATA, bytes(2**26), gz=True, checksum=NONE)
-    sizes = {"that-says-so": 2**26, "that-says-46": 46, "that-says-nothing": 0}
+    """A kilobyte that inflates to a million."""
+    bomb = block(DATA, bytes(INFLATED), gz=True, checksum=NONE)
+    sizes = {"that-says-so": INFLATED, "that-says-46": 46, "that-says-nothing": 0}
     for which, size in sizes.items():
         shape = Shape(checksum=NONE, gz=True)
         yield FileCase(
             area="hfile",
             name=f"damaged.bomb-{which}",
             requirements=("BF-002", "BLK-024"),
-            says="A block of zeros that inflates to 64 MiB and holds no entries: an error, soon and in little memory.",
+            says="Zeros that inflate to a thousand times their size and are no entries: an error, soon and in little memory.",
             if_it_fails="Inflate no more than the block's header says, and stop at the first entry that is none.",
             file=NAME,
             content=_with_first_block(
