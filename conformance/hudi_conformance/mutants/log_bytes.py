@@ -30,9 +30,9 @@ def the_footer_before_the_content(bug: Bug) -> None:
 
 
 @planted(breaks="LF-011")
-def one_magic_for_a_file(bug: Bug) -> None:
-    """Expects the magic at the beginning of the file and of no other block."""
-    bug.edit(reader._walk, "offset = block.end", "offset = block.end - len(MAGIC) * (block.end < file.size)")
+def a_length_before_the_magic(bug: Bug) -> None:
+    """Expects the length of the magic before it."""
+    bug.set(reader, "MAGIC", b"\x06" + block.MAGIC)
 
 
 @planted(breaks="LF-013")
