@@ -81,6 +81,7 @@ def cases() -> Iterator[VectorCase]:
         requirements=["LF-006", "BF-003", "LF-002"],
         says="The write token is three decimal numbers of any size, kept as text, in the same place of every log file's name.",
         needs=["compute.log-file-name.parse"],
+        flags=["double-apply", "lost-write"],
         function="log-file-name.parse",
         derived_by=[HUDI, HAND],
         notes={
