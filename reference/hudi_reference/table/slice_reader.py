@@ -105,7 +105,7 @@ class SliceReader:
         path = found.path(found.base_file)
         return conform(read_base_file(self.storage, path, fields.names, threads=self.threads), fields, path)
 
-    @implements("META-012")
+    @implements("META-008", "META-012")
     def _keyed(self, rows: pa.Table) -> pa.Table:
         """Rows whose key column is filled, for merging, from the key fields if the table leaves its meta columns empty."""
         if not self.key_fields:

@@ -121,6 +121,7 @@ class Writer:
         """The number of the next file: as if each file of the write had a task of its own."""
         return self.task + self.tasks * len(self.commit.stats)
 
+    @implements("BF-005", "LF-006")
     def token(self) -> str:
         """The write token of the next file."""
         return f"{self.number}-{self.attempt}"
@@ -156,7 +157,7 @@ class Writer:
             stamped = stamp(part, self.commit.requested, self.number, str(name))
             self._add_base_file(name, partition, stamped, inserts=part.num_rows)
 
-    @implements("TYP-003", "MRG-012", "META-004", "META-011", "LAY-024")
+    @implements("TYP-003", "MRG-012", "META-004", "META-006", "META-011", "LAY-024")
     def rewrite_base_file(self, found: FileSlice, changes: pa.Table, *, by_key: bool) -> None:
         """The next slice of a file group: its rows with the changes merged in. Rows that stay keep commit time and number."""
         reader = self.reader

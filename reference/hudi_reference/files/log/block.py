@@ -175,7 +175,7 @@ def encode_block(
     return MAGIC + struct.pack(">q", length) + body + trailer
 
 
-@implements("LF-017", "LF-018", "LF-022")
+@implements("LF-016", "LF-017", "LF-018", "LF-021", "LF-022")
 def encode_map(entries: Mapping[HeaderKey, str]) -> bytes:
     """A header or footer map."""
     parts = [struct.pack(">i", len(entries))]
