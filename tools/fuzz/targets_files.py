@@ -1,6 +1,7 @@
 """Files of the table: HFiles, base files and their footers."""
 
 import io
+from contextlib import suppress
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -171,11 +172,12 @@ def metadata_records(data: bytes) -> None:
 
 
 def metadata_record_seeds() -> list[bytes]:
-    """Records of metadata tables that Apache Hudi wrote."""
+    """Records of metadata tables that Apache Hudi wrote, and entries of other HFiles; damaged ones have none."""
     found: dict[bytes, None] = {}
     for data in hfile_seeds():
-        for entry in hfile_of(data, "seed"):
-            found[entry.row + b"\n" + entry.value] = None
+        with suppress(HudiError):
+            for entry in hfile_of(data, "seed"):
+                found[entry.row + b"\n" + entry.value] = None
     return [*found]
 
 
