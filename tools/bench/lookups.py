@@ -30,6 +30,11 @@ BLOCK_SIZES = (4 << 10, 64 << 10, 1 << 20)
 RUNS = 10
 
 
+#: Rows of a table instead of entries of an index: one to a block, and index blocks of which a key needs few.
+WIDE_VALUE = 1000
+WIDE = Layout(Compression.NONE, 1 << 10, index_block_size=4 << 10)
+
+
 class Counting(LocalStorage):
     """Counts the bytes and requests that are read of a folder's files."""
 
@@ -47,16 +52,20 @@ class Counting(LocalStorage):
 
 def measure(console: Console, folder: Path, rows: int, rounds: int) -> list[dict[str, Any]]:
     """Each block size, with and without compression; keys by chance, in runs, one alone."""
-    random = Random(5)
-    entries = [Entry(f"key-{i:09}".encode(), random.randbytes(24) + b"20260101000000000 partition-00 ") for i in range(rows)]
     found = []
-    for compression in Compression:
-        for size in BLOCK_SIZES:
-            (folder / "f.hfile").write_bytes(encode_hfile(entries, layout=Layout(compression, size)))
-            found.append({"compression": compression.name, "block": size, **_of_file(folder, rows, size, rounds)})
+    for layout in (*(Layout(compression, size) for compression in Compression for size in BLOCK_SIZES), WIDE):
+        (folder / "f.hfile").write_bytes(encode_hfile(_entries(rows, WIDE_VALUE if layout is WIDE else 55), layout=layout))
+        size = layout.block_size
+        found.append({"compression": layout.compression.name, "block": size, **_of_file(folder, rows, size, rounds)})
     _show(console, rows, found)
     _against_apache_hudi(console, folder, rows, rounds)
     return found
+
+
+def _entries(rows: int, size: int) -> list[Entry]:
+    """Entries in order, with values of `size` bytes of which about half repeat."""
+    random = Random(5)
+    return [Entry(f"key-{i:09}".encode(), (random.randbytes(size // 2) + bytes(size))[:size]) for i in range(rows)]
 
 
 def _of_file(folder: Path, rows: int, block: int, rounds: int) -> dict[str, Any]:
