@@ -324,3 +324,13 @@ def the_chosen_format_of_blocks_is_ignored(bug: Bug) -> None:
 def every_column_of_a_parquet_block_is_read(bug: Bug) -> None:
     """Inflates a whole Parquet block for every projection."""
     bug.edit(content._decode_parquet, "None if columns is None else", "None if columns is None or True else")
+
+
+@planted(breaks="BLK-015")
+def damaged_blocks_vanish(bug: Bug) -> None:
+    """Goes on behind damage as if nothing had been there."""
+    bug.edit(
+        reader._walk,
+        "        yield block\n",
+        "        if not block.__class__.__name__.startswith('Corrupt'):\n            yield block\n",
+    )
