@@ -11,9 +11,10 @@ from hudi_conformance.values import declared_by
 from hudi_reference.errors import MalformedLogBlock
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.bloom import decode_filter
+from hudi_reference.files.footer import FILTER, FILTER_TYPE
 from hudi_reference.files.hfile.cell import Entry
 from hudi_reference.files.hfile.reader import HFile, open_hfile
-from hudi_reference.files.inspection.base import BLOOM_FILTER, BLOOM_TYPE, FOOTER_KEYS, inspect_base
+from hudi_reference.files.inspection.base import FOOTER_KEYS, inspect_base
 from hudi_reference.files.inspection.kind import KnownFile, identify, locate, said_by
 from hudi_reference.files.inspection.log import InspectedBlock, inspect_log
 from hudi_reference.files.inspection.records import Records
@@ -180,8 +181,8 @@ def base_file(file: KnownFile, keys: Sequence[str] | None = None) -> dict[str, A
         "rows": json_rows(rows),
         "footer": {key: found.footer[key] for key in FOOTER_KEYS if key in found.footer},
     }
-    if BLOOM_FILTER in found.footer:
-        shown["bloom"] = bloom(found.footer[BLOOM_FILTER], found.footer.get(BLOOM_TYPE, "SIMPLE"), file.path, keys)
+    if FILTER in found.footer:
+        shown["bloom"] = bloom(found.footer[FILTER], found.footer.get(FILTER_TYPE, "SIMPLE"), file.path, keys)
     return shown
 
 

@@ -13,7 +13,8 @@ from hudi_conformance.showing.hfile import show_error
 from hudi_conformance.showing.page import DIM, Fact, counted, facts, heading, shortened, title
 from hudi_conformance.showing.rows import first_rows, show_rows
 from hudi_reference.errors import HudiError
-from hudi_reference.files.inspection.base import BLOOM_FILTER, BLOOM_TYPE, FOOTER_KEYS, InspectedBase, inspect_base
+from hudi_reference.files.footer import FILTER, FILTER_TYPE
+from hudi_reference.files.inspection.base import FOOTER_KEYS, InspectedBase, inspect_base
 from hudi_reference.files.inspection.kind import KnownFile
 from hudi_reference.schema.avro import META_COLUMNS
 
@@ -39,10 +40,10 @@ def show_base(console: Console, file: KnownFile, most: int, keys: Sequence[str] 
     )
     title(console, "footer")
     facts(console, _footer(found))
-    if BLOOM_FILTER in found.footer:
-        text = found.footer[BLOOM_FILTER]
+    if FILTER in found.footer:
+        text = found.footer[FILTER]
         title(console, "bloom filter", counted(len(text), "character"))
-        show_bloom(console, text, found.footer.get(BLOOM_TYPE, "SIMPLE"), file.path, keys)
+        show_bloom(console, text, found.footer.get(FILTER_TYPE, "SIMPLE"), file.path, keys)
     title(console, "row groups" if parts == "row group" else "stripes")
     facts(console, _parts(found))
     title(console, "columns")
@@ -57,7 +58,7 @@ def _footer(found: InspectedBase) -> Iterator[Fact]:
     for key in FOOTER_KEYS:
         yield key, found.footer.get(key) or Text("none", style=DIM)
     for key, text in sorted(found.footer.items()):
-        if key not in (*FOOTER_KEYS, BLOOM_FILTER):
+        if key not in (*FOOTER_KEYS, FILTER):
             yield (
                 key,
                 Text.assemble(shortened(text, 50), (f"  {counted(len(text), 'character')}" if len(text) > 50 else "", DIM)),

@@ -20,11 +20,12 @@ from hudi_reference.files.hfile.block import Block, BlockType
 from hudi_reference.files.hfile.cell import Entry
 from hudi_reference.files.hfile.place import Place
 from hudi_reference.files.hfile.reader import HFile, open_hfile
+from hudi_reference.files.hfile.records import decode_records
 from hudi_reference.files.hfile.trailer import MAJOR_VERSION, NO_OFFSET
 from hudi_reference.files.hfile.trailer import SIZE as TRAILER_SIZE
 from hudi_reference.files.inspection.kind import KnownFile
 from hudi_reference.files.inspection.outline import Piece, outline
-from hudi_reference.files.inspection.records import is_metadata_schema, named_records
+from hudi_reference.files.inspection.records import is_metadata_schema
 from hudi_reference.schema.avro import AvroSchema, parse_schema
 
 STYLES = {
@@ -205,7 +206,7 @@ def entry_rows(entries: Iterable[Entry], schema: AvroSchema | None, place: Place
     if schema is not None and is_metadata_schema(schema):
         return described_entries(first, schema, place.path, most)
     try:
-        records = None if schema is None else list(named_records(first, schema, place))
+        records = None if schema is None else list(decode_records(first, schema, place, named=True))
     except HudiError:
         records = None
     if schema is None or records is None:

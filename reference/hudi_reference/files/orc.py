@@ -23,7 +23,7 @@ _SCHEMA = "orc.avro.schema"
 @implements("BF-002", "TYP-014")
 def read_orc(storage: Storage, path: str, columns: Sequence[str] | None, *, threads: bool) -> pa.Table:
     """The rows of an ORC file in file order; raises FileNotFoundError, MalformedBaseFile."""
-    with _opened(storage, path) as (file, source):
+    with opened_orc(storage, path) as (file, source):
         present = file.schema.names
         wanted = present if columns is None else [name for name in columns if name in present]
         if any(has_clock_times(file.schema.field(name).type) for name in wanted):
@@ -43,12 +43,13 @@ def _check_zone(source: pa.NativeFile, path: str) -> None:
 
 def read_orc_footer(storage: Storage, path: str) -> BaseFileFooter:
     """What an ORC file says of itself; raises FileNotFoundError, MalformedBaseFile."""
-    with _opened(storage, path) as (file, _):
+    with opened_orc(storage, path) as (file, _):
         return from_key_values(path, dict(file.metadata or {}), _SCHEMA)
 
 
 @contextmanager
-def _opened(storage: Storage, path: str) -> Iterator[tuple[orc.ORCFile, pa.NativeFile]]:
+def opened_orc(storage: Storage, path: str) -> Iterator[tuple[orc.ORCFile, pa.NativeFile]]:
+    """An ORC file and its bytes; raises FileNotFoundError, MalformedBaseFile, also for what goes wrong while it is read."""
     try:
         with storage.open(path) as source:
             yield orc.ORCFile(source), source

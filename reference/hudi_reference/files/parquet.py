@@ -20,19 +20,20 @@ _SCHEMA = "parquet.avro.schema"
 @implements("BF-002", "TYP-014")
 def read_parquet(storage: Storage, path: str, columns: Sequence[str] | None, *, threads: bool) -> pa.Table:
     """The rows of a Parquet file in file order; raises FileNotFoundError, MalformedBaseFile."""
-    with _opened(storage, path) as file:
+    with opened_parquet(storage, path) as file:
         wanted = None if columns is None else [c for c in columns if file.schema_arrow.get_field_index(c) >= 0]
         return file.read(columns=wanted, use_threads=threads)
 
 
 def read_parquet_footer(storage: Storage, path: str) -> BaseFileFooter:
     """What a Parquet file says of itself; raises FileNotFoundError, MalformedBaseFile."""
-    with _opened(storage, path) as file:
+    with opened_parquet(storage, path) as file:
         return from_key_values(path, file.metadata.metadata or {}, _SCHEMA)
 
 
 @contextmanager
-def _opened(storage: Storage, path: str) -> Iterator[pq.ParquetFile]:
+def opened_parquet(storage: Storage, path: str) -> Iterator[pq.ParquetFile]:
+    """A Parquet file; raises FileNotFoundError, MalformedBaseFile, also for what goes wrong while it is read."""
     try:
         with storage.open(path) as source:
             yield pq.ParquetFile(source, coerce_int96_timestamp_unit="us")

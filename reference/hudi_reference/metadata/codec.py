@@ -1,11 +1,7 @@
 """Values of the metadata table: Avro records to and from what they say."""
 
-import io
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
-
-import fastavro
 
 from hudi_reference.errors import InvalidRows, MalformedIndexEntry, UnsupportedTableFeature
 from hudi_reference.files.hfile.cell import Entry
@@ -28,7 +24,7 @@ from hudi_reference.metadata.records import (
 from hudi_reference.metadata.schema import NAMESPACE, SCHEMA, WRAPPERS
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
-from hudi_reference.schema.datum import DAMAGE, encode_datum
+from hudi_reference.schema.datum import DAMAGE, decimal_schema, decode_datum, encode_datum
 
 Json = Mapping[str, Any]
 
@@ -38,11 +34,11 @@ def decode_entries(entries: Iterable[Entry], schema: AvroSchema, path: str) -> I
 
     Raises MalformedIndexEntry, and UnsupportedTableFeature for statistics of a later index version.
     """
-    parsed = _codec_schema(schema)
+    parsed = decimal_schema(schema)
     for entry in entries:
         try:
             key = entry.row.decode()
-            record = _read(entry.value, parsed)
+            record = decode_datum(entry.value, parsed, named=True)
             payload = _payload(record, key)
         except DAMAGE as error:
             raise MalformedIndexEntry(
@@ -67,25 +63,7 @@ def encode_record(record: MetadataRecord) -> Entry:
         raise InvalidRows(message, rule="MDT-003", path=record.key, found=f"{type(error).__name__}: {error}") from error
 
 
-def _codec_schema(schema: AvroSchema) -> Any:
-    """The schema as the codec takes it: dates and times stay the numbers that they are."""
-
-    def decimals_only(entry: dict[str, Any]) -> dict[str, Any]:
-        return {key: value for key, value in entry.items() if key != "logicalType" or value == "decimal"}
-
-    return fastavro.parse_schema(json.loads(json.dumps(schema), object_hook=decimals_only))
-
-
-_OWN_SCHEMA = _codec_schema(SCHEMA)
-
-
-def _read(value: bytes, parsed: Any) -> dict[str, Any]:
-    """The Avro record; a member of the union of wrappers comes as (name, record)."""
-    body = io.BytesIO(value)
-    record: dict[str, Any] = fastavro.schemaless_reader(body, parsed, return_record_name=True, return_record_name_override=True)
-    if body.tell() != len(value):
-        raise ValueError(f"a record of {len(value)} bytes ends after {body.tell()}")
-    return record
+_OWN_SCHEMA = decimal_schema(SCHEMA)
 
 
 @implements("MDT-003", "MDT-007")

@@ -3,6 +3,7 @@
 import io
 import json
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import fastavro
@@ -19,11 +20,7 @@ DAMAGE = (
 
 def codec_schema(schema: AvroSchema) -> Any:
     """The schema as the codec takes it: UUIDs stay the texts that Arrow has."""
-
-    def without_uuid(entry: dict[str, Any]) -> dict[str, Any]:
-        return {key: value for key, value in entry.items() if (key, value) != ("logicalType", "uuid")}
-
-    return fastavro.parse_schema(json.loads(json.dumps(schema), object_hook=without_uuid))
+    return _parsed(schema, keeps=lambda logical: logical != "uuid")
 
 
 def plain_schema(schema: AvroSchema) -> Any:
@@ -31,21 +28,29 @@ def plain_schema(schema: AvroSchema) -> Any:
 
     A timestamp is a number then, and may lie in a year that Python's calendar has not; a decimal is the bytes of its digits.
     """
-
-    def without_meaning(entry: dict[str, Any]) -> dict[str, Any]:
-        return {key: value for key, value in entry.items() if key != "logicalType" or not isinstance(value, str)}
-
-    return fastavro.parse_schema(json.loads(json.dumps(schema), object_hook=without_meaning))
+    return _parsed(schema, keeps=lambda logical: not isinstance(logical, str))
 
 
-def decode_datum(data: memoryview | bytes, schema: Any, **options: bool) -> Any:
-    """The record that `data` is, under a `codec_schema`; raises one of DAMAGE, also where bytes are left over.
+def decimal_schema(schema: AvroSchema) -> Any:
+    """The schema as the codec takes it, where of all logical types only decimals are told from what is stored."""
+    return _parsed(schema, keeps=lambda logical: logical == "decimal")
 
-    `options` are those of the library's reader. It is lenient: only what gives the same bytes again, or was walked byte by
-    byte, is taken for the datum.
+
+def _parsed(schema: AvroSchema, keeps: Callable[[Any], bool]) -> Any:
+    def without_others(entry: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in entry.items() if key != "logicalType" or keeps(value)}
+
+    return fastavro.parse_schema(json.loads(json.dumps(schema), object_hook=without_others))
+
+
+def decode_datum(data: memoryview | bytes, schema: Any, *, named: bool = False) -> Any:
+    """The record that `data` is, under a schema of the codec; raises one of DAMAGE, also where bytes are left over.
+
+    `named`: of a union of several records comes a pair, the record's full name and the record. The library is lenient: only
+    what gives the same bytes again, or was walked byte by byte, is taken for the datum.
     """
     body = io.BytesIO(data)
-    record = fastavro.schemaless_reader(body, schema, **options)
+    record = fastavro.schemaless_reader(body, schema, return_record_name=named, return_record_name_override=named)
     if body.tell() != len(data):
         raise ValueError(f"a record of {len(data)} bytes ends after {body.tell()}")
     if not _gives(data, record, schema):
@@ -62,7 +67,7 @@ def _gives(data: memoryview | bytes, record: Any, schema: Any) -> bool:
 
 
 def encode_datum(record: Any, schema: Any) -> bytes:
-    """The bytes of a record under a `codec_schema`."""
+    """The bytes of a record under a schema of the codec."""
     out = io.BytesIO()
     fastavro.schemaless_writer(out, schema, record)
     return out.getvalue()

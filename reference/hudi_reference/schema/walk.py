@@ -17,7 +17,7 @@ Walk = Callable[[Data, int], int]
 
 @implements("BLK-022")
 def check_datum(data: Data, schema: Any) -> None:
-    """Check that `data` is a datum under a `codec_schema` or `plain_schema`. Raises ValueError, IndexError."""
+    """Check that `data` is a datum under a schema of the codec. Raises ValueError, IndexError."""
     if (end := _walk_of(schema, {})(data, 0)) != len(data):
         raise ValueError(f"a record of {len(data)} bytes ends after {end}")
 

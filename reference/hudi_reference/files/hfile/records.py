@@ -20,12 +20,14 @@ KEY_FIELD = "key"
 
 
 @implements("BLK-024")
-def decode_records(entries: Iterable[Entry], schema: AvroSchema, place: Place) -> Iterator[dict[str, Any]]:
-    """The records that are the values; raises MalformedBaseFile."""
+def decode_records(
+    entries: Iterable[Entry], schema: AvroSchema, place: Place, *, named: bool = False
+) -> Iterator[dict[str, Any]]:
+    """The records that are the values, `named` as in `decode_datum`; raises MalformedBaseFile."""
     parsed = codec_schema(schema)
     for entry in entries:
         try:
-            record = decode_datum(entry.value, parsed)
+            record: dict[str, Any] = decode_datum(entry.value, parsed, named=named)
             if record.get(KEY_FIELD) == "":
                 record[KEY_FIELD] = entry.row.decode()
         except DAMAGE as error:

@@ -5,19 +5,15 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyarrow import orc
 
-from hudi_reference.errors import MalformedBaseFile
-from hudi_reference.files.inspection.kind import WORDS, KnownFile
+from hudi_reference.files.footer import FILTER_TYPE, MAX_KEY, MIN_KEY
+from hudi_reference.files.inspection.kind import KnownFile
 from hudi_reference.files.missing import missing
-from hudi_reference.files.orc import read_orc
-from hudi_reference.files.parquet import read_parquet
+from hudi_reference.files.orc import opened_orc, read_orc
+from hudi_reference.files.parquet import opened_parquet, read_parquet
 
-BLOOM_FILTER = "org.apache.hudi.bloomfilter"
-BLOOM_TYPE = "hoodie_bloom_filter_type_code"
-MIN_KEY, MAX_KEY = "hoodie_min_record_key", "hoodie_max_record_key"
 #: The entries of a footer that are Apache Hudi's, without the filter itself.
-FOOTER_KEYS = (MIN_KEY, MAX_KEY, BLOOM_TYPE)
+FOOTER_KEYS = (MIN_KEY, MAX_KEY, FILTER_TYPE)
 
 
 @dataclass(frozen=True)
@@ -56,28 +52,25 @@ class InspectedBase:
 def inspect_base(file: KnownFile) -> InspectedBase:
     """The footer of a base file. Raises MissingDataFile, MalformedBaseFile."""
     try:
-        with file.storage.open(file.path) as source:
-            return _parquet(file, source) if file.format == "parquet" else _orc(file, source)
+        return _parquet(file) if file.format == "parquet" else _orc(file)
     except FileNotFoundError as error:
         raise missing(file.path) from error
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise _malformed(file, error) from error
 
 
-def _parquet(file: KnownFile, source: pa.NativeFile) -> InspectedBase:
-    found = pq.ParquetFile(source)
-    footer = found.metadata
-    _check_columns(found)
-    groups = [footer.row_group(i) for i in range(footer.num_row_groups)]
-    codecs = sorted({group.column(i).compression for group in groups for i in range(group.num_columns)})
-    return InspectedBase(
-        file,
-        found.schema_arrow,
-        _texts(footer.metadata),
-        footer.created_by,
-        ", ".join(codecs),
-        tuple(Part(group.num_rows, group.total_byte_size) for group in groups),
-    )
+def _parquet(file: KnownFile) -> InspectedBase:
+    with opened_parquet(file.storage, file.path) as found:
+        footer = found.metadata
+        _check_columns(found)
+        groups = [footer.row_group(i) for i in range(footer.num_row_groups)]
+        codecs = sorted({group.column(i).compression for group in groups for i in range(group.num_columns)})
+        return InspectedBase(
+            file,
+            found.schema_arrow,
+            _texts(footer.metadata),
+            footer.created_by,
+            ", ".join(codecs),
+            tuple(Part(group.num_rows, group.total_byte_size) for group in groups),
+        )
 
 
 def _check_columns(found: pq.ParquetFile) -> None:
@@ -86,12 +79,12 @@ def _check_columns(found: pq.ParquetFile) -> None:
         next(found.iter_batches(batch_size=1, row_groups=[group]), None)
 
 
-def _orc(file: KnownFile, source: pa.NativeFile) -> InspectedBase:
-    found = orc.ORCFile(source)
-    first = found.schema.names[:1]
-    parts = tuple(Part(found.read_stripe(i, columns=first).num_rows, None) for i in range(found.nstripes))
-    writer = f"{found.writer} {found.software_version}".strip()
-    return InspectedBase(file, found.schema, _texts(found.metadata), writer, str(found.compression), parts)
+def _orc(file: KnownFile) -> InspectedBase:
+    with opened_orc(file.storage, file.path) as (found, _):
+        first = found.schema.names[:1]
+        parts = tuple(Part(found.read_stripe(i, columns=first).num_rows, None) for i in range(found.nstripes))
+        writer = f"{found.writer} {found.software_version}".strip()
+        return InspectedBase(file, found.schema, _texts(found.metadata), writer, str(found.compression), parts)
 
 
 def _texts(footer: Mapping[bytes, bytes] | None) -> dict[str, str]:
@@ -100,12 +93,3 @@ def _texts(footer: Mapping[bytes, bytes] | None) -> dict[str, str]:
 
 def _text(value: bytes | str) -> str:
     return value if isinstance(value, str) else value.decode("utf-8", "backslashreplace")
-
-
-def _malformed(file: KnownFile, error: Exception) -> MalformedBaseFile:
-    magics = {"parquet": "PAR1 at both ends and a footer", "orc": "ORC at both ends and a footer"}
-    return MalformedBaseFile(
-        f"not a whole {WORDS[file.format].partition(' ')[2]}",
-        rule="BF-002", path=file.path, expected=magics[file.format], found=str(error).splitlines()[0],
-        cure="restore the file, or roll the action back that wrote it",
-    )  # fmt: skip

@@ -188,7 +188,7 @@ def stored_deletes(block: Block) -> list[dict[str, Any]]:
 
 @implements("BLK-009")
 def _avro_deletes(data: memoryview) -> list[dict[str, Any]]:
-    record = decode_datum(data, DELETE_LIST, return_record_name=True)
+    record = decode_datum(data, DELETE_LIST, named=True)
     entries: list[dict[str, Any]] = record["deleteRecordList"]
     return entries
 
