@@ -2,9 +2,7 @@
 
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import urlsplit
 
 import typer
 
@@ -51,16 +49,10 @@ def inspect(
 
 
 def _is_file(uri: str) -> bool:
-    """Whether there is a file of the name; on an object store a folder is no object."""
-    if urlsplit(uri).scheme in ("", "file") or "://" not in uri:
-        from urllib.parse import unquote
-
-        return Path(unquote(urlsplit(uri).path) if uri.startswith("file:") else uri).is_file()
-    from hudi_reference.files.inspection.kind import locate
+    from hudi_reference.files.inspection.kind import is_file
 
     with telling_errors():
-        storage, path = locate(uri)
-        return bool(path) and storage.head(path) is not None
+        return is_file(uri)
 
 
 def _inspect_table(table: str, *, as_json: bool) -> None:

@@ -53,11 +53,6 @@ def check_inspection(found: Any) -> None:
     _check("table-inspection", found)
 
 
-def check_file_inspection(found: Any) -> None:
-    """Raise SchemaViolation unless `found` has the shape of `inspect FILE --json`."""
-    _check("file-inspection", found)
-
-
 def violation(name: str, value: Any) -> str | None:
     """What the schema `name` (file name without .json) finds wrong with `value`, in one line; None if it is right."""
     error = best_match(_validator(name).iter_errors(value))

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 
@@ -99,12 +97,13 @@ class Reference(Engine):
 
     def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
         """A table, or one file."""
-        if not _is_file(uri):
-            return self.inspect_table(uri)
         from hudi_conformance.engines.reference_files import inspect_file
+        from hudi_reference.files.inspection.kind import is_file
 
         with _in_terms_of_the_contract():
-            return inspect_file(uri, keys=keys, prefix=prefix)
+            if is_file(uri):
+                return inspect_file(uri, keys=keys, prefix=prefix)
+        return self.inspect_table(uri)
 
     def inspect_table(self, uri: str) -> dict[str, Any]:
         """Properties, timeline and file groups of a table."""
@@ -147,15 +146,6 @@ class Reference(Engine):
         with _in_terms_of_the_contract():
             instant: str = getattr(open_table(table), operation)(rows)
             return instant
-
-
-def _is_file(uri: str) -> bool:
-    """Whether `uri` is one file and no table: a folder, for which an object store keeps no object."""
-    parts = urlsplit(uri)
-    if parts.scheme == "file":
-        return Path(unquote(parts.path)).is_file()
-    name = parts.path.rpartition("/")[2]
-    return ".log." in name or name.endswith((".parquet", ".orc", ".hfile"))
 
 
 def _data_columns(rows: pa.Table) -> pa.Table:

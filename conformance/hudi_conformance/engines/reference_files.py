@@ -174,8 +174,8 @@ def entries(found: Iterable[Entry]) -> list[dict[str, str]]:
 
 def base_file(file: KnownFile, keys: Sequence[str] | None = None) -> dict[str, Any]:
     """A Parquet or ORC base file with all its rows."""
-    rows = inspect_base(file).rows() if file.name is None else read_base_file(file.storage, file.path)
     found = inspect_base(file)
+    rows = found.rows() if file.name is None else read_base_file(file.storage, file.path)
     shown: dict[str, Any] = {
         "format": file.format,
         "rows": json_rows(rows),

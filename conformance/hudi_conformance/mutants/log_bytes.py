@@ -332,5 +332,5 @@ def damaged_blocks_vanish(bug: Bug) -> None:
     bug.edit(
         reader._walk,
         "        yield block\n",
-        "        if not block.__class__.__name__.startswith('Corrupt'):\n            yield block\n",
+        "        if not isinstance(block, CorruptBlock):\n            yield block\n",
     )

@@ -135,7 +135,7 @@ def every_command_is_a_rollback(bug: Bug) -> None:
 @planted(breaks="BLK-011")
 def deletes_stand_before_rows(bug: Bug) -> None:
     """Writes the delete block of a batch before its data blocks."""
-    bug.edit(Writer.append_log_file, "_base_instant(found), places))", "_base_instant(found), places))[::-1]")
+    bug.edit(Writer.append_log_file, "found.base_file_instant, places))", "found.base_file_instant, places))[::-1]")
 
 
 @planted(breaks=("BLK-013", "LAY-021"))

@@ -36,6 +36,12 @@ class FileSlice:
     pending_compaction: bool = False
     missing: frozenset[str] = frozenset()
 
+    @property
+    def base_file_instant(self) -> str:
+        """The instant that wrote the base file; "" where there is none. A slice of a compaction to come has an instant, too."""
+        parsed = parse_data_file_name(self.base_file or "")
+        return parsed.instant if isinstance(parsed, BaseFileName) else ""
+
     def path(self, name: str) -> str:
         """A file's path below the base path."""
         return join_path(self.partition, name)

@@ -12,7 +12,7 @@ from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.files.missing import missing
 from hudi_reference.files.positions import places_in
-from hudi_reference.layout.names import BaseFileName, parse_data_file_name, split_path
+from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import MergeMode
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply
 from hudi_reference.records.keys import record_keys
@@ -120,7 +120,7 @@ class SliceReader:
         held = {number: columns for number, block in enumerate(blocks) if (columns := held_columns(block)) is not None}
         places = []
         for block, batch in zip(blocks if self.by_position else (), batches, strict=False):
-            place = places_in(block, _instant_of(found.base_file), base_rows, len(batch))
+            place = places_in(block, found.base_file_instant, base_rows, len(batch))
             if place is None:
                 return Changes(batches, fields, held)
             places.append(place)
@@ -203,12 +203,6 @@ def held_columns(block: Block) -> frozenset[str] | None:
     if block.kind is BlockType.DELETE or block.header.get(HeaderKey.IS_PARTIAL, "").lower() != "true":
         return None
     return frozenset(field_names(parse_schema(block.header.get(HeaderKey.SCHEMA, ""), block.path)))
-
-
-def _instant_of(base_file: str | None) -> str:
-    """The instant that wrote a base file; "" for none."""
-    parsed = parse_data_file_name(base_file or "")
-    return parsed.instant if isinstance(parsed, BaseFileName) else ""
 
 
 @implements("LF-040", "LCP-003", "LCP-005")

@@ -17,7 +17,7 @@ from hudi_reference.errors import UnsupportedTableFeature
 from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.files.log.content import Delete
 from hudi_reference.files.log.write import BlockFormat, BlockWriter, EncodedBlock, roll_over
-from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name
+from hudi_reference.layout.names import BaseFileName, LogFileName, join_path
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply
 from hudi_reference.records.ordering import default_of, orderings_of, type_of
@@ -178,7 +178,7 @@ class Writer:
         ordered = changes if places is None else changes.take(pc.index_in(pa.array(places), value_set=changes.column(KEY)))
         stamped = stamp(ordered, self.commit.requested, number, found.file_id)
         rows, deletes = self._split(stamped, by_key)
-        blocks = list(self._blocks(rows, deletes, _base_instant(found), places))
+        blocks = list(self._blocks(rows, deletes, found.base_file_instant, places))
         first = LogFileName(found.file_id, self.commit.requested, 1, token)
         for name, parts in roll_over(first, blocks, self.logs.max_file_size):
             data = b"".join(part.data for part in parts)
@@ -247,11 +247,6 @@ class Writer:
             writes=rows.num_rows, size=len(data), **counts,
         )  # fmt: skip
         self.commit.add_file(str(name), data, stat)
-
-
-def _base_instant(found: FileSlice) -> str:
-    parsed = parse_data_file_name(found.base_file or "")
-    return parsed.instant if parsed is not None else ""
 
 
 def _cut(rows: pa.Table, size: int) -> Iterator[pa.Table]:

@@ -54,6 +54,14 @@ def locate(uri: str | Path) -> tuple[Storage, str]:
     return storage_of(folder or ("/" if text.startswith("/") else ".")), unquote(name) if is_file_uri else name
 
 
+def is_file(uri: str) -> bool:
+    """Whether there is one file at `uri`, and no folder: for those an object store keeps no object."""
+    if "://" in uri and not urlsplit(uri).path.strip("/"):
+        return False  # a whole bucket
+    storage, path = locate(uri)
+    return path not in ("", ".", "..") and storage.head(path) is not None
+
+
 def identify(storage: Storage, path: str) -> KnownFile:
     """What the file at `path` is.
 
