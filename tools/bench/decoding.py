@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from tools.bench import tables
 from tools.bench.workers import Worker
+from tools.corpus.avro_bytes import long
 
 from hudi_reference.files.log.block import BlockType, HeaderKey, encode_block
 from hudi_reference.files.log.content import encode_rows
@@ -56,7 +57,7 @@ def _write(folder: Path, rows: int) -> None:
             content = encode_rows(with_meta(tables.rows(part, part + 1000, 3), schema), schema)
             log.write(encode_block(BlockType.AVRO_DATA, header, content))
             body = _without_lengths(content)
-            container.write(_varint(len(part)) + _varint(len(body)) + body + bytes(16))
+            container.write(long(len(part)) + long(len(body)) + body + bytes(16))
 
 
 def with_meta(rows: pa.Table, schema: AvroSchema) -> pa.Table:
@@ -84,15 +85,7 @@ def _without_lengths(content: bytes) -> bytes:
 
 def _container_head(schema: AvroSchema) -> bytes:
     entries = (b"avro.schema", json.dumps(schema).encode(), b"avro.codec", b"null")
-    return b"Obj\x01" + _varint(2) + b"".join(_varint(len(text)) + text for text in entries) + b"\0" + bytes(16)
-
-
-def _varint(number: int) -> bytes:
-    zigzag, out = number << 1, bytearray()
-    while zigzag > 0x7F:
-        out.append(zigzag & 0x7F | 0x80)
-        zigzag >>= 7
-    return bytes([*out, zigzag])
+    return b"Obj\x01" + long(2) + b"".join(long(len(text)) + text for text in entries) + b"\0" + bytes(16)
 
 
 def _in_turn(engines: tuple[str, ...], task: dict[str, Any], rounds: int) -> dict[str, float]:

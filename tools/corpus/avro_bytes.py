@@ -22,7 +22,7 @@ META_COLUMNS = (
 
 def long(number: int) -> bytes:
     """An int or long: zigzag, then seven bits a byte, low bits first."""
-    zigzag, out = (number << 1) ^ (number >> 63), bytearray()
+    zigzag, out = number << 1 if number >= 0 else ~(number << 1), bytearray()
     while zigzag > 0x7F:
         out.append(zigzag & 0x7F | 0x80)
         zigzag >>= 7

@@ -9,6 +9,7 @@ import pyarrow as pa
 from pyarrow import orc
 from tools.corpus.avro_bytes import META_COLUMNS, plain
 from tools.corpus.case import FileCase, Variant, distinct
+from tools.corpus.hfile_bytes import counted, varint
 from tools.corpus.hfile_damage import put
 from tools.corpus.log_bytes import FILE_ID, Json, at
 from tools.corpus.log_damage import patch
@@ -59,18 +60,10 @@ def with_entries(data: bytes, entries: Mapping[str, str]) -> bytes:
     """An uncompressed ORC file with these entries at the end of its footer, whose length is in the postscript behind it."""
     script = data[-1 - data[-1] : -1]
     length, width = _varint_at(script, 1)
-    pairs = (b"\x0a" + _counted(key.encode()) + b"\x12" + _counted(value.encode()) for key, value in entries.items())
-    added = b"".join(b"\x2a" + _counted(pair) for pair in pairs)
-    longer = script[:1] + _varint(length + len(added)) + script[1 + width :]
+    pairs = (b"\x0a" + counted(key.encode()) + b"\x12" + counted(value.encode()) for key, value in entries.items())
+    added = b"".join(b"\x2a" + counted(pair) for pair in pairs)
+    longer = script[:1] + varint(length + len(added)) + script[1 + width :]
     return data[: -1 - len(script)] + added + longer + bytes([len(longer)])
-
-
-def _varint(number: int) -> bytes:
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    return bytes([*out, number])
 
 
 def _varint_at(data: bytes, place: int) -> tuple[int, int]:
@@ -82,10 +75,6 @@ def _varint_at(data: bytes, place: int) -> tuple[int, int]:
         width += 1
         if byte < 0x80:
             return number, width
-
-
-def _counted(value: bytes) -> bytes:
-    return _varint(len(value)) + value
 
 
 def of(case_name: str, extension: str, content: bytes, rows: Sequence[Json], **more: Any) -> FileCase:

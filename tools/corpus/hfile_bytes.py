@@ -225,13 +225,13 @@ NUMBERS = {
 
 def trailer(fields: Mapping[str, int], shape: Shape) -> bytes:
     """The trailer of 4096 bytes; a field that is missing in `fields` is left out."""
-    parts = [bytes([NUMBERS[name] << 3]) + _varint(value) for name, value in fields.items() if name != "codec"]
-    parts.append(bytes([11 << 3 | 2]) + _counted(COMPARATOR))
+    parts = [bytes([NUMBERS[name] << 3]) + varint(value) for name, value in fields.items() if name != "codec"]
+    parts.append(bytes([11 << 3 | 2]) + counted(COMPARATOR))
     if "codec" in fields:
-        parts.append(bytes([12 << 3]) + _varint(fields["codec"]))
+        parts.append(bytes([12 << 3]) + varint(fields["codec"]))
     if shape.unknown_trailer_field:
-        parts.append(_varint(100 << 3 | 2) + _counted(b"of a later release"))
-    return (TRAILER + _counted(b"".join(parts))).ljust(4092, b"\x00") + bytes([shape.minor, 0, 0, 3])
+        parts.append(varint(100 << 3 | 2) + counted(b"of a later release"))
+    return (TRAILER + counted(b"".join(parts))).ljust(4092, b"\x00") + bytes([shape.minor, 0, 0, 3])
 
 
 def _root_entry(entry: tuple[int, int, bytes]) -> bytes:
@@ -240,15 +240,17 @@ def _root_entry(entry: tuple[int, int, bytes]) -> bytes:
 
 
 def _info_payload(info: Mapping[str, bytes]) -> bytes:
-    pairs = (b"\x0a" + _counted(name.encode()) + b"\x12" + _counted(value) for name, value in info.items())
-    return b"PBUF" + _counted(b"".join(b"\x0a" + _counted(pair) for pair in pairs))
+    pairs = (b"\x0a" + counted(name.encode()) + b"\x12" + counted(value) for name, value in info.items())
+    return b"PBUF" + counted(b"".join(b"\x0a" + counted(pair) for pair in pairs))
 
 
-def _counted(value: bytes) -> bytes:
-    return _varint(len(value)) + value
+def counted(value: bytes) -> bytes:
+    """Bytes behind their number."""
+    return varint(len(value)) + value
 
 
-def _varint(number: int) -> bytes:
+def varint(number: int) -> bytes:
+    """A number of protobuf: seven bits a byte, low bits first."""
     out = bytearray()
     while number > 0x7F:
         out.append(number & 0x7F | 0x80)

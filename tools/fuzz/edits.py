@@ -6,7 +6,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from tools.fuzz.leaves import Explode, json_text, zigzag
+from tools.corpus.avro_bytes import long
+from tools.fuzz.leaves import Explode, json_text
 
 #: Numbers on which decoders stumble.
 NUMBERS = (
@@ -87,7 +88,7 @@ def _overwrite(data: bytes, random: Random) -> bytes:
     width = random.choice("bhiq")
     size = struct.calcsize(width)
     wrapped = (number + (1 << 8 * size - 1)) % (1 << 8 * size) - (1 << 8 * size - 1)
-    new = random.choice((struct.pack(">" + width, wrapped), struct.pack("<" + width, wrapped), zigzag(number)))
+    new = random.choice((struct.pack(">" + width, wrapped), struct.pack("<" + width, wrapped), long(number)))
     return data[:at] + new + data[at + len(new) :]
 
 

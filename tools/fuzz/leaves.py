@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from tools.corpus.avro_bytes import long
+
 from hudi_reference.errors import HudiError
 
 Build = Callable[[Sequence[bytes]], bytes]
@@ -176,7 +178,7 @@ def container(data: bytes) -> Parts | None:
     leaves = (
         reader.metadata["avro.schema"].encode(),
         reader.codec.encode(),
-        zigzag(block.num_records),
+        long(block.num_records),
         block.bytes_.getvalue(),
     )
     return Parts(leaves, _join_container)
@@ -187,17 +189,8 @@ def _join_container(leaves: Sequence[bytes]) -> bytes:
     if codec == b"deflate":
         body = zlib.compress(body, 6)[2:-4]
     entries = (b"avro.schema", schema, b"avro.codec", codec)
-    head = b"Obj\x01" + zigzag(2) + b"".join(zigzag(len(text)) + text for text in entries) + b"\0"
-    return head + bytes(16) + count + zigzag(len(body)) + body + bytes(16)
-
-
-def zigzag(number: int) -> bytes:
-    """An Avro long."""
-    number, out = number << 1 if number >= 0 else ~(number << 1), bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    return bytes([*out, number])
+    head = b"Obj\x01" + long(2) + b"".join(long(len(text)) + text for text in entries) + b"\0"
+    return head + bytes(16) + count + long(len(body)) + body + bytes(16)
 
 
 def base64_text(data: bytes) -> Parts | None:
