@@ -3,7 +3,6 @@
 import datetime as dt
 import json
 import subprocess
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
@@ -11,9 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from hudi_conformance import engines
 from hudi_conformance.contract import EngineError, Query, Refused, TableSpec
-from hudi_conformance.contract.client import Client
 from hudi_conformance.engines import environments
 
 pytestmark = [pytest.mark.apache_hudi, pytest.mark.slow]
@@ -65,14 +62,6 @@ def spec(**changes: object) -> TableSpec:
     """A merge-on-read table of one partition field that orders by ts."""
     usual = {"name": "t", "type": "MERGE_ON_READ", "schema": SCHEMA, "record_key": ("id",), "partition": ("p",)}
     return TableSpec(**({**usual, "ordering": ("ts",)} | changes))
-
-
-@pytest.fixture(scope="module", params=["1.0.2", "1.2.0"])
-def hudi(request) -> Iterator[Client]:
-    info = engines.find(f"apache-hudi@{request.param}")
-    limits = {"start_timeout": info.start_timeout, "message_timeout": info.message_timeout}
-    with Client(info.name, info.starter(lambda _: None), **limits) as client:
-        yield client
 
 
 @pytest.fixture

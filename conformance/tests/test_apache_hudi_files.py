@@ -2,7 +2,6 @@
 
 import base64
 import random
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -10,7 +9,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from hudi_conformance import engines
 from hudi_conformance.contract import EngineError, Query, Refused, TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.engines.reference import Reference
@@ -80,14 +78,6 @@ def rows(count: int, seed: int = 1) -> pa.Table:
             meta | {"id": key, "key": key} | {n: make() if chance.random() < 0.75 else None for n, make in some.items()}
         )
     return pa.Table.from_pylist(made, schema=arrow_schema(SCHEMA))
-
-
-@pytest.fixture(scope="module", params=["1.0.2", "1.2.0"])
-def hudi(request) -> Iterator[Client]:
-    info = engines.find(f"apache-hudi@{request.param}")
-    limits = {"start_timeout": info.start_timeout, "message_timeout": info.message_timeout}
-    with Client(info.name, info.starter(lambda _: None), **limits) as client:
-        yield client
 
 
 def both(hudi: Client, file: Path, **asked) -> tuple[dict, dict]:

@@ -6,8 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_conformance.engines.avro_values import canonical_record
-from hudi_conformance.rows import canonical
-from hudi_conformance.values import declared_by
+from hudi_conformance.values import declared_by, from_arrow
 from hudi_reference.errors import MalformedLogBlock
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.bloom import decode_filter
@@ -105,11 +104,15 @@ def header_name(number: int) -> str:
     return HeaderKey(number).name if number in HeaderKey.__members__.values() else str(number)
 
 
-def json_rows(rows: "pa.Table | Records") -> list[dict[str, Any]]:
-    """Rows as canonical values, in stored order; of a union of records the value of its branch."""
+def json_rows(rows: "pa.Table | Records", most: int | None = None) -> list[dict[str, Any]]:
+    """The first rows, all if `most` is None, as canonical values, in stored order; of a union of records the value of its
+    branch.
+    """
     if isinstance(rows, Records):
-        return [canonical_record(value, rows.schema) for value in rows.values]
-    return canonical(rows, {field.name: declared_by(field.type) for field in rows.schema})
+        return [canonical_record(value, rows.schema) for value in rows.values[:most]]
+    head = rows.slice(0, most)
+    columns = {f.name: [from_arrow(v, declared_by(f.type)) for v in head.column(i)] for i, f in enumerate(head.schema)}
+    return [{name: values[i] for name, values in columns.items()} for i in range(head.num_rows)]
 
 
 def delete(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,12 +6,13 @@ import pyarrow as pa
 from rich.console import Console
 from rich.text import Text
 
+from hudi_conformance.engines.reference_files import json_rows
 from hudi_conformance.showing.bloom import show_bloom
 from hudi_conformance.showing.damage import show_bytes
 from hudi_conformance.showing.hexdump import Stretch
 from hudi_conformance.showing.hfile import show_error
 from hudi_conformance.showing.page import DIM, Fact, counted, facts, heading, shortened, title
-from hudi_conformance.showing.rows import first_rows, show_rows
+from hudi_conformance.showing.rows import show_rows
 from hudi_reference.errors import HudiError
 from hudi_reference.files.footer import FILTER, FILTER_TYPE
 from hudi_reference.files.inspection.base import FOOTER_KEYS, InspectedBase, inspect_base
@@ -26,7 +27,7 @@ def show_base(console: Console, file: KnownFile, most: int, keys: Sequence[str] 
     """The page of a base file with its first `most` rows; what a reader must refuse it for, if it must."""
     try:
         found = inspect_base(file)
-        first = first_rows(found.rows(), most)
+        first = json_rows(found.rows(), most)
     except HudiError as error:
         heading(console, file, "damaged")
         show_error(console, error)

@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hudi_conformance.engines.reference_files import BLOCKS, delete, header_name
+from hudi_conformance.engines.reference_files import BLOCKS, delete, header_name, json_rows
 from hudi_conformance.showing.bar import Span, bar
 from hudi_conformance.showing.damage import show_corrupt, show_refused, show_undecoded
 from hudi_conformance.showing.metadata_records import described_entries
 from hudi_conformance.showing.page import DIM, WRONG, Fact, counted, facts, heading, place, shortened
-from hudi_conformance.showing.rows import Row, first_rows, show_rows
+from hudi_conformance.showing.rows import Row, show_rows
 from hudi_reference.errors import HudiError
 from hudi_reference.files.hfile.reader import hfile_of
 from hudi_reference.files.inspection.kind import KnownFile
@@ -101,7 +101,7 @@ def _first_rows(found: InspectedBlock, most: int) -> Sequence[Row]:
         block = found.block
         hfile = hfile_of(block.content, block.path, block.content_offset)
         return described_entries(hfile, found.rows.schema, block.path, most)
-    return first_rows(found.rows, most)
+    return json_rows(found.rows, most)
 
 
 def _delete_row(entry: Mapping[str, Any]) -> dict[str, Any]:

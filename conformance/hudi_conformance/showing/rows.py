@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 from rich.console import Console
@@ -11,8 +10,6 @@ from rich.table import Table
 from rich.text import Text
 
 from hudi_conformance.showing.page import DIM, counted
-from hudi_conformance.values import declared_by, from_arrow
-from hudi_reference.files.inspection.records import Records
 
 #: The longest value of a cell in a table, and of one in a row that is printed alone.
 _LONGEST, _LONGEST_ALONE = 40, 200
@@ -33,17 +30,6 @@ def show_rows(
     if total > len(rows):
         more = counted(total - len(rows), f"more {word}") if rows else counted(total, word)
         console.print(Text(f"{' ' * indent}... {more}", style=DIM))
-
-
-def first_rows(rows: Any, most: int) -> list[dict[str, Any]]:
-    """The first rows of a decoded content as canonical values, no others touched."""
-    if isinstance(rows, Records):
-        from hudi_conformance.engines.avro_values import canonical_record
-
-        return [canonical_record(value, rows.schema) for value in islice(rows.values, most)]
-    head = rows.slice(0, most)
-    columns = {f.name: [from_arrow(v, declared_by(f.type)) for v in head.column(i)] for i, f in enumerate(rows.schema)}
-    return [{name: values[i] for name, values in columns.items()} for i in range(head.num_rows)]
 
 
 def cell(value: Any, longest: int) -> Text:

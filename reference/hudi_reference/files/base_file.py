@@ -11,9 +11,8 @@ import pyarrow as pa
 from hudi_reference.errors import MalformedBaseFile, UnsupportedFileFormat
 from hudi_reference.files.bloom import FilterType
 from hudi_reference.files.footer import BaseFileFooter, footer_of
+from hudi_reference.files.formats import END, HEAD, format_of
 from hudi_reference.files.hfile.base import encode_hfile_base, read_hfile_base, read_hfile_footer
-from hudi_reference.files.hfile.trailer import MAGIC as TRAILER_MAGIC
-from hudi_reference.files.hfile.trailer import SIZE as TRAILER_SIZE
 from hudi_reference.files.missing import missing
 from hudi_reference.files.orc import encode_orc, read_orc, read_orc_footer
 from hudi_reference.files.parquet import encode_parquet, read_parquet, read_parquet_footer
@@ -68,7 +67,7 @@ def _by_extension(storage: Storage, path: str, how: Mapping[str, Callable[..., R
         raise missing(path) from error
     except MalformedBaseFile as error:
         found = _format_of(storage, path)
-        if found in (None, extension):
+        if found == extension or found not in BASE_EXTENSIONS:
             raise
         raise MalformedBaseFile(
             "the content is of another format than the extension says", rule="BF-010", path=path,
@@ -77,10 +76,6 @@ def _by_extension(storage: Storage, path: str, how: Mapping[str, Callable[..., R
 
 
 def _format_of(storage: Storage, path: str) -> str | None:
-    """The extension that the content should have, None if it is of no known format."""
+    """The format that the content has, None if it is none that is known."""
     info = storage.head(path)
-    if info is None:
-        return None
-    beginning, end = storage.get(path, 0, 4), storage.get(path, max(0, info.size - TRAILER_SIZE), len(TRAILER_MAGIC))
-    marks = {"parquet": beginning == b"PAR1", "orc": beginning[:3] == b"ORC", "hfile": end == TRAILER_MAGIC}
-    return next((extension for extension, is_there in marks.items() if is_there), None)
+    return None if info is None else format_of(storage.get(path, 0, HEAD), storage.get(path, max(0, info.size - END), END))

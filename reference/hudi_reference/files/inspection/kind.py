@@ -2,27 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from hudi_reference.errors import UnsupportedFileFormat
-from hudi_reference.files.hfile.block import BlockType
-from hudi_reference.files.hfile.trailer import MAGIC as HFILE_TRAILER
-from hudi_reference.files.hfile.trailer import SIZE as TRAILER_SIZE
-from hudi_reference.files.log.block import MAGIC as LOG_BLOCK
+from hudi_reference.files.formats import END, HEAD, Format, format_of
 from hudi_reference.files.missing import missing
 from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_reference.storage import Storage, storage_of
 
-Format = Literal["log", "hfile", "parquet", "orc"]
-
-#: A file's first bytes by format.
-HEADS: dict[bytes, Format] = {
-    LOG_BLOCK: "log",
-    b"PAR1": "parquet",
-    b"ORC": "orc",
-    **{kind.value: "hfile" for kind in BlockType},
-}
 #: The formats in words.
 WORDS: dict[Format, str] = {"log": "a log file", "hfile": "an HFile", "parquet": "a Parquet file", "orc": "an ORC file"}
 
@@ -71,10 +58,9 @@ def identify(storage: Storage, path: str) -> KnownFile:
     info = storage.head(path)
     if info is None:
         raise missing(path)
-    head = storage.get(path, 0, 8)
-    tail = storage.get(path, max(0, info.size - TRAILER_SIZE), TRAILER_SIZE)
+    head, tail = storage.get(path, 0, HEAD), storage.get(path, max(0, info.size - END), END)
     name = parse_data_file_name(path.rpartition("/")[2])
-    found = _format(head, tail) or said_by(name)
+    found = format_of(head, tail) or said_by(name)
     if found is None:
         raise UnsupportedFileFormat(
             "no file of the format", rule="BF-010", path=path, offset=0,
@@ -93,15 +79,3 @@ def said_by(name: BaseFileName | LogFileName | None) -> Format | None:
         return "log"
     formats: dict[str, Format] = {"parquet": "parquet", "orc": "orc", "hfile": "hfile"}
     return formats[name.extension]
-
-
-def _format(head: bytes, tail: bytes) -> Format | None:
-    """By the first bytes; by the last ones where the first are damaged."""
-    for magic, found in HEADS.items():
-        if head.startswith(magic):
-            return found
-    if tail.startswith(HFILE_TRAILER) and len(tail) == TRAILER_SIZE:
-        return "hfile"
-    if tail.endswith(b"PAR1"):
-        return "parquet"
-    return "orc" if tail[-4:-1] == b"ORC" else None
