@@ -58,7 +58,7 @@ def _decoded(schema: AvroSchema, data: memoryview | bytes, count: int) -> pa.Tab
     import polars
 
     try:
-        return polars.read_avro(io.BytesIO(_container(schema, data, count))).to_arrow()
+        return polars.read_avro(_Joined(_container(schema, data, count))).to_arrow()
     except BaseException as error:  # the reader's panic is no Exception
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
@@ -84,10 +84,37 @@ def _holds_decimal(kind: pa.DataType) -> bool:
     return bool(pt.is_nested(kind)) and any(_holds_decimal(kind.field(i).type) for i in range(kind.num_fields))
 
 
-def _container(schema: AvroSchema, body: memoryview | bytes, count: int) -> bytes:
+def _container(schema: AvroSchema, body: memoryview | bytes, count: int) -> list[memoryview]:
     text = json.dumps(schema).encode()
     head = b"Obj\x01" + _varint(2) + _text(b"avro.schema") + _text(text) + _text(b"avro.codec") + _text(b"null") + b"\x00"
-    return b"".join((head, _SYNC, _varint(count), _varint(len(body)), body, _SYNC))
+    parts = (head + _SYNC + _varint(count) + _varint(len(body)), body, _SYNC)
+    return [memoryview(part) for part in parts]
+
+
+class _Joined(io.RawIOBase):
+    """A file of these parts, one behind the other, without a copy of them all."""
+
+    def __init__(self, parts: list[memoryview]) -> None:
+        self._parts = parts
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def read(self, size: int = -1, /) -> bytes:
+        """At most `size` bytes, of one part; none at the end."""
+        while self._parts and not self._parts[0]:
+            del self._parts[0]
+        if not self._parts:
+            return b""
+        part = self._parts[0]
+        found = bytes(part if size < 0 else part[:size])
+        self._parts[0] = part[len(found) :]
+        self._position += len(found)
+        return found
 
 
 def _text(value: bytes) -> bytes:
