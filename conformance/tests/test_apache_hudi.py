@@ -253,7 +253,7 @@ hudi = ApacheHudiEngine(version)
 hudi.create(table, TableSpec.from_json(json.loads(description)))
 def write(key, ts, operation="upsert", **options):
     row = {"id": [key], "p": ["x"], "ts": pa.array([ts], pa.int64()), "n": pa.array([ts], pa.int32())}
-    return hudi.write(table, operation, pa.table(row), options)
+    return hudi.write(table, operation, pa.table(row), options=options)
 def actions():
     return [(i["action"], i["requested"]) for i in hudi.inspect(table)["timeline"]["completed"]]
 

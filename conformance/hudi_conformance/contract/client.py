@@ -20,7 +20,7 @@ from hudi_conformance.contract.errors import (
     SlowStart,
     WrongId,
 )
-from hudi_conformance.contract.messages import PROTOCOL, Hello, Operation, Query, TableSpec
+from hudi_conformance.contract.messages import PROTOCOL, Hello, Operation, Phase, Query, Service, TableSpec
 from hudi_conformance.contract.process import GRACE
 from hudi_conformance.contract.validation import SchemaViolation, check_answer, check_message
 
@@ -85,18 +85,35 @@ class Client:
         """An empty table at `table`."""
         self._ask("create", table=table, spec=spec.to_json())
 
-    def write(self, table: str, operation: Operation, rows: pa.Table) -> str:
+    def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit; the requested time of its instant."""
         path = Path(self._folder.name) / f"{self._last_id + 1}.arrow"
         write_rows(rows, path)
         try:
-            done = self._ask("write", table=table, operation=operation, rows=str(path))["done"]
+            further = {"options": dict(options)} if options else {}
+            done = self._ask("write", table=table, operation=operation, rows=str(path), **further)["done"]
         finally:
             path.unlink()
         if "instant" not in done:
             raise self._fault("done.answer: an answer to write names the instant of the commit")
         instant: str = done["instant"]
         return instant
+
+    def service(
+        self,
+        table: str,
+        service: Service,
+        *,
+        phase: Phase = "run",
+        instant: str | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> str | None:
+        """One table service; the requested time of its action, None where there was nothing to do."""
+        asked = {"instant": instant, "options": dict(options) if options else None}
+        given = {name: value for name, value in asked.items() if value is not None}
+        done = self._ask("service", table=table, service=service, phase=phase, **given)["done"]
+        found: str | None = done.get("instant")
+        return found
 
     def close(self, grace: float = GRACE) -> bool:
         """End the engine; whether it ended by itself in `grace` seconds. The client can't be used afterwards."""

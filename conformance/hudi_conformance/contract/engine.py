@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_conformance.contract.errors import Refused
-from hudi_conformance.contract.messages import Hello, Operation, Query, TableSpec
+from hudi_conformance.contract.messages import Hello, Operation, Phase, Query, Service, TableSpec
 
 
 class Engine:
@@ -40,12 +40,28 @@ class Engine:
         """An empty table at `table`."""
         raise Refused("create", "this engine does not write")
 
-    def write(self, table: str, operation: Operation, rows: pa.Table) -> str:
+    def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit; the requested time of its instant.
 
-        For `delete`, `rows` hold at least key and partition columns.
+        For `delete`, `rows` hold at least key and partition columns. `options` are settings of the writer by Hudi's names.
         """
         raise Refused(f"write.{operation.replace('_', '-')}", "this engine does not write")
+
+    def service(
+        self,
+        table: str,
+        service: Service,
+        *,
+        phase: Phase = "run",
+        instant: str | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> str | None:
+        """One table service; the requested time of its action, None where there was nothing to do.
+
+        `instant` is what is rolled back, protected or restored to; with phase `execute` the requested time of the plan.
+        `options` are settings by Hudi's names (`hoodie.clean.commits.retained`); `{"delete": "true"}` removes a savepoint.
+        """
+        raise Refused(f"service.{service}", "this engine does not run it")
 
     def close(self) -> None:
         """Free what the engine holds; called once, after the last message."""

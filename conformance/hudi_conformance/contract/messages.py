@@ -51,6 +51,10 @@ FEATURES: dict[str, str] = {
     "inspect.hfile": "entries, meta blocks and file info of one HFile",
     "inspect.base-file": "rows and footer of one base file",
     "inspect.bloom-filter": "which keys the bloom filter of one base file may hold",
+    "inspect.instant": "what the file of an action in one state says",
+    "inspect.history-file": "the actions in one file of the timeline history",
+    "inspect.manifest": "the live files of the timeline history",
+    "inspect.properties": "the entries of one properties file, and whether its checksum is right",
     "create": "make an empty table",
     "write.insert": "append rows without looking keys up",
     "write.upsert": "insert new keys, merge known ones",
@@ -103,6 +107,9 @@ FEATURES: dict[str, str] = {
 
 QueryKind = Literal["snapshot", "read-optimized", "as-of", "incremental", "cdc"]
 Operation = Literal["insert", "upsert", "delete", "bulk_insert"]
+Service = Literal["compaction", "log-compaction", "clustering", "clean", "rollback", "savepoint", "restore", "index", "archive"]
+#: A service publishes its plan, carries out a plan that is there, or does both.
+Phase = Literal["run", "schedule", "execute"]
 
 
 @dataclass(frozen=True)

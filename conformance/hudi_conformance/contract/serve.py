@@ -131,8 +131,15 @@ def _create(engine: Engine, message: Message) -> Answer:
 
 
 def _write(engine: Engine, message: Message) -> Answer:
-    instant = engine.write(message["table"], message["operation"], read_rows(message["rows"]))
+    further = {"options": message["options"]} if "options" in message else {}
+    instant = engine.write(message["table"], message["operation"], read_rows(message["rows"]), **further)
     return {"done": {"instant": instant}}
+
+
+def _service(engine: Engine, message: Message) -> Answer:
+    given = {name: message[name] for name in ("phase", "instant", "options") if name in message}
+    instant = engine.service(message["table"], message["service"], **given)
+    return {"done": {} if instant is None else {"instant": instant}}
 
 
 _WORK: dict[str, Callable[[Engine, Message], Answer]] = {
@@ -141,4 +148,5 @@ _WORK: dict[str, Callable[[Engine, Message], Answer]] = {
     "compute": _compute,
     "create": _create,
     "write": _write,
+    "service": _service,
 }

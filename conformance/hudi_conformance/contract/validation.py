@@ -21,6 +21,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "compute": ("value", "refused", "error"),
     "create": ("done", "refused", "conflict", "error"),
     "write": ("done", "refused", "conflict", "error"),
+    "service": ("done", "refused", "conflict", "error"),
     "bye": (),
 }
 

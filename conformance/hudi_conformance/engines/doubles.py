@@ -102,10 +102,10 @@ class DropsNulls(Double):
 class LosesWrites(Double):
     """Writes into a copy of the table and says that it is done."""
 
-    def write(self, table: str, operation: Operation, rows: pa.Table) -> str:
+    def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """The instant of a commit that is gone when the answer arrives."""
         with distorted(table, lambda _: None) as copy:
-            return super().write(copy, operation, rows)
+            return super().write(copy, operation, rows, options=options)
 
 
 class Misreads(Double):
@@ -161,7 +161,7 @@ class AlwaysRefuses(Double):
         """Refused."""
         raise Refused("create", "not today")
 
-    def write(self, table: str, operation: Operation, rows: pa.Table) -> str:
+    def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """Refused."""
         raise Refused(f"write.{operation.replace('_', '-')}", "not today")
 

@@ -139,7 +139,7 @@ class Reference(Engine):
                 properties=dict(spec.properties),
             )
 
-    def write(self, table: str, operation: Operation, rows: pa.Table) -> str:
+    def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit of rows or keys."""
         from hudi_reference import open_table
 

@@ -3,7 +3,7 @@
 `python -m hudi_conformance.engines.spark` speaks the contract's protocol.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -55,10 +55,12 @@ class SparkEngine(Reference):
                 rows = hudi_spark.read(self.spark, table, columns=columns, **chosen).toArrow()
             return conform(rows, pa.schema([stored.field(name) for name in columns]), "result")
 
-    def write(self, table: str, operation: Operation, rows: pa.Table) -> str:
+    def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit of a DataFrame in one piece: the rows of a message are few, and each piece makes files of its own."""
         import hudi_spark
 
+        if options:
+            raise Refused(f"write.{operation.replace('_', '-')}", f"no settings of a writer: {', '.join(options)}")
         with _in_terms_of_the_contract():
             instant: str = getattr(hudi_spark, operation)(self.spark.createDataFrame(rows).coalesce(1), table)
             return instant

@@ -96,7 +96,7 @@ class ApacheHudiEngine(Engine):
         with in_contract_words():
             tables.create(self.session, tables.local(table), spec)
 
-    def write(self, table: str, operation: str, rows: pa.Table, options: Mapping[str, str] | None = None) -> str:
+    def write(self, table: str, operation: str, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit; `options` are further options of the datasource, for recipes of golden tables."""
         table = self._admit(table, writing=True)
         with in_contract_words():
