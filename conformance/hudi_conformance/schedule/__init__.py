@@ -1,0 +1,1 @@
+"""Programs against storage, one request after the other: processes that die between two requests."""

@@ -1,0 +1,43 @@
+"""The storage that stops: every prefix of a program's changes, once."""
+
+from hudi_conformance.schedule.crash import CrashingStorage, copy_of, crashes
+from hudi_reference.storage import MemoryStorage
+
+
+def program(storage):
+    storage.list()
+    storage.create("a", b"1")
+    storage.get("a")
+    storage.put("b", b"2")
+    storage.delete("a")
+
+
+def test_every_prefix_of_the_changes_is_left_once():
+    """States after 0, 1, 2 and 3 changes; only the last one is an end; what was there before stays."""
+    before = MemoryStorage()
+    before.put("z", b"0")
+    found = [(sorted(info.path for info in crash.storage.list()), crash.ended) for crash in crashes(before, program)]
+    assert found == [(["z"], False), (["a", "z"], False), (["a", "b", "z"], False), (["b", "z"], True)]
+    assert [info.path for info in before.list()] == ["z"], "the storage that was given is left alone"
+
+
+def test_no_handler_for_errors_survives_a_crash():
+    """A program that goes on after errors dies all the same."""
+
+    def stubborn(storage):
+        try:
+            storage.put("a", b"")
+        except Exception:  # noqa: BLE001
+            storage.put("b", b"")
+
+    first, last = crashes(MemoryStorage(), stubborn)
+    assert not first.ended and not first.storage.list()
+    assert last.ended and last.changes == ("put a",)
+
+
+def test_a_copy_is_of_its_own():
+    """Changes of the copy do not reach the original."""
+    storage = MemoryStorage()
+    storage.put("a", b"1")
+    CrashingStorage(copy_of(storage), 9).delete("a")
+    assert storage.get("a") == b"1"
