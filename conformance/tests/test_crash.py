@@ -27,7 +27,7 @@ def test_no_handler_for_errors_survives_a_crash():
     def stubborn(storage):
         try:
             storage.put("a", b"")
-        except Exception:  # noqa: BLE001
+        except Exception:
             storage.put("b", b"")
 
     first, last = crashes(MemoryStorage(), stubborn)
