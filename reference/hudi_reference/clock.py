@@ -1,7 +1,7 @@
 """The reference's only source of time."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
@@ -29,16 +29,23 @@ class SystemClock:
 
 @dataclass
 class ManualClock:
-    """A clock that moves by `step` milliseconds each time it is read: the same program, the same instants."""
+    """A clock that moves by `step` milliseconds each time it is read: the same program, the same instants.
+
+    The step is the time that passes until the next reading: who sleeps in between sleeps within it.
+    """
 
     time: int
     step: int = 1000
+    _ahead: int = field(default=0, init=False, repr=False)
 
     def now(self) -> int:
         """The time before the step."""
         self.time += self.step
+        self._ahead = self.step
         return self.time - self.step
 
     def sleep(self, milliseconds: int) -> None:
-        """Move the clock instead of waiting."""
-        self.time += milliseconds
+        """Move the clock instead of waiting, as far as it has not moved already."""
+        covered = min(milliseconds, self._ahead)
+        self._ahead -= covered
+        self.time += milliseconds - covered

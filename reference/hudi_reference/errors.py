@@ -192,6 +192,10 @@ class ClockBehindTimeline(Misuse):
     """The writer's clock is so far behind the newest instant that waiting for it makes no sense."""
 
 
+class LockNotHeld(Misuse):
+    """A lock is to be given up by somebody who does not hold it."""
+
+
 class InvalidRows(Misuse):
     """Rows to be written lack a key column, hold a null key, or do not fit the table's schema."""
 
@@ -206,3 +210,7 @@ class IncomparableOrdering(Misuse):
 
 class InstantExists(WriteConflict):
     """The instant was already created by another writer."""
+
+
+class LockNotObtained(WriteConflict):
+    """Another owner held the lock of the table for as long as one would wait."""

@@ -6,19 +6,20 @@ from hudi_reference.table import commit, create, rows, write
 from hudi_reference.table.commit import Commit
 from hudi_reference.table.write import Writer
 from hudi_reference.timeline import generator, metadata
+from hudi_reference.timeline.generator import TimeGenerator
 from hudi_reference.timeline.metadata import WriteStat
 
 
 @planted(breaks=("TT-002", "TT-009", "TT-004"))
 def times_of_the_clock_alone(bug: Bug) -> None:
     """Takes the clock's time whatever the timeline holds already."""
-    bug.edit(generator.next_time, "<= latest:", '<= "":')
+    bug.edit(TimeGenerator._read_later_than, "<= latest:", '<= "":')
 
 
 @planted(breaks=("TT-009", "TT-004"))
 def completion_times_are_not_looked_at(bug: Bug) -> None:
     """Takes a time that is later than every requested time, and not than every completion time."""
-    bug.edit(generator.next_time, 'max(i.requested, i.completion or "")', "i.requested")
+    bug.edit(generator.latest_time, 'max(i.requested, i.completion or "")', "i.requested")
 
 
 @planted(breaks=("TL-005", "TL-007"))

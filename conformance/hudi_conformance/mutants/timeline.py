@@ -63,9 +63,7 @@ def lowest_state_counts(bug: Bug) -> None:
 def completion_time_is_the_begin_time(bug: Bug) -> None:
     """Completes an action at the time at which it was requested."""
     bug.edit(
-        commit.Commit.complete,
-        "next_time(self.clock, timeline, utc=_is_utc(self.properties), after=self.requested)",
-        "self.requested",
+        commit.Commit.complete, "self._instant(State.COMPLETED, completion)", "self._instant(State.COMPLETED, self.requested)"
     )
 
 

@@ -11,12 +11,13 @@ from hudi_reference.ids import Ids
 from hudi_reference.layout.names import join_path
 from hudi_reference.layout.partitions import mark_partition
 from hudi_reference.layout.properties import TableProperties
+from hudi_reference.locks import held, new_owner
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.storage import ObjectExists, Storage
 from hudi_reference.table.file_groups import load_commit
 from hudi_reference.timeline.active import Timeline, load_timeline
-from hudi_reference.timeline.generator import next_time
+from hudi_reference.timeline.generator import TimeGenerator, latest_time
 from hudi_reference.timeline.instant import Instant
 from hudi_reference.timeline.metadata import WriteStat, write_commit_metadata
 from hudi_reference.timeline.states import State
@@ -50,12 +51,14 @@ class Commit:
 
         The completed file is the last object to be created: until then no reader sees anything of the write.
         """
-        timeline = load_timeline(self.storage, self.properties)
-        self._check_inflight(timeline)
-        self._check_conflicts(timeline)
-        completion = next_time(self.clock, timeline, utc=_is_utc(self.properties), after=self.requested)
-        content = write_commit_metadata(self.operation, self.stats, schema, self.ids.sync_marker())
-        _publish(self.storage, self.properties, self._instant(State.COMPLETED, completion), content)
+        times, owner = TimeGenerator.of(self.storage, self.properties, self.clock), new_owner(f"commit {self.requested}")
+        with held(times.lock, owner):
+            timeline = load_timeline(self.storage, self.properties)
+            self._check_inflight(timeline)
+            self._check_conflicts(timeline)
+            with times.drawn(max(latest_time(timeline), self.requested), owner) as completion:
+                content = write_commit_metadata(self.operation, self.stats, schema, self.ids.sync_marker())
+                _publish(self.storage, self.properties, self._instant(State.COMPLETED, completion), content)
         return self.requested
 
     def _check_inflight(self, timeline: Timeline) -> None:
@@ -68,7 +71,7 @@ class Commit:
 
     @implements("OCC-011", "OCC-013", "OCC-014", "OCC-019")
     def _check_conflicts(self, timeline: Timeline) -> None:
-        """No action that completed since the write began may have touched its file groups. Not atomic without a lock."""
+        """No action that completed since the write began may have touched its file groups. The lock is held meanwhile."""
         mine = {(stat.partition, stat.file_id) for stat in self.stats}
         for instant in set(timeline.commits).difference(self.seen.commits):
             other = load_commit(self.storage, self.properties, instant)
@@ -95,7 +98,7 @@ def begin(
     action with this time.
     """
     timeline = load_timeline(storage, properties)
-    requested = next_time(clock, timeline, utc=_is_utc(properties))
+    requested = TimeGenerator.of(storage, properties, clock).requested(latest_time(timeline))
     action = "deltacommit" if properties.is_merge_on_read else "commit"
     commit = Commit(storage, properties, clock, ids, operation, requested, action, seen or timeline)
     _publish(storage, properties, Instant(requested, action, State.REQUESTED), b"")
@@ -114,7 +117,3 @@ def _publish(storage: Storage, properties: TableProperties, instant: Instant, co
             "another writer has created this instant", rule="S3-002", path=path, expected="no such file",
             cure="begin the write again: it gets a new instant",
         ) from error  # fmt: skip
-
-
-def _is_utc(properties: TableProperties) -> bool:
-    return properties.get("hoodie.table.timeline.timezone") == "UTC"

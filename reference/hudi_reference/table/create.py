@@ -26,7 +26,7 @@ from hudi_reference.storage import ObjectExists, Storage, storage_of
 from hudi_reference.table.leftovers import leftover_files, remove_leftover_files
 from hudi_reference.table.table import Table
 from hudi_reference.table.write import DEFAULTS, LogOptions, write
-from hudi_reference.timeline.generator import format_time
+from hudi_reference.timeline.times import format_time
 
 
 class WritableTable(Table):
@@ -134,7 +134,7 @@ def _create(store: Storage, entries: Mapping[str, str], clock: Clock) -> TablePr
     if store.list(META_FOLDER):
         raise exists
     try:
-        return write_properties(store, entries, f"Properties saved on {format_time(clock.now(), utc=True)} UTC")
+        return write_properties(store, entries, f"Properties saved on {format_time(clock.now())} UTC")
     except ObjectExists as error:
         raise exists from error
 

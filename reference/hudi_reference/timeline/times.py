@@ -1,4 +1,4 @@
-"""Instant times as moments, spec "Timeline > Time".
+"""Instant times and the moments they stand for, spec "Timeline > Time".
 
 Only their order matters, and that is the order of their texts; the record index alone needs the moment that a time stands for
 (and then the zone that the table's instants are in, which is UTC here).
@@ -7,13 +7,30 @@ Only their order matters, and that is the order of their texts; the record index
 import datetime
 import re
 
-from hudi_reference.errors import MalformedInstantTime
+from hudi_reference.errors import InvalidQuery, MalformedInstantTime
 from hudi_reference.requirement import implements
 
 #: yyyyMMddHHmmss and milliseconds. Seconds stand for their last millisecond; the metadata table once added further digits.
 _TIME = re.compile(r"(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})(?:(\d{3})\d*)?", re.ASCII)
+_UTC_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MILLISECOND = datetime.timedelta(milliseconds=1)
+
+
+@implements("TT-005")
+def format_time(milliseconds: int, zone: datetime.tzinfo | None = datetime.UTC) -> str:
+    """Milliseconds since the epoch as yyyyMMddHHmmssSSS in a zone, None for that of this process.
+
+    Raises InvalidQuery for moments outside the years 1 to 9999.
+    """
+    seconds, rest = divmod(milliseconds, 1000)
+    try:
+        shown = (_UTC_EPOCH + datetime.timedelta(seconds=seconds)).astimezone(zone)
+    except (OverflowError, ValueError) as error:
+        raise InvalidQuery(
+            "a moment without an instant time", rule="TT-005", found=str(milliseconds), expected="a year from 1 to 9999"
+        ) from error
+    return f"{shown.year:04}{shown:%m%d%H%M%S}{rest:03}"
 
 
 @implements("IDX-020")
