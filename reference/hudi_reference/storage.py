@@ -57,6 +57,12 @@ class Storage(Protocol):
     def list(self, prefix: str = "", *, skip: str | None = None) -> list[ObjectInfo]:
         """All objects below the folder `prefix` at any depth, sorted by path, without those below the folder `skip`."""
 
+    def names(self, folder: str) -> tuple[str, ...]:
+        """What lies directly in a folder, sorted: names of objects, and names of folders with a `/` at the end.
+
+        One listing, and the cheapest there is: no sizes, nothing deeper.
+        """
+
     def put(self, path: str, data: bytes) -> None:
         """Create or overwrite."""
 
@@ -122,6 +128,15 @@ class LocalStorage:
                 with suppress(FileNotFoundError):  # deleted since the folder was read
                     found.append(_local_info(os.path.relpath(entry.path, self.root), entry.stat()))
         return sorted(found, key=lambda info: info.path)
+
+    def names(self, folder: str) -> tuple[str, ...]:
+        """Read the folder."""
+        try:
+            with os.scandir(self._full(folder)) as entries:
+                found = [entry.name if entry.is_file() else f"{entry.name}/" * entry.is_dir() for entry in entries]
+        except (FileNotFoundError, NotADirectoryError):
+            return ()
+        return tuple(sorted(name for name in found if name and not name.startswith(self._STAGING)))
 
     def put(self, path: str, data: bytes) -> None:
         """Write beside, then rename into place."""
@@ -193,6 +208,12 @@ class MemoryStorage:
             for path, (body, written) in sorted(self._objects.items())
             if is_below(path, folder) and not (skip is not None and is_below(path, skip))
         ]
+
+    def names(self, folder: str) -> tuple[str, ...]:
+        """Cut the paths after the next step."""
+        start = len(prefix := f"{inside(folder)}/".lstrip("/"))
+        rest = (path[start:].partition("/") for path in tuple(self._objects) if path.startswith(prefix))
+        return tuple(sorted({name + slash for name, slash, _ in rest}))
 
     def put(self, path: str, data: bytes) -> None:
         """Store."""
@@ -272,6 +293,15 @@ class ObjectStorage:
         found = [_object_info(meta) for page in pages for meta in page]
         kept = [info for info in found if is_below(info.path, prefix) and not (skip and is_below(info.path, skip))]
         return sorted(kept, key=lambda info: info.path)
+
+    def names(self, folder: str) -> tuple[str, ...]:
+        """LIST with the delimiter `/`, all pages."""
+        import obstore
+
+        found = obstore.list_with_delimiter(self._store, inside(folder) or None)
+        objects = (meta["path"].rpartition("/")[2] for meta in found["objects"])
+        folders = (f"{prefix.rstrip('/').rpartition('/')[2]}/" for prefix in found["common_prefixes"])
+        return tuple(sorted([*objects, *folders]))
 
     def put(self, path: str, data: bytes) -> None:
         """PUT."""

@@ -1,12 +1,8 @@
 """The timeline history, read from Parquet files and manifests that were put there by hand."""
 
-import io
-import json
-from typing import Any
-
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
+from history_samples import FOLDER, history_storage, level_file, manifest, name_of, put_history
 from reference_samples import new_table, trip, trips
 
 from hudi_reference.errors import HudiError, MalformedHistory, PathOutsideTable
@@ -15,34 +11,16 @@ from hudi_reference.timeline.history import read_history
 from hudi_reference.timeline.instant import Instant
 from hudi_reference.timeline.states import State
 
-FOLDER = ".hoodie/timeline/history"
 A, B, D = "20250101000000001", "20250101000000002", "20250101000000003"
-
-
-def level_file(*rows: tuple[str, str, str], **columns: Any) -> bytes:
-    """The bytes of a level file: requested time, completion time and action of each row, and the columns nobody asked for."""
-    names = ("instantTime", "completionTime", "action")
-    table = pa.table({name: [row[place] for row in rows] for place, name in enumerate(names)} | {"version": [1] * len(rows)})
-    for name, values in columns.items():
-        table = table.drop_columns(name) if values is None else table.set_column(table.column_names.index(name), name, values)
-    out = io.BytesIO()
-    pq.write_table(table, out)
-    return out.getvalue()
-
-
-def manifest(*names: str) -> bytes:
-    """A manifest as Jackson prints it."""
-    return json.dumps({"files": [{"fileName": name, "fileLen": 1} for name in names]}, indent=2).encode()
-
-
-LISTS_A = manifest("a.parquet")
+C = "20250101000000005"
+EARLIER, LATER = f"{A}_{A}_0.parquet", f"{B}_{D}_0.parquet"
 
 
 def history_of(**files: bytes) -> MemoryStorage:
-    """A storage with these files in the history's folder; `__` in a name stands for `.`."""
+    """A storage with these files in the history's folder."""
     storage = MemoryStorage()
     for name, data in files.items():
-        storage.put(f"{FOLDER}/{name.replace('__', '.')}", data)
+        storage.put(f"{FOLDER}/{name}", data)
     return storage
 
 
@@ -53,27 +31,29 @@ def requested(storage: MemoryStorage) -> list[str]:
 
 def test_the_files_of_the_current_manifest_are_the_history() -> None:
     """LSM-007, LSM-010: `_version_` names the manifest; older manifests and files that it does not list are not read."""
+    second, first = level_file((B, C, "deltacommit"), (D, "20250101000000009", "clean")), level_file((A, C, "commit"))
     storage = history_of(
         _version_=b"2",
-        manifest_1=manifest("old.parquet"),
-        manifest_2=manifest("a.parquet", "b.parquet"),
-        manifest_3=manifest("not-yet.parquet"),
-        a__parquet=level_file((B, "9", "deltacommit"), (D, "9", "clean")),
-        b__parquet=level_file((A, "8", "commit")),
-        stray__parquet=b"garbage",
+        manifest_1=manifest({"1_1_0.parquet": 1}),
+        manifest_2=manifest({LATER: second, EARLIER: first}),
+        manifest_3=manifest({"3_3_0.parquet": 1}),
+        **{LATER: second, EARLIER: first, f"{A}_{A}_1.parquet": b"garbage"},
     )
     assert read_history(storage, FOLDER) == (
-        Instant(A, "commit", State.COMPLETED, "8"),
-        Instant(B, "deltacommit", State.COMPLETED, "9"),
-        Instant(D, "clean", State.COMPLETED, "9"),
+        Instant(A, "commit", State.COMPLETED, C),
+        Instant(B, "deltacommit", State.COMPLETED, C),
+        Instant(D, "clean", State.COMPLETED, "20250101000000009"),
     )
 
 
 def test_without_a_version_file_the_newest_manifest_counts() -> None:
     """ER-005: the version file is deleted and made anew; between, the manifest with the largest number is the valid one."""
-    storage = history_of(manifest_9=manifest("a.parquet"), manifest_10=manifest("b.parquet"), manifest_x=b"",
-                         a__parquet=level_file((A, "8", "commit")), b__parquet=level_file((B, "8", "commit")))  # fmt: skip
-    assert requested(storage) == [B]
+    first, second = level_file((A, C, "commit")), level_file((B, C, "commit"))
+    files = {"manifest_9": manifest({EARLIER: first}), "manifest_10": manifest({LATER: second}), "manifest_x": b"",
+             EARLIER: first, LATER: second}  # fmt: skip
+    assert requested(history_of(**files)) == [B]
+    assert requested(history_of(_version_=b"", **files)) == [B]
+    assert requested(history_of(_version_=b"9", **files)) == [A]
 
 
 def test_nothing_archived_is_an_empty_history() -> None:
@@ -81,46 +61,73 @@ def test_nothing_archived_is_an_empty_history() -> None:
     assert requested(MemoryStorage()) == []
     assert requested(history_of(x=b"")) == []
     assert requested(history_of(_version_=b"1", manifest_1=b"")) == []
+    assert requested(history_of(**{EARLIER: b"a first flush that was not finished"})) == []
 
 
 def test_an_instant_in_two_files_counts_once() -> None:
     """LSM-018: while levels are compacted an instant may be listed twice; the first one met counts."""
-    storage = history_of(_version_=b"1", manifest_1=manifest("a.parquet", "b.parquet"),
-                         a__parquet=level_file((A, "8", "commit")), b__parquet=level_file((A, "9", "commit")))  # fmt: skip
-    assert [instant.completion for instant in read_history(storage, FOLDER)] == ["8"]
+    storage = MemoryStorage()
+    put_history(storage, {EARLIER: level_file((A, C, "commit")), f"{A}_{A}_1.parquet": level_file((A, D, "commit"))})
+    assert [instant.completion for instant in read_history(storage, FOLDER)] == [C]
 
 
 def test_actions_of_other_releases_are_passed_over() -> None:
     """LSM-005: an action that this release does not know changes no answer."""
-    storage = history_of(_version_=b"1", manifest_1=manifest("a.parquet"),
-                         a__parquet=level_file((A, "8", "schemacommit"), (B, "9", "commit")))  # fmt: skip
-    assert requested(storage) == [B]
+    assert requested(history_storage(((A, C, "somethingnew"), (B, C, "commit")))) == [B]
+
+
+def test_rows_of_an_upgraded_table_are_in_no_order() -> None:
+    """LSM-022, ER-039: the upgrade from version 6 writes them as it finds them; the answer is by requested time all the same."""
+    assert requested(history_storage(((B, C, "commit"), (A, C, "clean"), (D, None, "commit")))) == [A, B, D]
+
+
+WHOLE = level_file((A, B, "commit"))
+LISTS_A = manifest({EARLIER: WHOLE})
+
+
+def listed(data: bytes) -> dict[str, bytes]:
+    """A history whose one file is `data`, of the length that the manifest tells."""
+    return {"manifest_1": manifest({EARLIER: data}), EARLIER: data}
 
 
 @pytest.mark.parametrize(
     ("files", "error", "path"),
     [
         ({"_version_": b"x"}, MalformedHistory, "_version_"),
+        ({"_version_": b"0", "manifest_0": LISTS_A}, MalformedHistory, "_version_"),
+        ({"_version_": b"-1"}, MalformedHistory, "_version_"),
+        ({"_version_": b"1 2"}, MalformedHistory, "_version_"),
         ({"_version_": b"\xff\xfe"}, MalformedHistory, "_version_"),
         ({"_version_": "²".encode()}, MalformedHistory, "_version_"),
         ({"_version_": b"9" * 6000}, MalformedHistory, "_version_"),
-        ({"_version_": b""}, MalformedHistory, "_version_"),
         ({"_version_": b"2"}, MalformedHistory, "manifest_2"),
+        ({"_version_": b"2", "manifest_3": b""}, MalformedHistory, "manifest_2"),
         ({"manifest_1": b"garbage"}, MalformedHistory, "manifest_1"),
         ({"manifest_1": b"\xff"}, MalformedHistory, "manifest_1"),
         ({"manifest_1": b"[]"}, MalformedHistory, "manifest_1"),
+        ({"manifest_1": LISTS_A[:-3]}, MalformedHistory, "manifest_1"),
         ({"manifest_1": b'{"entries": []}'}, MalformedHistory, "manifest_1"),
         ({"manifest_1": b'{"files": [{"name": "a"}]}'}, MalformedHistory, "manifest_1"),
-        ({"manifest_1": b'{"files": [{"fileName": 5}]}'}, MalformedHistory, "manifest_1"),
+        ({"manifest_1": b'{"files": [{"fileName": 5, "fileLen": 1}]}'}, MalformedHistory, "manifest_1"),
+        ({"manifest_1": b'{"files": [{"fileName": "1_1_0.parquet"}]}'}, MalformedHistory, "manifest_1"),
+        ({"manifest_1": b'{"files": [{"fileName": "1_1_0.parquet", "fileLen": "1"}]}'}, MalformedHistory, "manifest_1"),
+        ({"manifest_1": manifest({"a.parquet": 1})}, MalformedHistory, "manifest_1"),
+        ({"manifest_1": manifest({f"{A}_{B}.parquet": 1})}, MalformedHistory, "manifest_1"),
         ({"manifest_1": b"[" * 100_000}, MalformedHistory, "manifest_1"),
-        ({"manifest_1": manifest("gone.parquet")}, MalformedHistory, "gone.parquet"),
-        ({"manifest_1": LISTS_A, "a__parquet": b"garbage"}, MalformedHistory, "a.parquet"),
-        ({"manifest_1": LISTS_A, "a__parquet": b""}, MalformedHistory, "a.parquet"),
-        ({"manifest_1": LISTS_A, "a__parquet": level_file((A, B, "commit"))[:-20]}, MalformedHistory, "a.parquet"),
-        ({"manifest_1": LISTS_A, "a__parquet": level_file((A, B, "clean"), action=None)}, MalformedHistory, "a.parquet"),
-        ({"manifest_1": LISTS_A, "a__parquet": level_file((A, B, "clean"), instantTime=[[[7]]])}, MalformedHistory, "a.parquet"),
-        ({"manifest_1": manifest("../../../other")}, PathOutsideTable, "manifest_1"),
-        ({"manifest_1": manifest("/etc/passwd")}, PathOutsideTable, "manifest_1"),
+        ({"manifest_1": manifest({f"{A}_{B}_0.parquet": 1})}, MalformedHistory, f"{A}_{B}_0.parquet"),
+        ({"manifest_1": manifest({EARLIER: 7}), EARLIER: WHOLE}, MalformedHistory, EARLIER),
+        ({"manifest_1": LISTS_A, EARLIER: WHOLE[:-20]}, MalformedHistory, EARLIER),
+        (listed(b"garbage"), MalformedHistory, EARLIER),
+        (listed(b""), MalformedHistory, EARLIER),
+        (listed(WHOLE[:-20]), MalformedHistory, EARLIER),
+        (listed(level_file((A, B, "clean"), action=None)), MalformedHistory, EARLIER),
+        (listed(level_file((A, B, "clean"), instantTime=[[[7]]])), MalformedHistory, EARLIER),
+        (listed(level_file((A, B, "clean"), instantTime=[None])), MalformedHistory, EARLIER),
+        (listed(level_file((A, B, "clean"), instantTime=["today"])), MalformedHistory, EARLIER),
+        (listed(level_file((A, "soon", "clean"))), MalformedHistory, EARLIER),
+        (listed(level_file((A, B, "clean"), action=pa.nulls(1, pa.string()))), MalformedHistory, EARLIER),
+        ({"manifest_1": manifest({"../../../other": 1})}, PathOutsideTable, "manifest_1"),
+        ({"manifest_1": manifest({"/etc/passwd": 1})}, PathOutsideTable, "manifest_1"),
     ],
 )  # fmt: skip
 def test_damage_is_an_error_that_names_the_file(files: dict[str, bytes], error: type[HudiError], path: str) -> None:
@@ -140,9 +147,8 @@ def test_files_of_an_archived_write_belong_to_the_table() -> None:
     for info in table.storage.list(".hoodie/timeline"):
         if f"/{first}" in info.path:
             table.storage.delete(info.path)
-    table.storage.put(f"{FOLDER}/_version_", b"1")
-    table.storage.put(f"{FOLDER}/manifest_1", manifest("a.parquet"))
-    table.storage.put(f"{FOLDER}/a.parquet", level_file((first, str(done.completion), "commit")))
+    archived = (first, done.completion, "commit")
+    put_history(table.storage, {name_of([archived]): level_file(archived)})
     assert sorted(table.snapshot(["id"]).column("id").to_pylist()) == ["1", "2"]
     assert [row["where"] for row in table.inspect()["timeline"]["completed"]] == ["archived", "active"]
     assert table.as_of(first, ["id"]).column("id").to_pylist() == ["1"]

@@ -3,12 +3,16 @@
 import re
 
 import pytest
+from history_samples import FOLDER, Archived, history_storage
 from hypothesis import given
 from hypothesis import strategies as st
 from reference_samples import bounded
 
-from hudi_reference.errors import MalformedInstantName
-from hudi_reference.timeline.active import Timeline, build_timeline
+from hudi_reference.errors import MalformedInstantName, MalformedTable
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.storage import MemoryStorage
+from hudi_reference.timeline.active import Timeline, build_timeline, load_timeline
+from hudi_reference.timeline.history import History
 from hudi_reference.timeline.instant import Instant, parse_instant_name
 from hudi_reference.timeline.states import ACTIONS, State
 
@@ -178,9 +182,9 @@ def test_a_savepoint_is_an_action_beside_the_commit_it_protects() -> None:
     assert [instant.action for instant in built] == ["commit", "savepoint"]
 
 
-def timeline(*names: str, history: tuple[Instant, ...] = (), start: str | None = None) -> Timeline:
-    """A timeline of these files."""
-    return Timeline(build_timeline(names), lambda: history, start)
+def timeline(*names: str, history: tuple[Archived, ...] = (), start: str | None = None) -> Timeline:
+    """A timeline of these files and a history with these actions."""
+    return Timeline(build_timeline(names), History(history_storage(history), FOLDER), start)
 
 
 def test_completion_times_are_those_of_completed_writes() -> None:
@@ -194,23 +198,43 @@ def test_completion_times_are_those_of_completed_writes() -> None:
 
 def test_what_is_older_than_the_timeline_was_archived_and_so_completed() -> None:
     """RDR-009, TL-033: an instant below the start without a file on the timeline counts; the history may know when."""
-    archived = Instant("20250101000000000", "commit", COMPLETED, "20250101000000500")
+    archived = ("20250101000000000", "20250101000000500", "commit")
     found = timeline(f"{T}_{C}.commit", history=(archived,), start=T)
     assert found.completion_of("20250101000000000") == "20250101000000500"
     assert found.completion_of("20250101000000001") == "20250101000000001"
 
 
-def test_the_history_is_read_when_it_is_needed_and_once() -> None:
-    """LSM-001: answers about active instants do not read it."""
-    calls: list[int] = []
+def test_a_folder_in_place_of_an_instant_is_an_error() -> None:
+    """TL-046: passing over it would hide a write that completed; folders of other names are foreign."""
+    storage = MemoryStorage()
+    properties = TableProperties({})
+    storage.put(f".hoodie/timeline/{T}.inflight", b"")
+    storage.put(".hoodie/timeline/a folder/x", b"")
+    assert len(load_timeline(storage, properties).instants) == 1
+    storage.put(f".hoodie/timeline/{T}_{C}.commit/x", b"")
+    with pytest.raises(MalformedInstantName) as raised:
+        load_timeline(storage, properties)
+    assert raised.value.rule == "TL-046"
 
-    def load() -> tuple[Instant, ...]:
-        calls.append(1)
-        return ()
 
-    found = Timeline(build_timeline([f"{T}_{C}.commit"]), load, T)
-    assert found.completion_of(T) == C
-    assert calls == []
-    assert found.completion_of("1") == "1"
-    assert found.completion_of("2") == "2"
-    assert calls == [1]
+def test_a_file_in_place_of_the_timeline_is_an_error() -> None:
+    """LAY-017: it must not pass for a timeline on which nothing happened, as a folder that is not there does."""
+    storage = MemoryStorage()
+    assert load_timeline(storage, TableProperties({})).instants == ()
+    storage.put(".hoodie/timeline", b"")
+    with pytest.raises(MalformedTable) as raised:
+        load_timeline(storage, TableProperties({}))
+    assert raised.value.rule == "LAY-017"
+
+
+def test_only_the_first_time_of_a_name_may_stand_alone() -> None:
+    """TL-037: a divider without a second time, signs and other digits make a foreign name."""
+    for name in (
+        f"{T}_.commit",
+        f"_{C}.commit",
+        f"{T}_{C}_.commit",
+        "+" + T[1:] + ".inflight",
+        f"{T}_²{C}.commit",
+        f"{T} .inflight",
+    ):
+        assert parse_instant_name(name) is None

@@ -6,7 +6,7 @@ from hudi_reference.layout.names import LogFileName
 from hudi_reference.table import file_groups, table
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.table import Table
-from hudi_reference.timeline import active, history, instant, states
+from hudi_reference.timeline import active, history, instant, manifest, states
 
 
 @planted(breaks="RDR-009")
@@ -14,7 +14,7 @@ def archived_writes_completed_when_they_began(bug: Bug) -> None:
     """Takes the requested time of an archived write for its completion time."""
     bug.edit(
         active.Timeline.completion_of,
-        "return self._archived_completions.get(requested, requested)",
+        "return self.archived.completion_of(requested, everywhere=True) or requested",
         "return requested",
     )
 
@@ -22,51 +22,49 @@ def archived_writes_completed_when_they_began(bug: Bug) -> None:
 @planted(breaks="LSM-018")
 def history_without_completion_times(bug: Bug) -> None:
     """Leaves the completion times of the history out."""
-    bug.edit(history._read_level_file, 'row["completionTime"]', "None")
+    bug.edit(history._instants, "State.COMPLETED, c)", "State.COMPLETED, None)")
 
 
 @planted(breaks="LSM-017")
 def history_takes_completion_times_for_begin_times(bug: Bug) -> None:
     """Takes the completion time of an archived action for its requested time."""
-    bug.edit(history._read_level_file, 'Instant(row["instantTime"]', 'Instant(row["completionTime"]')
+    bug.edit(history._instants, "Instant(r, a", "Instant(c, a")
 
 
 @planted(breaks="LSM-019")
 def history_of_commits_only(bug: Bug) -> None:
     """Takes every archived action for a commit."""
-    bug.edit(history._read_level_file, 'row["action"], State', '"commit", State')
+    bug.edit(history._instants, "Instant(r, a", 'Instant(r, "commit"')
 
 
 @planted(breaks="LSM-005")
 def the_greatest_manifest_counts(bug: Bug) -> None:
     """Reads the manifest with the greatest number, whatever the version file says."""
-    bug.edit(history._current_manifest, 'storage.get(f"{folder}/_version_")', 'storage.get(f"{folder}/none")')
+    bug.edit(manifest.current_version, "storage.get(path)", "storage.get(path + 'none')")
 
 
 @planted(breaks="LSM-005")
 def manifest_numbers_compared_as_text(bug: Bug) -> None:
     """Takes manifest 9 for later than manifest 10 where there is no version file."""
-    bug.edit(history._current_manifest, "{max(numbers)}", "{max(map(str, numbers))}")
+    bug.edit(manifest._greatest_manifest, "default=0)", "default=0, key=str)")
 
 
 @planted(breaks="LSM-007")
 def the_version_is_one_digit(bug: Bug) -> None:
     """Reads only the first digit of the version file."""
-    bug.edit(history._current_manifest, "int(text)", "int(text[0])")
+    bug.edit(manifest.current_version, "return int(text)", "return int(text[0])")
 
 
 @planted(breaks="LSM-010")
 def only_the_first_file_of_a_manifest(bug: Bug) -> None:
     """Reads the first of the files that a manifest lists."""
-    bug.edit(history._listed_files, "for name in listed]", "for name in listed[:1]]")
+    bug.edit(manifest.read_manifest, "for entry in listed)", "for entry in listed[:1])")
 
 
 @planted(breaks="LSM-001")
 def the_history_of_older_layouts(bug: Bug) -> None:
     """Looks for the history in .hoodie/archived."""
-    bug.edit(
-        active.load_timeline, "read_history(storage, properties.history_folder)", "read_history(storage, '.hoodie/archived')"
-    )
+    bug.edit(active.load_timeline, "properties.history_folder", "'.hoodie/archived'")
 
 
 @planted(breaks="LAY-009")
@@ -149,13 +147,13 @@ def time_travel_sees_later_blocks(bug: Bug) -> None:
 @planted(breaks="TL-052")
 def the_last_completion_counts(bug: Bug) -> None:
     """Takes the last of several completed files of one action."""
-    bug.edit(active.build_timeline, "known.state < instant.state", "known.state <= instant.state")
+    bug.edit(active.build_timeline, "known[2] < parts[2]", "known[2] <= parts[2]")
 
 
 @planted(breaks="TL-037")
 def foreign_names_are_an_error(bug: Bug) -> None:
     """Fails on a file of the timeline folder that is no instant."""
-    bug.edit(active.build_timeline, "        if instant is None:\n            continue", "        instant.requested")
+    bug.edit(active.build_timeline, "        if parts is None:\n            continue", "        parts[0]")
 
 
 @planted(breaks="TL-043")

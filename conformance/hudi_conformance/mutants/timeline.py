@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hudi_conformance.mutants.planting import Bug, planted
 from hudi_reference.table import commit
-from hudi_reference.timeline import active, history, instant, states
+from hudi_reference.timeline import active, instant, manifest, states
 from hudi_reference.timeline.instant import Instant
 
 
@@ -26,37 +26,42 @@ def pending_writes_are_read(bug: Bug) -> None:
     """Counts files of actions that did not complete."""
     bug.edit(
         active.Timeline.completion_of,
-        "return self._archived_completions.get(requested)\n",
-        "return self._archived_completions.get(requested, requested)\n",
+        "return self.archived.completion_of(requested)\n",
+        "return self.archived.completion_of(requested) or requested\n",
     )
 
 
 @planted(breaks="RDR-009")
 def archived_writes_are_forgotten(bug: Bug) -> None:
     """Takes only the active timeline for an authority and drops the files of archived actions."""
-    bug.edit(active.Timeline.completion_of, "return self._archived_completions.get(requested, requested)", "return None")
+    bug.edit(
+        active.Timeline.completion_of,
+        "return self.archived.completion_of(requested, everywhere=True) or requested",
+        "return None",
+    )
 
 
 @planted(breaks="LSM-012")
 def manifest_files_not_listed_are_read(bug: Bug) -> None:
     """Takes every file of the history folder for a live one."""
     bug.edit(
-        history.read_history,
-        '_listed_files(storage, f"{folder}/{manifest}")',
-        "[i.path.rpartition('/')[2] for i in storage.list(folder) if i.path.endswith('.parquet')]",
+        manifest.read_manifest,
+        'json.loads(text)["files"]',
+        "[{'fileName': n, 'fileLen': storage.head(f'{folder}/{n}').size}"
+        " for n in storage.names(folder) if n.endswith('.parquet')]",
     )
 
 
 @planted(breaks="TL-042")
 def completion_under_another_name_is_another_action(bug: Bug) -> None:
     """Shows a pending clustering or compaction beside the instant as which it completed."""
-    bug.edit(Instant.identity, "ACTIONS[self.action].completes_as", "self.action")
+    bug.edit(active.build_timeline, "ACTIONS[parts[1]].completes_as", "parts[1]")
 
 
 @planted(breaks="TL-053")
 def lowest_state_counts(bug: Bug) -> None:
     """Takes an action for pending as long as its earlier state files lie there."""
-    bug.edit(active.build_timeline, "known.state < instant.state", "known.state > instant.state")
+    bug.edit(active.build_timeline, "known[2] < parts[2]", "known[2] > parts[2]")
 
 
 @planted(breaks=("TL-004", "TL-032"))

@@ -1,65 +1,105 @@
 """The active timeline and what may be asked of it, spec "Timeline".
 
-The timeline is the authority: what it does not show as completed did not happen, whatever lies in storage.
+The timeline is the authority: what it does not show as completed did not happen, whatever lies in storage. It is one listing
+of one folder; the history is looked at when an answer needs it, and only as far back as the answer needs.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
+from hudi_reference.errors import MalformedInstantName, MalformedTable
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.requirement import implements
-from hudi_reference.storage import Storage
-from hudi_reference.timeline.history import read_history
-from hudi_reference.timeline.instant import Instant, parse_instant_name
+from hudi_reference.storage import MemoryStorage, Storage
+from hudi_reference.timeline.history import END_OF_TIME, START_OF_TIME, History
+from hudi_reference.timeline.instant import Instant, Parts, instant_name_parts, parse_instant_name
 from hudi_reference.timeline.states import ACTIONS, COMMITS, State
 
-#: Later than every instant: `:` follows the digits.
-END_OF_TIME = ":"
+TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
+#: Completed actions that change the rows of a table of each type. A copy-on-write table may become merge-on-read, never back.
+COMMITS_OF: dict[TableType, frozenset[str]] = {"COPY_ON_WRITE": COMMITS - {"deltacommit"}, "MERGE_ON_READ": COMMITS}
+
+
+@implements("TT-003")
+def requested_order(instant: Instant) -> tuple[str, str, State]:
+    """Sort key: by requested time; actions of one requested time by the name as which they complete."""
+    return (instant.requested, ACTIONS[instant.action].completes_as, instant.state)
+
+
+@implements("TL-054", "RDR-003")
+def completion_order(instant: Instant) -> tuple[bool, str, tuple[str, str, State]]:
+    """Sort key: by completion time, what did not complete last; that by requested time."""
+    pending = instant.state is not State.COMPLETED
+    return (pending, "" if pending else instant.completion or instant.requested, requested_order(instant))
 
 
 @dataclass(frozen=True)
 class Timeline:
     """The instants of a table, one for each action in its highest state, by requested time.
 
-    `load_history` reads the archived instants; it is called when an answer needs them and at most once.
+    `archived` is the history. It is read when an answer needs it.
     """
 
     instants: tuple[Instant, ...]
-    load_history: Callable[[], tuple[Instant, ...]] = tuple
+    archived: History = field(default_factory=lambda: History(MemoryStorage(), "none"), compare=False)
     #: Requested time of the oldest write in any state: what is older was archived, and only completed writes are.
     start: str | None = None
     #: Requested time up to which files count.
     read_time: str = END_OF_TIME
 
-    @property
+    @cached_property
     def completed(self) -> tuple[Instant, ...]:
         """Completed instants."""
         return tuple(instant for instant in self.instants if instant.state is State.COMPLETED)
 
-    @property
+    @cached_property
     def pending(self) -> tuple[Instant, ...]:
         """Requested and inflight instants."""
         return tuple(instant for instant in self.instants if instant.state is not State.COMPLETED)
 
-    @property
+    @cached_property
     def commits(self) -> tuple[Instant, ...]:
         """Completed instants that changed data files."""
         return tuple(instant for instant in self.completed if instant.action in COMMITS)
 
     @cached_property
+    def writes(self) -> tuple[Instant, ...]:
+        """Instants in any state that add or replace data files, those of compactions and clusterings among them."""
+        return tuple(instant for instant in self.instants if ACTIONS[instant.action].writes)
+
+    def commits_of(self, table_type: TableType) -> tuple[Instant, ...]:
+        """Completed instants that changed the rows of a table of that type."""
+        return tuple(instant for instant in self.commits if instant.action in COMMITS_OF[table_type])
+
+    @property
+    @implements("TL-054", "RDR-003")
+    def latest(self) -> Instant | None:
+        """The write that completed last, whenever it was requested: it fixes the latest state."""
+        return max(self.commits, key=completion_order, default=None)
+
+    @cached_property
     def history(self) -> tuple[Instant, ...]:
-        """Archived instants, by requested time."""
-        return self.load_history()
+        """Archived instants up to the read time, by requested time. Reads the whole history."""
+        return self.archived.instants(end=self.read_time)
+
+    @implements("LSM-025", "TL-055")
+    def requested_between(self, begin: str = START_OF_TIME, end: str = END_OF_TIME) -> tuple[Instant, ...]:
+        """Completed instants, active and archived, that were requested from `begin` to `end`, by requested time."""
+        active = [instant for instant in self.completed if begin <= instant.requested <= end]
+        needed = self.start is None or begin < self.start
+        return _together(active, self.archived.instants(begin, end) if needed else ())
+
+    @implements("LSM-025", "TL-054", "TL-055")
+    def completed_between(self, begin: str = START_OF_TIME, end: str = END_OF_TIME) -> tuple[Instant, ...]:
+        """Completed instants, active and archived, that completed from `begin` to `end`, by completion time."""
+        active = [instant for instant in self.completed if begin <= (instant.completion or instant.requested) <= end]
+        return tuple(sorted(_together(active, self.archived.completed(begin, end)), key=completion_order))
 
     @cached_property
     def _completions(self) -> dict[str, str]:
         return {instant.requested: instant.completion or instant.requested for instant in self.commits}
-
-    @cached_property
-    def _archived_completions(self) -> dict[str, str]:
-        commits = (instant for instant in self.history if instant.action in COMMITS)
-        return {instant.requested: instant.completion or instant.requested for instant in commits}
 
     @implements("RDR-008", "RDR-009", "TL-033", "TL-055")
     def completion_of(self, requested: str) -> str | None:
@@ -71,13 +111,19 @@ class Timeline:
         if (completion := self._completions.get(requested)) is not None:
             return completion
         if self.start is None or requested >= self.start:
-            return self._archived_completions.get(requested)
-        return self._archived_completions.get(requested, requested)
+            return self.archived.completion_of(requested)
+        return self.archived.completion_of(requested, everywhere=True) or requested
 
     def until(self, requested: str) -> "Timeline":
         """The timeline of the instants requested at that time or before."""
         kept = tuple(instant for instant in self.instants if instant.requested <= requested)
-        return Timeline(kept, lambda: tuple(i for i in self.history if i.requested <= requested), self.start, requested)
+        return Timeline(kept, self.archived, self.start, requested)
+
+
+def _together(active: Iterable[Instant], archived: Iterable[Instant]) -> tuple[Instant, ...]:
+    """By requested time; what archiving has not yet removed from the active timeline counts once."""
+    found = {instant.identity: instant for instant in (*archived, *active)}
+    return tuple(sorted(found.values(), key=requested_order))
 
 
 @implements("LAY-017", "TL-046", "TL-053")
@@ -85,25 +131,43 @@ def build_timeline(names: Iterable[str]) -> tuple[Instant, ...]:
     """The instants that file names stand for, one for each action in the highest of its states, by requested time.
 
     Foreign names are passed over. Of two completed files of one action the first completion counts.
+    Raises MalformedInstantName.
     """
-    highest: dict[tuple[str, str], Instant] = {}
+    highest: dict[tuple[str, str], Parts] = {}
     for name in sorted(names):
-        instant = parse_instant_name(name)
-        if instant is None:
+        parts = instant_name_parts(name)
+        if parts is None:
             continue
-        known = highest.get(instant.identity)
-        if known is None or known.state < instant.state:
-            highest[instant.identity] = instant
-    return tuple(sorted(highest.values(), key=lambda instant: (instant.requested, ACTIONS[instant.action].completes_as)))
+        identity = (parts[0], ACTIONS[parts[1]].completes_as)
+        known = highest.get(identity)
+        if known is None or known[2] < parts[2]:
+            highest[identity] = parts
+    return tuple(Instant(*highest[identity]) for identity in sorted(highest))
 
 
-@implements("LAY-017", "LSM-001")
-def load_timeline(storage: Storage, properties: TableProperties) -> Timeline:
-    """The active timeline from one listing of its folder."""
-    folder = properties.timeline_folder + "/"
-    names = (info.path.removeprefix(folder) for info in storage.list(folder, skip=properties.history_folder))
-    instants = build_timeline(name for name in names if "/" not in name)
-    return Timeline(instants, lambda: read_history(storage, properties.history_folder), _oldest_write(instants))
+@implements("LAY-017", "LSM-001", "TL-055")
+def load_timeline(storage: Storage, properties: TableProperties, known: Timeline | None = None) -> Timeline:
+    """The active timeline from one listing of its folder.
+
+    `known` is an earlier look at the same table; what it has read of the history is not read again. Raises MalformedTable.
+    """
+    names = storage.names(properties.timeline_folder)
+    _check_folders(storage, properties.timeline_folder, names)
+    instants = build_timeline(names)
+    history = History(storage, properties.history_folder, None if known is None else known.archived)
+    return Timeline(instants, history, _oldest_write(instants))
+
+
+def _check_folders(storage: Storage, folder: str, names: Iterable[str]) -> None:
+    """A file where the timeline belongs, or a folder where an instant belongs, would hide what happened."""
+    if not names and storage.head(folder) is not None:
+        raise MalformedTable("a file where the folder of the timeline belongs", rule="LAY-017", path=folder)
+    for name in names:
+        if name.endswith("/") and parse_instant_name(name[:-1]) is not None:
+            raise MalformedInstantName(
+                "a folder where the file of an instant belongs", rule="TL-046", path=f"{folder}/{name}",
+                cure="remove it, or put the file back; the action may have completed",
+            )  # fmt: skip
 
 
 def _oldest_write(instants: Iterable[Instant]) -> str | None:

@@ -7,14 +7,12 @@
 Times are texts of digits and compared as texts, whatever clock they come from.
 """
 
-import re
 from dataclasses import dataclass
 
 from hudi_reference.errors import MalformedInstantName
 from hudi_reference.requirement import implements
 from hudi_reference.timeline.states import ACTIONS, EXTENSIONS, State
 
-_NAME = re.compile(r"(?P<requested>\d+)(?:_(?P<completion>\d+))?\.(?P<extension>[a-z]+(?:\.[a-z]+)?)", re.ASCII)
 #: Seconds (releases before milliseconds came) or milliseconds.
 _TIME_LENGTHS = (14, 17)
 
@@ -46,34 +44,46 @@ class Instant:
                 return f"{self.requested}_{self.completion}.{ACTIONS[self.action].completes_as}"
 
 
-@implements("TL-027", "TL-028", "TL-031", "TL-037")
+#: Requested time, action, state, completion time: an instant in the making.
+Parts = tuple[str, str, State, str | None]
+
+
 def parse_instant_name(name: str) -> Instant | None:
     """The instant that a file name of the timeline folder stands for; None for a foreign file.
 
     A name claims to be an instant when it is digits, maybe a second group of digits, and the extension of a known action.
     Raises MalformedInstantName when such a name has times of a wrong length or a completion time where none belongs.
     """
-    match = _NAME.fullmatch(name)
-    if match is None or match["extension"] not in EXTENSIONS:
+    parts = instant_name_parts(name)
+    return None if parts is None else Instant(*parts)
+
+
+@implements("TL-027", "TL-028", "TL-031", "TL-037")
+def instant_name_parts(name: str) -> Parts | None:
+    """The same without making an instant of it: of the files of one action only one is worth that."""
+    times, _, extension = name.partition(".")
+    known = EXTENSIONS.get(extension)
+    requested, divider, completion = times.partition("_")
+    if known is None or not times.isascii() or not requested.isdigit() or (divider and not completion.isdigit()):
         return None
-    action, state = EXTENSIONS[match["extension"]]
-    requested, completion = match["requested"], match["completion"]
-    _check_time(name, "requested", requested, "TL-027" if state < State.COMPLETED else "TL-031")
+    action, state = known
+    if len(requested) not in _TIME_LENGTHS:
+        raise _wrong_length(name, "requested", requested, "TL-027" if state < State.COMPLETED else "TL-031")
     if state is not State.COMPLETED:
-        if completion is not None:
+        if divider:
             raise _malformed(name, "TL-028", "one time before a pending state", f"{requested} and {completion}")
-        return Instant(requested, action, state)
-    if completion is None:
+        return (requested, action, state, None)
+    if not divider:
         raise _malformed(name, "TL-031", "<requested time>_<completion time>.<action>", "no completion time")
-    _check_time(name, "completion", completion, "TL-031")
+    if len(completion) not in _TIME_LENGTHS:
+        raise _wrong_length(name, "completion", completion, "TL-031")
     if completion <= requested and len(completion) == len(requested):
         raise _malformed(name, "TL-004", "a completion time after the requested time", f"{completion} <= {requested}")
-    return Instant(requested, action, state, completion)
+    return (requested, action, state, completion)
 
 
-def _check_time(name: str, which: str, time: str, rule: str) -> None:
-    if len(time) not in _TIME_LENGTHS:
-        raise _malformed(name, rule, f"a {which} time of 17 digits (yyyyMMddHHmmssSSS)", f"{len(time)} digits")
+def _wrong_length(name: str, which: str, time: str, rule: str) -> MalformedInstantName:
+    return _malformed(name, rule, f"a {which} time of 17 digits (yyyyMMddHHmmssSSS)", f"{len(time)} digits")
 
 
 def _malformed(name: str, rule: str, expected: str, found: str) -> MalformedInstantName:
