@@ -165,14 +165,16 @@ def test_a_folder_without_properties_is_a_broken_table() -> None:
         ({"table_version": "\u0668"}, InvalidProperty, "PROP-006"),
         ({"table_version": "8" * 5000}, InvalidProperty, "PROP-006"),
         ({"timeline_layout_version": "2.0"}, InvalidProperty, "PROP-010"),
-        ({"table_version": "9"}, UnsupportedTableVersion, "COMPAT-002"),
+        ({"table_version": "9"}, UnsupportedTableVersion, "COMPAT-004"),
+        ({"table_version": "7"}, UnsupportedTableVersion, "COMPAT-002"),
         ({"table_version": "5"}, UnsupportedTableVersion, "COMPAT-002"),
-        ({"table_version": "99"}, UnsupportedTableVersion, "COMPAT-002"),
+        ({"table_version": "99"}, UnsupportedTableVersion, "COMPAT-004"),
+        ({"table_version": "6"}, UnsupportedTimelineLayout, "PROP-010"),
         ({"timeline_layout_version": "1"}, UnsupportedTimelineLayout, "PROP-010"),
     ],
 )
 def test_a_bad_file_is_refused_by_the_rule_it_breaks(changes: dict[str, str | None], error: type[HudiError], rule: str) -> None:
-    """PROP-004, PROP-006, PROP-010, PROP-011, COMPAT-002: each fault has its own error, which names the file."""
+    """PROP-004, PROP-006, PROP-010, PROP-011, COMPAT-002, COMPAT-004: each fault has its own error, which names the file."""
     with pytest.raises(error) as raised:
         read(table_text(**changes))
     assert type(raised.value) is error

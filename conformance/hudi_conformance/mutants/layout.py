@@ -6,6 +6,16 @@ from hudi_reference.layout.properties import TableProperties
 from hudi_reference.table import create, file_groups
 
 
+class AnyVersion(dict[int, int]):
+    """Takes every number for a version whose timeline has layout 2."""
+
+    def __contains__(self, version: object) -> bool:
+        return True
+
+    def __missing__(self, version: int) -> int:
+        return 2
+
+
 @planted(breaks="PROP-011")
 def checksum_not_compared(bug: Bug) -> None:
     """Reads a properties file whatever its checksum."""
@@ -15,13 +25,13 @@ def checksum_not_compared(bug: Bug) -> None:
 @planted(breaks=("COMPAT-002", "COMPAT-004"))
 def every_table_version_accepted(bug: Bug) -> None:
     """Reads tables of versions that it does not know."""
-    bug.edit(properties._check_versions, "version != TABLE_VERSION", "False")
+    bug.set(properties, "LAYOUTS", AnyVersion({6: 1, 8: 2}))
 
 
 @planted(breaks="PROP-010")
 def every_timeline_layout_accepted(bug: Bug) -> None:
     """Reads a timeline layout that it does not know as if it were layout 2."""
-    bug.edit(properties._check_versions, "layout != TIMELINE_LAYOUT", "False")
+    bug.edit(properties._check_versions, "layout != LAYOUTS[version]", "False")
 
 
 @planted(breaks=("MRG-019", "PROP-009"))

@@ -31,6 +31,10 @@ BACKUP_PATH = ".hoodie/hoodie.properties.backup"
 
 TABLE_VERSION = 8
 TIMELINE_LAYOUT = 2
+#: Tables of this version are read, and migrated to version 8; nothing else changes them.
+LEGACY_VERSION = 6
+#: Table version -> the one timeline layout that it goes with.
+LAYOUTS = {LEGACY_VERSION: 1, TABLE_VERSION: TIMELINE_LAYOUT}
 
 MergeMode = Literal["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM"]
 
@@ -57,6 +61,7 @@ PROPERTIES = (
     Property("hoodie.timeline.layout.version", required=True),
     Property("hoodie.timeline.path", default="timeline"),
     Property("hoodie.timeline.history.path", default="history"),
+    Property("hoodie.archivelog.folder", default="archived"),
     Property("hoodie.table.checksum"),
     Property("hoodie.table.recordkey.fields", default=""),
     Property("hoodie.table.partition.fields", default=""),
@@ -174,14 +179,21 @@ class TableProperties:
         return self.fields("hoodie.table.ordering.fields")
 
     @property
+    @implements("COMPAT-001")
+    def is_legacy(self) -> bool:
+        """Whether the table follows the rules of version 6, and not those of version 8."""
+        return self.get("hoodie.table.version") == str(LEGACY_VERSION)
+
+    @property
     def timeline_folder(self) -> str:
         """The folder of the active timeline, below the base path."""
-        return f"{META_FOLDER}/{self.get('hoodie.timeline.path')}"
+        return META_FOLDER if self.is_legacy else f"{META_FOLDER}/{self.get('hoodie.timeline.path')}"
 
     @property
     def history_folder(self) -> str:
-        """The folder of the timeline history, below the base path."""
-        return f"{self.timeline_folder}/{self.get('hoodie.timeline.history.path')}"
+        """The folder of the timeline history, or in version 6 of the archived timeline, below the base path."""
+        key = "hoodie.archivelog.folder" if self.is_legacy else "hoodie.timeline.history.path"
+        return f"{self.timeline_folder}/{self.get(key)}"
 
     @property
     def populates_meta_fields(self) -> bool:
@@ -223,12 +235,11 @@ class TableProperties:
         )
 
     def _inferred_merge_mode(self) -> MergeMode | None:
-        """The mode that strategy id or payload class stand for; the id has priority in version 8."""
-        strategy = self.get("hoodie.record.merge.strategy.id")
-        if strategy is not None:
-            return _MODE_OF_STRATEGY.get(strategy, "CUSTOM")
-        payload = self.get("hoodie.compaction.payload.class")
-        return None if payload is None else _MODE_OF_PAYLOAD.get(payload, "CUSTOM")
+        """The mode that strategy id or payload class stand for; the id has priority in version 8, the class in version 6."""
+        strategy, payload = self.get("hoodie.record.merge.strategy.id"), self.get("hoodie.compaction.payload.class")
+        by_strategy = None if strategy is None else _MODE_OF_STRATEGY.get(strategy, "CUSTOM")
+        by_payload = None if payload is None else _MODE_OF_PAYLOAD.get(payload, "CUSTOM")
+        return (by_payload or by_strategy) if self.is_legacy else (by_strategy or by_payload)
 
 
 _RULES = {
@@ -298,19 +309,33 @@ def _checked(properties: TableProperties, path: str) -> TableProperties:
     return properties
 
 
-@implements("COMPAT-002", "COMPAT-004", "PROP-006", "PROP-010")
+@implements("COMPAT-002", "COMPAT-003", "COMPAT-004", "PROP-006", "PROP-010")
 def _check_versions(properties: TableProperties, path: str) -> None:
     version, layout = (_number(properties, key, path) for key in ("hoodie.table.version", "hoodie.timeline.layout.version"))
-    if version != TABLE_VERSION:
+    if version not in LAYOUTS:
+        newer = version > TABLE_VERSION
         raise UnsupportedTableVersion(
-            f"table version {version} is not supported", rule="COMPAT-002", path=path,
-            expected=f"hoodie.table.version={TABLE_VERSION}", found=f"hoodie.table.version={version}",
-            cure="read it with an engine for that version, or migrate the table to version 8 with Apache Hudi",
+            f"table version {version} is not supported", rule="COMPAT-004" if newer else "COMPAT-002", path=path,
+            expected=f"hoodie.table.version={TABLE_VERSION} or {LEGACY_VERSION}", found=f"hoodie.table.version={version}",
+            cure="use a newer release, or another engine for this version" if newer
+            else f"upgrade the table to version {LEGACY_VERSION} or {TABLE_VERSION} with Apache Hudi",
         )  # fmt: skip
-    if layout != TIMELINE_LAYOUT:
+    if layout != LAYOUTS[version]:
         raise UnsupportedTimelineLayout(
-            f"timeline layout {layout} is not supported", rule="PROP-010", path=path,
-            expected=f"hoodie.timeline.layout.version={TIMELINE_LAYOUT}", found=str(layout),
+            f"timeline layout {layout} does not go with table version {version}", rule="PROP-010", path=path,
+            expected=f"hoodie.timeline.layout.version={LAYOUTS[version]}", found=str(layout),
+            cure="restore the file from another copy of the table",
+        )  # fmt: skip
+
+
+@implements("COMPAT-005")
+def check_writable(properties: TableProperties) -> None:
+    """Raises UnsupportedTableVersion for a table that is read and not written; no write raises its version."""
+    if properties.is_legacy:
+        raise UnsupportedTableVersion(
+            f"tables of version {LEGACY_VERSION} are read, not written", rule="COMPAT-005", path=PROPERTIES_PATH,
+            expected=f"hoodie.table.version={TABLE_VERSION}", found=f"hoodie.table.version={LEGACY_VERSION}",
+            cure="when all readers and writers know version 8: hudi-conformance migrate TABLE",
         )  # fmt: skip
 
 
