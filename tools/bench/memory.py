@@ -88,8 +88,6 @@ def read(task: str, path: Path) -> dict[str, Any]:
     from hudi_reference.storage import storage_of
 
     storage, blocks, rows = storage_of(str(path.parent)), 0, 0
-    if task == "rows":
-        import polars  # noqa: F401 - what a library takes on loading is not what a block takes
     before, started, watch = anonymous(), time.process_time(), Watch()
     for block in read_log_file(storage, path.name):
         blocks += 1

@@ -1,0 +1,209 @@
+"""Many Avro records read side by side: each step reads the next value of all of them, with numpy.
+
+A record is read as the plain path reads it, from its first byte to its last; only that a place is not a number but an array of
+them, one for each record. Numbers are taken in their shortest form alone, which is what every writer stores.
+"""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Longs = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+Bytes = npt.NDArray[np.uint8]
+Which = npt.NDArray[np.bool_] | Longs
+#: Bytes before and behind the data, so that a few may be read at once wherever a value lies.
+_MARGIN = 16
+#: Places are numbers of 31 bits in Arrow.
+_MOST = (1 << 31) - 2 * _MARGIN
+#: How often elements are read, one of each record: damaged data can say that there are many in few of them.
+_ROUNDS = 4000
+#: Records that are walked over one after another, while other walks go on elsewhere.
+_ROWS_A_WALK = 512
+#: The top bits of eight bytes: set in all bytes of a number but the last.
+_MORE = np.uint64(0x8080808080808080)
+
+
+class Unclear(Exception):
+    """Data that is left to the plain path: it is damaged, or stored in a form that writers do not use."""
+
+
+def check(holds: object, what: str) -> None:
+    """Raises Unclear unless something holds."""
+    if not holds:
+        raise Unclear(what)
+
+
+def record_places(data: memoryview | bytes, count: int) -> tuple[Longs, Longs]:
+    """Where each record begins and ends: behind its length of four bytes each, and together they fill the data."""
+    check(0 < 4 * count <= len(data), "no records, or more than there is room for")
+    lengths = _many_walks(data, count)
+    lengths = _one_walk(data, count) if lengths is None else lengths
+    return lengths + 4, np.append(lengths[1:], len(data))
+
+
+def _one_walk(data: memoryview | bytes, count: int) -> Longs:
+    """Where the lengths stand, one behind the other."""
+    length_at, last = struct.Struct(">I").unpack_from, len(data) - 4
+    place, found = 0, array("q")
+    for _ in range(count):
+        check(place <= last, "records beyond the data")
+        found.append(place)
+        place += 4 + length_at(data, place)[0]
+    check(place == len(data), "data behind the last record")
+    return np.frombuffer(found, np.int64)
+
+
+def _many_walks(data: memoryview | bytes, count: int) -> Longs | None:
+    """The same, walking from many places at once: each walk goes until it comes to where the next one began.
+
+    Since the first begins with the first record, all are right if each comes there. None if not, or if they take too long.
+    """
+    begins = _likely_records(data, count)
+    ends, walked = np.append(begins[1:], len(data)), [begins]
+    while (walked[-1] < ends).any():
+        if len(walked) > 4 * _ROWS_A_WALK:
+            return None
+        walked.append(_next_record(data, walked[-1]))
+    places = np.array(walked).T
+    inside = places[places < ends[:, np.newaxis]]
+    arrived = (places == ends[:, np.newaxis]).any(axis=1).all()
+    return inside if arrived and len(inside) == count else None
+
+
+def _likely_records(data: memoryview | bytes, count: int) -> Longs:
+    """Places in about equal distance where a record seems to begin: from there, one usual length leads to the next."""
+    usual, walks = len(data) // count, count // _ROWS_A_WALK
+    near = np.arange(1, walks) * (len(data) // max(1, walks))
+    found = place = (near[:, np.newaxis] + np.arange(2 * usual)).ravel()
+    for _ in range(6):
+        behind = _next_record(data, place)
+        likely = (usual <= 8 * (behind - place)) & (behind - place <= 8 * usual)
+        found, place = found[likely], behind[likely]
+    _, first = np.unique(np.searchsorted(near, found, "right"), return_index=True)
+    return np.concatenate([[0], found[first]])
+
+
+def _next_record(data: memoryview | bytes, places: Longs) -> Longs:
+    """Where the lengths behind the records of these lengths stand; anything beyond the data."""
+    lengths = np.ndarray(len(data) - 3, "V4", data, strides=(1,))
+    found: Longs = places + 4 + lengths[np.minimum(places, len(data) - 4)].view(">u4")
+    return found
+
+
+class Data:
+    """Bytes with a margin, which may be read from many places at once. A place beyond them reads anything."""
+
+    def __init__(self, data: memoryview | bytes) -> None:
+        check(len(data) < _MOST, "more bytes than Arrow counts")
+        margin = np.zeros(_MARGIN, np.uint8)
+        self._bytes = np.concatenate([margin, np.frombuffer(data, np.uint8), margin])
+        self.buffer = pa.py_buffer(self._bytes)
+        self.first = _MARGIN
+        self._rounds = _ROUNDS
+
+    def spend(self, rounds: int) -> None:
+        """Raises Unclear where more rounds have been asked for than there should be."""
+        self._rounds -= rounds
+        check(self._rounds >= 0, "long lists in few records")
+
+    def bytes_at(self, places: Longs) -> Bytes:
+        """One byte at each place."""
+        return self._bytes.take(places, mode="clip")
+
+    def pieces_at(self, places: Longs, width: int) -> npt.NDArray[np.void]:
+        """So many bytes at each place."""
+        check(width <= len(self._bytes), "values longer than the data")
+        every = np.ndarray(len(self._bytes) - width + 1, f"V{width}", self._bytes, strides=(1,))
+        return every[np.minimum(places, len(every) - 1)]
+
+    def words_at(self, places: Longs) -> Words:
+        """Eight bytes at each place, the first of them lowest."""
+        return self.pieces_at(places, 8).view("<u8")
+
+
+@dataclass
+class Cursors:
+    """Where each record's next value begins, and where the record ends."""
+
+    data: Data
+    places: Longs
+    ends: Longs
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def of(self, which: Which) -> Cursors:
+        """Those of some records alone; `follow` brings these on when they have been read."""
+        return Cursors(self.data, self.places[which], self.ends[which])
+
+    def follow(self, which: Which, others: Cursors) -> None:
+        """Go on in some records where others have got to."""
+        self.places[which] = others.places
+
+    def byte(self) -> Bytes:
+        """A byte of each record."""
+        found = self.data.bytes_at(self.places)
+        self.places = self.places + 1
+        return found
+
+    def pieces(self, width: int) -> npt.NDArray[np.void]:
+        """So many bytes of each record."""
+        found = self.data.pieces_at(self.places, width)
+        self.places = self.places + width
+        return found
+
+    def skip(self, lengths: Longs) -> Longs:
+        """Go on by these lengths; where the bytes that are passed over begin. They lie in their record."""
+        starts = self.places
+        check((lengths >= 0).all() and (lengths <= self.ends - starts).all(), "a length that leads out of the record")
+        self.places = starts + lengths
+        return starts
+
+    def number(self) -> Longs:
+        """A number of each record: seven bits a byte, the low ones first, and the sign in the lowest."""
+        first = self.data.bytes_at(self.places)
+        if first.max(initial=0) < 0x80:
+            self.places = self.places + 1
+            raw = first.astype(np.int64)
+            return (raw >> 1) ^ -(raw & 1)
+        numbers, sizes = _varints(self.data, self.places)
+        self.places = self.places + sizes
+        return (numbers >> np.uint64(1)).view(np.int64) ^ -(numbers & np.uint64(1)).view(np.int64)
+
+
+def _varints(data: Data, places: Longs) -> tuple[Words, Bytes]:
+    """Unsigned numbers, and how many bytes each takes."""
+    words = data.words_at(places)
+    last = ~words & _MORE
+    last &= -last
+    inside = (last << np.uint64(1)) - np.uint64(1)  # all eight bytes where the number does not end in them
+    words &= inside
+    check((words >= last >> np.uint64(7) & ~np.uint64(1)).all(), "a number with a byte too many")
+    numbers, sizes = _packed(words & ~_MORE), np.bitwise_count(inside) >> 3
+    if not last.all():
+        _lengthen(data, places, np.flatnonzero(last == 0), numbers, sizes)
+    return numbers, sizes
+
+
+def _packed(words: Words) -> Words:
+    """Numbers whose bytes hold seven bits each: pairs of them are joined, then pairs of these, then the two halves."""
+    for gap, low in ((1, 0x007F007F007F007F), (2, 0x00003FFF00003FFF), (4, 0x000000000FFFFFFF)):
+        high = np.uint64(low << 7 * gap)
+        words = (words & np.uint64(low)) | (words >> np.uint64(gap) & high)
+    return words
+
+
+def _lengthen(data: Data, places: Longs, which: Longs, numbers: Words, sizes: Bytes) -> None:
+    """Add what stands in the ninth and tenth byte of numbers which have them."""
+    ninth, tenth = (data.bytes_at(places[which] + behind).astype(np.uint64) for behind in (8, 9))
+    ten = ninth >= 0x80
+    check(np.where(ten, tenth == 1, ninth > 0).all(), "a number of more than 64 bits")
+    numbers[which] |= (ninth & np.uint64(0x7F)) << np.uint64(56) | np.where(ten, tenth << np.uint64(63), np.uint64(0))
+    sizes[which] = 9 + ten
