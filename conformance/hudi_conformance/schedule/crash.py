@@ -44,6 +44,10 @@ class CrashingStorage:
         """As the storage does."""
         return self.storage.list(prefix, skip=skip)
 
+    def names(self, folder: str) -> tuple[str, ...]:
+        """As the storage does."""
+        return self.storage.names(folder)
+
     def put(self, path: str, data: bytes) -> None:
         """A change."""
         self._change(f"put {path}")
