@@ -98,6 +98,8 @@ def expected_json(check: Check) -> dict[str, Any]:
         if check.accept:
             found["accept"] = [f"expected/also-right-{n}.json" for n, _ in enumerate(check.accept, 1)]
         found["derived_by"] = ["model" if check.rows is None else "hand"]
+    if check.or_error:
+        found["or_error"] = True
     return {**found, "open": True} if check.open else found
 
 

@@ -10,9 +10,13 @@ AREAS = ("layout", "timeline", "log", "merge", "queries")
 MODULES = (
     "layout",
     "layout_handmade",
+    "layout_more",
     "timeline",
     "timeline_services",
+    "timeline_states",
+    "timeline_long",
     "timeline_handmade",
+    "timeline_damaged",
     "log",
     "log_handmade",
     "log_partial",

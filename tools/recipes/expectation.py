@@ -53,7 +53,7 @@ def _by_model(recipe: Recipe, check: Check, instants: Sequence[str]) -> list[Row
     table = recipe.table
     model = Model(
         record_key=table.record_key,
-        partition=table.partition,
+        partition=table.partition_columns,
         ordering=table.ordering,
         merge_mode=table.merge_mode,
         table_type=table.type,

@@ -18,10 +18,12 @@ from pyarrow import feather
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import _parse_datatype_string
 from tools.recipes import catalogue
+from tools.recipes.halfway import stopping
 from tools.recipes.recipe import Check, Recipe, Row, Step, Table
 from tools.recipes.schema import spark_type
 from tools.recipes.surgery import strip
 
+from hudi_conformance.engines.apache_hudi.services import log_compaction
 from hudi_conformance.engines.apache_hudi.session import Session
 
 #: Small files, no services of the engine's own, no metadata table: a fixture shows what its recipe says.
@@ -56,6 +58,9 @@ PROCEDURES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "rollback": (("rollback_to_instant", "instant_time => '{of}'"),),
 }
 
+#: An index that somebody defined, over metadata that the table must have.
+INDEX = "CREATE INDEX by_year ON {table} USING column_stats(ts) OPTIONS (expr='from_unixtime', format='yyyy')"
+
 
 def writer_options(name: str, table: Table) -> dict[str, str]:
     """Options of the data source for `table`."""
@@ -79,8 +84,9 @@ def writer_options(name: str, table: Table) -> dict[str, str]:
 class Making:
     """One table while it is made."""
 
-    def __init__(self, spark: SparkSession, recipe: Recipe, folder: Path) -> None:
-        self.spark = spark
+    def __init__(self, session: Session, recipe: Recipe, folder: Path) -> None:
+        self.session = session
+        self.spark: SparkSession = session.spark
         self.recipe = recipe
         self.path = folder / "table"
         self.name = recipe.name.replace("-", "_").replace(".", "_")
@@ -92,10 +98,11 @@ class Making:
     def run(self) -> list[str]:
         """Do all steps; the requested time of each."""
         for step in self.recipe.steps:
-            before = self._requested_times()
+            before = self._requested_times(step)
             self.columns = step.columns or self.columns
-            self._act(step)
-            new = sorted(self._requested_times() - before)
+            with stopping(self.path, self.timeline, step.until):
+                self._act(step)
+            new = sorted(self._requested_times(step) - before)
             self.instants.append(new[-1] if new else self._shared_instant(step))
         if self.registered:
             self.spark.sql(f"DROP TABLE {self.name}")
@@ -117,6 +124,13 @@ class Making:
         if step.kind in PROCEDURES:
             for procedure, arguments in PROCEDURES[step.kind]:
                 self._call(procedure, arguments.format(of=self._instant_of(step) if "{of}" in arguments else ""))
+        elif step.kind == "log_compact":
+            self._register()
+            log_compaction(self.session, self.path.as_uri(), {**self.options, **step.options})
+        elif step.kind == "rollback_pending":
+            self._rollback_pending(self._instant_of(step))
+        elif step.kind == "create_index":
+            self._sql(INDEX)
         elif step.kind == "sql_delete":
             self._sql_delete(step)
         elif step.kind == "merge_into":
@@ -135,7 +149,7 @@ class Making:
         if step.kind == "delete":
             table = self.recipe.table
             rows = [{**dict.fromkeys(table.ordering), **row} for row in rows]
-            columns = tuple(c for c in columns if c[0] in {*table.record_key, *table.partition, *table.ordering})
+            columns = tuple(c for c in columns if c[0] in {*table.record_key, *table.partition_columns, *table.ordering})
         schema = _parse_datatype_string(", ".join(f"`{name}` {spark_type(kind)}" for name, kind in columns))
         return self.spark.createDataFrame([tuple(row.get(n) for n, _ in columns) for row in rows], schema)
 
@@ -150,7 +164,7 @@ class Making:
 
     def _partition_path(self, row: Row) -> str:
         hive = self.recipe.table.hive_style
-        return "/".join(f"{n}={row[n]}" if hive else str(row[n]) for n in self.recipe.table.partition)
+        return "/".join(f"{n}={row[n]}" if hive else str(row[n]) for n in self.recipe.table.partition_columns)
 
     def _sql_delete(self, step: Step) -> None:
         for row in step.rows:
@@ -170,9 +184,7 @@ class Making:
         self._sql(f"CALL {procedure}(table => '{self.name}'{', ' if arguments else ''}{arguments})")
 
     def _sql(self, statement: str) -> None:
-        if not self.registered:
-            self.spark.sql(f"CREATE TABLE {self.name} USING hudi LOCATION '{self.path}'")
-            self.registered = True
+        self._register()
         for name, value in self.options.items():
             self.spark.conf.set(name, value)
         try:
@@ -180,6 +192,12 @@ class Making:
         finally:
             for name in self.options:
                 self.spark.conf.unset(name)
+
+    def _register(self) -> None:
+        """Give the table a name in the catalog."""
+        if not self.registered:
+            self.spark.sql(f"CREATE TABLE {self.name} USING hudi LOCATION '{self.path}'")
+            self.registered = True
 
     def _shared_instant(self, step: Step) -> str:
         """A savepoint has the requested time of what it protects; any other step that leaves no instant did nothing."""
@@ -191,10 +209,26 @@ class Making:
         assert step.of is not None, f"{step.kind} concerns an earlier step"
         return self.instants[step.of]
 
-    def _requested_times(self) -> set[str]:
-        timeline = self.path / ".hoodie" / "timeline"
+    def _rollback_pending(self, instant: str) -> None:
+        """There is a procedure only for the rollback of completed instants."""
+        settings = {**self.options, "hoodie.datasource.compaction.async.enable": "false"}
+        create = self.session.hudi.DataSourceUtils.createHoodieClient
+        client = create(self.spark._jsc, "", str(self.path), self.name, settings)
+        try:
+            client.rollback(instant)
+        finally:
+            client.close()
+
+    @property
+    def timeline(self) -> str:
+        """The folder of the active timeline below the table."""
+        return f".hoodie/{self.options.get('hoodie.timeline.path', 'timeline')}"
+
+    def _requested_times(self, step: Step) -> set[str]:
+        """Of all actions on the timeline but for cleans that a write runs beside."""
+        timeline = self.path / self.timeline
         names = [f.name for f in timeline.iterdir()] if timeline.is_dir() else []
-        return {n.split(".")[0].split("_")[0] for n in names if n[:1].isdigit()}
+        return {n.split(".")[0].split("_")[0] for n in names if n[:1].isdigit() and (step.kind == "clean" or ".clean" not in n)}
 
 
 META_COLUMNS = {
@@ -243,7 +277,7 @@ def make(session: Session, recipe: Recipe, out: Path) -> None:
     folder = out / recipe.name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    making = Making(session.spark, recipe, folder)
+    making = Making(session, recipe, folder)
     making.run()
     strip(making.path)
     for surgery in recipe.surgery:

@@ -90,7 +90,8 @@ def produce(producer: Producer, recipes: Sequence[Recipe], work: Path) -> Iterat
             times = reference_producer.make(recipe, out)
             yield Made(recipe, producer, out / recipe.name / "table", tuple(times), {})
     elif recipes:
-        _run_hudi(producer.partition("@")[2], [recipe.name for recipe in recipes], out)
+        for zone in dict.fromkeys(recipe.zone for recipe in recipes):
+            _run_hudi(producer.partition("@")[2], [recipe.name for recipe in recipes if recipe.zone == zone], out, zone)
         for recipe in recipes:
             yield load_made(recipe, producer, out)
 
@@ -105,13 +106,13 @@ def load_made(recipe: Recipe, producer: Producer, out: Path) -> Made:
     return Made(recipe, producer, folder / "table", tuple(made["requested_times"]), made["answers"])
 
 
-def _run_hudi(version: str, names: Sequence[str], out: Path) -> None:
-    """Make the named tables in one session of Apache Hudi, in that engine's own environment and in UTC."""
+def _run_hudi(version: str, names: Sequence[str], out: Path, zone: str) -> None:
+    """Make the named tables in one session of Apache Hudi, in that engine's own environment and in the time zone `zone`."""
     from hudi_conformance.engines.environments import python_for, to_stderr
 
     python = python_for("apache-hudi", to_stderr)
     command: list[str | Path] = [python, "-m", "tools.recipes.hudi_producer", "--version", version, "--out", out, *names]
-    subprocess.run(command, cwd=ROOT, env={**os.environ, "TZ": "UTC"}, check=False)
+    subprocess.run(command, cwd=ROOT, env={**os.environ, "TZ": zone}, check=False)
 
 
 def compare(made: Made) -> list[str]:

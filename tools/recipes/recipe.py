@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from tools.recipes.halfway import Until
+
 Row = Mapping[str, Any]
 Producer = Literal["apache-hudi@1.0.2", "apache-hudi@1.2.0", "reference"]
 HUDI: Producer = "apache-hudi@1.0.2"
@@ -41,6 +43,11 @@ class Table:
         """The merge mode, by the rule of inference where none is given."""
         return self.merge_mode or (EVENT if self.ordering else COMMIT)
 
+    @property
+    def partition_columns(self) -> tuple[str, ...]:
+        """The partition columns, without what a custom key generator makes of them (`name:TYPE`)."""
+        return tuple(name.partition(":")[0] for name in self.partition)
+
     def having(self, **changes: Any) -> "Table":
         """The same table but for `changes`; `options` are added to those there are."""
         options = {**self.options, **changes.pop("options", {})}
@@ -55,7 +62,7 @@ class Step:
     written (for deletes: keys; for `delete_partition`: partition values). `model` is what the model makes of it, if
     that is something else: an operation of the model, or "nothing". `columns` replaces the table's columns from this
     step on (schema evolution). `options` are writer settings for this step; `of` is the number of an earlier step, for
-    actions that concern one.
+    actions that concern one. `until` is how far the action got before its writer stopped, None for one that completed.
     """
 
     kind: str
@@ -64,6 +71,7 @@ class Step:
     columns: tuple[tuple[str, Any], ...] | None = None
     of: int | None = None
     model: str | None = None
+    until: Until | None = None
 
     @property
     def modelled(self) -> str:
@@ -121,6 +129,11 @@ def service(kind: str, **more: Any) -> Step:
     return Step(kind, model="nothing", **more)
 
 
+def stopped(step: Step, until: Until) -> Step:
+    """A step whose writer stopped in state `until`: it changes no row."""
+    return replace(step, model="nothing", until=until)
+
+
 def invisible(step: Step) -> Step:
     """A step that nobody must see, because the surgery afterwards makes it pending or undoes it."""
     return replace(step, model="nothing")
@@ -142,7 +155,8 @@ class Check:
     answer is the model's, unless `rows` (worked out by hand), `refused` or `error` is given. `accept` holds further
     right answers. With `timeline` the question is what `inspect` shows of the timeline. `only` restricts the check to
     some producers' tables. `flags` name the danger if an engine fails. With `or_rows` a refusal is right and so are
-    the rows, from an engine that knows what others must refuse.
+    the rows, from an engine that knows what others must refuse. With `or_error` rows are right and so is an error: of a
+    damaged table that can still be read, and must not be read as another one.
     """
 
     requirements: tuple[str, ...]
@@ -158,6 +172,7 @@ class Check:
     timeline: bool = False
     refused: str | None = None
     or_rows: bool = False
+    or_error: bool = False
     error: str | None = None
     open: bool = False
     needs: tuple[str, ...] = ()
@@ -180,7 +195,8 @@ class Recipe:
     """A table, how it came to be, and what is asked of it.
 
     `needs` are features that every check needs beyond those that follow from the table; `note` tells what the producer
-    did wrong, where that matters; `module` holds the recipe if that is not the module of its area.
+    did wrong, where that matters; `module` holds the recipe if that is not the module of its area; `zone` is the time zone of
+    the machine that writes.
     """
 
     name: str
@@ -193,6 +209,7 @@ class Recipe:
     needs: tuple[str, ...] = ()
     note: str | None = None
     module: str | None = None
+    zone: str = "UTC"
 
     @property
     def source(self) -> str:
