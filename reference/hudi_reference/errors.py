@@ -188,6 +188,18 @@ class TableExists(Misuse):
     """A table is to be created where one is."""
 
 
+class IllegalTransition(Misuse):
+    """An action is asked to take a step that actions of its kind do not take from the state that it is in."""
+
+
+class CannotUndo(Misuse):
+    """An instant that cannot be rolled back, or an earlier one that cannot be restored, as the table is now."""
+
+
+class CannotProtect(Misuse):
+    """An instant that cannot have a savepoint, or has none that could be deleted."""
+
+
 class ClockBehindTimeline(Misuse):
     """The writer's clock is so far behind the newest instant that waiting for it makes no sense."""
 
@@ -210,6 +222,10 @@ class IncomparableOrdering(Misuse):
 
 class InstantExists(WriteConflict):
     """The instant was already created by another writer."""
+
+
+class HistoryChanged(WriteConflict):
+    """Another process changed the timeline history while this one did."""
 
 
 class LockNotObtained(WriteConflict):

@@ -4,6 +4,8 @@ Which attempt won says the action's metadata, which names its files; write token
 not have won, and tokens of different actions have nothing to do with each other (ER-022).
 """
 
+from collections.abc import Collection
+
 from hudi_reference.errors import MalformedTable, UnsupportedFeature
 from hudi_reference.files.log.block import BlockType, CorruptBlock
 from hudi_reference.files.log.reader import read_log_file
@@ -12,20 +14,38 @@ from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.table.file_groups import FileGroups
+from hudi_reference.timeline.active import Timeline
 
 
 @implements("BF-007", "LF-007")
-def leftover_files(storage: Storage, groups: FileGroups) -> tuple[str, ...]:
+def leftover_files(storage: Storage, groups: FileGroups, instants: Collection[str] | None = None) -> tuple[str, ...]:
     """The paths of data files of completed actions that the metadata of their action does not name, sorted.
 
+    `instants` are the requested times of the actions that are asked about, all if None.
     Only actions of the active timeline are judged, for only their metadata is at hand. A log file of such a name that holds
     blocks of other actions, or a command, belongs to those: tables before version 8 named log files by their base file.
     """
-    named = groups.named
+    named = groups.named if instants is None else {r: paths for r, paths in groups.named.items() if r in instants}
     found = []
     for info in storage.list(skip=META_FOLDER):
         name = parse_data_file_name(split_path(info.path)[1])
         if name is None or name.instant not in named or info.path in named[name.instant]:
+            continue
+        if isinstance(name, BaseFileName) or _is_of_its_action(storage, info.path, name):
+            found.append(info.path)
+    return tuple(sorted(found))
+
+
+@implements("ARC-004")
+def uncommitted_files(storage: Storage, timeline: Timeline, before: str) -> tuple[str, ...]:
+    """The paths of data files whose action was requested before that time and did not complete, sorted.
+
+    Once the active timeline begins at `before`, they would count as those of archived actions. Nothing may be pending there.
+    """
+    found = []
+    for info in storage.list(skip=META_FOLDER):
+        name = parse_data_file_name(split_path(info.path)[1])
+        if name is None or name.instant >= before or timeline.completion_of(name.instant) is not None:
             continue
         if isinstance(name, BaseFileName) or _is_of_its_action(storage, info.path, name):
             found.append(info.path)
