@@ -100,13 +100,13 @@ def a_range_of_what_was_joined(bug: Bug) -> None:
 @planted(breaks=("NBC-002", "RDR-015"))
 def logs_sliced_by_their_begin(bug: Bug) -> None:
     """Puts a log into the slice that was the newest when its action began."""
-    bug.edit(file_groups._slices, "if start <= completion)", "if start <= parsed.instant)")
+    bug.edit(file_groups._slices, "if start <= joins)", "if start <= parsed.instant)")
 
 
 @planted(breaks="RDR-015")
 def logs_belong_to_the_newest_slice(bug: Bug) -> None:
     """Puts every log of a group into its newest slice."""
-    bug.edit(file_groups._slices, "(start for start in slices if start <= completion)", "slices")
+    bug.edit(file_groups._slices, "(start for start in slices if start <= joins)", "slices")
 
 
 @planted(breaks="LAY-012")

@@ -212,8 +212,8 @@ def the_newest_commit_is_missed(bug: Bug) -> None:
     """Leaves the newest instant of the timeline out."""
     bug.edit(
         file_groups._slices,
-        "parsed.instant <= last and",
-        "parsed.instant <= last and parsed.instant < timeline.commits[-1].requested and",
+        "if parsed.instant > last:",
+        "if parsed.instant > last or parsed.instant >= timeline.commits[-1].requested:",
     )
 
 

@@ -108,13 +108,19 @@ class FileGroups:
 
 
 @implements("LAY-003", "LAY-005", "LAY-009", "LAY-010", "LAY-012", "LAY-019", "RDR-005", "RDR-018")
-def load_file_groups(storage: Storage, properties: TableProperties, timeline: Timeline) -> FileGroups:
-    """The file groups at the time of the last instant of `timeline`, from one listing and the timeline's metadata."""
-    commits = {instant: load_commit(storage, properties, instant) for instant in timeline.commits}
+def load_file_groups(
+    storage: Storage, properties: TableProperties, timeline: Timeline, known: FileGroups | None = None
+) -> FileGroups:
+    """The file groups at the time of the last instant of `timeline`, from one listing and the timeline's metadata.
+
+    `known` are the groups at an earlier time: the metadata of what had completed then is not read again.
+    """
+    before = {} if known is None else known.commits
+    commits = {instant: before.get(instant) or load_commit(storage, properties, instant) for instant in timeline.commits}
     committed = {stat.path for commit in commits.values() for stat in commit.stats if stat.path}
     listed = {info.path for info in storage.list(skip=META_FOLDER)}
     files: dict[GroupId, list[tuple[str, BaseFileName | LogFileName]]] = {}
-    won = _of_winners(commits, committed)
+    won = _of_winners(commits)
     for path in sorted(listed | committed):
         partition, name = split_path(path)
         parsed = parse_data_file_name(name)
@@ -130,22 +136,23 @@ def load_file_groups(storage: Storage, properties: TableProperties, timeline: Ti
     replaced = _replaced_groups(commits)
     groups = {}
     for identity, found in files.items():
-        slices = _slices(identity, found, compactions.get(identity, ()), timeline, listed)
+        slices = _slices(identity, found, compactions.get(identity, ()), timeline, listed, properties.is_legacy)
         if slices:
             groups[identity] = FileGroup(*identity, slices, replaced.get(identity))
     return FileGroups(groups, commits)
 
 
 @implements("BF-006", "BF-008", "LF-006", "TL-005")
-def _of_winners(instants: Iterable[Instant], committed: Iterable[str]) -> Callable[[str], bool]:
-    """Which data files are of attempts that won, as far as the commit metadata of `instants` can tell.
+def _of_winners(commits: Mapping[Instant, CommitMetadata]) -> Callable[[str], bool]:
+    """Which data files are of attempts that won, as far as the commit metadata can tell.
 
     The metadata names every base file of its action. A log file loses only against a committed one of the same group, instant
-    and version: a rollback command lies in a file that the metadata of the write does not name.
+    and version: a rollback command lies in a file that the metadata of the write does not name. A log file of version 6 has the
+    instant of its base file in its name, so that many actions share it.
     """
-    described = {instant.requested for instant in instants}
-    winners = {path: _attempt(path) for path in committed}
-    taken = set(winners.values())
+    described = {instant.requested for instant in commits}
+    winners = {stat.path: instant.requested for instant, commit in commits.items() for stat in commit.stats if stat.path}
+    taken = {attempt for path, writer in winners.items() if (attempt := _attempt(path)) and attempt[2] == writer}
 
     def won(path: str) -> bool:
         if path in winners:
@@ -165,10 +172,20 @@ def _attempt(path: str) -> tuple[str, str, str, int] | None:
     return (partition, parsed.file_id, parsed.instant, parsed.version) if isinstance(parsed, LogFileName) else None
 
 
+@implements("TL-005", "BF-009")
 def load_commit(storage: Storage, properties: TableProperties, instant: Instant) -> CommitMetadata:
-    """The metadata of one completed write."""
+    """The metadata of one completed write. Raises MalformedMetadata, also for that of another write."""
     path = f"{properties.timeline_folder}/{instant.file_name}"
-    return read_commit_metadata(_content(storage, path, "TL-007"), path)
+    commit = read_commit_metadata(_content(storage, path, "TL-007"), path)
+    for stat in commit.stats:
+        name = parse_data_file_name(split_path(stat.path)[1])
+        if isinstance(name, BaseFileName) and name.instant != instant.requested:
+            raise MalformedMetadata(
+                "the metadata is that of another action", rule="BF-009", path=path,
+                expected=f"base files of instant {instant.requested}", found=stat.path,
+                cure="restore the file from another copy of the table",
+            )  # fmt: skip
+    return commit
 
 
 def _content(storage: Storage, path: str, rule: str) -> bytes:
@@ -211,25 +228,28 @@ def _slices(
     compactions: tuple[str, ...],
     timeline: Timeline,
     listed: set[str],
+    by_name: bool,
 ) -> tuple[FileSlice, ...]:
-    """The slices of one group, newest first."""
+    """The slices of one group, newest first.
+
+    In version 6 the name of a log file tells its slice (`by_name`), by the instant of the base file or of the compaction to
+    come. After an upgrade the logs of a compaction that was under way still do.
+    """
     last = timeline.read_time
-    completed = [
-        (name, parsed, completion)
-        for name, parsed in files
-        if parsed.instant <= last and (completion := timeline.completion_of(parsed.instant)) is not None
-    ]
     slices = {instant: FileSlice(*identity, instant, pending_compaction=True) for instant in compactions}
-    for name, parsed, _ in completed:
-        if isinstance(parsed, BaseFileName):
+    logs = []
+    for name, parsed in files:
+        if parsed.instant > last:
+            continue
+        completion = timeline.completion_of(parsed.instant)
+        if isinstance(parsed, LogFileName):
+            joins = parsed.instant if by_name or parsed.instant in compactions else completion
+            if joins is not None:
+                logs.append((parsed.merge_order, name, parsed, joins))
+        elif completion is not None:
             slices[parsed.instant] = FileSlice(*identity, parsed.instant, base_file=name)
-    logs = sorted(
-        ((parsed.merge_order, name, parsed, completion) for name, parsed, completion in completed
-         if isinstance(parsed, LogFileName)),
-        key=lambda log: log[0],
-    )  # fmt: skip
-    for _, name, parsed, completion in logs:
-        start = max((start for start in slices if start <= completion), default=parsed.instant)
+    for _, name, parsed, joins in sorted(logs, key=lambda log: log[0]):
+        start = max((start for start in slices if start <= joins), default=parsed.instant)
         found = slices.get(start, FileSlice(*identity, start))
         slices[start] = replace(found, log_files=(*found.log_files, name))
     return tuple(_with_missing(slices[start], listed) for start in sorted(slices, reverse=True))
