@@ -23,6 +23,8 @@ PACKAGE = Path(__file__).parent
 #: Areas in the order of reports, with the words that people read.
 AREAS = {
     "timeline": "timeline",
+    "times": "times",
+    "properties": "properties",
     "log": "log format",
     "hfile": "HFile",
     "base": "base files",

@@ -32,6 +32,12 @@ FUNCTIONS: dict[str, str] = {
     "bloom.may-hold": "which keys a bloom filter may hold",
     "positions.encode": "row positions as the Base64 text of a header",
     "positions.decode": "row positions from a header's text",
+    "time.format": "a moment as an instant time in a time zone",
+    "true-time.draw": "the times that processes draw on clocks that are set apart",
+    "properties.parse": "the entries of a properties file",
+    "properties.checksum": "the checksum of a properties file",
+    "history-file-name.parse": "the parts of the name of a file of the timeline history",
+    "properties.infer": "merge mode, strategy and payload class of a table",
 }
 
 #: Everything a case may need and an engine may offer. A case that needs what an engine does not declare is
@@ -72,6 +78,7 @@ FEATURES: dict[str, str] = {
     "service.restore": "take the table back to an instant",
     "service.index": "build an index while writers run",
     "service.archive": "move old instants to the history",
+    "archive.flink-settings": "limits of archiving by the names and defaults of Flink jobs",
     "copy-on-write": "tables of type COPY_ON_WRITE",
     "merge-on-read": "tables of type MERGE_ON_READ",
     "log.avro": "Avro data blocks",

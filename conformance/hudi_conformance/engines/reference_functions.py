@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from hudi_conformance.contract.errors import EngineError
 from hudi_conformance.engines.metadata_json import metadata_partition, metadata_record
+from hudi_conformance.engines.reference_times import draw, time_text
 from hudi_reference.errors import InvalidQuery
 from hudi_reference.files.bloom import FilterType, decode_filter, make_filter
 from hudi_reference.files.positions import decode_positions, encode_positions
@@ -127,4 +128,6 @@ FUNCTIONS: Mapping[str, Function] = {
     "bloom.may-hold": Function(_may_hold, ("type", "filter", "keys")),
     "positions.encode": Function(lambda positions: encode_positions(map(int, positions)), ("positions",)),
     "positions.decode": Function(_positions, ("bitmap",)),
+    "time.format": Function(time_text, ("milliseconds", "zone")),
+    "true-time.draw": Function(draw, ("source", "skew", "clocks", "program")),
 }
