@@ -2,9 +2,11 @@
 
 `Table.open -> properties -> timeline -> file groups -> slices at a read time -> merged rows`
 `rows -> keys -> locate -> files -> completed instant`
+`plan -> requested -> work -> completed instant`
 
 The chapters, from the outside in; nothing imports upwards:
 
+* `services`: clean, rollback, savepoint, restore; each plans first and works from its plan
 * `table`: file groups and slices, queries, writes
 * `timeline`: actions and states, instants, metadata of actions, history
 * `files`: Parquet base files, HFiles, log files with their blocks
@@ -16,8 +18,22 @@ Concurrent writers find out that they changed the same file group when they comp
 completion one step: for one writer at a time.
 """
 
+from hudi_reference.services.clean import clean
+from hudi_reference.services.restore import restore
+from hudi_reference.services.rollback import rollback
+from hudi_reference.services.savepoint import delete_savepoint, savepoint
 from hudi_reference.table.create import WritableTable, create_table, open_table
 from hudi_reference.table.table import Table
 
 __version__ = "0.1.0"
-__all__ = ["Table", "WritableTable", "create_table", "open_table"]
+__all__ = [
+    "Table",
+    "WritableTable",
+    "clean",
+    "create_table",
+    "delete_savepoint",
+    "open_table",
+    "restore",
+    "rollback",
+    "savepoint",
+]

@@ -1,0 +1,108 @@
+"""What the services share: a plan is made and published under the lock of the table, and carried out from the plan alone."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from hudi_reference.errors import MalformedMetadata
+from hudi_reference.layout.names import join_path, split_path
+from hudi_reference.locks import held, new_owner
+from hudi_reference.requirement import implements
+from hudi_reference.storage import inside
+from hudi_reference.table.table import Table
+from hudi_reference.timeline.actions import read_action, write_action
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.generator import TimeGenerator, latest_time
+from hudi_reference.timeline.instant import Instant
+from hudi_reference.timeline.states import State
+from hudi_reference.timeline.transitions import Transitions
+
+Plan = Mapping[str, Any]
+#: Publishes a plan for an action; the requested time.
+Publish = Callable[[str, Plan], str]
+
+
+def transitions_of(table: Table) -> Transitions:
+    """What moves the actions of a table."""
+    return Transitions(table.storage, table.properties, TimeGenerator.of(table.storage, table.properties, table.clock))
+
+
+@contextmanager
+@implements("SVC-002", "SVC-004")
+def planning(table: Table) -> Iterator[Publish]:
+    """The lock of the table for as long as the block lasts: what is planned in it takes every action before into account, and
+    none comes in between the look at the timeline and the publication.
+    """
+    transitions, owner = transitions_of(table), new_owner("plan")
+
+    def publish(action: str, plan: Plan) -> str:
+        with transitions.times.drawn(latest_time(table.timeline), owner) as time:
+            requested = Instant(time, action, State.REQUESTED)
+            transitions.request(action, write_action(requested, plan, table.ids.sync_marker()), time)
+            return time
+
+    with held(transitions.times.lock, owner):
+        yield publish
+
+
+def read_plan(table: Table, action: str, requested: str) -> Plan:
+    """The plan of an action that was requested then. Raises MalformedMetadata if there is none."""
+    return read_content(table, Instant(requested, action, State.REQUESTED))
+
+
+def read_content(table: Table, instant: Instant) -> Plan:
+    """The record in the file of an instant. Raises MalformedMetadata if there is none."""
+    path = f"{table.properties.timeline_folder}/{instant.file_name}"
+    try:
+        record = read_action(table.storage.get(path), path, instant)
+    except FileNotFoundError as error:
+        raise MalformedMetadata("the file of an action is missing", rule="TL-047", path=path) from error
+    if record is None:
+        raise MalformedMetadata("the file of an action is empty", rule="TL-047", path=path, expected="its plan")
+    return record
+
+
+@implements("TL-029", "TL-047", "SVC-015")
+def carry_out(table: Table, action: str, requested: str, work: Callable[[Plan], Plan], *, repeat_plan: bool = False) -> str:
+    """Start a planned action, or start it again; do the work that its plan says; complete it with the record that `work` gives.
+
+    The requested time. An action that somebody else has completed meanwhile is left as it is.
+    """
+    transitions = transitions_of(table)
+    found = next(i for i in table.timeline.instants if (i.requested, i.action) == (requested, action))
+    if found.state is State.COMPLETED:
+        return requested
+    plan = read_plan(table, action, requested)
+    content = write_action(Instant(requested, action, State.INFLIGHT), plan, table.ids.sync_marker()) if repeat_plan else b""
+    inflight = transitions.start(found, content)
+    record = work(plan)
+    transitions.complete(inflight, write_action(Instant(requested, action, State.COMPLETED), record, table.ids.sync_marker()))
+    return requested
+
+
+def pending_of(timeline: Timeline, action: str) -> tuple[Instant, ...]:
+    """The actions of that type that were requested and not completed, by requested time."""
+    return tuple(found for found in timeline.pending if found.action == action)
+
+
+def location(table: Table, path: str) -> str:
+    """A file as deployed writers name it in plans: with the table's base path and scheme, and nothing escaped."""
+    parts = urlsplit(table.uri)
+    base = f"file:{unquote(parts.path)}" if parts.scheme == "file" else table.uri
+    return f"{base.rstrip('/')}/{path}"
+
+
+def path_in(partition: str, text: str) -> str:
+    """The path below the base path of a file that a plan names. A table may have been moved since it was planned, so that only
+    partition and name count. Raises PathOutsideTable.
+    """
+    return inside(join_path(inside(partition), text.rstrip("/").rpartition("/")[2]))
+
+
+def by_partition(paths: Iterable[str]) -> dict[str, list[str]]:
+    """The names of files by their partition."""
+    found: dict[str, list[str]] = {}
+    for partition, name in map(split_path, paths):
+        found.setdefault(partition, []).append(name)
+    return found
