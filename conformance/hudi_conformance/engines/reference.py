@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from hudi_conformance import __version__
 from hudi_conformance.contract import Conflict, Engine, EngineError, Hello, Query, Refused, TableSpec
-from hudi_conformance.contract.messages import FUNCTIONS, Operation
+from hudi_conformance.contract.messages import FUNCTIONS, Operation, Phase, Service
 from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
 
 #: What the reference offers on tables.
@@ -55,6 +55,8 @@ OFFERED = frozenset(
         "types.temporal",
         "storage.file",
         "storage.s3",
+        "service.archive",
+        "archive.flink-settings",
     }
 )
 #: What it offers below the level of tables.
@@ -65,6 +67,8 @@ BYTES = frozenset(
         "inspect.hfile",
         "inspect.base-file",
         "inspect.bloom-filter",
+        "inspect.history-file",
+        "inspect.manifest",
         *(f"compute.{function}" for function in FUNCTIONS),
     }
 )
@@ -146,6 +150,22 @@ class Reference(Engine):
         with _in_terms_of_the_contract():
             instant: str = getattr(open_table(table), operation)(rows)
             return instant
+
+    def service(
+        self,
+        table: str,
+        service: Service,
+        *,
+        phase: Phase = "run",
+        instant: str | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> str | None:
+        """One table service."""
+        from hudi_conformance.engines.reference_services import Order, run
+        from hudi_reference import open_table
+
+        with _in_terms_of_the_contract():
+            return run(open_table(table), service, Order(phase, instant, options or {}))
 
 
 def _data_columns(rows: pa.Table) -> pa.Table:

@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_conformance.engines.avro_values import canonical_record
+from hudi_conformance.engines.reference_history import history_file, is_history_file
 from hudi_conformance.values import declared_by, from_arrow
 from hudi_reference.errors import MalformedLogBlock
 from hudi_reference.files.base_file import read_base_file
@@ -52,7 +53,10 @@ def inspect_file(uri: str, *, keys: Sequence[str] | None = None, prefix: str | N
     `keys` and `prefix` are looked up in an HFile; a base file's bloom filter is asked for the keys. A file is taken for what
     its name says, as readers of tables do, and for what its bytes say where the name says nothing.
     """
-    file = identify(*locate(uri))
+    storage, path = locate(uri)
+    if is_history_file(path):
+        return history_file(*locate(uri.rpartition("/")[0]), path)
+    file = identify(storage, path)
     kind = said_by(file.name) or file.format
     if kind == "log":
         return log_file(inspect_log(file.storage, file.path))

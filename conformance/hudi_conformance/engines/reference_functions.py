@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from hudi_conformance.contract.errors import EngineError
 from hudi_conformance.engines.metadata_json import metadata_partition, metadata_record
 from hudi_conformance.engines.reference_times import draw, time_text
-from hudi_reference.errors import InvalidQuery
+from hudi_reference.errors import InvalidQuery, MalformedHistory
 from hudi_reference.files.bloom import FilterType, decode_filter, make_filter
 from hudi_reference.files.positions import decode_positions, encode_positions
 from hudi_reference.layout.names import in_merge_order, require_base_file_name, require_log_file_name
@@ -20,6 +20,7 @@ from hudi_reference.metadata.locations import location_of
 from hudi_reference.metadata.secondary import parse_secondary_key, secondary_key
 from hudi_reference.records.buckets import bucket_of
 from hudi_reference.records.keys import composite_key
+from hudi_reference.timeline.manifest import parse_level_file_name
 from hudi_reference.timeline.times import milliseconds_of
 
 Json = Any
@@ -52,6 +53,14 @@ def _log_file_name(name: str) -> Json:
         "token": found.write_token or None,
         "cdc": found.cdc,
     }
+
+
+def _history_file_name(name: str) -> Json:
+    parts = parse_level_file_name(name)
+    if parts is None:
+        raise MalformedHistory("not the name of a history file", rule="LSM-013", path=name,
+                               expected="<minimum>_<maximum>_<level>.parquet")  # fmt: skip
+    return {"minimum": parts[0], "maximum": parts[1], "level": parts[2]}
 
 
 def _base_file_name(name: str) -> Json:
@@ -128,6 +137,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "bloom.may-hold": Function(_may_hold, ("type", "filter", "keys")),
     "positions.encode": Function(lambda positions: encode_positions(map(int, positions)), ("positions",)),
     "positions.decode": Function(_positions, ("bitmap",)),
+    "history-file-name.parse": Function(_history_file_name, ("name",)),
     "time.format": Function(time_text, ("milliseconds", "zone")),
     "true-time.draw": Function(draw, ("source", "skew", "clocks", "program")),
 }

@@ -213,11 +213,11 @@ def _read_instants(storage: Storage, folder: str, file: LevelFile) -> tuple[Inst
     """The actions in a level file; those of other releases, which change no row, are passed over."""
     with opened_level_file(storage, folder, file) as parquet:
         rows = _columns(parquet, _TIMES)
-    return tuple(_instants(rows, f"{folder}/{file.name}"))
+    return tuple(instants_of(rows, f"{folder}/{file.name}"))
 
 
-def _instants(rows: pa.Table, path: str) -> Iterator[Instant]:
-    """The instants of rows of a level file."""
+def instants_of(rows: pa.Table, path: str) -> Iterator[Instant]:
+    """The instants of rows of a level file; those of unknown actions are passed over. Raises MalformedHistory."""
     requested, completion, action = (rows.column(name).to_pylist() for name in _TIMES.names)
     _check_digits(requested, "LSM-017", path)
     _check_digits([c if c is not None else r for c, r in zip(completion, requested, strict=True)], "LSM-018", path)
@@ -248,7 +248,7 @@ def _read_actions(storage: Storage, folder: str, file: LevelFile, wanted: Iterab
         rows = _columns(parquet, pa.unify_schemas([_TIMES, contents]))
     known = rows.filter(pa.array([action in ACTIONS for action in rows.column("action").to_pylist()], pa.bool_()))
     columns = [known.column(name).to_pylist() if name in contents.names else [None] * len(known) for name in _CONTENT.names]
-    return [ArchivedAction(*parts) for parts in zip(_instants(known, f"{folder}/{file.name}"), *columns, strict=True)]
+    return [ArchivedAction(*parts) for parts in zip(instants_of(known, f"{folder}/{file.name}"), *columns, strict=True)]
 
 
 def _columns(parquet: pq.ParquetFile, wanted: pa.Schema) -> pa.Table:

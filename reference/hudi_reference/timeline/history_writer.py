@@ -190,7 +190,7 @@ def _merge_level(storage: Storage, folder: str, level: int, batch_size: int, mer
     chosen = _batch(files, batch_size, merged_size) if len(files) >= batch_size else []
     if len(chosen) < 2:
         return False
-    file = _store(storage, folder, _merged([_rows(storage, folder, file) for file in chosen]), level + 1)
+    file = _store(storage, folder, _merged([read_rows(storage, folder, file) for file in chosen]), level + 1)
     _publish(storage, folder, seen, [*(old for old in seen.manifest.files if old not in chosen), file])
     return True
 
@@ -218,8 +218,11 @@ def _merged(parts: Sequence[pa.Table]) -> pa.Table:
     return rows.take(pa.array([first[action] for action in sorted(first)], pa.int64()))
 
 
-def _rows(storage: Storage, folder: str, file: LevelFile) -> pa.Table:
-    """All columns of a file; those that another writer left out are null, the version is 1."""
+def read_rows(storage: Storage, folder: str, file: LevelFile) -> pa.Table:
+    """All columns of a file, in stored order; those that another writer left out are null, the version is 1.
+
+    Raises MalformedHistory, and FileNotFoundError with the file's name.
+    """
     with opened_level_file(storage, folder, file) as parquet:
         found = parquet.read(use_threads=False)
     columns = [
