@@ -8,6 +8,7 @@ from hudi_reference.table.write import Writer
 from hudi_reference.timeline import generator, metadata
 from hudi_reference.timeline.generator import TimeGenerator
 from hudi_reference.timeline.metadata import WriteStat
+from hudi_reference.timeline.transitions import Transitions
 
 
 @planted(breaks=("TT-002", "TT-009", "TT-004"))
@@ -59,7 +60,9 @@ def schema_left_out_of_the_metadata(bug: Bug) -> None:
 @planted(breaks=("TL-046", "TL-048"))
 def nothing_is_requested(bug: Bug) -> None:
     """Begins actions as inflight."""
-    bug.edit(commit.begin, '    _publish(storage, properties, Instant(requested, action, State.REQUESTED), b"")\n', "")
+    bug.edit(Transitions.request, "return self._create(Instant(time, action, State.REQUESTED), content)",
+             "return Instant(time, action, State.REQUESTED)")  # fmt: skip
+    bug.edit(Transitions.start, "self._check_exists(instant)", "pass")
 
 
 @planted(breaks="LAY-018")
@@ -202,4 +205,8 @@ def readers_repair_the_timeline(bug: Bug) -> None:
 @planted(breaks=("S3-002", "TL-034"))
 def instants_of_others_are_taken_over(bug: Bug) -> None:
     """Goes on with an instant that another writer has created in the same millisecond."""
-    bug.edit(commit._publish, "    except ObjectExists as error:\n", "    except ObjectExists as error:\n        return\n")
+    bug.edit(
+        Transitions._create,
+        "    except ObjectExists as error:\n",
+        "    except ObjectExists as error:\n        return instant\n",
+    )

@@ -1,5 +1,7 @@
 """Planted bugs in reading: history, groups, partitions, names, schemas and meta columns."""
 
+from dataclasses import replace
+
 from hudi_conformance.mutants.planting import Bug, planted
 from hudi_reference.files.log import content
 from hudi_reference.layout.names import LogFileName
@@ -159,13 +161,13 @@ def foreign_names_are_an_error(bug: Bug) -> None:
 @planted(breaks="TL-043")
 def clusterings_complete_under_their_own_name(bug: Bug) -> None:
     """Expects a finished clustering under the word clustering."""
-    bug.item(states.ACTIONS, "clustering", states._action("clustering", writes=True))
+    bug.item(states.ACTIONS, "clustering", replace(states.ACTIONS["clustering"], completes_as="clustering"))
 
 
 @planted(breaks="TL-044")
 def compactions_complete_under_their_own_name(bug: Bug) -> None:
     """Expects a finished compaction under the word compaction."""
-    bug.item(states.ACTIONS, "compaction", states._action("compaction", writes=True))
+    bug.item(states.ACTIONS, "compaction", replace(states.ACTIONS["compaction"], completes_as="compaction"))
 
 
 @planted(breaks="TL-036")

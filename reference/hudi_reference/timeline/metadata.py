@@ -12,6 +12,7 @@ from hudi_reference.errors import MalformedMetadata, PathOutsideTable
 from hudi_reference.requirement import implements
 from hudi_reference.storage import inside
 from hudi_reference.timeline.avro_container import read_record, write_record
+from hudi_reference.timeline.schemas import schema_of
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,6 @@ class WriteStat:
         log = {**place, "baseFile": "", "logFiles": [name]} if self.is_log else {}
         counters = dict.fromkeys(_COUNTERS, 0)
         return {
-            **dict.fromkeys(_STAT_FIELDS),
             **counters,
             "fileId": self.file_id,
             "path": self.path,
@@ -167,54 +167,8 @@ def read_compaction_plan(data: bytes, path: str) -> tuple[tuple[str, str], ...]:
         raise MalformedMetadata("the record is not a compaction plan", rule="TL-015", path=path, found=str(error)) from error
 
 
-def _optional(avro_type: Any) -> list[Any]:
-    return ["null", avro_type]
-
-
-def _nullable_fields(names_and_types: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [{"name": name, "type": _optional(kind), "default": None} for name, kind in names_and_types.items()]
-
-
-_STRING = {"type": "string", "avro.java.string": "String"}
-_RUNTIME_STATS = {
-    "type": "record",
-    "name": "HoodieRuntimeStats",
-    "fields": _nullable_fields({"totalScanTime": "long", "totalCreateTime": "long", "totalUpsertTime": "long"}),
-}
-#: The 31 fields of a write stat, in the deployed order.
-_STAT_FIELDS: dict[str, Any] = {
-    "fileId": _STRING,
-    "path": _STRING,
-    "prevCommit": _STRING,
-    "numWrites": "long",
-    "numDeletes": "long",
-    "numUpdateWrites": "long",
-    "totalWriteBytes": "long",
-    "totalWriteErrors": "long",
-    "partitionPath": _STRING,
-    "totalLogRecords": "long",
-    "totalLogFiles": "long",
-    "totalUpdatedRecordsCompacted": "long",
-    "numInserts": "long",
-    "totalLogBlocks": "long",
-    "totalCorruptLogBlock": "long",
-    "totalRollbackBlocks": "long",
-    "fileSizeInBytes": "long",
-    "logVersion": "int",
-    "logOffset": "long",
-    "baseFile": _STRING,
-    "logFiles": {"type": "array", "items": _STRING},
-    "cdcStats": {"type": "map", "values": "long", "avro.java.string": "String"},
-    "prevBaseFile": _STRING,
-    "minEventTime": "long",
-    "maxEventTime": "long",
-    "runtimeStats": _RUNTIME_STATS,
-    "totalLogFilesCompacted": "long",
-    "totalLogReadTimeMs": "long",
-    "totalLogSizeCompacted": "long",
-    "tempPath": _STRING,
-    "numUpdates": "long",
-}
+#: What a commit or deltacommit completes with.
+COMMIT_METADATA_SCHEMA = schema_of("HoodieCommitMetadata")
 #: Counters that deployed writers store as 0 where there is nothing to count.
 _COUNTERS = (
     "totalWriteErrors",
@@ -228,37 +182,3 @@ _COUNTERS = (
     "totalLogSizeCompacted",
     "numUpdates",
 )
-
-COMMIT_METADATA_SCHEMA: dict[str, Any] = {
-    "type": "record",
-    "name": "HoodieCommitMetadata",
-    "namespace": "org.apache.hudi.avro.model",
-    "fields": [
-        {
-            "name": "partitionToWriteStats",
-            "type": _optional(
-                {
-                    "type": "map",
-                    "avro.java.string": "String",
-                    "values": {
-                        "type": "array",
-                        "items": {
-                            "type": "record",
-                            "name": "HoodieWriteStat",
-                            "fields": _nullable_fields(_STAT_FIELDS),
-                        },
-                    },
-                }
-            ),
-            "default": None,
-        },
-        {"name": "compacted", "type": _optional("boolean"), "default": None},
-        {
-            "name": "extraMetadata",
-            "type": _optional({"type": "map", "values": _STRING, "avro.java.string": "String"}),
-            "default": None,
-        },
-        {"name": "version", "type": ["int", "null"], "default": 1},
-        {"name": "operationType", "type": _optional(_STRING), "default": None},
-    ],
-}

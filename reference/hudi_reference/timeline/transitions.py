@@ -1,0 +1,180 @@
+"""The steps of an action from one state to the next, spec "Timeline > States".
+
+Each state is one object that is created whole or not at all, or deleted. Which steps there are says the table in `states`.
+Nothing is renamed: the files of earlier states stay beside those of later ones, and the highest state counts.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from hudi_reference.clock import Clock
+from hudi_reference.errors import IllegalTransition, InstantExists, Misuse, UnsupportedTableFeature, WriteConflict
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.locks import held, new_owner
+from hudi_reference.requirement import implements
+from hudi_reference.storage import ObjectExists, Storage
+from hudi_reference.timeline.active import Timeline, load_timeline
+from hudi_reference.timeline.generator import TimeGenerator, latest_time
+from hudi_reference.timeline.instant import Instant, parse_instant_name
+from hudi_reference.timeline.states import ACTIONS, State, moves_of
+
+
+def _no_objection(timeline: Timeline) -> None:
+    """What is asked of a completion that nobody can be against."""
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """Moves the actions of one table. Errors: IllegalTransition for a step that the table of states does not have,
+    WriteConflict when the action is not in the state that the caller believes it to be in, InstantExists when another writer
+    was faster, Misuse for an empty file where readers need a record."""
+
+    storage: Storage
+    properties: TableProperties
+    times: TimeGenerator
+
+    @classmethod
+    def of(
+        cls, storage: Storage, properties: TableProperties, clock: Clock, options: Mapping[str, str] | None = None
+    ) -> "Transitions":
+        """For one table, with the times and the lock that all its writers in this process share."""
+        return cls(storage, properties, TimeGenerator.of(storage, properties, clock, options))
+
+    @implements("TL-001", "TL-026", "TL-034", "TL-048")
+    def request(self, action: str, content: bytes = b"", requested: str | None = None) -> Instant:
+        """A new action, with its plan. It gets a new time, unless the caller says `requested`."""
+        _check_move(action, None, State.REQUESTED)
+        if requested is not None:
+            return self._create(Instant(requested, action, State.REQUESTED), content)
+        owner = new_owner(f"request {action}")
+        with held(self.times.lock, owner):
+            known = latest_time(load_timeline(self.storage, self.properties))
+            with self.times.drawn(known, owner) as time:
+                return self._create(Instant(time, action, State.REQUESTED), content)
+
+    @implements("TL-035", "TL-049", "TL-050")
+    def start(self, instant: Instant, content: bytes = b"") -> Instant:
+        """Move to inflight; a planned action that is inflight already may be started again. The plan stays as it is.
+
+        A savepoint, which has no requested state, begins here.
+        """
+        inflight = replace(instant, state=State.INFLIGHT)
+        if instant.state is State.INFLIGHT:
+            _check_move(instant.action, State.INFLIGHT, State.INFLIGHT)
+            self._check_exists(inflight)
+            return inflight
+        before = State.REQUESTED if ACTIONS[instant.action].has_requested else None
+        _check_move(instant.action, before, State.INFLIGHT)
+        if before is not None:
+            self._check_exists(instant)
+        return self._create(inflight, content)
+
+    @implements("TL-031", "TL-032", "TL-036", "TL-051", "TL-052", "TT-007")
+    def complete(self, instant: Instant, content: bytes, check: Callable[[Timeline], None] = _no_objection) -> Instant:
+        """Publish the completion: the time is drawn and the file created while nobody else can do either.
+
+        `check` looks at the timeline before that, under the same lock, and raises what speaks against it.
+        """
+        _check_move(instant.action, instant.state, State.COMPLETED)
+        owner = new_owner(f"complete {instant.action} {instant.requested}")
+        with held(self.times.lock, owner):
+            timeline = load_timeline(self.storage, self.properties)
+            if instant not in timeline.instants:
+                raise _elsewhere(instant)
+            check(timeline)
+            with self.times.drawn(max(latest_time(timeline), instant.requested), owner) as time:
+                completes_as = ACTIONS[instant.action].completes_as
+                return self._create(Instant(instant.requested, completes_as, State.COMPLETED, time), content)
+
+    @implements("TL-050")
+    def revert(self, instant: Instant) -> Instant:
+        """Back from inflight to requested, for services whose plan can be carried out again later."""
+        requested = replace(instant, state=State.REQUESTED)
+        _check_move(instant.action, instant.state, State.REQUESTED)
+        self._check_exists(requested)
+        self.storage.delete(self.path(instant))
+        return requested
+
+    @implements("TL-052")
+    def withdraw(self, instant: Instant) -> Instant:
+        """Make a completed action inflight again: the first step of a rollback or restore, nobody sees its effect from then on.
+
+        Files of earlier states that are no longer there are created, empty, so that the action stays known.
+        """
+        _check_move(instant.action, instant.state, State.INFLIGHT)
+        self._check_exists(instant)
+        files = self._files(instant)
+        action = next((found.action for found in files if found.state is not State.COMPLETED), instant.action)
+        for state in (State.REQUESTED, State.INFLIGHT):
+            earlier = Instant(instant.requested, action, state)
+            if state in ACTIONS[action].contents and earlier not in files:
+                self.storage.put(self.path(earlier), b"")
+        for completed in files:
+            if completed.state is State.COMPLETED:
+                self.storage.delete(self.path(completed))
+        return Instant(instant.requested, action, State.INFLIGHT)
+
+    def remove(self, instant: Instant) -> None:
+        """Take a pending action off the timeline: its inflight file, then its requested one."""
+        _check_move(instant.action, instant.state, None)
+        states = [state for state in ACTIONS[instant.action].contents if state is not State.COMPLETED]
+        for state in reversed(states):
+            self.storage.delete(self.path(replace(instant, state=state)))
+
+    def path(self, instant: Instant) -> str:
+        """Where the file of an instant lies."""
+        return f"{self.properties.timeline_folder}/{instant.file_name}"
+
+    def _files(self, instant: Instant) -> list[Instant]:
+        """The files of an action in all its states. A completed compaction has those of the compaction; there may be two
+        completed ones."""
+        names = self.storage.names(self.properties.timeline_folder)
+        found = (parse_instant_name(name) for name in names if name.startswith(instant.requested))
+        return [known for known in found if known is not None and known.identity == instant.identity]
+
+    def _check_exists(self, instant: Instant) -> None:
+        if self.storage.head(self.path(instant)) is None:
+            raise _elsewhere(instant)
+
+    @implements("TL-003", "S3-001", "S3-002", "S3-006")
+    def _create(self, instant: Instant, content: bytes) -> Instant:
+        path = self.path(instant)
+        expected = ACTIONS[instant.action].contents[instant.state]
+        if expected.needed and not content:
+            raise Misuse(
+                "this file must not be empty", rule="TL-026", path=path, expected=str(expected.record), found="no bytes"
+            )
+        try:
+            self.storage.create(path, content)
+        except ObjectExists as error:
+            raise InstantExists(
+                "another writer has created this instant", rule="S3-002", path=path, expected="no such file",
+                cure="begin the action again: it gets a new instant",
+            ) from error  # fmt: skip
+        return instant
+
+
+@implements("TL-025", "TL-051", "TL-052")
+def _check_move(action: str, start: State | None, end: State | None) -> None:
+    """The table of states has a step from `start` to `end` for this action."""
+    if action not in ACTIONS or ACTIONS[action].elsewhere:
+        raise UnsupportedTableFeature("an action that is not carried out here", rule="TL-025", found=action)
+    moves = moves_of(ACTIONS[action])
+    if not any((move.start, move.end) == (start, end) for move in moves):
+        ways = [_name(move.end) for move in moves if move.start is start]
+        raise IllegalTransition(
+            "no such step", rule="TL-052" if start is State.COMPLETED else "TL-051",
+            expected=f"from {_name(start)} to {' or '.join(ways) or 'nowhere'}",
+            found=f"{action}: {_name(start)} to {_name(end)}",
+        )  # fmt: skip
+
+
+def _name(state: State | None) -> str:
+    return "none" if state is None else state.name
+
+
+def _elsewhere(instant: Instant) -> WriteConflict:
+    return WriteConflict(
+        "somebody else completed the action, or took it back", rule="TL-051", path=instant.file_name,
+        expected=f"the action in state {instant.state.name}", found="another state, or no such action",
+    )  # fmt: skip
