@@ -56,6 +56,10 @@ OFFERED = frozenset(
         "storage.file",
         "storage.s3",
         "service.archive",
+        "service.clean",
+        "service.rollback",
+        "service.savepoint",
+        "service.restore",
         "archive.flink-settings",
     }
 )

@@ -3,9 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from hudi_conformance.contract.errors import Refused
+from hudi_conformance.contract.errors import EngineError, Refused
 from hudi_conformance.contract.messages import Phase, Service
 from hudi_reference.services.archive import archive
+from hudi_reference.services.clean import clean, execute_clean, schedule_clean
+from hudi_reference.services.restore import execute_restore, restore, schedule_restore
+from hudi_reference.services.rollback import execute_rollback, rollback, schedule_rollback
+from hudi_reference.services.savepoint import delete_savepoint, savepoint
 from hudi_reference.table.table import Table
 
 
@@ -16,6 +20,12 @@ class Order:
     phase: Phase
     instant: str | None
     options: Mapping[str, str]
+
+    def of(self, service: Service) -> str:
+        """The instant that a service concerns. Raises EngineError where none is given."""
+        if self.instant is None:
+            raise EngineError(f"{service} needs an instant")
+        return self.instant
 
 
 def run(table: Table, service: Service, order: Order) -> str | None:
@@ -33,7 +43,43 @@ def _archive(table: Table, order: Order) -> str | None:
     return going[-1].requested if going else None
 
 
+def _clean(table: Table, order: Order) -> str | None:
+    match order.phase:
+        case "schedule":
+            return schedule_clean(table, order.options)
+        case "execute":
+            return execute_clean(table, order.of("clean"))
+        case _:
+            return clean(table, order.options)
+
+
+def _rollback(table: Table, order: Order) -> str | None:
+    phases = {"run": rollback, "schedule": schedule_rollback, "execute": execute_rollback}
+    return phases[order.phase](table, order.of("rollback"))
+
+
+def _restore(table: Table, order: Order) -> str | None:
+    match order.phase:
+        case "schedule":
+            return schedule_restore(table, order.of("restore"))
+        case "execute":
+            return execute_restore(table, order.of("restore"))
+        case _:
+            return restore(table, order.of("restore"))
+
+
+def _savepoint(table: Table, order: Order) -> str | None:
+    if order.phase != "run":
+        raise Refused("service.savepoint", "a savepoint has no plan that could be scheduled")
+    act = delete_savepoint if order.options.get("delete") == "true" else savepoint
+    return act(table, order.of("savepoint"))
+
+
 #: By the contract's name.
 SERVICES: Mapping[Service, Callable[[Table, Order], str | None]] = {
     "archive": _archive,
+    "clean": _clean,
+    "restore": _restore,
+    "rollback": _rollback,
+    "savepoint": _savepoint,
 }
