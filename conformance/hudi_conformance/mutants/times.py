@@ -26,7 +26,7 @@ def the_wait_comes_after_the_lock(bug: Bug) -> None:
     bug.edit(
         TimeGenerator.drawn,
         _WAIT + "        self._last = time\n        yield time\n",
-        "    self._last = time\n        yield time\n    self.clock.sleep(self.skew + _RESOLUTION)\n",
+        "        self._last = time\n        yield time\n    self.clock.sleep(self.skew + _RESOLUTION)\n",
     )
 
 
