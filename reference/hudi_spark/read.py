@@ -114,7 +114,7 @@ def make_plan(
     for column, operator, value in comparisons:
         compare(pa.chunked_array([], reader.schema.field(column).type), operator, value)
     slices = [s for s in view.groups.latest_slices if s.base_file is not None or (logs and s.log_files)]
-    direct = _base_files_for_spark(table, view, slices, logs=logs) if native else {}
+    direct = _base_files_for_spark(table, view, slices, logs=logs) if native and reader.dropped is None else {}
     merged = [found for found in slices if found not in direct]
     paths = (found.path(name) for found in merged for name in found.log_files)
     sizes = {path: reader.committed[path] for path in paths if path in reader.committed}

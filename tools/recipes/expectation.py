@@ -33,7 +33,7 @@ def columns_of(recipe: Recipe, check: Check) -> tuple[tuple[str, Any], ...]:
     """Name and type of the columns that the answer has."""
     known = dict.fromkeys(META_COLUMNS, "string") | dict(recipe.table.columns)
     latest = [step.columns for step in recipe.steps if step.columns][-1:] or [recipe.table.columns]
-    known |= dict(latest[0])
+    known |= dict(latest[0]) | dict(check.read_as)
     return tuple((name, known[name]) for name in check.columns or (name for name, _ in latest[0]))
 
 

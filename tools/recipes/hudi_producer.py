@@ -97,6 +97,8 @@ class Making:
 
     def run(self) -> list[str]:
         """Do all steps; the requested time of each."""
+        if "hoodie.timeline.path" in self.options:
+            self._create()
         for step in self.recipe.steps:
             before = self._requested_times(step)
             self.columns = step.columns or self.columns
@@ -107,6 +109,17 @@ class Making:
         if self.registered:
             self.spark.sql(f"DROP TABLE {self.name}")
         return self.instants
+
+    def _create(self) -> None:
+        """Create the table as such: the first write would not heed where the timeline is to lie."""
+        table = self.recipe.table
+        builder = self.session.hudi.common.table.HoodieTableMetaClient.newTableBuilder()
+        builder = builder.setTableName(self.name).setTableType(table.type).setTableVersion(8)
+        builder = builder.setRecordKeyFields(",".join(table.record_key)).setPartitionFields(",".join(table.partition))
+        builder = builder.setPreCombineField(",".join(table.ordering)).setKeyGeneratorType("SIMPLE")
+        builder = builder.setTimelinePath(self.options["hoodie.timeline.path"])
+        builder = builder.setTimelineHistoryPath(self.options["hoodie.timeline.history.path"])
+        builder.initTable(self.session.storage, str(self.path))
 
     def answer(self, check: Check) -> DataFrame:
         """What this engine itself answers to `check`."""

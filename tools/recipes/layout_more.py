@@ -120,55 +120,47 @@ GENERATORS = [
 ]
 
 
-def dropping(name: str, columns: tuple[tuple[str, Any], ...], rows: Sequence[Row], **more: Any) -> list[Recipe]:
-    """A table whose partition columns are in the names of its folders only."""
+def dropping(name: str, columns: tuple[tuple[str, Any], ...], written: Sequence[Row], **more: Any) -> Recipe:
+    """A table whose partition columns are in the names of its folders only; Apache Hudi makes such of copy-on-write alone."""
     fields = tuple(column for column, _ in columns)
     about = {key: more.pop(key) for key in ("hive_style", "url_encode") if key in more}
-    table = Table(columns=(*COLUMNS, *columns), partition=fields, options={**DROPPED, **more.pop("options", {})}, **about)
-    changed = [{**rows[0], "ts": 2, "name": "changed"}]
+    table = Table(columns=(*COLUMNS, *columns), partition=fields, type=COW, options=DROPPED, **about)
+    changed = [{**written[0], "ts": 2, "name": "changed"}]
     rules = ("LAY-007", "LAY-008")
     wrong = "The data files lack the partition columns: take the values from the partition path, with the types of the schema."
     given = {"requirements": rules, "if_it_fails": wrong, "flags": ("wrong-value",), "needs": ("partition.dropped-columns",)}
-    return both_types(f"dropped-columns.{name}", table, upsert(*rows), upsert(*changed), **{**given, **more})
+    return layout(f"dropped-columns.{name}", table, upsert(*written), upsert(*changed), **{**given, **more})
 
 
 DROPPED_COLUMNS = [
-    *dropping(
+    dropping(
         "text",
         (("p", "string"),),
         [row("a", 1, "first", p="north"), row("b", 1, "first", p="007")],
         says="A partition column that is in no file is read from the folder's name, as the text that it is.",
     ),
-    *dropping(
-        "typed",
+    dropping(
+        "of-types-that-nobody-stored",
         (("y", "int"), ("d", "date"), ("n", "long")),
         [
             row("a", 1, "first", y=2026, d=date(2026, 1, 2), n=-1),
             row("b", 1, "first", y=7, d=date(1969, 12, 31), n=2**40),
         ],
         hive_style=True,
-        says="Partition columns that are in no file have the types of the table's schema, one folder level for each.",
+        says="Partition columns of which neither files nor schema know are text, one folder level for each.",
+        read_as=(("y", "string"), ("d", "string"), ("n", "string")),
+        rows=(
+            row("a", 2, "changed", y="2026", d="2026-01-02", n="-1"),
+            row("b", 1, "first", y="7", d="1969-12-31", n=str(2**40)),
+        ),
     ),
-    *dropping(
+    dropping(
         "escaped",
         (("p", "string"),),
         [row("a", 1, "first", p="a/b=c"), row("b", 1, "first", p="50%"), row("c", 1, "first", p=None)],
         url_encode=True,
         says="Escaped folder names are unescaped to the values of a dropped column, and the default folder is null.",
     ),
-]
-#: A column that a folder's name cannot give back.
-NOT_GIVEN_BACK = [
-    replace(recipe, checks=tuple(replace(c, flags=("silent-guess",)) for c in recipe.checks))
-    for recipe in dropping(
-        "of-a-formatted-time",
-        (("at", "long"),),
-        [row("a", 1, "first", at=NEW_YEAR), row("b", 1, "first", at=DAY_AFTER)],
-        options=by_time("yyyy-MM-dd"),
-        says="A time that a folder's name only has by its day cannot be read back, and is not guessed.",
-        if_it_fails="Values were made up from a formatted folder name.",
-        refused="partition.dropped-columns",
-    )
 ]
 
 
@@ -311,4 +303,4 @@ METAFILES = [
     ),
 ]
 
-RECIPES = [*GENERATORS, *DROPPED_COLUMNS, *NOT_GIVEN_BACK, *LYING_ABOUT, *METAFILES]
+RECIPES = [*GENERATORS, *DROPPED_COLUMNS, *LYING_ABOUT, *METAFILES]

@@ -152,7 +152,8 @@ class Check:
     """One question to the table, which becomes a case.
 
     The case is called `<area>.<recipe>`, or `<area>.<recipe>.<name>` where a recipe has several checks. The right
-    answer is the model's, unless `rows` (worked out by hand), `refused` or `error` is given. `accept` holds further
+    answer is the model's, unless `rows` (worked out by hand), `refused` or `error` is given. `read_as` are columns that come
+    back with another type than they were written with. `accept` holds further
     right answers. With `timeline` the question is what `inspect` shows of the timeline. `only` restricts the check to
     some producers' tables. `flags` name the danger if an engine fails. With `or_rows` a refusal is right and so are
     the rows, from an engine that knows what others must refuse. With `or_error` rows are right and so is an error: of a
@@ -169,6 +170,7 @@ class Check:
     where: tuple[tuple[str, str, Any], ...] = ()
     rows: tuple[Row, ...] | None = None
     accept: tuple[tuple[Row, ...], ...] = ()
+    read_as: tuple[tuple[str, Any], ...] = ()
     timeline: bool = False
     refused: str | None = None
     or_rows: bool = False

@@ -98,6 +98,7 @@ FEATURES: dict[str, str] = {
     "partition.hive": "partition folders named field=value",
     "partition.url-encoded": "partition values escaped in folder names",
     "partition.several-levels": "partition paths of several folders",
+    "partition.dropped-columns": "partition columns that are in no data file, only in folder names",
     "key.complex": "record keys of several fields",
     "meta-fields.absent": "tables with hoodie.populate.meta.fields=false",
     "timeline.history": "instants that were moved to the LSM history",

@@ -45,6 +45,7 @@ OFFERED = frozenset(
         "partition.hive",
         "partition.url-encoded",
         "partition.several-levels",
+        "partition.dropped-columns",
         "key.complex",
         "timeline.history",
         "timeline.pending-compaction",

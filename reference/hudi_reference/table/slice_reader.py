@@ -21,6 +21,7 @@ from hudi_reference.schema.avro import field_names, parse_schema
 from hudi_reference.schema.evolution import conform
 from hudi_reference.storage import Storage
 from hudi_reference.table.attempts import of_one_attempt
+from hudi_reference.table.dropped_columns import DroppedColumns
 from hudi_reference.table.file_groups import FileSlice, Span
 from hudi_reference.timeline.active import Timeline
 
@@ -42,6 +43,8 @@ class SliceReader:
     named: Mapping[str, frozenset[str]] = field(default_factory=dict)
     #: Fields that make up the key in a table whose meta columns are not filled; empty where they are.
     key_fields: tuple[str, ...] = ()
+    #: Partition columns that are in no file; None where files have all columns.
+    dropped: DroppedColumns | None = None
     #: Whether blocks may say by row positions which rows of the base file they change.
     by_position: bool = True
     #: Whether Arrow may use threads of its own; off where slices are read in parallel.
@@ -53,6 +56,10 @@ class SliceReader:
 
         Key and ordering columns take part in merging whether they are asked for or not.
         """
+        rows = self._rows(found, columns, logs=logs)
+        return rows if self.dropped is None else self.dropped.filled(rows, found.partition)
+
+    def _rows(self, found: FileSlice, columns: Sequence[str], *, logs: bool) -> pa.Table:
         self._check_present(found, logs=logs)
         if not logs or not found.log_files:
             return self._base_rows(found, self._fields(columns))

@@ -5,9 +5,9 @@ write:  rows -> keys -> locate -> files -> completed instant
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -28,10 +28,12 @@ from hudi_reference.schema.avro import (
     without_meta_columns,
 )
 from hudi_reference.storage import Storage
+from hudi_reference.table.dropped_columns import dropped_columns
 from hudi_reference.table.file_groups import FileGroups, FileSlice, load_file_groups
 from hudi_reference.table.inspect import inspect_table
 from hudi_reference.table.slice_reader import SliceReader
-from hudi_reference.timeline.active import Timeline, load_timeline
+from hudi_reference.table.versions import timeline_of
+from hudi_reference.timeline.active import Timeline
 
 #: The schema of a table that was never given one.
 EMPTY_SCHEMA: AvroSchema = {"type": "record", "name": "empty", "fields": []}
@@ -60,21 +62,24 @@ class View:
     def reader(self, table: "Table") -> SliceReader:
         """The reader of this view's slices."""
         properties = table.properties
+        dropped = dropped_columns(properties)
+        schema = self.schema if dropped is None else dropped.added_to(self.schema)
         return SliceReader(
             storage=table.storage,
             timeline=self.timeline,
             committed=self.groups.committed,
             named=self.groups.named,
-            schema=arrow_schema(with_meta_columns(self.schema)),
+            schema=arrow_schema(with_meta_columns(schema)),
             mode=properties.merge_mode,
             ordering=properties.ordering_fields,
             key_fields=() if properties.populates_meta_fields else properties.record_key,
+            dropped=dropped,
         )
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table at table version 8. Get one with `open_table` or `create_table`; rows are Arrow tables in and out."""
+    """A table at table version 8, or at version 6 and then for reading only. Get one with `open_table` or `create_table`; rows are Arrow tables in and out."""
 
     storage: Storage
     clock: Clock
@@ -83,18 +88,26 @@ class Table:
     uri: str = ""
     #: Threads that read slices.
     parallelism: int = 2
+    #: Settings of the writers by Hudi's names, for what is not said with each write.
+    options: Mapping[str, str] = field(default_factory=dict)
 
     @property
     @implements("LAY-017")
     def timeline(self) -> Timeline:
         """The timeline as storage has it now."""
-        return load_timeline(self.storage, self.properties)
+        return timeline_of(self.storage, self.properties)
 
     @implements("LAY-001", "RDR-002", "RDR-003", "RDR-005")
-    def view(self, as_of: str | None = None) -> View:
-        """The table now, or as of a requested time. Raises InvalidQuery, and whatever storage holds against it."""
-        timeline = self.timeline if as_of is None else _as_of(self.timeline, as_of)
-        groups = load_file_groups(self.storage, self.properties, timeline)
+    def view(self, as_of: str | None = None, known: View | None = None) -> View:
+        """The table now, or as of a requested time. Raises InvalidQuery, and whatever storage holds against it.
+
+        `known` is an earlier view of the table: of its timeline only the files are read that have come since.
+        """
+        earlier = None if known is None else known.timeline
+        timeline = load_timeline(self.storage, self.properties, earlier)
+        if as_of is not None:
+            timeline = _as_of(timeline, as_of)
+        groups = load_file_groups(self.storage, self.properties, timeline, None if known is None else known.groups)
         schema = self._schema(groups)
         if schema is None:  # nothing was written by then: the columns are those of today
             schema = EMPTY_SCHEMA if as_of is None else self.view().schema
@@ -175,16 +188,12 @@ class Table:
 @implements("COMPAT-004", "LAY-007")
 def check_readable(properties: TableProperties) -> None:
     """Refuse tables whose rows are not where this implementation looks for them."""
-    refused = {
-        "hoodie.bootstrap.base.path": properties.get("hoodie.bootstrap.base.path") is not None,
-        "hoodie.datasource.write.drop.partition.columns": properties.is_set("hoodie.datasource.write.drop.partition.columns"),
-    }
-    for key, present in refused.items():
-        if present:
-            raise UnsupportedTableFeature(
-                "part of the table's columns is not in its data files", rule="LAY-007",
-                path=".hoodie/hoodie.properties", found=f"{key}={properties.get(key)}",
-            )  # fmt: skip
+    key = "hoodie.bootstrap.base.path"
+    if properties.get(key) is not None:
+        raise UnsupportedTableFeature(
+            "part of the table's columns is not in its data files", rule="LAY-007",
+            path=".hoodie/hoodie.properties", found=f"{key}={properties.get(key)}",
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,7 @@ _FEATURES = frozenset(
         "partition.hive",
         "partition.url-encoded",
         "partition.several-levels",
+        "partition.dropped-columns",
         "key.complex",
         "timeline.history",
         "timeline.pending-compaction",

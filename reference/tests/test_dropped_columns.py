@@ -1,0 +1,121 @@
+"""Partition columns that no data file has: what a folder's name gives back, and what it cannot."""
+
+import datetime
+import json
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from hudi_reference.errors import HudiError, MalformedFileName, UnsupportedTableFeature
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.table.dropped_columns import DroppedColumns, dropped_columns
+
+DROP = {"hoodie.datasource.write.drop.partition.columns": "true"}
+
+
+def read(kind: pa.DataType, folder: str, *, hive_style: bool = False, url_encode: bool = False) -> Any:
+    """The value of the column `p` of that type in a partition."""
+    columns = DroppedColumns(("p",), hive_style, url_encode, {})
+    rows = pa.table({"id": ["a"], "p": pa.nulls(1, kind)})
+    return columns.filled(rows, folder).column("p").to_pylist()[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "folder", "value"),
+    [
+        (pa.string(), "north", "north"),
+        (pa.string(), "a/b", "a/b"),
+        (pa.string(), "007", "007"),
+        (pa.int32(), "-7", -7),
+        (pa.int64(), str(2**60), 2**60),
+        (pa.bool_(), "false", False),
+        (pa.float64(), "1.0E10", 1e10),
+        (pa.decimal128(9, 2), "1.50", Decimal("1.50")),
+        (pa.date32(), "1969-12-31", datetime.date(1969, 12, 31)),
+        (pa.date32(), "__HIVE_DEFAULT_PARTITION__", None),
+    ],
+)
+def test_a_value_is_taken_back_with_the_type_of_its_column(kind: pa.DataType, folder: str, value: Any) -> None:
+    """LAY-008: of the types whose values have one text each the folder's name gives the value back."""
+    assert read(kind, folder) == value
+
+
+def test_names_and_escapes_of_folders_are_no_part_of_the_value() -> None:
+    """LAY-006: of field=value the value counts, unescaped where the table escapes."""
+    assert read(pa.string(), "p=50%25%2Fa", hive_style=True, url_encode=True) == "50%/a"
+    assert read(pa.string(), "50%25") == "50%25"
+
+
+def test_each_folder_gives_one_of_several_columns() -> None:
+    """LAY-005: the levels of the path are the columns in their order; columns that were not asked for are not made."""
+    columns = DroppedColumns(("y", "p"), False, False, {})
+    rows = pa.table({"id": ["a", "b"], "p": pa.nulls(2, pa.string())})
+    assert columns.filled(rows, "2026/n").to_pydict() == {"id": ["a", "b"], "p": ["n", "n"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "folder", "hive_style"),
+    [
+        (pa.int32(), "north", False),
+        (pa.int32(), str(2**40), False),
+        (pa.int64(), "1_000", False),
+        (pa.bool_(), "yes", False),
+        (pa.date32(), "2026-02-30", False),
+        (pa.decimal128(3, 1), "1.25", False),
+        (pa.string(), "north", True),
+    ],
+)
+def test_a_folder_that_is_no_value_is_an_error(kind: pa.DataType, folder: str, hive_style: bool) -> None:
+    """LAY-008: a name that no value of the type has is told with its path, and is not null."""
+    with pytest.raises(MalformedFileName) as told:
+        read(kind, folder, hive_style=hive_style)
+    assert told.value.path == folder
+
+
+def test_a_path_of_too_many_folders_is_an_error() -> None:
+    """LAY-005: with several columns nobody knows which of them has the slash."""
+    with pytest.raises(MalformedFileName):
+        DroppedColumns(("y", "p"), False, False, {}).filled(pa.table({"p": pa.nulls(1, pa.string())}), "2026/n/x")
+
+
+@pytest.mark.parametrize("kind", [pa.timestamp("us"), pa.binary(), pa.list_(pa.string())])
+def test_types_without_a_text_of_their_own_are_refused(kind: pa.DataType) -> None:
+    """LAY-007: there is no one text of such a value, so none is read."""
+    with pytest.raises(UnsupportedTableFeature, match="column p"):
+        read(kind, "something")
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"hoodie.table.keygenerator.type": "TIMESTAMP"},
+        {"hoodie.table.keygenerator.type": "CUSTOM", "hoodie.table.partition.fields": "p:SIMPLE,at:timestamp"},
+        {"hoodie.table.keygenerator.type": "USER_PROVIDED", "hoodie.table.partition.fields": "p"},
+    ],
+)
+def test_folders_made_by_a_pattern_are_refused(entries: dict[str, str]) -> None:
+    """LAY-007: the folder of a day does not tell the hour."""
+    with pytest.raises(HudiError) as told:
+        dropped_columns(TableProperties({**DROP, **entries}))
+    assert isinstance(told.value, UnsupportedTableFeature)
+
+
+def test_only_a_table_that_says_so_has_dropped_columns() -> None:
+    """LAY-008: everywhere else values come from the records."""
+    assert dropped_columns(TableProperties({"hoodie.table.partition.fields": "p"})) is None
+
+
+def test_types_are_those_with_which_the_table_was_created() -> None:
+    """LAY-008: a column that metadata leaves out has its type from the table's creation, and else is text."""
+    schema = {"type": "record", "name": "r", "fields": [{"name": "y", "type": ["int", "null"]}]}
+    entries = {**DROP, "hoodie.table.partition.fields": "y,p", "hoodie.table.create.schema": json.dumps(schema)}
+    columns = dropped_columns(TableProperties(entries))
+    assert columns is not None
+    left = columns.added_to({"type": "record", "name": "r", "fields": [{"name": "id", "type": "string"}]})
+    assert [(f["name"], f["type"]) for f in left["fields"]] == [
+        ("id", "string"),
+        ("y", ["int", "null"]),
+        ("p", ["null", "string"]),
+    ]
