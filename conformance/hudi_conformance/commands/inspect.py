@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from hudi_reference.errors import HudiError
     from hudi_reference.files.inspection.kind import KnownFile
+    from hudi_reference.timeline.instant import Instant
 
 #: Rows of a base file, entries of an HFile that are shown if nothing is asked; and of every block, if --content is.
 FIRST, ROWS = 5, 20
@@ -88,6 +89,14 @@ def _show_file(uri: str, rows: int | None, keys: list[str] | None, prefix: str |
     from hudi_conformance.showing.page import page
     from hudi_reference.files.inspection.kind import identify, locate
 
+    if (instant := _instant(uri)) is not None:
+        from hudi_conformance.showing.instant import show_instant
+
+        with page() as console:
+            refused = show_instant(console, *locate(uri), instant)
+        if refused is not None:
+            raise typer.Exit(1)
+        return
     with telling_errors():
         file = identify(*locate(uri))
     if (file.format == "log" and keys is not None) or (file.format != "hfile" and prefix is not None):
@@ -96,6 +105,14 @@ def _show_file(uri: str, rows: int | None, keys: list[str] | None, prefix: str |
         refused = show(console, file, rows, keys, prefix)
     if refused is not None:
         raise typer.Exit(1)
+
+
+def _instant(uri: str) -> "Instant | None":
+    """The action and state that a file's name says."""
+    from hudi_reference.timeline.instant import parse_instant_name
+
+    with telling_errors():
+        return parse_instant_name(uri.rpartition("/")[2])
 
 
 def show(

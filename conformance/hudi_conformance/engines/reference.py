@@ -72,6 +72,7 @@ BYTES = frozenset(
         "inspect.hfile",
         "inspect.base-file",
         "inspect.bloom-filter",
+        "inspect.instant",
         "inspect.history-file",
         "inspect.manifest",
         *(f"compute.{function}" for function in FUNCTIONS),
@@ -153,7 +154,7 @@ class Reference(Engine):
         from hudi_reference import open_table
 
         with _in_terms_of_the_contract():
-            instant: str = getattr(open_table(table), operation)(rows)
+            instant: str = getattr(open_table(table, options=options), operation)(rows)
             return instant
 
     def service(

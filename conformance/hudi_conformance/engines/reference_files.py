@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from hudi_conformance.engines.avro_values import canonical_record
 from hudi_conformance.engines.reference_history import history_file, is_history_file
+from hudi_conformance.engines.reference_instants import instant_file
 from hudi_conformance.values import declared_by, from_arrow
 from hudi_reference.errors import MalformedLogBlock
 from hudi_reference.files.base_file import read_base_file
@@ -19,6 +20,7 @@ from hudi_reference.files.inspection.kind import KnownFile, identify, locate, sa
 from hudi_reference.files.inspection.log import InspectedBlock, inspect_log
 from hudi_reference.files.inspection.records import Records
 from hudi_reference.files.log.block import BlockType, CorruptBlock, HeaderKey
+from hudi_reference.timeline.instant import parse_instant_name
 
 #: Block types in the words of the contract.
 BLOCKS = {
@@ -56,6 +58,8 @@ def inspect_file(uri: str, *, keys: Sequence[str] | None = None, prefix: str | N
     storage, path = locate(uri)
     if is_history_file(path):
         return history_file(*locate(uri.rpartition("/")[0]), path)
+    if (instant := parse_instant_name(path)) is not None:
+        return instant_file(storage, path, instant)
     file = identify(storage, path)
     kind = said_by(file.name) or file.format
     if kind == "log":

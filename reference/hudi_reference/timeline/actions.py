@@ -73,7 +73,21 @@ def _read_json(data: bytes, path: str, content: Content) -> Record:
     if content is RAW:
         return Record(fields, {"type": "record", "name": "JSON", "fields": []})
     schema = schema_of(content.records[0])
-    return Record({field["name"]: field.get("default") for field in schema["fields"]} | fields, schema)
+    return Record(_fitted(fields, schema), schema)
+
+
+def _fitted(value: Any, avro: Any) -> Any:
+    """A value of JSON under a schema: records have all their fields, those that are unknown here too."""
+    kind = next((branch for branch in avro if branch != "null"), None) if isinstance(avro, list) else avro
+    match kind, value:
+        case {"type": "record", "fields": fields}, dict():
+            known = {field["name"]: _fitted(value.get(field["name"], field.get("default")), field["type"]) for field in fields}
+            return value | known
+        case {"type": "array", "items": items}, list():
+            return [_fitted(item, items) for item in value]
+        case {"type": "map", "values": values}, dict():
+            return {key: _fitted(item, values) for key, item in value.items()}
+    return value
 
 
 def _no_object(path: str, found: str) -> MalformedMetadata:
