@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_conformance.contract import Engine, Hello, Query, Refused, TableSpec
-from hudi_conformance.engines.apache_hudi import functions, inspection, queries, services, tables
+from hudi_conformance.contract.messages import Phase, Service
+from hudi_conformance.engines.apache_hudi import functions, inspection, maintenance, queries, services, tables
 from hudi_conformance.engines.apache_hudi.faults import in_contract_words
 from hudi_conformance.engines.apache_hudi.files import Files
 from hudi_conformance.engines.apache_hudi.session import Session
@@ -38,6 +39,7 @@ _FEATURES = frozenset(
         "write.upsert",
         "write.delete",
         "write.bulk-insert",
+        *(f"service.{service}" for service in maintenance.SERVICES),
         "copy-on-write",
         "merge-on-read",
         "log.avro",
@@ -102,6 +104,20 @@ class ApacheHudiEngine(Engine):
         table = self._admit(table, writing=True)
         with in_contract_words():
             return tables.write(self.session, table, operation, rows, options or {})
+
+    def service(
+        self,
+        table: str,
+        service: Service,
+        *,
+        phase: Phase = "run",
+        instant: str | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> str | None:
+        """One table service through the write client."""
+        order = maintenance.Order(self.session, self._admit(table, writing=True), phase, instant, options or {})
+        with in_contract_words():
+            return maintenance.run(order, service)
 
     def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
         """Timeline and file slices of a table, or what a file holds, as Hudi's own classes see them."""

@@ -8,24 +8,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hudi_conformance.engines.apache_hudi.maintenance import SERVICE_OPTIONS, Order, run
 from hudi_conformance.engines.apache_hudi.session import Session
-from hudi_conformance.engines.apache_hudi.tables import WRITE_OPTIONS, path_of, properties_of, write_options
+from hudi_conformance.engines.apache_hudi.tables import WRITE_OPTIONS, path_of
 
 Row = dict[str, Any]
-
-#: Whatever is scheduled finds its work due.
-SERVICE_OPTIONS: Mapping[str, str] = {
-    **WRITE_OPTIONS,
-    "hoodie.metadata.enable": "false",
-    "hoodie.compact.inline.max.delta.commits": "1",
-    "hoodie.log.compaction.blocks.threshold": "1",
-}
 
 
 def sql(session: Session, table: str, statement: str, options: Mapping[str, str]) -> list[Row]:
     """Run `statement`, in which `{table}` stands for the table's name in the catalog; the rows that it gives."""
     name = _registered(session, table)
-    with _Settings(session, {**SERVICE_OPTIONS, **options}):
+    with _Settings(session, {**WRITE_OPTIONS, **SERVICE_OPTIONS, **options}):
         return [row.asDict(recursive=True) for row in session.spark.sql(statement.format(table=name)).collect()]
 
 
@@ -37,31 +30,7 @@ def call(session: Session, table: str, procedure: str, arguments: Mapping[str, A
 
 def log_compaction(session: Session, table: str, options: Mapping[str, str]) -> str | None:
     """Schedule a log compaction and run it, for which there is no procedure; its requested time, None if nothing was due."""
-    properties = properties_of(session, table)
-    settings = {
-        **write_options(properties, "upsert"),
-        **SERVICE_OPTIONS,
-        "hoodie.datasource.compaction.async.enable": "false",
-        "hoodie.datasource.write.table.type": properties["hoodie.table.type"],
-        "hoodie.log.compaction.enable": "true",
-        **options,
-    }
-    client = session.hudi.DataSourceUtils.createHoodieClient(
-        session.spark._jsc, properties["hoodie.table.create.schema"], table, properties["hoodie.table.name"], settings
-    )
-    try:
-        scheduled = client.scheduleLogCompaction(session.hudi.common.util.Option.empty())
-        if not scheduled.isPresent():
-            return None
-        instant = str(scheduled.get())
-        if session.version == "1.0.2":
-            metadata = client.logCompact(instant).getCommitMetadata().get()
-            client.commitLogCompaction(instant, metadata, session.hudi.common.util.Option.empty())
-        else:
-            client.logCompact(instant, True)
-        return instant
-    finally:
-        client.close()
+    return run(Order(session, table, "run", None, {"hoodie.log.compaction.enable": "true", **options}), "log-compaction")
 
 
 def _registered(session: Session, table: str) -> str:
