@@ -1,0 +1,267 @@
+"""What reading costs in requests to storage: formulas of the table's shape, which hold exactly.
+
+| question | requests |
+|---|---|
+| opening a table                          | 1 get, of the properties |
+| its timeline, of any number of instants  | 1 listing of names |
+| ... where the timeline is empty          | and 1 head: is the folder a file? |
+| a view: the file groups                  | the timeline, 1 listing of the data files, 1 get for each completed write on it and for each pending compaction |
+| a view, given an earlier one             | the same, without the writes that the earlier one knew |
+| a snapshot                               | a view, and the files of its latest slices |
+| the history for the first time           | 2 gets: version file and manifest |
+| ... without a version file               | 1 get that fails, 1 listing of names, 1 get of the manifest |
+| ... where there is none                  | 1 get that fails, 1 listing of names, 1 head |
+| a range of requested times in the history | 1 open for each file whose name touches it and that was not read before |
+| a range of completion times              | 1 open more for each older file: its footer says whether it must be read |
+| the completion time of one archived write | 1 open for each file whose name covers its requested time |
+"""
+
+from collections.abc import Callable
+
+import pytest
+from history_samples import FOLDER, Archived, Counting, level_file, name_of, put_history
+from reference_samples import new_table, reopened, trip, trips
+
+from hudi_reference import open_table
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.storage import MemoryStorage
+from hudi_reference.timeline.active import Timeline, load_timeline
+from hudi_reference.timeline.history import History
+
+PROPERTIES = TableProperties({})
+
+
+def at(number: int) -> str:
+    """An instant time."""
+    return f"2025{number:013}"
+
+
+def rows(first: int, last: int, *, late: int = 0) -> tuple[Archived, ...]:
+    """Archived commits requested at every tenth time, each completed five later, the last one `late` later still."""
+    times = range(first, last + 1, 10)
+    return tuple((at(t), at(t + 5 + (late if t == times[-1] else 0)), "commit") for t in times)
+
+
+@pytest.fixture
+def old() -> Counting:
+    """A history of four files with ten actions each: requested at 0 to 90, 100 to 190, ... to 390."""
+    storage = MemoryStorage()
+    levels = [rows(start, start + 90) for start in (0, 100, 200, 300)]
+    put_history(storage, {name_of(level, int(place == 0)): level_file(*level) for place, level in enumerate(levels)})
+    return Counting(storage)
+
+
+def writes(count: int) -> Counting:
+    """The storage of a copy-on-write table that was written so often."""
+    table = new_table()
+    for number in range(count):
+        table.insert(trips(trip(str(number), "x")))
+    return Counting(table.storage)
+
+
+def test_opening_a_table_reads_its_properties_alone() -> None:
+    """However many commits there are: neither their names nor their metadata are needed to open a table."""
+    storage = writes(5)
+    open_table("x:", storage=storage)
+    assert storage.taken() == {"get": 1}
+
+
+@pytest.mark.parametrize("instants", [1, 7, 500])
+def test_a_timeline_costs_one_listing(instants: int) -> None:
+    """LAY-017: of any number of instants, whatever their states."""
+    storage = Counting(MemoryStorage())
+    for number in range(instants):
+        storage.inner.put(f".hoodie/timeline/{at(number)}_{at(number + 1)}.commit", b"")
+        storage.inner.put(f".hoodie/timeline/{at(number)}.inflight", b"")
+    assert len(load_timeline(storage, PROPERTIES).instants) == instants
+    assert storage.taken() == {"names": 1}
+
+
+def test_an_empty_timeline_costs_a_second_look() -> None:
+    """Whether a file lies where the folder belongs: no instants and a damaged table look alike in a listing."""
+    storage = Counting(MemoryStorage())
+    assert load_timeline(storage, PROPERTIES).instants == ()
+    assert storage.taken() == {"names": 1, "head": 1}
+
+
+@pytest.mark.parametrize("commits", [1, 4])
+def test_a_view_reads_the_metadata_of_each_write_once(commits: int) -> None:
+    """Properties are not read again; one listing of the timeline, one of the data, one metadata file for each write."""
+    storage = writes(commits)
+    table = open_table("x:", storage=storage)
+    storage.taken()
+    view = table.view()
+    assert storage.taken() == {"names": 1, "list": 1, "get": commits}
+    assert len(view.groups.commits) == commits
+
+
+def test_a_view_after_one_more_commit_reads_that_commit() -> None:
+    """Given the view before: both listings and the new metadata, and not again what was known."""
+    storage = writes(4)
+    table = open_table("x:", storage=storage)
+    before = table.view()
+    reopened(table).insert(trips(trip("9", "x")))
+    storage.taken()
+    after = table.view(known=before)
+    assert storage.taken() == {"names": 1, "list": 1, "get": 1}
+    assert len(after.groups.commits) == 5
+    assert after.groups.commits == table.view().groups.commits
+    storage.taken()
+    table.view(known=after)
+    assert storage.taken() == {"names": 1, "list": 1}
+
+
+@pytest.mark.parametrize(("step", "metadata"), [(0, 1), (2, 3)])
+def test_time_travel_reads_the_metadata_up_to_there(step: int, metadata: int) -> None:
+    """TYP-008: commits after the time that is asked for are not read; of each group one file is opened."""
+    storage = writes(4)
+    table = open_table("x:", storage=storage)
+    time = table.timeline.completed[step].requested
+    storage.taken()
+    assert table.as_of(time).num_rows == step + 1
+    assert storage.taken() == {"names": 1, "list": 1, "get": metadata, "open": metadata}
+
+
+def test_a_snapshot_opens_the_latest_base_file_of_each_group() -> None:
+    """One listing, one view, one file for each group; older slices are left alone."""
+    table = new_table(partition=("p",))
+    table.insert(trips(trip("1", "a", 1, "x"), trip("2", "b", 1, "y")))
+    table.upsert(trips(trip("1", "c", 2, "x")))
+    storage = Counting(table.storage)
+    counted = open_table("x:", storage=storage)
+    storage.taken()
+    assert counted.snapshot().num_rows == 2
+    assert storage.taken() == {"names": 1, "list": 1, "get": 2, "open": 2}
+
+
+def test_the_history_is_not_looked_at_for_active_instants(old: Counting) -> None:
+    """LSM-001: answers about what is on the active timeline, or younger, cost nothing more."""
+    active = (at(500), at(501))
+    old.inner.put(f".hoodie/timeline/{active[0]}_{active[1]}.commit", b"")
+    timeline = load_timeline(old, PROPERTIES)
+    old.taken()
+    assert timeline.completion_of(active[0]) == active[1]
+    assert [i.requested for i in timeline.requested_between(at(500))] == [at(500)]
+    assert old.taken() == {}
+
+
+def test_the_whole_history_opens_every_file_once(old: Counting) -> None:
+    """LSM-010: version file, manifest, and each of the files; a second question costs nothing."""
+    history = History(old, FOLDER)
+    assert len(history.instants()) == 40
+    assert old.taken() == {"get": 2, "open": 4}
+    assert len(history.instants(at(100), at(250))) == 16
+    assert history.completion_of(at(110)) == at(115)
+    assert old.taken() == {}
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "files", "found"),
+    [
+        (at(300), at(999), 1, 10),
+        (at(190), at(200), 2, 2),
+        (at(191), at(199), 0, 0),
+        (at(0), at(0), 1, 1),
+        (at(90), at(310), 4, 23),
+    ],
+)
+def test_a_range_of_requested_times_opens_the_files_that_it_touches(
+    old: Counting, begin: str, end: str, files: int, found: int
+) -> None:
+    """LSM-025: both ends included, by the names of the files."""
+    history = History(old, FOLDER)
+    assert len(history.instants(begin, end)) == found
+    assert old.taken() == {"get": 2, **({"open": files} if files else {})}
+
+
+@pytest.mark.parametrize("ask", [lambda h: h.completion_of(at(210)), lambda h: h.completion_of(at(210), everywhere=True)])
+def test_one_archived_write_opens_the_file_that_covers_it(old: Counting, ask: Callable[[History], str | None]) -> None:
+    """LSM-025: and the other files only if it is not there."""
+    history = History(old, FOLDER)
+    assert ask(history) == at(215)
+    assert old.paths("open") == [f"{at(200)}_{at(290)}_0.parquet"]
+
+
+def test_a_write_that_nobody_knows_is_looked_for_everywhere(old: Counting) -> None:
+    """RDR-009: names tell where to look first; before an answer goes without the history, all of it was read."""
+    history = History(old, FOLDER)
+    assert history.completion_of(at(211)) is None
+    assert len(old.paths("open")) == 1
+    assert history.completion_of(at(211), everywhere=True) is None
+    assert len(old.paths("open")) == 4
+
+
+def test_a_name_that_runs_backwards_is_always_read() -> None:
+    """ER-083: the upgrade from version 6 writes such names; the rows are in no order either."""
+    storage = MemoryStorage()
+    batches = (*rows(100, 190), *rows(0, 90))
+    name = f"{at(100)}_{at(90)}_0.parquet"
+    put_history(storage, {name: level_file(*batches), name_of(rows(200, 290)): level_file(*rows(200, 290))})
+    counted = Counting(storage)
+    history = History(counted, FOLDER)
+    assert [i.requested for i in history.instants(at(80), at(110))] == [at(80), at(90), at(100), at(110)]
+    assert counted.paths("open") == [name]
+    assert len(history.completed(at(0), at(1000))) == 30
+
+
+def test_late_completions_are_found_by_the_footers() -> None:
+    """LSM-025, ER-039: a name tells no completion time; of older files the footer is read, and the rows of one."""
+    storage = MemoryStorage()
+    levels = [rows(0, 90, late=1000), rows(100, 190), rows(200, 290)]
+    put_history(storage, {name_of(level): level_file(*level) for level in levels})
+    counted = Counting(storage)
+    history = History(counted, FOLDER)
+    assert [i.requested for i in history.completed(at(290))] == [at(290), at(90)]
+    # The footers of the two older files, the rows of the first and of the last.
+    assert counted.taken() == {"get": 2, "open": 4}
+    assert [i.requested for i in history.completed(at(0), at(15))] == [at(0), at(10)]
+    assert counted.taken() == {}
+
+
+def test_a_look_at_the_history_after_another_reads_only_new_files(old: Counting) -> None:
+    """LSM-006: level files never change; what an earlier look has read is kept as long as the manifest lists it."""
+    timeline = load_timeline(old, PROPERTIES)
+    assert len(timeline.history) == 40
+    new = rows(400, 490)
+    kept = {name: old.inner.get(f"{FOLDER}/{name}") for name in old.paths("open")}
+    put_history(old.inner, {**kept, name_of(new): level_file(*new)}, 2)
+    old.taken()
+    again = load_timeline(old, PROPERTIES, timeline)
+    assert len(again.history) == 50
+    assert old.taken() == {"names": 1, "get": 2, "open": 1}
+
+
+def test_a_history_that_was_never_written_costs_three_requests() -> None:
+    """No version file, no manifest, and no file in place of the folder."""
+    storage = Counting(MemoryStorage())
+    assert History(storage, FOLDER).instants() == ()
+    assert storage.taken() == {"get": 1, "names": 1, "head": 1}
+
+
+def test_a_reader_finishes_with_its_manifest(old: Counting) -> None:
+    """LSM-006: a newer manifest is published while it reads, and the files of its own are still there."""
+    history = History(old, FOLDER)
+    assert len(history.instants(at(300))) == 10
+    merged = (*rows(0, 90), *rows(100, 190), *rows(200, 290), *rows(300, 390))
+    put_history(old.inner, {name_of(merged, 1): level_file(*merged)}, 2)
+    old.taken()
+    assert len(history.instants()) == 40
+    assert old.taken() == {"open": 3}
+
+
+def test_a_reader_goes_on_with_the_newer_manifest_when_its_files_are_gone(old: Counting) -> None:
+    """LSM-006: the files of its manifest were merged and removed meanwhile; the newer one holds the same actions."""
+    history = History(old, FOLDER)
+    manifest = history.manifest
+    merged = (*rows(0, 90), *rows(100, 190), *rows(200, 290), *rows(300, 390))
+    put_history(old.inner, {name_of(merged, 1): level_file(*merged)}, 2)
+    for file in manifest.files:
+        old.inner.delete(f"{FOLDER}/{file.name}")
+    assert len(history.instants()) == 40
+    assert history.manifest.number == 2
+
+
+def test_a_timeline_without_a_history_can_be_asked() -> None:
+    """Timeline: an empty history where none is given."""
+    assert Timeline(()).completion_of(at(1)) is None
+    assert Timeline(()).completed_between() == ()
