@@ -84,6 +84,10 @@ class MalformedInstantName(MalformedTable):
     """A file of the timeline folder claims to be an instant and is not one."""
 
 
+class UnfinishedMigration(MalformedTable):
+    """Instants of version 6 lie where a migration to version 8 has not yet taken them away, or left some behind."""
+
+
 class MalformedInstantTime(MalformedTable):
     """An instant time that is no moment, where a moment is needed: a counter, a reserved time, a day that does not exist."""
 

@@ -155,7 +155,7 @@ def load_timeline(storage: Storage, properties: TableProperties, known: Timeline
     _check_folders(storage, properties.timeline_folder, names)
     instants = build_timeline(names)
     history = History(storage, properties.history_folder, None if known is None else known.archived)
-    return Timeline(instants, history, _oldest_write(instants))
+    return Timeline(instants, history, oldest_write(instants))
 
 
 def _check_folders(storage: Storage, folder: str, names: Iterable[str]) -> None:
@@ -170,7 +170,7 @@ def _check_folders(storage: Storage, folder: str, names: Iterable[str]) -> None:
             )  # fmt: skip
 
 
-def _oldest_write(instants: Iterable[Instant]) -> str | None:
+def oldest_write(instants: Iterable[Instant]) -> str | None:
     """Savepointed commits may stay behind when later ones are archived, so they do not count."""
     instants = tuple(instants)
     savepointed = {instant.requested for instant in instants if instant.action == "savepoint"}

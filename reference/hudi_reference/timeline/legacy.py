@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hudi_reference.errors import MalformedInstantTime, MalformedMetadata
-from hudi_reference.layout.properties import META_FOLDER, TableProperties
+from hudi_reference.errors import MalformedInstantTime, MalformedMetadata, UnfinishedMigration
+from hudi_reference.layout.properties import META_FOLDER, TableProperties, check_writable
 from hudi_reference.requirement import implements
 from hudi_reference.storage import ObjectInfo, Storage
 from hudi_reference.timeline.instant import Instant
@@ -48,7 +48,7 @@ def parse_legacy_name(name: str) -> LegacyInstant | None:
 def legacy_instants(files: Iterable[ObjectInfo], properties: TableProperties) -> tuple[LegacyInstant, ...]:
     """The instants of a listing of `.hoodie`, one for each action in its highest state, by requested time.
 
-    A completion time is the time when the file was modified, or one millisecond after the request where the file says that it is
+    A completion time is the time when the file was modified, or one millisecond after the request where the file claims to be
     older: a copied table may have any modification times.
     """
     highest: dict[tuple[str, str], LegacyInstant] = {}
@@ -82,6 +82,21 @@ def list_legacy_files(storage: Storage) -> list[ObjectInfo]:
     """What lies directly in `.hoodie`."""
     found = storage.list(META_FOLDER, skip=f"{META_FOLDER}/metadata")
     return [file for file in found if file.path.count("/") == META_FOLDER.count("/") + 1]
+
+
+@implements("COMPAT-005", "COMPAT-006")
+def check_migrated(storage: Storage, properties: TableProperties) -> None:
+    """What every action asks first: is this a table of version 8, and nothing of an older timeline left beside the present one?
+
+    Raises UnsupportedTableVersion, UnfinishedMigration.
+    """
+    check_writable(properties)
+    for name in storage.names(META_FOLDER):
+        if parse_legacy_name(name) is not None:
+            raise UnfinishedMigration(
+                "an instant of version 6 in a table of version 8", rule="COMPAT-006", path=f"{META_FOLDER}/{name}",
+                expected=f"every instant in {properties.timeline_folder}", cure="finish it: hudi-conformance migrate TABLE",
+            )  # fmt: skip
 
 
 @implements("COMPAT-001", "COMPAT-003")

@@ -12,6 +12,7 @@ from hudi_reference.errors import MalformedMetadata, PathOutsideTable
 from hudi_reference.requirement import implements
 from hudi_reference.storage import inside
 from hudi_reference.timeline.avro_container import read_record, write_record
+from hudi_reference.timeline.legacy import read_json_record
 from hudi_reference.timeline.schemas import schema_of
 
 
@@ -84,11 +85,11 @@ class CommitMetadata:
 
 @implements("TL-007", "TL-009", "TL-012")
 def read_commit_metadata(data: bytes, path: str) -> CommitMetadata:
-    """Decode a completed commit, deltacommit or replacecommit.
+    """Decode a completed commit, deltacommit or replacecommit; before version 8 they were JSON.
 
     Raises MalformedMetadata for other records, PathOutsideTable for a file that would lie outside the table.
     """
-    record = read_record(data, path)
+    record: Mapping[str, Any] = read_json_record(data, path) if data.startswith(b"{") else read_record(data, path)
     if "partitionToWriteStats" not in record:
         raise MalformedMetadata(
             "the record is not commit metadata", rule="TL-007", path=path,

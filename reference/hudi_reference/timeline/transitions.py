@@ -16,6 +16,7 @@ from hudi_reference.storage import ObjectExists, Storage
 from hudi_reference.timeline.active import Timeline, load_timeline
 from hudi_reference.timeline.generator import TimeGenerator, latest_time
 from hudi_reference.timeline.instant import Instant, parse_instant_name
+from hudi_reference.timeline.legacy import check_migrated
 from hudi_reference.timeline.states import ACTIONS, State, moves_of
 
 
@@ -44,6 +45,7 @@ class Transitions:
     def request(self, action: str, content: bytes = b"", requested: str | None = None) -> Instant:
         """A new action, with its plan. It gets a new time, unless the caller says `requested`."""
         _check_move(action, None, State.REQUESTED)
+        check_migrated(self.storage, self.properties)
         if requested is not None:
             return self._create(Instant(requested, action, State.REQUESTED), content)
         owner = new_owner(f"request {action}")
@@ -67,6 +69,8 @@ class Transitions:
         _check_move(instant.action, before, State.INFLIGHT)
         if before is not None:
             self._check_exists(instant)
+        else:
+            check_migrated(self.storage, self.properties)
         return self._create(inflight, content)
 
     @implements("TL-031", "TL-032", "TL-036", "TL-051", "TL-052", "TT-007")

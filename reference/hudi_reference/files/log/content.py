@@ -87,6 +87,18 @@ def _avro_count(block: Block) -> int:
     return count
 
 
+def plain_records(block: Block) -> list[dict[str, Any]]:
+    """The records of an Avro block as plain values, for blocks that hold something else than rows of a table.
+
+    Raises MalformedLogBlock.
+    """
+    schema = plain_schema(parse_schema(_header(block, HeaderKey.SCHEMA), block.path))
+    try:
+        return [dict(decode_datum(datum, schema)) for datum in _framed(block.content[8:], _avro_count(block))]
+    except DAMAGE as error:
+        raise _malformed(block, "BLK-022", f"{type(error).__name__}: {error}") from error
+
+
 def _framed(data: memoryview | bytes, count: int) -> Iterator[memoryview | bytes]:
     """The `count` byte strings, each behind its length of four bytes, that make up `data`."""
     position = 0
