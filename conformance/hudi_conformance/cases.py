@@ -23,6 +23,8 @@ PACKAGE = Path(__file__).parent
 #: Areas in the order of reports, with the words that people read.
 AREAS = {
     "timeline": "timeline",
+    "actions": "files of actions",
+    "history": "timeline history",
     "times": "times",
     "properties": "properties",
     "log": "log format",

@@ -18,10 +18,12 @@ Concurrent writers find out that they changed the same file group when they comp
 completion one step: for one writer at a time.
 """
 
+from hudi_reference.services.archive import archive, archive_after, limits_of
 from hudi_reference.services.clean import clean
 from hudi_reference.services.restore import restore
 from hudi_reference.services.rollback import rollback
 from hudi_reference.services.savepoint import delete_savepoint, savepoint
+from hudi_reference.table.commit import FOLLOW_UPS, FollowUp
 from hudi_reference.table.create import WritableTable, create_table, open_table
 from hudi_reference.table.table import Table
 
@@ -29,6 +31,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Table",
     "WritableTable",
+    "archive",
     "clean",
     "create_table",
     "delete_savepoint",
@@ -37,3 +40,5 @@ __all__ = [
     "rollback",
     "savepoint",
 ]
+
+FOLLOW_UPS.append(FollowUp(check=limits_of, run=archive_after))

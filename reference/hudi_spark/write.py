@@ -154,7 +154,8 @@ class _Write:
         slices: Sequence[FileSlice] = (),
     ) -> str:
         table = self.table
-        commit = begin(table.storage, table.properties, table.clock, table.ids, self.operation, self.view.timeline)
+        timeline, options = self.view.timeline, table.options
+        commit = begin(table.storage, table.properties, table.clock, table.ids, self.operation, timeline, options)
         task = FilesTask(commit, self.reader, with_meta_columns(self.view.schema), tuple(slices), self.by_key)
         with errors_of_executors():
             found = rows.mapInArrow(lambda given: run(task, given), spark_schema(STATS)).collect()

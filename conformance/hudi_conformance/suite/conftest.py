@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from hudi_conformance.programs import engine, pytest_generate_tests, reader, writer
+from hudi_conformance.suite.histories import Histories
 from hudi_conformance.suite.programs_of_writes import Shelf
 
-__all__ = ["engine", "new_uri", "pytest_generate_tests", "reader", "shelf", "writer"]
+__all__ = ["engine", "histories", "new_uri", "pytest_generate_tests", "reader", "shelf", "writer"]
 
 
 @pytest.fixture
@@ -27,3 +28,9 @@ def new_uri(tmp_path: Path) -> Callable[[], str]:
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
     """Tables that an engine wrote once and that every other engine reads."""
     return Shelf(tmp_path_factory.mktemp("shelf"))
+
+
+@pytest.fixture(scope="session")
+def histories(tmp_path_factory: pytest.TempPathFactory) -> Histories:
+    """Tables of many writes, that an engine wrote once."""
+    return Histories(tmp_path_factory.mktemp("histories"))

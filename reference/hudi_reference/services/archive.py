@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 
 from hudi_reference.clock import Clock
 from hudi_reference.errors import MalformedTable, UnsupportedTableFeature, WriteConflict
-from hudi_reference.layout.properties import META_FOLDER, TableProperties
+from hudi_reference.layout.properties import META_FOLDER, TableProperties, check_writable
 from hudi_reference.locks import held, lock_of, new_owner
 from hudi_reference.requirement import implements
 from hudi_reference.services.archive_bounds import Bound, Situation, earliest_bound
 from hudi_reference.services.archive_limits import ArchiveLimits
 from hudi_reference.services.clean_plan import earliest_to_retain
 from hudi_reference.storage import Storage
+from hudi_reference.table.commit import Commit
 from hudi_reference.table.file_groups import load_file_groups
 from hudi_reference.table.leftovers import leftover_files, uncommitted_files
 from hudi_reference.table.table import Table
@@ -65,23 +66,26 @@ def archive(table: Table, options: Mapping[str, str] | None = None, *, dry_run: 
     `options` are settings by Hudi's names (see `archive_limits`), those among the table's properties hold otherwise. Raises
     Misuse for limits that cannot be, HistoryChanged, MalformedTable; the table then has the same actions as before.
     """
-    limits = ArchiveLimits.of({**table.properties.entries, **(options or {})})
+    limits = limits_of(table.properties, {**table.options, **(options or {})})
     return _archive(table.storage, table.properties, table.clock, limits, dry_run=dry_run)
 
 
+def limits_of(properties: TableProperties, options: Mapping[str, str]) -> ArchiveLimits:
+    """The limits for a table: by the settings that are given, else by those among its properties. Raises Misuse."""
+    return ArchiveLimits.of({**properties.entries, **options})
+
+
 @implements("ARC-005", "ARC-006")
-def archive_after(
-    storage: Storage, properties: TableProperties, clock: Clock, timeline: Timeline, options: Mapping[str, str]
-) -> None:
+def archive_after(commit: Commit, timeline: Timeline) -> None:
     """What follows each write: archive if more writes are active now than may be.
 
     `timeline` is the one that the completed write found; counting on it costs no request. A table that cannot be archived was
     written all the same: what is wrong, `archive` says.
     """
-    limits = ArchiveLimits.of({**properties.entries, **options})
+    limits = limits_of(commit.properties, commit.options)
     if limits.automatic and len(timeline.commits) + 1 > limits.most:
         with suppress(MalformedTable, UnsupportedTableFeature, WriteConflict):
-            _archive(storage, properties, clock, limits)
+            _archive(commit.storage, commit.properties, commit.clock, limits)
 
 
 def _archive(
@@ -99,6 +103,7 @@ def _archive(
 
 
 def _check_archivable(properties: TableProperties) -> None:
+    check_writable(properties)
     if properties.get("hoodie.table.keygenerator.type") == "HOODIE_TABLE_METADATA":
         raise UnsupportedTableFeature(
             "a metadata table is archived by what its data table still needs", rule="ARC-001",

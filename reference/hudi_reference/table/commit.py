@@ -3,6 +3,7 @@
 Only the last step makes anything visible, and it is the creation of one object.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from hudi_reference.clock import Clock
@@ -36,6 +37,8 @@ class Commit:
     #: The timeline that the write is based on.
     seen: Timeline
     stats: list[WriteStat] = field(default_factory=list)
+    #: Settings of the writer by Hudi's names.
+    options: Mapping[str, str] = field(default_factory=dict)
 
     @implements("OCC-007", "TL-034", "TL-036", "LAY-018", "LAY-024")
     def add_file(self, name: str, data: bytes, stat: WriteStat) -> None:
@@ -52,7 +55,15 @@ class Commit:
         """
         inflight = Instant(self.requested, self.action, State.INFLIGHT)
         content = write_commit_metadata(self.operation, self.stats, schema, self.ids.sync_marker())
-        Transitions.of(self.storage, self.properties, self.clock).complete(inflight, content, self._check_conflicts)
+        found: list[Timeline] = []
+
+        def check(timeline: Timeline) -> None:
+            self._check_conflicts(timeline)
+            found.append(timeline)
+
+        Transitions.of(self.storage, self.properties, self.clock).complete(inflight, content, check)
+        for service in FOLLOW_UPS:
+            service.run(self, found[0])
         return self.requested
 
     @implements("OCC-011", "OCC-013", "OCC-014", "OCC-019")
@@ -71,17 +82,42 @@ class Commit:
                 )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class FollowUp:
+    """A service that follows each completed write.
+
+    `check` raises Misuse for settings that cannot be, before the write begins. `run` gets the commit and the timeline that it
+    found when it completed; it does not fail, for the write is done.
+    """
+
+    check: Callable[[TableProperties, Mapping[str, str]], object]
+    run: Callable[[Commit, Timeline], None]
+
+
+#: Services stand on a floor above: they put themselves in here.
+FOLLOW_UPS: list[FollowUp] = []
+
+
 @implements("TL-001", "TL-006", "TL-008", "TL-038", "TL-045", "TL-049", "OCC-005")
 def begin(
-    storage: Storage, properties: TableProperties, clock: Clock, ids: Ids, operation: str, seen: Timeline | None = None
+    storage: Storage,
+    properties: TableProperties,
+    clock: Clock,
+    ids: Ids,
+    operation: str,
+    seen: Timeline | None = None,
+    options: Mapping[str, str] | None = None,
 ) -> Commit:
     """Request an action for a write and move it to inflight; only then may it store data files.
 
     `seen` is the timeline that the write is based on, the present one if None. Raises InstantExists if another writer has an
     action with this time.
     """
+    for service in FOLLOW_UPS:
+        service.check(properties, options or {})
     transitions = Transitions.of(storage, properties, clock)
     requested = transitions.request("deltacommit" if properties.is_merge_on_read else "commit")
     transitions.start(requested, write_commit_metadata(operation, (), None, ids.sync_marker()))
     seen = seen or load_timeline(storage, properties)
-    return Commit(storage, properties, clock, ids, operation, requested.requested, requested.action, seen)
+    instant = (requested.requested, requested.action)
+    return Commit(storage, properties, clock, ids, operation, *instant, seen, options=options or {})

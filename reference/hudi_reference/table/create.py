@@ -60,14 +60,19 @@ class WritableTable(Table):
 
 @implements("LAY-001", "LAY-011", "COMPAT-002")
 def open_table(
-    uri: str, *, storage: Storage | None = None, clock: Clock | None = None, ids: Ids | None = None
+    uri: str,
+    *,
+    storage: Storage | None = None,
+    clock: Clock | None = None,
+    ids: Ids | None = None,
+    options: Mapping[str, str] | None = None,
 ) -> WritableTable:
-    """The table at `uri`, given nothing else.
+    """The table at `uri`, given nothing else. `options` are settings of its writers by Hudi's names.
 
     Raises TableNotFound, MalformedProperties, UnsupportedTableVersion and their kin.
     """
     store = storage_of(uri) if storage is None else storage
-    return WritableTable(store, clock or SystemClock(), ids or RandomIds(), read_properties(store), uri)
+    return WritableTable(store, clock or SystemClock(), ids or RandomIds(), read_properties(store), uri, options=options or {})
 
 
 @implements("PROP-002", "PROP-005", "PROP-006", "PROP-015", "MRG-020", "MRG-033", "MRG-034", "COMPAT-005")

@@ -283,7 +283,7 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
     else:
         incoming = combine(incoming, table.properties)
         located = locate(incoming, view, reader)
-    commit = begin(table.storage, table.properties, table.clock, table.ids, operation, view.timeline)
+    commit = begin(table.storage, table.properties, table.clock, table.ids, operation, view.timeline, table.options)
     writer = Writer(commit, reader, with_meta_columns(view.schema), logs=logs)
     for found, changes in located.known:
         writer.change(found, changes, by_key=by_key)
