@@ -176,7 +176,7 @@ def _attempt(path: str) -> tuple[str, str, str, int] | None:
 def load_commit(storage: Storage, properties: TableProperties, instant: Instant) -> CommitMetadata:
     """The metadata of one completed write. Raises MalformedMetadata, also for that of another write."""
     path = f"{properties.timeline_folder}/{instant.file_name}"
-    commit = read_commit_metadata(_content(storage, path, "TL-007"), path)
+    commit = read_commit_metadata(_content(storage, path, "TL-007"), path, legacy=properties.is_legacy)
     for stat in commit.stats:
         name = parse_data_file_name(split_path(stat.path)[1])
         if isinstance(name, BaseFileName) and name.instant != instant.requested:

@@ -84,12 +84,12 @@ class CommitMetadata:
 
 
 @implements("TL-007", "TL-009", "TL-012")
-def read_commit_metadata(data: bytes, path: str) -> CommitMetadata:
-    """Decode a completed commit, deltacommit or replacecommit; before version 8 they were JSON.
+def read_commit_metadata(data: bytes, path: str, *, legacy: bool = False) -> CommitMetadata:
+    """Decode a completed commit, deltacommit or replacecommit; those of tables of version 6 (`legacy`) are JSON.
 
     Raises MalformedMetadata for other records, PathOutsideTable for a file that would lie outside the table.
     """
-    record: Mapping[str, Any] = read_json_record(data, path) if data.startswith(b"{") else read_record(data, path)
+    record: Mapping[str, Any] = (read_json_record if legacy else read_record)(data, path)
     if "partitionToWriteStats" not in record:
         raise MalformedMetadata(
             "the record is not commit metadata", rule="TL-007", path=path,
