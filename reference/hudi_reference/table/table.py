@@ -31,6 +31,7 @@ from hudi_reference.storage import Storage
 from hudi_reference.table.dropped_columns import dropped_columns
 from hudi_reference.table.file_groups import FileGroups, FileSlice, load_file_groups
 from hudi_reference.table.inspect import inspect_table
+from hudi_reference.table.retention import check_retained
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.versions import timeline_of
 from hudi_reference.timeline.active import Timeline
@@ -79,7 +80,10 @@ class View:
 
 @dataclass(frozen=True)
 class Table:
-    """A table at table version 8, or at version 6 and then for reading only. Get one with `open_table` or `create_table`; rows are Arrow tables in and out."""
+    """A table at table version 8, or at version 6 and then for reading only; rows are Arrow tables in and out.
+
+    Get one with `open_table` or `create_table`.
+    """
 
     storage: Storage
     clock: Clock
@@ -104,8 +108,9 @@ class Table:
         `known` is an earlier view of the table: of its timeline only the files are read that have come since.
         """
         earlier = None if known is None else known.timeline
-        timeline = load_timeline(self.storage, self.properties, earlier)
+        timeline = timeline_of(self.storage, self.properties, earlier)
         if as_of is not None:
+            check_retained(self.storage, self.properties, timeline, as_of)
             timeline = _as_of(timeline, as_of)
         groups = load_file_groups(self.storage, self.properties, timeline, None if known is None else known.groups)
         schema = self._schema(groups)
