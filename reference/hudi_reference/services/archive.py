@@ -30,12 +30,9 @@ from hudi_reference.timeline.generator import TimeGenerator
 from hudi_reference.timeline.history import ArchivedAction
 from hudi_reference.timeline.history_writer import flush, merge_levels, retire
 from hudi_reference.timeline.instant import Instant, parse_instant_name
-from hudi_reference.timeline.states import State
+from hudi_reference.timeline.states import ACTIONS, State
 from hudi_reference.timeline.times import format_time
 
-#: Completed actions that go along with the writes before which they were requested. No others ever go: a savepoint still
-#: protects, a restore and an index build explain later writes.
-GO_ALONG = ("clean", "rollback")
 #: Pending action -> the states whose file holds its plan, the first that has content. Others have none. What overwrites a
 #: partition stores its workload profile there (ER-NEW_PLAN).
 PLANS: Mapping[str, tuple[State, ...]] = {
@@ -117,9 +114,15 @@ def _plan(situation: Situation, clock: Clock) -> ArchivePlan:
     if not writes:
         return ArchivePlan(bound=bound)
     newest = writes[-1].requested
-    along = [i for i in situation.timeline.completed if i.action in GO_ALONG and i.requested < newest]
+    along = [i for i in situation.timeline.completed if _goes_along(i) and i.requested < newest]
     going = tuple(sorted([*writes, *along], key=lambda instant: instant.requested))
     return ArchivePlan(going, _left_behind(situation, going), bound)
+
+
+def _goes_along(instant: Instant) -> bool:
+    """Whether an action goes with the writes after it: cleans and rollbacks. A savepoint still protects and stays, and so on."""
+    action = ACTIONS[instant.action]
+    return action.archived and not action.writes
 
 
 @implements("ARC-003", "ARC-007", "ARC-009")
