@@ -7,6 +7,7 @@ from typing import Any, Literal
 from tools.recipes.halfway import Until
 from tools.recipes.recipe import (
     HUDI,
+    HUDI_1_2,
     Check,
     Recipe,
     Step,
@@ -116,6 +117,9 @@ ACTS = [
     Act("indexing", service("create_index"), types=("mor",), options=tuple(METADATA.items()), rules=("TL-033", "TL-037")),
 ]  # fmt: skip
 
+#: Where another release leaves something else: plans, files or rows of its own making.
+ALSO_BY_1_2 = ("clean.inflight.cow", "compaction.requested.mor", "log-compaction.completed.mor", "rollback.inflight.mor")
+
 #: What each state of an action says of file names.
 NAMES: dict[State, tuple[str, ...]] = {
     "requested": ("TL-025", "TL-027"),
@@ -133,12 +137,13 @@ def recipe_of(act: Act, state: State, short: str) -> Recipe:
     what = act.word.replace("-", " ")
     article = "An" if what[0] in "aeiou" else "A"
     shows: dict[str, Any] = {"errata": act.errata} if act.errata and state == "completed" else {}
+    name = f"{act.word}.{state}.{short}"
     made = timeline(
-        f"states.{act.word}.{state}.{short}",
+        f"states.{name}",
         table,
         *act.before(state),
         step,
-        producers=(HUDI,),
+        producers=(HUDI, HUDI_1_2) if name in ALSO_BY_1_2 else (HUDI,),
         needs=act.needs,
         checks=(
             Check(
