@@ -15,7 +15,7 @@ import pytest
 from hudi_conformance.cases import fixtures_root
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.programs_of_writes import TYPES, Step, row
+from hudi_conformance.suite.programs_of_writes import TYPES, Step, as_arrow, row
 from hudi_conformance.suite.test_writes import INSERT, folder_of, written
 from hudi_conformance.suite.test_writes_and_their_metadata import data_files
 
@@ -58,15 +58,9 @@ def updated(engine: Client, uri: str, updates: int, type: str = "COPY_ON_WRITE")
     rows = [snapshot(engine, uri)]
     for number in range(2, 2 + updates):
         step = Step("upsert", (row("a", number, f"update {number}"),))
-        instants.append(engine.write(uri, step.operation, _table(step)))
+        instants.append(engine.write(uri, step.operation, as_arrow(step.rows)))
         rows.append(snapshot(engine, uri))
     return Known(uri, instants, rows)
-
-
-def _table(step: Step) -> pa.Table:
-    from hudi_conformance.suite.programs_of_writes import as_arrow
-
-    return as_arrow(step.rows)
 
 
 def golden(name: str, folder: Path) -> tuple[str, list[str]]:
