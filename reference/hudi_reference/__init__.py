@@ -20,6 +20,7 @@ completion one step: for one writer at a time.
 
 from hudi_reference.services.archive import archive, archive_after, limits_of
 from hudi_reference.services.clean import clean
+from hudi_reference.services.migrate import Migration, migrate
 from hudi_reference.services.restore import restore
 from hudi_reference.services.rollback import rollback
 from hudi_reference.services.savepoint import delete_savepoint, savepoint
@@ -29,12 +30,14 @@ from hudi_reference.table.table import Table
 
 __version__ = "0.1.0"
 __all__ = [
+    "Migration",
     "Table",
     "WritableTable",
     "archive",
     "clean",
     "create_table",
     "delete_savepoint",
+    "migrate",
     "open_table",
     "restore",
     "rollback",

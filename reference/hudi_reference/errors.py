@@ -188,6 +188,12 @@ class UnsupportedKeyGenerator(UnsupportedFeature):
     feature = "key-generator"
 
 
+class MigrationRefused(UnsupportedFeature):
+    """A table holds something that is not migrated to version 8 as it is."""
+
+    feature = "migration"
+
+
 class TableExists(Misuse):
     """A table is to be created where one is."""
 
@@ -226,6 +232,10 @@ class IncomparableOrdering(Misuse):
 
 class InstantExists(WriteConflict):
     """The instant was already created by another writer."""
+
+
+class TableChanged(WriteConflict):
+    """Somebody wrote to a table that nobody else may write to meanwhile; it is as the other left it."""
 
 
 class HistoryChanged(WriteConflict):

@@ -1,8 +1,8 @@
 """`.hoodie/hoodie.properties`, spec "Table Properties".
 
-The file is Java properties text. Which keys there are, their defaults and their allowed values is a table; reading, checking
-and writing follow it. The checksum
-covers the two names of the table only. It tells a cut file, not a changed property (ER-020).
+The file is Java properties text. Which keys there are, their defaults and their allowed values is a table (`property_table`);
+reading, checking and writing follow it. The checksum covers the two names of the table only. It tells a cut file, not a changed
+property (ER-020).
 """
 
 import re
@@ -10,7 +10,6 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from hudi_reference.errors import (
     InvalidProperty,
@@ -22,6 +21,14 @@ from hudi_reference.errors import (
     UnsupportedTimelineLayout,
 )
 from hudi_reference.layout.java_properties import dump, load
+from hudi_reference.layout.merging import (
+    COMMIT_TIME_STRATEGY,
+    EVENT_TIME_STRATEGY,
+    MergeConfiguration,
+    MergeMode,
+    merge_configuration_of,
+)
+from hudi_reference.layout.property_table import BY_KEY
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 
@@ -36,71 +43,6 @@ LEGACY_VERSION = 6
 #: Table version -> the one timeline layout that it goes with.
 LAYOUTS = {LEGACY_VERSION: 1, TABLE_VERSION: TIMELINE_LAYOUT}
 
-MergeMode = Literal["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM"]
-
-
-@dataclass(frozen=True)
-class Property:
-    """One key of the file: what a reader takes when it is absent (None: nothing), and which values it may have."""
-
-    key: str
-    default: str | None = None
-    values: tuple[str, ...] | None = None
-    required: bool = False
-    alternatives: tuple[str, ...] = ()
-
-
-_BOOLEAN = ("true", "false")
-
-#: The keys that this implementation looks at. Every other key is kept as it is.
-PROPERTIES = (
-    Property("hoodie.table.name", required=True),
-    Property("hoodie.database.name", default=""),
-    Property("hoodie.table.type", values=("COPY_ON_WRITE", "MERGE_ON_READ"), required=True),
-    Property("hoodie.table.version", required=True),
-    Property("hoodie.timeline.layout.version", required=True),
-    Property("hoodie.timeline.path", default="timeline"),
-    Property("hoodie.timeline.history.path", default="history"),
-    Property("hoodie.archivelog.folder", default="archived"),
-    Property("hoodie.table.checksum"),
-    Property("hoodie.table.recordkey.fields", default=""),
-    Property("hoodie.table.partition.fields", default=""),
-    Property("hoodie.table.ordering.fields", default="", alternatives=("hoodie.table.precombine.field",)),
-    Property("hoodie.table.keygenerator.type"),
-    Property("hoodie.table.keygenerator.class"),
-    Property("hoodie.record.merge.mode", values=("COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM")),
-    Property("hoodie.record.merge.strategy.id", alternatives=("hoodie.compaction.record.merger.strategy",)),
-    Property("hoodie.compaction.payload.class"),
-    Property("hoodie.table.create.schema"),
-    Property("hoodie.populate.meta.fields", default="true", values=_BOOLEAN),
-    Property("hoodie.datasource.write.hive_style_partitioning", default="false", values=_BOOLEAN),
-    Property("hoodie.datasource.write.partitionpath.urlencode", default="false", values=_BOOLEAN),
-    Property("hoodie.datasource.write.drop.partition.columns", default="false", values=_BOOLEAN),
-    Property("hoodie.table.base.file.format", default="PARQUET", values=("PARQUET", "ORC", "HFILE")),
-    Property("hoodie.table.timeline.timezone", default="LOCAL", values=("LOCAL", "UTC")),
-)
-_BY_KEY = {p.key: p for p in PROPERTIES}
-
-EVENT_TIME_STRATEGY = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
-COMMIT_TIME_STRATEGY = "ce9acb64-bde0-424c-9b91-f6ebba25356d"
-PAYLOAD_STRATEGY = "00000000-0000-0000-0000-000000000000"
-
-_PACKAGE = "org.apache.hudi.common.model."
-#: Merge mode -> strategy id and payload class that a version 8 table stores for it.
-MERGE_CONFIGURATION: dict[MergeMode, tuple[str, str]] = {
-    "EVENT_TIME_ORDERING": (EVENT_TIME_STRATEGY, f"{_PACKAGE}DefaultHoodieRecordPayload"),
-    "COMMIT_TIME_ORDERING": (COMMIT_TIME_STRATEGY, f"{_PACKAGE}OverwriteWithLatestAvroPayload"),
-}
-_MODE_OF_STRATEGY: dict[str, MergeMode] = {
-    EVENT_TIME_STRATEGY: "EVENT_TIME_ORDERING",
-    COMMIT_TIME_STRATEGY: "COMMIT_TIME_ORDERING",
-}
-_MODE_OF_PAYLOAD: dict[str, MergeMode] = {
-    f"{_PACKAGE}DefaultHoodieRecordPayload": "EVENT_TIME_ORDERING",
-    f"{_PACKAGE}EventTimeAvroPayload": "EVENT_TIME_ORDERING",
-    f"{_PACKAGE}OverwriteWithLatestAvroPayload": "COMMIT_TIME_ORDERING",
-}
-
 
 @dataclass(frozen=True)
 class TableProperties:
@@ -110,17 +52,16 @@ class TableProperties:
 
     def get(self, key: str) -> str | None:
         """The value of a key under its own or an older name, else its default. Raises InvalidProperty."""
-        known = _BY_KEY.get(key, Property(key))
+        known = BY_KEY.get(key)
+        if known is None:
+            return self.entries.get(key)
         names = (key, *known.alternatives)
         value = next((self.entries[name] for name in names if self.entries.get(name)), known.default)
         if known.values is not None and value is not None and value not in known.values:
             raise InvalidProperty(
-                f"{key} has an unknown value",
-                rule=_RULES.get(key, "PROP-001"),
-                path=PROPERTIES_PATH,
-                expected=" or ".join(known.values),
-                found=repr(value),
-            )
+                f"{key} has an unknown value", rule=known.rule, path=PROPERTIES_PATH,
+                expected=" or ".join(known.values), found=repr(value),
+            )  # fmt: skip
         return value
 
     def require(self, key: str) -> str:
@@ -129,7 +70,7 @@ class TableProperties:
         if value is None:
             raise MissingProperty(
                 f"the key {key} is missing",
-                rule=_RULES.get(key, "PROP-001"),
+                rule=_rule_of(key),
                 path=PROPERTIES_PATH,
                 expected=f"a line {key}=...",
                 found=f"{len(self.entries)} other keys",
@@ -201,30 +142,15 @@ class TableProperties:
         return self.is_set("hoodie.populate.meta.fields")
 
     @cached_property
-    @implements("MRG-010", "MRG-016", "MRG-017", "MRG-018", "MRG-021", "MRG-023")
+    @implements("MRG-031")
     def merge_mode(self) -> MergeMode:
         """The merge mode, inferred where it is not stored; CUSTOM modes are refused.
 
         Raises UnsupportedMergeStrategy for mergers that are not built in, InvalidProperty for a contradiction.
         """
-        stored = self.get("hoodie.record.merge.mode")
-        inferred = self._inferred_merge_mode()
-        if inferred is None:
-            mode = stored or ("EVENT_TIME_ORDERING" if self.ordering_fields else "COMMIT_TIME_ORDERING")
-        elif stored is not None and stored != inferred:
-            raise InvalidProperty(
-                "merge mode and merge strategy contradict each other",
-                rule="MRG-021",
-                path=PROPERTIES_PATH,
-                expected=f"hoodie.record.merge.mode={inferred}",
-                found=f"hoodie.record.merge.mode={stored}",
-            )
-        else:
-            mode = inferred
-        if mode == "EVENT_TIME_ORDERING":
-            return "EVENT_TIME_ORDERING"
-        if mode == "COMMIT_TIME_ORDERING":
-            return "COMMIT_TIME_ORDERING"
+        mode = self.merging.mode
+        if mode != "CUSTOM":
+            return mode
         raise UnsupportedMergeStrategy(
             "the table merges by a custom strategy",
             rule="MRG-031",
@@ -234,21 +160,21 @@ class TableProperties:
             cure="read the table with an engine that has this merger",
         )
 
-    def _inferred_merge_mode(self) -> MergeMode | None:
-        """The mode that strategy id or payload class stand for; the id has priority in version 8, the class in version 6."""
-        strategy, payload = self.get("hoodie.record.merge.strategy.id"), self.get("hoodie.compaction.payload.class")
-        by_strategy = None if strategy is None else _MODE_OF_STRATEGY.get(strategy, "CUSTOM")
-        by_payload = None if payload is None else _MODE_OF_PAYLOAD.get(payload, "CUSTOM")
-        return (by_payload or by_strategy) if self.is_legacy else (by_strategy or by_payload)
+    @property
+    @implements("MRG-023")
+    def merging(self) -> MergeConfiguration:
+        """Merge mode, strategy and payload class, inferred where they are not stored. Raises InvalidProperty."""
+        self.get("hoodie.record.merge.mode")
+        version = LEGACY_VERSION if self.is_legacy else TABLE_VERSION
+        try:
+            return merge_configuration_of(self.entries, is_ordered=bool(self.ordering_fields), version=version)
+        except InvalidProperty as error:
+            error.path = PROPERTIES_PATH
+            raise
 
 
-_RULES = {
-    "hoodie.table.name": "PROP-004",
-    "hoodie.table.type": "PROP-005",
-    "hoodie.table.version": "PROP-006",
-    "hoodie.timeline.layout.version": "PROP-010",
-    "hoodie.record.merge.mode": "MRG-016",
-}
+def _rule_of(key: str) -> str:
+    return BY_KEY[key].rule if key in BY_KEY else "PROP-001"
 
 
 @implements("PROP-011")
@@ -342,14 +268,20 @@ def check_writable(properties: TableProperties) -> None:
 def _number(properties: TableProperties, key: str, path: str) -> int:
     value = properties.require(key)
     if not re.fullmatch("[0-9]{1,9}", value):
-        raise InvalidProperty(f"{key} is not a number", rule=_RULES[key], path=path, found=repr(value))
+        raise InvalidProperty(f"{key} is not a number", rule=_rule_of(key), path=path, found=repr(value))
     return int(value)
 
 
 @implements("LAY-013", "PROP-003", "PROP-004", "PROP-011")
 def write_properties(storage: Storage, entries: Mapping[str, str], comment: str) -> TableProperties:
     """Create the file with its checksum; raises ObjectExists where there is one."""
-    database, name = entries.get("hoodie.database.name", ""), entries["hoodie.table.name"]
-    complete = {**entries, "hoodie.table.checksum": checksum(database, name)}
+    complete = with_checksum(entries)
     storage.create(PROPERTIES_PATH, dump(complete, comment))
     return TableProperties(complete)
+
+
+@implements("PROP-011")
+def with_checksum(entries: Mapping[str, str]) -> dict[str, str]:
+    """The entries with the checksum that belongs to them."""
+    database, name = entries.get("hoodie.database.name", ""), entries["hoodie.table.name"]
+    return {**entries, "hoodie.table.checksum": checksum(database, name)}

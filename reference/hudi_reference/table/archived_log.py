@@ -65,7 +65,7 @@ def read_archived_log(storage: Storage, folder: str) -> tuple[ArchivedInstant, .
     """
     completed: dict[tuple[str, str], ArchivedInstant] = {}
     plans: dict[tuple[str, str], tuple[str, Mapping[str, Any]]] = {}
-    for path in _files(storage, folder):
+    for path in archived_log_files(storage, folder):
         for record in _records(storage, path):
             instant, state = _instant(record, path)
             if state is State.COMPLETED:
@@ -78,7 +78,8 @@ def read_archived_log(storage: Storage, folder: str) -> tuple[ArchivedInstant, .
     return tuple(sorted(found, key=lambda archived: archived.instant.requested))
 
 
-def _files(storage: Storage, folder: str) -> list[str]:
+def archived_log_files(storage: Storage, folder: str) -> list[str]:
+    """The paths of the files in the archive, oldest first."""
     numbered = [(int(match[1]), name) for name in storage.names(folder) if (match := _NAME.fullmatch(name))]
     return [f"{folder}/{name}" for _, name in sorted(numbered)]
 
