@@ -68,8 +68,8 @@ def read_old_files(files: Iterable[ObjectInfo], storage: Storage, properties: Ta
 def completion_times(completed: Iterable[tuple[Instant, Mapping[str, Any] | None]]) -> dict[Instant, str]:
     """A completion time for each completed instant, given with the metadata that a write has.
 
-    It is what the instant says, where that can be: after the request, before the next write to one of its file groups was
-    requested, and nobody else's time. Otherwise it is just after the request: files of a copied table were modified at once, and
+    It is what the instant says, where that can be: after the request, before the next write to one of its file groups was asked
+    for, and nobody else's time. Otherwise it is just after the request: files of a copied table were modified at once, and
     with their times logs would move to slices of later base files.
     """
     completed = sorted(completed, key=lambda pair: pair[0].requested)
