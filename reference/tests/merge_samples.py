@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from hudi_reference.files.log.content import Delete
-from hudi_reference.layout.properties import MergeMode
+from hudi_reference.layout.merging import MergeMode
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes
 
 EVENT: MergeMode = "EVENT_TIME_ORDERING"

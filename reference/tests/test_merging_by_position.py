@@ -16,7 +16,7 @@ from hudi_reference.files.log.block import Block, BlockType, HeaderKey
 from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.files.positions import encode_positions, places_in, position_headers, positions_of
-from hudi_reference.layout.properties import MergeMode
+from hudi_reference.layout.merging import MergeMode
 from hudi_reference.records.changes import KEY, Changes, apply, select
 from hudi_reference.records.columnar import select_by_columns
 from hudi_reference.table.write import LogOptions

@@ -12,7 +12,7 @@ from merge_samples import COMMIT, EVENT, merges
 from reference_samples import bounded
 
 from hudi_reference.files.log.content import Delete
-from hudi_reference.layout.properties import MergeMode
+from hudi_reference.layout.merging import MergeMode
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply, select
 from hudi_reference.records.partial import apply_by_column
 

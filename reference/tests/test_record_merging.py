@@ -14,7 +14,7 @@ from reference_samples import bounded
 
 from hudi_reference.errors import IncomparableOrdering
 from hudi_reference.files.log.content import Delete
-from hudi_reference.layout.properties import MergeMode
+from hudi_reference.layout.merging import MergeMode
 from hudi_reference.records.changes import KEY, Changes, apply, select
 from hudi_reference.records.columnar import select_by_columns
 from hudi_reference.records.merge import Kind, Version, fold, merger_of

@@ -17,11 +17,9 @@ from hudi_reference.errors import (
     UnsupportedTimelineLayout,
 )
 from hudi_reference.layout.java_properties import dump, load
+from hudi_reference.layout.merging import COMMIT_TIME_STRATEGY, EVENT_TIME_STRATEGY, PAYLOAD_STRATEGY
 from hudi_reference.layout.properties import (
     BACKUP_PATH,
-    COMMIT_TIME_STRATEGY,
-    EVENT_TIME_STRATEGY,
-    PAYLOAD_STRATEGY,
     PROPERTIES_PATH,
     TableProperties,
     checksum,
@@ -303,7 +301,10 @@ def properties_of(mode: str | None, strategy: str | None, payload: str | None, o
         (COMMIT, None, DEFAULT, InvalidProperty),
         (None, None, OTHER, UnsupportedMergeStrategy),
         (CUSTOM, None, OTHER, UnsupportedMergeStrategy),
-        (CUSTOM, None, None, UnsupportedMergeStrategy),
+        (CUSTOM, None, None, InvalidProperty),
+        (None, PAYLOAD_STRATEGY, None, InvalidProperty),
+        (None, EVENT_TIME_STRATEGY, OVERWRITE, InvalidProperty),
+        (COMMIT, COMMIT_TIME_STRATEGY, DEFAULT, InvalidProperty),
         (EVENT, None, OTHER, InvalidProperty),
     ],
 )

@@ -1,7 +1,7 @@
 """Planted bugs in the layout of a table and its properties."""
 
 from hudi_conformance.mutants.planting import Bug, planted
-from hudi_reference.layout import names, partitions, properties
+from hudi_reference.layout import merging, names, partitions, properties
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.table import create, file_groups
 
@@ -56,13 +56,17 @@ def only_the_first_ordering_field(bug: Bug) -> None:
 @planted(breaks="MRG-031")
 def custom_merging_taken_for_event_time(bug: Bug) -> None:
     """Merges a table of an unknown merge strategy by event time instead of refusing it."""
-    bug.edit(TableProperties._inferred_merge_mode, 'strategy, "CUSTOM"', 'strategy, "EVENT_TIME_ORDERING"')
+    bug.edit(merging.mode_of_strategy, 'strategy, "CUSTOM"', 'strategy, "EVENT_TIME_ORDERING"')
 
 
 @planted(breaks=("MRG-010", "MRG-021", "MRG-025"))
 def merge_mode_inferred_anew(bug: Bug) -> None:
     """Ignores the stored merge mode and goes by whether there is an ordering field."""
-    bug.edit(TableProperties.merge_mode, "inferred = self._inferred_merge_mode()", "stored = inferred = None")
+    bug.edit(
+        merging.infer,
+        "    by_strategy, by_payload = mode",
+        "    mode = strategy = payload = None\n    by_strategy, by_payload = mode",
+    )
 
 
 @planted(breaks="MRG-020")

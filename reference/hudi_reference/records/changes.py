@@ -7,7 +7,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from hudi_reference.files.log.content import Delete
-from hudi_reference.layout.properties import MergeMode
+from hudi_reference.layout.merging import MergeMode
 from hudi_reference.records.merge import Kind, Version, fold, merger_of
 from hudi_reference.records.ordering import orderings_of
 from hudi_reference.requirement import implements

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from hudi_reference.files.log.content import Delete
-from hudi_reference.layout.properties import MergeMode
+from hudi_reference.layout.merging import MergeMode
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes, select
 from hudi_reference.records.ordering import stored_values
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from hudi_reference.files.log.deletes import Ordering
-from hudi_reference.layout.properties import MergeMode
+from hudi_reference.layout.merging import MergeMode
 from hudi_reference.records.ordering import is_lower
 from hudi_reference.requirement import implements
 

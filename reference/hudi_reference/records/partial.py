@@ -13,7 +13,7 @@ from functools import reduce
 import pyarrow as pa
 
 from hudi_reference.files.log.deletes import Ordering
-from hudi_reference.layout.properties import MergeMode
+from hudi_reference.layout.merging import MergeMode
 from hudi_reference.records.changes import Changes, Identity
 from hudi_reference.records.merge import Kind, Merge, Version, merger_of
 from hudi_reference.records.ordering import orderings_of

@@ -3,14 +3,8 @@
 from collections.abc import Mapping
 
 from hudi_reference.errors import UnsupportedMergeStrategy
-from hudi_reference.layout.properties import (
-    LEGACY_VERSION,
-    MERGE_CONFIGURATION,
-    PAYLOAD_STRATEGY,
-    TABLE_VERSION,
-    TIMELINE_LAYOUT,
-    TableProperties,
-)
+from hudi_reference.layout.merging import MERGE_CONFIGURATION, PAYLOAD_STRATEGY
+from hudi_reference.layout.properties import LEGACY_VERSION, TABLE_VERSION, TIMELINE_LAYOUT, TableProperties
 from hudi_reference.requirement import implements
 
 #: Class of a key generator, without its package -> the type that version 8 stores.

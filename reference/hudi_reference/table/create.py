@@ -9,13 +9,12 @@ import pyarrow as pa
 from hudi_reference.clock import Clock, SystemClock
 from hudi_reference.errors import Misuse, TableExists
 from hudi_reference.ids import Ids, RandomIds
+from hudi_reference.layout.merging import MERGE_CONFIGURATION, MergeMode
 from hudi_reference.layout.properties import (
-    MERGE_CONFIGURATION,
     META_FOLDER,
     PROPERTIES_PATH,
     TABLE_VERSION,
     TIMELINE_LAYOUT,
-    MergeMode,
     TableProperties,
     read_properties,
     write_properties,
