@@ -64,8 +64,8 @@ def merge_mode_inferred_anew(bug: Bug) -> None:
     """Ignores the stored merge mode and goes by whether there is an ordering field."""
     bug.edit(
         merging.infer,
-        "    by_strategy, by_payload = mode",
-        "    mode = strategy = payload = None\n    by_strategy, by_payload = mode",
+        "mode_of_strategy(strategy), mode_of_payload(payload)",
+        "None, None\n    mode = strategy = payload = None",
     )
 
 

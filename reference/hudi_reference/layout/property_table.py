@@ -1,0 +1,161 @@
+"""Every key of `hoodie.properties`, spec "Table Properties", as data.
+
+Defaults, releases and older names were read from the classes of Apache Hudi 1.0.2 and 1.2.0; which keys a table has, from
+tables that they wrote. Reading, checking, creating and docs/properties.md follow this table. Keys that are not in it are kept.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+#: When a table of version 8 has the key.
+Stored = Literal["always", "data tables", "where given", "where it differs", "where there is one", "never", "older tables"]
+
+
+@dataclass(frozen=True)
+class Property:
+    """One key: what a reader takes when it is absent (None: nothing), and which values it may have.
+
+    `since` and `deprecated` are releases; `version` is the first table version that may have the key. `alternatives` are older
+    names, looked at where the key itself is absent. `rule` is what a bad or missing value breaks.
+    """
+
+    key: str
+    meaning: str
+    default: str | None = None
+    values: tuple[str, ...] | None = None
+    mandatory: bool = False
+    since: str | None = None
+    deprecated: str | None = None
+    version: int = 0
+    stored: Stored = "where given"
+    inferred: str | None = None
+    alternatives: tuple[str, ...] = ()
+    rule: str = "PROP-001"
+
+
+_BOOLEAN = ("true", "false")
+
+#: Key generator type -> the class it stands for; any other class is USER_PROVIDED, and then stored beside it.
+KEY_GENERATORS = {
+    "SIMPLE": "org.apache.hudi.keygen.SimpleKeyGenerator",
+    "SIMPLE_AVRO": "org.apache.hudi.keygen.SimpleAvroKeyGenerator",
+    "COMPLEX": "org.apache.hudi.keygen.ComplexKeyGenerator",
+    "COMPLEX_AVRO": "org.apache.hudi.keygen.ComplexAvroKeyGenerator",
+    "TIMESTAMP": "org.apache.hudi.keygen.TimestampBasedKeyGenerator",
+    "TIMESTAMP_AVRO": "org.apache.hudi.keygen.TimestampBasedAvroKeyGenerator",
+    "CUSTOM": "org.apache.hudi.keygen.CustomKeyGenerator",
+    "CUSTOM_AVRO": "org.apache.hudi.keygen.CustomAvroKeyGenerator",
+    "NON_PARTITION": "org.apache.hudi.keygen.NonpartitionedKeyGenerator",
+    "NON_PARTITION_AVRO": "org.apache.hudi.keygen.NonpartitionedAvroKeyGenerator",
+    "GLOBAL_DELETE": "org.apache.hudi.keygen.GlobalDeleteKeyGenerator",
+    "GLOBAL_DELETE_AVRO": "org.apache.hudi.keygen.GlobalAvroDeleteKeyGenerator",
+    "AUTO_RECORD": "org.apache.hudi.keygen.AutoRecordGenWrapperKeyGenerator",
+    "AUTO_RECORD_AVRO": "org.apache.hudi.keygen.AutoRecordGenWrapperAvroKeyGenerator",
+    "HOODIE_TABLE_METADATA": "org.apache.hudi.metadata.HoodieTableMetadataKeyGenerator",
+    "SPARK_SQL": "org.apache.spark.sql.hudi.command.SqlKeyGenerator",
+    "SPARK_SQL_UUID": "org.apache.spark.sql.hudi.command.UuidKeyGenerator",
+    "SPARK_SQL_MERGE_INTO": "org.apache.spark.sql.hudi.command.MergeIntoKeyGenerator",
+    "STREAMER_TEST": "org.apache.hudi.utilities.deltastreamer.TestHoodieDeltaStreamer$TestGenerator",
+    "USER_PROVIDED": "",
+}
+
+PROPERTIES = (
+    # What the table is.
+    Property("hoodie.table.name", "Name of the table.", mandatory=True, stored="always", rule="PROP-004"),
+    Property("hoodie.database.name", "Database of the table.", default="", stored="data tables", rule="PROP-003"),
+    Property("hoodie.table.type", "How changes are stored.", values=("COPY_ON_WRITE", "MERGE_ON_READ"), mandatory=True,
+             stored="always", rule="PROP-005"),
+    Property("hoodie.table.version", "Version of the table's format.", mandatory=True, stored="always", rule="PROP-006"),
+    Property("hoodie.table.initial.version", "Version at creation; an upgraded table keeps it.", since="1.0.0",
+             stored="always", rule="PROP-006"),
+    Property("hoodie.table.checksum", "CRC-32 of `<database>.<table name>`, decimal.", since="0.11.0", stored="always",
+             inferred="from database and table name", rule="PROP-011"),
+    Property("hoodie.table.create.schema", "Avro schema at creation, without meta columns.", stored="data tables"),
+    Property("hoodie.table.format", "Table format that wraps this one.", default="native", since="1.1.0", version=9,
+             stored="never"),
+    # Timeline.
+    Property("hoodie.timeline.layout.version", "Layout of the timeline.", mandatory=True, stored="always", rule="PROP-010"),
+    Property("hoodie.timeline.path", "Folder of the timeline, below `.hoodie`.", default="timeline", stored="always"),
+    Property("hoodie.timeline.history.path", "Folder of the history, below that of the timeline.", default="history",
+             stored="always"),
+    Property("hoodie.archivelog.folder", "Folder of the archived timeline in layout 1.", default="archived",
+             deprecated="1.0.0", stored="always"),
+    Property("hoodie.table.timeline.timezone", "Zone that instant times are written in.", default="LOCAL",
+             values=("LOCAL", "UTC"), stored="where it differs"),
+    # Keys, partitions, columns.
+    Property("hoodie.table.recordkey.fields", "Record key fields, separated by commas.", default="", stored="where given",
+             rule="PROP-007"),
+    Property("hoodie.table.partition.fields", "Partition fields, separated by commas; of a custom generator `field:TYPE`.",
+             default="", stored="where given", rule="PROP-008"),
+    Property("hoodie.table.ordering.fields", "Ordering fields, separated by commas; 1.0 knows the older name only (ER-030).",
+             default="", since="1.1.0", alternatives=("hoodie.table.precombine.field",), rule="PROP-009"),
+    Property("hoodie.table.keygenerator.type", "How keys and partition paths are made.", values=tuple(KEY_GENERATORS),
+             since="1.0.0", stored="always", inferred="from the class"),
+    Property("hoodie.table.keygenerator.class", "Class that makes keys; it wins over the type.", deprecated="1.0.0",
+             inferred="from the type"),
+    Property("hoodie.populate.meta.fields", "Whether the meta columns are filled.", default="true", values=_BOOLEAN,
+             stored="where it differs"),
+    Property("hoodie.datasource.write.hive_style_partitioning", "Whether folders are called `field=value`.",
+             default="false", values=_BOOLEAN, stored="data tables"),
+    Property("hoodie.datasource.write.partitionpath.urlencode", "Whether partition values are escaped.", default="false",
+             values=_BOOLEAN, stored="data tables"),
+    Property("hoodie.datasource.write.slash.separated.date.partitioning", "Whether a date makes three folders.",
+             default="false", values=_BOOLEAN, since="1.2.0"),
+    Property("hoodie.datasource.write.drop.partition.columns", "Whether files lack the partition columns.",
+             default="false", values=_BOOLEAN, stored="always"),
+    Property("hoodie.table.partition_extractor_class", "Class that takes partition values out of paths.", since="1.2.0"),
+    Property("hoodie.keygen.timebased.timestamp.type", "What a time-based key generator reads."),
+    Property("hoodie.keygen.timebased.timestamp.scalar.time.unit", "Unit of a number that stands for a time."),
+    Property("hoodie.keygen.timebased.input.dateformat", "Patterns of the texts it reads."),
+    Property("hoodie.keygen.timebased.input.dateformat.list.delimiter.regex", "What separates these patterns."),
+    Property("hoodie.keygen.timebased.input.timezone", "Zone of these texts."),
+    Property("hoodie.keygen.timebased.output.dateformat", "Pattern of the partition paths it makes."),
+    Property("hoodie.keygen.timebased.output.timezone", "Zone of these paths."),
+    Property("hoodie.keygen.timebased.timezone", "Zone of both."),
+    Property("hoodie.keygen.datetime.parser.class", "Class that parses the texts."),
+    # Files.
+    Property("hoodie.table.base.file.format", "Format of base files.", default="PARQUET", values=("PARQUET", "ORC", "HFILE"),
+             stored="where it differs", alternatives=("hoodie.table.ro.file.format",)),
+    Property("hoodie.table.log.file.format", "Format of log files.", default="HOODIE_LOG", values=("HOODIE_LOG",),
+             alternatives=("hoodie.table.rt.file.format",)),
+    Property("hoodie.table.multiple.base.file.formats.enable", "Whether base files of several formats may lie side by side.",
+             default="false", values=_BOOLEAN, since="1.0.0"),
+    Property("hoodie.partition.metafile.use.base.format", "Whether `.hoodie_partition_metadata` is of the base files' format.",
+             default="false", values=_BOOLEAN),
+    # Merging.
+    Property("hoodie.record.merge.mode", "How records of one key merge.",
+             values=("COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM"), since="1.0.0", stored="always",
+             inferred="see below", rule="MRG-016"),
+    Property("hoodie.record.merge.strategy.id", "The strategy of merging, a UUID.", since="0.13.0", stored="always",
+             inferred="see below", alternatives=("hoodie.compaction.record.merger.strategy",), rule="MRG-018"),
+    Property("hoodie.compaction.payload.class", "The class that merged records before there were modes.",
+             deprecated="1.0.0", stored="always", inferred="see below", rule="MRG-018"),
+    Property("hoodie.table.legacy.payload.class", "The payload class before an upgrade.", since="1.1.0", version=9,
+             stored="never"),
+    Property("hoodie.table.partial.update.mode", "How rows with some of the columns are completed.",
+             values=("IGNORE_DEFAULTS", "FILL_UNAVAILABLE"), since="1.1.0", version=9, stored="never"),
+    # Metadata table and indexes.
+    Property("hoodie.table.metadata.partitions", "Partitions of the metadata table that may be used, separated by commas.",
+             default="", since="0.11.0", stored="where there is one", rule="PROP-012"),
+    Property("hoodie.table.metadata.partitions.inflight", "Partitions that are being built, separated by commas.", default="",
+             since="0.11.0", stored="where there is one", rule="PROP-012"),
+    Property("hoodie.table.index.defs.path", "File with the definitions of indexes, below the base path (ER-019).",
+             since="1.0.0", stored="where there is one", rule="PROP-014"),
+    Property("hoodie.table.secondary.indexes.metadata", "Secondary indexes of an older kind.", since="0.13.0"),
+    # Change data capture.
+    Property("hoodie.table.cdc.enabled", "Whether changes are logged for change data capture.", default="false",
+             values=_BOOLEAN, since="0.13.0"),
+    Property("hoodie.table.cdc.supplemental.logging.mode", "Which images of a row are logged.", default="DATA_BEFORE_AFTER",
+             values=("OP_KEY_ONLY", "DATA_BEFORE", "DATA_BEFORE_AFTER"), since="0.13.0"),
+    # Bootstrap.
+    Property("hoodie.bootstrap.base.path", "Folder of the files that the table was made from."),
+    Property("hoodie.bootstrap.index.enable", "Whether an index leads from skeletons to these files.", default="true",
+             values=_BOOLEAN),
+    Property("hoodie.bootstrap.index.class", "Class of that index.", deprecated="1.0.0", stored="older tables",
+             default="org.apache.hudi.common.bootstrap.index.hfile.HFileBootstrapIndex"),
+    Property("hoodie.bootstrap.index.type", "Type of that index.", default="HFILE", values=("HFILE", "NO_OP"), since="1.0.0"),
+)  # fmt: skip
+
+#: By key.
+BY_KEY = {one.key: one for one in PROPERTIES}
+MANDATORY = tuple(one.key for one in PROPERTIES if one.mandatory)
