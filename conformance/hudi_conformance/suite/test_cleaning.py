@@ -9,6 +9,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.suite.programs_of_writes import TYPES, as_arrow, row
 from hudi_conformance.suite.tables_under_services import (
+    BOTH,
     WRITES,
     as_of,
     deleted_by,
@@ -97,11 +98,12 @@ def test_policies_keep_different_files(engine: Client, new_uri: Callable[[], str
     assert kept == [1, 2]
 
 
-@CLEANS
+@pytest.mark.needs(*WRITES, "service.clean")
+@BOTH
 @pytest.mark.requirements("CLN-001", "TL-013")
-def test_nothing_to_delete_leaves_no_instant(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A clean that finds nothing changes neither files nor timeline."""
-    known = updated(engine, new_uri(), 2)
+def test_nothing_to_delete_leaves_no_instant(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """A clean that finds nothing, but what a snapshot reads, changes neither files nor timeline."""
+    known = updated(engine, new_uri(), 2, type)
     before, files = instant_files(known.uri), data_files(known.uri)
     assert engine.service(known.uri, "clean", options=keep_commits(5)) is None
     assert (instant_files(known.uri), data_files(known.uri)) == (before, files)

@@ -17,10 +17,12 @@ from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.storage import Storage
 from hudi_reference.table.file_groups import load_commit
 from hudi_reference.timeline.active import Timeline, load_timeline
+from hudi_reference.timeline.history import END_OF_TIME
 from hudi_reference.timeline.instant import Instant
 from hudi_reference.timeline.metadata import WriteStat, write_commit_metadata
 from hudi_reference.timeline.states import State
 from hudi_reference.timeline.transitions import Transitions
+from hudi_reference.timeline.undone import check_no_restore, check_not_undone
 
 
 @dataclass
@@ -58,6 +60,7 @@ class Commit:
         found: list[Timeline] = []
 
         def check(timeline: Timeline) -> None:
+            check_not_undone(self.storage, self.properties, timeline, self.requested)
             self._check_conflicts(timeline)
             found.append(timeline)
 
@@ -111,10 +114,12 @@ def begin(
     """Request an action for a write and move it to inflight; only then may it store data files.
 
     `seen` is the timeline that the write is based on, the present one if None. Raises InstantExists if another writer has an
-    action with this time.
+    action with this time, WriteConflict while a restore is under way.
     """
     for service in FOLLOW_UPS:
         service.check(properties, options or {})
+    if seen is not None:
+        check_no_restore(seen, END_OF_TIME)
     transitions = Transitions.of(storage, properties, clock)
     requested = transitions.request("deltacommit" if properties.is_merge_on_read else "commit")
     transitions.start(requested, write_commit_metadata(operation, (), None, ids.sync_marker()))

@@ -1,0 +1,43 @@
+"""Whether somebody is about to undo a write, spec "Timeline > Actions": its writer must not complete it then."""
+
+from hudi_reference.errors import WriteConflict
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.requirement import implements
+from hudi_reference.storage import Storage
+from hudi_reference.timeline.actions import read_action
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.instant import Instant
+from hudi_reference.timeline.states import State
+
+
+@implements("TL-023")
+def check_no_restore(timeline: Timeline, requested: str) -> None:
+    """Raises WriteConflict while the table is taken back by a restore that was requested before."""
+    for pending in timeline.pending:
+        if pending.action == "restore" and pending.requested < requested:
+            raise WriteConflict(
+                "the table is being restored", rule="TL-023", path=pending.file_name, expected="no pending restore",
+                cure="write again when the restore is completed",
+            )  # fmt: skip
+
+
+@implements("TL-019", "TL-030")
+def check_not_undone(storage: Storage, properties: TableProperties, timeline: Timeline, requested: str) -> None:
+    """Raises WriteConflict if a rollback of the write is planned, or a restore began before it. Called under the lock under
+    which these are planned.
+    """
+    check_no_restore(timeline, requested)
+    for pending in timeline.pending:
+        if pending.action == "rollback" and _target_of(storage, properties, pending) == requested:
+            raise WriteConflict(
+                "the write is being rolled back", rule="TL-019", path=pending.file_name, expected="the action inflight",
+                cure="write again",
+            )  # fmt: skip
+
+
+def _target_of(storage: Storage, properties: TableProperties, pending: Instant) -> str | None:
+    plan = Instant(pending.requested, "rollback", State.REQUESTED)
+    path = f"{properties.timeline_folder}/{plan.file_name}"
+    record = read_action(storage.get(path), path, plan) or {}
+    target: str | None = (record.get("instantToRollback") or {}).get("commitTime")
+    return target

@@ -1,0 +1,275 @@
+"""Table services of the reference: every point at which they may die, who is in their way, and what they refuse."""
+
+import pytest
+from reference_samples import TABLE_TYPES, contents, data_files, new_table, timeline_files, trip, trips
+
+from hudi_conformance.schedule.crash import crashes
+from hudi_reference import clean, delete_savepoint, open_table, restore, rollback, savepoint
+from hudi_reference.clock import ManualClock
+from hudi_reference.errors import CannotProtect, CannotUndo, Misuse, WriteConflict
+from hudi_reference.ids import SeededIds
+from hudi_reference.services.clean import execute_clean, plan_clean, schedule_clean
+from hudi_reference.services.restore import schedule_restore
+from hudi_reference.services.rollback import HEARTBEAT_TOLERANCE, schedule_rollback
+from hudi_reference.table.commit import begin
+from hudi_reference.timeline.times import milliseconds_of
+
+DAY = 86_400_000
+RETAIN_ONE = {"hoodie.clean.commits.retained": "1"}
+
+
+def rows(table):
+    return sorted((row["id"], row["name"]) for row in table.snapshot(["id", "name"]).to_pylist())
+
+
+def opened(storage, day=1):
+    """The table as a process sees it that began so many days after it was made."""
+    return open_table("memory:///unused", storage=storage, clock=ManualClock(1_767_225_600_000 + day * DAY), ids=SeededIds(day))
+
+
+def table_of(kind, writes=4):
+    """A table, the requested times of its writes, and the rows after each."""
+    table = new_table(table_type=kind)
+    times, states = [], []
+    for number in range(writes):
+        times.append(table.upsert(trips(trip("a", f"a{number}"), trip("b", f"b{number}"))))
+        states.append(rows(table))
+    return table, times, states
+
+
+def dead_writer(table):
+    """A write that stored its files and never completed; its instant. It left markers and a heartbeat, too."""
+    found = begin(table.storage, table.properties, table.clock, table.ids, "UPSERT")
+    for path in [path for path in data_files(table) if table.timeline.commits[-1].requested in path]:
+        copy = path.replace(table.timeline.commits[-1].requested, found.requested)
+        table.storage.put(copy, table.storage.get(path))
+        table.storage.put(f".hoodie/.temp/{found.requested}/{copy}.marker.CREATE", b"")
+    table.storage.put(f".hoodie/.heartbeat/{found.requested}", b"")
+    return found.requested
+
+
+def end_state(storage):
+    """What a table looks like to everybody: rows, data files, names of the timeline without the times of services."""
+    table = opened(storage, 9)
+    kinds = sorted(name.partition(".")[2] for name in timeline_files(table))
+    rest = [path for path in contents(storage) if path.startswith((".hoodie/.temp", ".hoodie/.heartbeat"))]
+    return rows(table), sorted(data_files(table)), kinds, rest
+
+
+def check_crashes(storage, service, allowed):
+    """Wherever `service` dies the rows are among `allowed`, and once it has run again the table is as after one run."""
+    points = list(crashes(storage, lambda store: service(opened(store))))
+    assert points[-1].ended and len(points) > 5
+    expected = end_state(points[-1].storage)
+    for point in points:
+        assert rows(opened(point.storage, 2)) in allowed, point
+        if not point.ended:
+            again = list(crashes(point.storage, lambda store: service(opened(store, 3))))
+            assert end_state(again[-1].storage) == expected, point
+            for second in again:
+                assert rows(opened(second.storage, 4)) in allowed, f"{point}, then {second}"
+
+
+@pytest.mark.parametrize("kind", TABLE_TYPES)
+def test_a_rollback_may_die_anywhere(kind):
+    """Of a dead writer: the rows are always those before it, and a second run ends where one run ends."""
+    table, _, states = table_of(kind, 2)
+    failed = dead_writer(table)
+    check_crashes(table.storage, lambda found: rollback_unless_done(found, failed), [states[-1]])
+
+
+@pytest.mark.parametrize("kind", TABLE_TYPES)
+def test_a_rollback_of_a_commit_may_die_anywhere(kind):
+    """Of the newest commit: the rows are those after it or those before it."""
+    table, times, states = table_of(kind, 3)
+    check_crashes(table.storage, lambda found: rollback_unless_done(found, times[-1]), states[-2:])
+
+
+def rollback_unless_done(table, instant):
+    """Whoever runs it again after it has completed is told that there is no such write."""
+    known = any(found.requested == instant for found in table.timeline.writes)
+    if known or any(found.action == "rollback" for found in table.timeline.pending):
+        rollback(table, instant)
+
+
+@pytest.mark.parametrize("kind", TABLE_TYPES)
+def test_a_restore_may_die_anywhere(kind):
+    """The rows are those after one of the undone commits, newest first; a rollback of that time does not stay."""
+    table, times, states = table_of(kind, 4)
+    rollback(table, table.upsert(trips(trip("c", "rolled back"))))
+    dead_writer(table)
+    savepoint(table, times[1])
+    check_crashes(table.storage, lambda found: restore(found, times[1]), states[1:])
+
+
+def test_a_clean_may_die_anywhere():
+    """The rows are always the same, and the same files go."""
+    table, _, states = table_of("COPY_ON_WRITE", 4)
+    check_crashes(table.storage, lambda found: clean(found, RETAIN_ONE), [states[-1]])
+
+
+def test_a_savepoint_may_die_anywhere():
+    """An inflight savepoint alone protects nothing, and does not stand in the way of another attempt; so does a deletion."""
+    table, times, states = table_of("COPY_ON_WRITE", 2)
+
+    def protect(found):
+        if not any(i.action == "savepoint" for i in found.timeline.completed):
+            savepoint(found, times[0])
+
+    points = list(crashes(table.storage, lambda store: protect(opened(store))))
+    for point in points:
+        protect(opened(point.storage, 2))
+        assert "savepoint.savepoint" not in str(end_state(point.storage))
+        assert end_state(point.storage) == end_state(points[-1].storage)
+        for deletion in crashes(point.storage, lambda store: delete_savepoint(opened(store, 3), times[0])):
+            if any(i.action == "savepoint" for i in opened(deletion.storage).timeline.instants):
+                delete_savepoint(opened(deletion.storage, 4), times[0])
+            assert end_state(deletion.storage) == end_state(table.storage)
+    assert rows(table) == states[-1]
+
+
+def test_a_dry_run_changes_nothing():
+    """Plans that are only made leave every object as it was."""
+    from hudi_reference.services.restore import plan_restore
+    from hudi_reference.services.rollback import plan_rollback
+    from hudi_reference.services.savepoint import savepoint_files
+
+    table, times, _ = table_of("COPY_ON_WRITE", 4)
+    before = contents(table.storage)
+    assert plan_clean(table, RETAIN_ONE) is not None
+    assert plan_rollback(table, times[-1]).files
+    assert [time for time, _ in plan_restore(table, times[1]).writes] == times[:1:-1]
+    assert savepoint_files(table, times[1])
+    assert contents(table.storage) == before
+
+
+def test_a_rollback_is_refused_where_it_must_be():
+    """What is unknown, protected, not the newest, or alive stays."""
+    table, times, _ = table_of("COPY_ON_WRITE", 3)
+    before = contents(table.storage)
+    for instant in ("20990101000000000", times[0]):
+        with pytest.raises(CannotUndo):
+            rollback(table, instant)
+    assert contents(table.storage) == before
+    savepoint(table, times[-1])
+    with pytest.raises(CannotUndo, match="savepoint"):
+        rollback(table, times[-1])
+
+
+@pytest.mark.parametrize("age", [0, HEARTBEAT_TOLERANCE, HEARTBEAT_TOLERANCE + 1])
+def test_a_writer_whose_heart_beats_is_not_rolled_back(tmp_path, age):
+    """Until two beats have been missed."""
+    from hudi_reference.storage import LocalStorage
+
+    table = new_table(LocalStorage(tmp_path / "t"))
+    table.upsert(trips(trip("a", "x")))
+    failed = dead_writer(table)
+    beat = table.storage.head(f".hoodie/.heartbeat/{failed}")
+    waiting = open_table("", storage=table.storage, clock=ManualClock(beat.modified + age, step=0), ids=SeededIds(3))
+    from hudi_reference.services.rollback import plan_rollback
+
+    if age > HEARTBEAT_TOLERANCE:
+        assert plan_rollback(waiting, failed).files
+    else:
+        with pytest.raises(CannotUndo, match="alive"):
+            plan_rollback(waiting, failed)
+
+
+def test_a_write_that_completes_after_all_is_not_undone():
+    """A rollback that was planned while its target was pending is dropped when the target turns out to have completed."""
+    table, _, _ = table_of("COPY_ON_WRITE", 1)
+    slow = begin(table.storage, table.properties, table.clock, table.ids, "UPSERT")
+    planned = schedule_rollback(table, slow.requested)
+    folder = table.properties.timeline_folder
+    done = table.timeline.commits[-1]
+    table.storage.put(f"{folder}/{slow.requested}_{int(planned) + 500}.commit", table.storage.get(f"{folder}/{done.file_name}"))
+    with pytest.raises(CannotUndo, match="completed"):
+        rollback(table, slow.requested)
+    assert not table.timeline.pending
+
+
+def test_a_writer_that_is_being_rolled_back_cannot_complete():
+    """Once the rollback of a pending write is planned, the write is told of a conflict."""
+    table, _, states = table_of("COPY_ON_WRITE", 1)
+    slow = begin(table.storage, table.properties, table.clock, table.ids, "UPSERT")
+    schedule_rollback(table, slow.requested)
+    with pytest.raises(WriteConflict):
+        slow.complete(table.view().schema)
+    rollback(table, slow.requested)
+    assert rows(table) == states[-1]
+
+
+def test_nothing_begins_while_a_restore_is_under_way():
+    """A write that began now would stand on what is about to go."""
+    table, times, states = table_of("COPY_ON_WRITE", 3)
+    schedule_restore(table, times[0])
+    with pytest.raises(WriteConflict):
+        table.upsert(trips(trip("a", "too early")))
+    with pytest.raises(CannotUndo):
+        restore(table, times[1])
+    restore(table, times[0])
+    assert rows(table) == states[0]
+
+
+def test_a_restore_to_where_files_are_missing_is_refused():
+    """Without a savepoint a clean has taken files of old instants."""
+    table, times, states = table_of("COPY_ON_WRITE", 4)
+    clean(table, RETAIN_ONE)
+    with pytest.raises(CannotUndo):
+        restore(table, times[0])
+    assert rows(table) == states[-1]
+    assert restore(table, times[-1]) is None, "nothing is later than the newest"
+
+
+def test_a_savepoint_and_a_planned_clean_exclude_each_other():
+    """A savepoint of files that a published plan deletes is refused; a plan made after a savepoint leaves its files out."""
+    table, times, _ = table_of("COPY_ON_WRITE", 4)
+    planned = schedule_clean(table, RETAIN_ONE)
+    with pytest.raises(CannotProtect):
+        savepoint(table, times[0])
+    assert "savepoint" not in str(timeline_files(table))
+    execute_clean(table, planned)
+    with pytest.raises(CannotProtect):
+        savepoint(table, times[0])
+    savepoint(table, times[2])
+    for number in range(3):
+        table.upsert(trips(trip("a", f"later {number}")))
+    clean(table, RETAIN_ONE)
+    assert [path for path in data_files(table) if times[2] in path]
+
+
+def test_hours_are_counted_back_from_now():
+    """A clean by hours keeps what was requested within them and the slice before."""
+    table, times, _ = table_of("COPY_ON_WRITE", 5)
+    later = milliseconds_of(times[3]) + 3_600_000
+    now = open_table("memory:///unused", storage=table.storage, clock=ManualClock(later, step=0), ids=SeededIds(3))
+    plan = plan_clean(now, {"hoodie.clean.policy": "KEEP_LATEST_BY_HOURS", "hoodie.clean.hours.retained": "1"})
+    assert plan["earliestInstantToRetain"]["timestamp"] == times[3]
+    deleted = str(plan["filePathsToBeDeletedPerPartition"])
+    assert [time in deleted for time in times] == [True, True, False, False, False]
+
+
+def test_a_clean_reaches_no_further_than_a_pending_write():
+    """What was there when a write began that is still at work stays, however few commits are retained."""
+    table, times, _ = table_of("COPY_ON_WRITE", 3)
+    begin(table.storage, table.properties, table.clock, table.ids, "UPSERT")
+    for number in range(3):
+        table.upsert(trips(trip("a", f"later {number}")))
+    plan = plan_clean(table, RETAIN_ONE)
+    assert plan["earliestInstantToRetain"]["timestamp"] == times[-1]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"hoodie.clean.commits.retained": "0"},
+        {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "0"},
+        {"hoodie.clean.policy": "KEEP_ALL"},
+        {"hoodie.clean.commits.retained": "ten"},
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(options):
+    """A clean that kept nothing would delete the table."""
+    table, _, _ = table_of("COPY_ON_WRITE", 2)
+    with pytest.raises(Misuse):
+        clean(table, options)
