@@ -21,7 +21,7 @@ from tools.recipes import catalogue
 from tools.recipes.halfway import stopping
 from tools.recipes.recipe import Check, Recipe, Row, Step, Table
 from tools.recipes.schema import spark_type
-from tools.recipes.surgery import strip
+from tools.recipes.surgery import PROPERTIES, strip
 
 from hudi_conformance.engines.apache_hudi.services import log_compaction
 from hudi_conformance.engines.apache_hudi.session import Session
@@ -235,6 +235,9 @@ class Making:
     @property
     def timeline(self) -> str:
         """The folder of the active timeline below the table."""
+        properties = self.path / PROPERTIES
+        if properties.is_file() and "hoodie.timeline.layout.version=1" in properties.read_text():
+            return ".hoodie"
         return f".hoodie/{self.options.get('hoodie.timeline.path', 'timeline')}"
 
     def _requested_times(self, step: Step) -> set[str]:

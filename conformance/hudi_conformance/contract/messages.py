@@ -36,6 +36,8 @@ FUNCTIONS: dict[str, str] = {
     "true-time.draw": "the times that processes draw on clocks that are set apart",
     "properties.parse": "the entries of a properties file",
     "properties.checksum": "the checksum of a properties file",
+    "timeline.build": "the instants that names of a timeline folder stand for: completed ones by completion time, pending ones",
+    "history.files-in-range": "which files of the history a range of requested times touches, by their names",
     "history-file-name.parse": "the parts of the name of a file of the timeline history",
     "properties.infer": "merge mode, strategy and payload class of a table",
 }
@@ -101,6 +103,7 @@ FEATURES: dict[str, str] = {
     "partition.dropped-columns": "partition columns that are in no data file, only in folder names",
     "key.complex": "record keys of several fields",
     "meta-fields.absent": "tables with hoodie.populate.meta.fields=false",
+    "table-version.6": "tables of version 6, with their older timeline",
     "timeline.history": "instants that were moved to the LSM history",
     "timeline.pending-compaction": "slices of a requested compaction",
     "timeline.replaced-groups": "file groups hidden by a replacecommit",

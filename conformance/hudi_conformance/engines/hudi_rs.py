@@ -43,6 +43,7 @@ FEATURES = frozenset(
         "partition.url-encoded",
         "partition.several-levels",
         "key.complex",
+        "table-version.6",
         "timeline.history",
         "timeline.pending-compaction",
         "timeline.replaced-groups",

@@ -47,6 +47,7 @@ OFFERED = frozenset(
         "partition.several-levels",
         "partition.dropped-columns",
         "key.complex",
+        "table-version.6",
         "timeline.history",
         "timeline.pending-compaction",
         "timeline.replaced-groups",

@@ -58,6 +58,7 @@ _FEATURES = frozenset(
         "partition.several-levels",
         "partition.dropped-columns",
         "key.complex",
+        "table-version.6",
         "timeline.history",
         "timeline.pending-compaction",
         "timeline.replaced-groups",
