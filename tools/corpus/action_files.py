@@ -121,7 +121,7 @@ def canonical(value: Any, schema: Any, named: Mapping[str, Any]) -> Any:
         return [canonical(item, schema["items"], named) for item in value]
     if kind == "map":
         return {key: canonical(item, schema["values"], named) for key, item in value.items()}
-    return {"long": str, "double": repr}.get(kind, lambda same: same)(value)
+    return str(value) if kind == "long" else repr(value) if kind == "double" else value
 
 
 def _states(

@@ -9,7 +9,6 @@ import json
 import zlib
 from collections.abc import Mapping
 from functools import lru_cache
-from itertools import islice
 from typing import Any
 
 import fastavro
@@ -49,17 +48,27 @@ def read_record(data: bytes, path: str) -> Record:
     if not data.startswith(MAGIC):
         raise _malformed(path, f"the file starts with {data[:4].hex()}", 0)
     try:
-        reader = fastavro.reader(io.BytesIO(data))
+        reader = fastavro.block_reader(io.BytesIO(data))
         check_soundness(reader.writer_schema, path)
         if reader.codec not in _CODECS:
             raise _malformed(path, f"compression {reader.codec}", None)
-        records = list(islice(reader, 2))
+        records = [record for block in reader for record in _records(block, path)]
         schema = _parsed(reader.metadata["avro.schema"])
     except (*DAMAGE, RecursionError, zlib.error, fastavro.schema.UnknownType) as error:
         raise _malformed(path, f"{type(error).__name__}: {error}", None) from error
     if len(records) != 1 or not isinstance(records[0], dict):
         raise _malformed(path, "more than one record" if records else "no record", None)
     return Record(records[0], schema)
+
+
+def _records(block: Any, path: str) -> list[Any]:
+    """The records of a block: at most one, and no bytes behind it."""
+    if block.num_records not in (0, 1):
+        raise _malformed(path, f"a block of {block.num_records} records", block.offset)
+    records = list(block)
+    if rest := len(block.bytes_.read()):
+        raise _malformed(path, f"{rest} bytes behind the record", block.offset)
+    return records
 
 
 @implements("TL-002")
