@@ -6,7 +6,7 @@ from datetime import datetime
 
 from tools.recipes.recipe import AsOf, Recipe
 
-AREAS = ("layout", "timeline", "log", "merge", "queries")
+AREAS = ("layout", "timeline", "log", "merge", "queries", "compatibility")
 MODULES = (
     "layout",
     "layout_handmade",
@@ -27,6 +27,7 @@ MODULES = (
     "merge",
     "merge_ordering",
     "queries",
+    "compatibility",
 )
 
 
