@@ -118,7 +118,7 @@ ACTS = [
 ]  # fmt: skip
 
 #: Where another release leaves something else: plans, files or rows of its own making.
-ALSO_BY_1_2 = ("clean.inflight.cow", "compaction.requested.mor", "log-compaction.completed.mor", "rollback.inflight.mor")
+ALSO_BY_1_2 = ("clean.inflight.cow", "compaction.requested.mor", "rollback.inflight.mor")
 
 #: What each state of an action says of file names.
 NAMES: dict[State, tuple[str, ...]] = {
