@@ -26,7 +26,7 @@ _DROPPED = (
 
 @implements("PROP-006", "PROP-010", "MRG-020", "COMPAT-006")
 def migrated_properties(properties: TableProperties) -> dict[str, str]:
-    """The entries of the table at version 8. The merge mode is the one by which its rows were read before (ER-NEW_MODE)."""
+    """The entries of the table at version 8. The merge mode is the one by which its rows were read before (ER-084)."""
     kept = {key: value for key, value in properties.entries.items() if key not in _DROPPED}
     return {
         **kept,

@@ -1,11 +1,14 @@
 """What a table of version 6 is loaded by, and what one of version 8."""
 
-from hudi_reference.layout.properties import TableProperties
+from hudi_reference.errors import UnfinishedMigration
+from hudi_reference.layout.properties import META_FOLDER, TableProperties
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.table.archived_log import ArchivedLog
 from hudi_reference.timeline.active import Timeline, load_timeline, oldest_write
+from hudi_reference.timeline.instant import parse_instant_name
 from hudi_reference.timeline.legacy import legacy_instants, list_legacy_files
+from hudi_reference.timeline.states import State
 
 
 @implements("COMPAT-001", "COMPAT-003")
@@ -14,4 +17,23 @@ def timeline_of(storage: Storage, properties: TableProperties, known: Timeline |
     if not properties.is_legacy:
         return load_timeline(storage, properties, known)
     instants = legacy_instants(list_legacy_files(storage), properties)
-    return Timeline(instants, ArchivedLog(storage, properties.history_folder), oldest_write(instants))
+    archived = ArchivedLog(storage, properties.history_folder)
+    _check_not_half_upgraded(storage, properties, Timeline(instants, archived))
+    return Timeline(instants, archived, oldest_write(instants))
+
+
+@implements("COMPAT-003", "COMPAT-006")
+def _check_not_half_upgraded(storage: Storage, properties: TableProperties, timeline: Timeline) -> None:
+    """An upgrade that moves instants one by one, and dies, leaves each of them in one of two places (ER-086)."""
+    folder = f"{META_FOLDER}/{properties.get('hoodie.timeline.path')}"
+    known = {instant.identity for instant in timeline.instants}
+    for name in storage.names(folder):
+        moved = parse_instant_name(name)
+        if moved is None or moved.state is not State.COMPLETED or moved.identity in known:
+            continue
+        if moved.identity not in {instant.identity for instant in timeline.history}:
+            raise UnfinishedMigration(
+                "an instant of a table of version 6 is where only version 8 looks", rule="COMPAT-006", path=f"{folder}/{name}",
+                expected=f"every instant in {properties.timeline_folder}",
+                cure="an upgrade was interrupted: let Apache Hudi finish it, until then committed rows are missing",
+            )  # fmt: skip
