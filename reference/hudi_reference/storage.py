@@ -136,7 +136,7 @@ class LocalStorage:
                 found = [entry.name if entry.is_file() else f"{entry.name}/" * entry.is_dir() for entry in entries]
         except (FileNotFoundError, NotADirectoryError):
             return ()
-        return tuple(sorted(name for name in found if name and not name.startswith(self._STAGING)))
+        return tuple(sorted([name for name in found if name and not name.startswith(self._STAGING)]))
 
     def put(self, path: str, data: bytes) -> None:
         """Write beside, then rename into place."""

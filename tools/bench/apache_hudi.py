@@ -1,4 +1,4 @@
-"""Apache Hudi's own classes, measured in a JVM by `ApacheHudi.java`."""
+"""Apache Hudi's own classes, measured in a JVM by the Java programs beside this module."""
 
 import json
 import subprocess
@@ -9,13 +9,13 @@ from hudi_conformance.engines.apache_hudi.bundle import bundle
 from hudi_conformance.engines.environments import ensure_java, python_for
 
 VERSION = "1.0.2"
-_SOURCE = Path(__file__).with_name("ApacheHudi.java")
 
 
-def run(*arguments: str) -> dict[str, Any]:
+def run(*arguments: str, program: str = "ApacheHudi") -> dict[str, Any]:
     """What the program says: medians of CPU seconds of its thread after a warm-up."""
     ensure_java()
     (jars,) = python_for("apache-hudi").parents[1].glob("lib/python*/site-packages/pyspark/jars")
-    command = ["java", "-cp", f"{bundle(VERSION)}:{jars}/*", str(_SOURCE), *arguments]
+    source = Path(__file__).with_name(f"{program}.java")
+    command = ["java", "-cp", f"{bundle(VERSION)}:{jars}/*", str(source), *arguments]
     found: dict[str, Any] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.splitlines()[-1])
     return found

@@ -20,7 +20,8 @@ from hudi_reference.metadata.locations import location_of
 from hudi_reference.metadata.secondary import parse_secondary_key, secondary_key
 from hudi_reference.records.buckets import bucket_of
 from hudi_reference.records.keys import composite_key
-from hudi_reference.timeline.manifest import parse_level_file_name
+from hudi_reference.timeline.active import Timeline, build_timeline, completion_order
+from hudi_reference.timeline.manifest import LevelFile, parse_level_file_name
 from hudi_reference.timeline.times import milliseconds_of
 
 Json = Any
@@ -61,6 +62,21 @@ def _history_file_name(name: str) -> Json:
         raise MalformedHistory("not the name of a history file", rule="LSM-013", path=name,
                                expected="<minimum>_<maximum>_<level>.parquet")  # fmt: skip
     return {"minimum": parts[0], "maximum": parts[1], "level": parts[2]}
+
+
+def _build_timeline(names: Sequence[str]) -> Json:
+    timeline = Timeline(build_timeline(names))
+    done = sorted(timeline.completed, key=completion_order)
+    return {
+        "completed": [{"requested": i.requested, "completion": i.completion, "action": i.action} for i in done],
+        "pending": [{"requested": i.requested, "action": i.action, "state": i.state.name} for i in timeline.pending],
+    }
+
+
+def _files_in_range(names: Sequence[str], begin: str, end: str) -> list[str]:
+    parsed = {name: _history_file_name(name) for name in names}
+    files = [LevelFile(name, 0, **parts) for name, parts in parsed.items()]
+    return [file.name for file in files if file.may_hold(begin, end)]
 
 
 def _base_file_name(name: str) -> Json:
@@ -137,6 +153,8 @@ FUNCTIONS: Mapping[str, Function] = {
     "bloom.may-hold": Function(_may_hold, ("type", "filter", "keys")),
     "positions.encode": Function(lambda positions: encode_positions(map(int, positions)), ("positions",)),
     "positions.decode": Function(_positions, ("bitmap",)),
+    "timeline.build": Function(_build_timeline, ("names",)),
+    "history.files-in-range": Function(_files_in_range, ("names", "begin", "end")),
     "history-file-name.parse": Function(_history_file_name, ("name",)),
     "time.format": Function(time_text, ("milliseconds", "zone")),
     "true-time.draw": Function(draw, ("source", "skew", "clocks", "program")),

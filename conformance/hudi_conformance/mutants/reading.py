@@ -24,19 +24,19 @@ def archived_writes_completed_when_they_began(bug: Bug) -> None:
 @planted(breaks="LSM-018")
 def history_without_completion_times(bug: Bug) -> None:
     """Leaves the completion times of the history out."""
-    bug.edit(history._instants, "State.COMPLETED, c)", "State.COMPLETED, None)")
+    bug.edit(history.instants_of, "_COMPLETED, c)", "_COMPLETED, None)")
 
 
 @planted(breaks="LSM-017")
 def history_takes_completion_times_for_begin_times(bug: Bug) -> None:
     """Takes the completion time of an archived action for its requested time."""
-    bug.edit(history._instants, "Instant(r, a", "Instant(c, a")
+    bug.edit(history.instants_of, "Instant(r, a", "Instant(c, a")
 
 
 @planted(breaks="LSM-019")
 def history_of_commits_only(bug: Bug) -> None:
     """Takes every archived action for a commit."""
-    bug.edit(history._instants, "Instant(r, a", 'Instant(r, "commit"')
+    bug.edit(history.instants_of, "Instant(r, a", 'Instant(r, "commit"')
 
 
 @planted(breaks="LSM-005")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from threading import RLock
 from typing import TypeVar
 
@@ -27,6 +28,8 @@ START_OF_TIME, END_OF_TIME = "", ":"
 #: What of a level file answers whether and when an action completed.
 _TIMES = pa.schema([(name, pa.string()) for name in ("instantTime", "completionTime", "action")])
 _CONTENT = pa.schema([("metadata", pa.binary()), ("plan", pa.binary())])
+#: Looking up the member of an enumeration takes longer than making an instant with it.
+_COMPLETED = State.COMPLETED
 #: How many manifests a reader sees replaced under it before it gives up.
 _PATIENCE = 5
 _T = TypeVar("_T")
@@ -139,7 +142,7 @@ class History:
                         found.setdefault(instant.identity, instant)
             return found
 
-        return tuple(sorted(self._steadily(read).values(), key=lambda instant: instant.requested))
+        return tuple(sorted(self._steadily(read).values(), key=attrgetter("requested")))
 
     def _level(self, file: LevelFile) -> _Level:
         known = self._read.get(file)
@@ -225,7 +228,7 @@ def instants_of(rows: pa.Table, path: str) -> Iterator[Instant]:
         raise _no_instant("LSM-019", path, "no action")
     for r, c, a in zip(requested, completion, action, strict=True):
         if a in ACTIONS:
-            yield Instant(r, a, State.COMPLETED, c)
+            yield Instant(r, a, _COMPLETED, c)
 
 
 def _check_digits(times: list[str | None], rule: str, path: str) -> None:
@@ -252,11 +255,15 @@ def _read_actions(storage: Storage, folder: str, file: LevelFile, wanted: Iterab
 
 
 def _columns(parquet: pq.ParquetFile, wanted: pa.Schema) -> pa.Table:
-    return parquet.read(columns=wanted.names, use_threads=False).select(wanted.names).cast(wanted)
+    found = parquet.read(columns=wanted.names, use_threads=False)
+    as_wanted = found.schema.names == wanted.names and found.schema.types == wanted.types
+    return found if as_wanted else found.select(wanted.names).cast(wanted)
 
 
 def _latest(metadata: pq.FileMetaData, column: str) -> str | None:
     """The greatest value of a column of texts, from the statistics of the file; None where they do not tell it."""
+    if column not in metadata.schema.names:
+        return None
     place = metadata.schema.names.index(column)
     found = []
     for group in range(metadata.num_row_groups):

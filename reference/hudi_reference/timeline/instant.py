@@ -44,6 +44,8 @@ class Instant:
                 return f"{self.requested}_{self.completion}.{ACTIONS[self.action].completes_as}"
 
 
+#: Timelines are long, and looking up the member of an enumeration takes longer than the rest of a comparison.
+_COMPLETED = State.COMPLETED
 #: Requested time, action, state, completion time: an instant in the making.
 Parts = tuple[str, str, State, str | None]
 
@@ -68,8 +70,8 @@ def instant_name_parts(name: str) -> Parts | None:
         return None
     action, state = known
     if len(requested) not in _TIME_LENGTHS:
-        raise _wrong_length(name, "requested", requested, "TL-027" if state < State.COMPLETED else "TL-031")
-    if state is not State.COMPLETED:
+        raise _wrong_length(name, "requested", requested, "TL-027" if state < _COMPLETED else "TL-031")
+    if state is not _COMPLETED:
         if divider:
             raise _malformed(name, "TL-028", "one time before a pending state", f"{requested} and {completion}")
         return (requested, action, state, None)

@@ -4,6 +4,8 @@ Only calls and conversions stand here. Where a release has no class for a functi
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hudi_conformance.contract import EngineError, Refused
@@ -186,7 +188,46 @@ def _decode_positions(session: Session, bitmap: str) -> list[str]:
     return [str(position) for position in found.toArray()]
 
 
+#: What a table must say of itself before its timeline can be loaded.
+_PROPERTIES = """hoodie.table.name=names
+hoodie.table.type=MERGE_ON_READ
+hoodie.table.version=8
+hoodie.timeline.layout.version=2
+hoodie.archivelog.folder=archived
+"""
+
+
+def _build_timeline(session: Session, names: Sequence[str]) -> dict[str, Any]:
+    """Of a table without data that has empty files of these names."""
+    with TemporaryDirectory() as folder:
+        timeline = Path(folder, ".hoodie", "timeline")
+        timeline.mkdir(parents=True)
+        (timeline.parent / "hoodie.properties").write_text(_PROPERTIES)
+        for name in names:
+            (timeline / name).touch()
+        active = session.meta_client(Path(folder).as_uri()).getActiveTimeline()
+    done = active.filterCompletedInstants().getInstantsOrderedByCompletionTime()
+    pending = active.filterInflightsAndRequested().getInstants()
+    return {
+        "completed": [
+            {"requested": i.requestedTime(), "completion": i.getCompletionTime(), "action": i.getAction()}
+            for i in done.toArray()
+        ],
+        "pending": [
+            {"requested": i.requestedTime(), "action": i.getAction(), "state": i.getState().toString()} for i in pending
+        ],
+    }
+
+
+def _files_in_range(session: Session, names: Sequence[str], begin: str, end: str) -> list[str]:
+    timeline = session.hudi.common.table.timeline
+    range_ = timeline.HoodieArchivedTimeline.ClosedClosedTimeRangeFilter(begin, end)
+    return [name for name in names if timeline.LSMTimeline.isFileInRange(range_, name)]
+
+
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "timeline.build": _build_timeline,
+    "history.files-in-range": _files_in_range,
     "log-file-name.parse": _parse_log_file_name,
     "log-file-names.sort": _sort_log_file_names,
     "base-file-name.parse": _parse_base_file_name,
