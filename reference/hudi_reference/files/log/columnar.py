@@ -156,7 +156,7 @@ def _alike(cursors: Cursors, counts: Longs, reader: Reader, width: int) -> pa.Ar
 
 def _in_turn(cursors: Cursors, counts: Longs, readers: Sequence[Reader]) -> list[pa.Array]:
     """The first element of every record, then the second of all that have one, and so on; at last brought in order."""
-    longest = max(1, counts.max(initial=0))
+    longest = max(1, counts.max(initial=0))  # the types of no elements are found in a round without any
     cursors.data.spend(longest)
     records, rounds = [], []
     for nth in range(longest):
@@ -220,7 +220,7 @@ def _enum(avro: Mapping[str, Any], kind: pa.DataType, known: dict[str, Any]) -> 
 
 
 def _fixed(avro: Mapping[str, Any], kind: pa.DataType, known: dict[str, Any]) -> Reader:
-    size = avro["size"]
+    size = int(avro["size"])  # true is a size to JSON and Python
     check(size, "values of no bytes")
     if pt.is_decimal(kind):
         return lambda cursors: _decimals(cursors, np.full(len(cursors), size), kind)
