@@ -1,7 +1,6 @@
 """`hudi-conformance inspect`: what lies in a table, or in one of its files."""
 
 import json
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -31,6 +30,7 @@ def inspect(
     hex_: Annotated[
         str | None, typer.Option("--hex", metavar="OFFSET[:LENGTH]", help="Dump bytes; 0x10 is 16, -16 counts from the end.")
     ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Of a table: its history too, and every file group.")] = False,
 ) -> None:
     """Show the timeline and the file slices of a table, or what is in one file, down to the bytes that are wrong."""
     wanted = None if keys is None else [key for key in keys.split(",") if key]
@@ -40,7 +40,7 @@ def inspect(
         name = table.rpartition("/")[2]
         if ".log." in name or name.endswith((".parquet", ".orc", ".hfile")):
             raise typer.BadParameter(f"there is no file {table}")
-        _inspect_table(table, as_json=as_json)
+        _inspect_table(table, as_json=as_json, everything=everything)
     elif hex_ is not None:
         _dump(table, hex_)
     elif as_json:
@@ -56,19 +56,19 @@ def _is_file(uri: str) -> bool:
         return is_file(uri)
 
 
-def _inspect_table(table: str, *, as_json: bool) -> None:
+def _inspect_table(table: str, *, as_json: bool, everything: bool) -> None:
     from hudi_reference import open_table
 
-    with telling_errors():
-        found = open_table(table).inspect()
     if as_json:
+        with telling_errors():
+            found = open_table(table).inspect()
         _echo(found)
         return
-    from rich.console import Console
-
+    from hudi_conformance.showing.page import page
     from hudi_conformance.showing.table import show_table
 
-    show_table(Console(highlight=False, width=None if sys.stdout.isatty() else 10_000), found)
+    with telling_errors(), page() as console:
+        show_table(console, open_table(table), everything=everything)
 
 
 def _print_json(file: str, keys: list[str] | None, prefix: str | None) -> None:

@@ -1,0 +1,69 @@
+"""A time axis of a few dozen characters, for actions that take a second and lie hours apart."""
+
+import math
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+#: What stands for an action that is completed, at work, or only requested.
+DONE, AT_WORK, PLANNED, POINT = "━", "╌", "·", "◆"
+#: Cells behind the last time for what goes on.
+_OPEN = 4
+
+
+def moment_of(time: str) -> datetime | None:
+    """The moment that an instant of 17 or 14 digits names; None for counters and reserved times."""
+    try:
+        return datetime.strptime(time.ljust(17, "9")[:17], "%Y%m%d%H%M%S%f")
+    except ValueError:
+        return None
+
+
+def between(first: str, last: str) -> timedelta | None:
+    """How long it is from one instant to another; None where one of them is no moment."""
+    begin, end = moment_of(first), moment_of(last)
+    return None if begin is None or end is None else end - begin
+
+
+def duration(time: timedelta | None) -> str:
+    """A duration for people, to three digits or so."""
+    if time is None:
+        return ""
+    seconds = time.total_seconds()
+    if seconds < 1:
+        return f"{round(seconds * 1000)} ms"
+    for limit, unit, word in ((100, 1, "s"), (6000, 60, "min"), (360_000, 3600, "h")):
+        if seconds < limit:
+            return f"{seconds / unit:.3g} {word}"
+    return f"{round(seconds / 86_400):,} d"
+
+
+class Axis:
+    """Which cell of a line a time lies in.
+
+    Times keep their order. The room between two neighbours grows with the logarithm of the time between them, so that a second
+    can be seen beside an hour, and what overlaps is seen to overlap. With `goes_on` there is room for what has no end yet.
+    """
+
+    def __init__(self, times: Iterable[str], width: int, *, goes_on: bool = False) -> None:
+        known = sorted(set(times))
+        steps = [_room(first, last) for first, last in pairwise(known)]
+        scale = (width - 1 - (_OPEN if goes_on else 0)) / (sum(steps) or 1)
+        self.width = width
+        self._cells = {time: round(sum(steps[:number]) * scale) for number, time in enumerate(known)}
+
+    def bar(self, begin: str, end: str | None, sign: str) -> str:
+        """The line of an action; without an end it reaches to the right edge and goes on."""
+        first = self._cells[begin]
+        last = self.width - 1 if end is None else self._cells[end]
+        body = sign * (last - first + 1)
+        return " " * first + (body if end is not None else f"{body[:-1]}>")
+
+    def point(self, time: str) -> str:
+        """The line of what happens at one time."""
+        return " " * self._cells[time] + POINT
+
+
+def _room(first: str, last: str) -> float:
+    apart = between(first, last)
+    return 1 + math.log2(1 + max(0.0, apart.total_seconds() * 1000)) if apart is not None else 1

@@ -1,0 +1,138 @@
+"""The picture of a timeline: where bars lie, what is folded, and what each action is said to have done."""
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hudi_conformance.cases import fixtures_root
+from hudi_conformance.cli import app
+from hudi_conformance.showing.axis import AT_WORK, DONE, PLANNED, POINT, Axis, between, duration, moment_of
+from hudi_conformance.showing.deeds import deed
+from hudi_reference.timeline.states import State
+
+T = "20260101000000"
+
+
+def shown(case: str, *options: str, width: int = 120) -> str:
+    """The page of a golden table in a pipe of that width."""
+    found = CliRunner().invoke(app, ["inspect", str(fixtures_root() / case / "table"), *options], env={"COLUMNS": str(width)})
+    assert found.exit_code == 0, found.stderr
+    return found.stdout
+
+
+def line_of(page: str, pattern: str) -> str:
+    """The first line that matches."""
+    return next(line for line in page.splitlines() if re.search(pattern, line))
+
+
+def test_times_keep_their_order_and_overlap_is_seen():
+    """Of two actions that overlap the bars overlap; the one after both begins behind them."""
+    axis = Axis((f"{T}000", f"{T}500", f"{T}900", "20260101000100000", "20260103000000000"), 40)
+    first, second = axis.bar(f"{T}000", f"{T}900", DONE), axis.bar(f"{T}500", "20260101000100000", DONE)
+    third = axis.bar("20260103000000000", None, AT_WORK)
+    assert first.startswith(DONE) and len(first) < len(second) < len(third) <= 40
+    assert len(second) - len(second.lstrip()) < len(first)
+    assert third.strip() == ">"
+
+
+def test_what_has_no_end_reaches_to_the_edge():
+    """A pending action goes on at the right, with room for it where it is the last one."""
+    axis = Axis((f"{T}000", f"{T}900"), 20, goes_on=True)
+    assert axis.bar(f"{T}900", None, PLANNED) == " " * 15 + PLANNED * 4 + ">"
+    assert axis.point(f"{T}000") == POINT
+
+
+def test_times_of_no_calendar_have_a_place_too():
+    """Counters of the metadata table and reserved times lie in order, without a duration."""
+    axis = Axis(("00000000000000000", "00000000000000001", f"{T}000"), 9)
+    assert [len(axis.point(time)) for time in ("00000000000000000", "00000000000000001", f"{T}000")] == [1, 5, 9]
+    assert (moment_of("00000000000000000"), between("00000000000000000", f"{T}000"), duration(None)) == (None, None, "")
+
+
+def test_one_instant_alone_has_a_bar():
+    """An axis of a single time has room for it."""
+    assert Axis((f"{T}000",), 10).bar(f"{T}000", f"{T}000", DONE) == DONE
+
+
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [
+        (f"{T}250", "250 ms"),
+        ("20260101000001500", "1.5 s"),
+        ("20260101000200000", "2 min"),
+        ("20260101050000000", "5 h"),
+        ("20260201000000000", "31 d"),
+    ],
+)
+def test_durations_are_told_in_a_unit_that_fits(last: str, told: str):
+    """Three digits say enough."""
+    assert duration(between(f"{T}000", last)) == told
+
+
+def test_each_action_of_a_table_is_told():
+    """Requested time, action, duration, and what its metadata says: operation, files, rows; pending ones say their plan."""
+    page = shown("timeline/states.restore.requested.cow", width=100)
+    assert re.search(r"\d{17}  commit +━+ +[\d.]+ (m?s)", line_of(page, "commit "))
+    assert "UPSERT  2 files  +3 rows" in page and "keeps 2 files" in page
+    requested = line_of(page, "restore ")
+    assert f"{PLANNED * 3}>" in requested and requested.endswith("requested")
+    assert re.search(r"plan: undo 2 actions, back to \d{17}", page)
+
+
+def test_history_is_folded_and_unfolded():
+    """By default a line says how many of which archived actions there are; --all shows each of them with its deed."""
+    folded, unfolded = shown("timeline/history.of-all-actions.cow"), shown("timeline/history.of-all-actions.cow", "--all")
+    assert "22 in the history" in folded and "--all" in folded and "CLUSTER" not in folded
+    assert re.search(r"replacecommit .*CLUSTER +3 files +\+4 rows +replaces 3 groups", unfolded)
+    assert "undid" in unfolded and "--all" not in unfolded
+    assert len(re.findall(r"^  \d{17}  ", unfolded, re.M)) == 7 + 22
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
+def test_lines_fit_into_narrow_terminals(width: int):
+    """Bars shrink, and what was done moves below, so that a line of the timeline is no wider than the terminal."""
+    page = shown("timeline/states.clustering.inflight.cow", width=width)
+    timeline = page[page.index("timeline") : page.index("file groups")].splitlines()
+    assert max(map(len, timeline)) <= max(width, 2 + 17 + 2 + 13 + 2 + 8 + 2 + 9)
+    assert "plan: 2 groups into 2" in " ".join(page.split())
+
+
+def test_slices_are_shown_with_sizes_and_marks():
+    """The slice that a snapshot reads is marked, and the one of a compaction to come; files have their size."""
+    page = shown("timeline/states.compaction.requested.mor")
+    assert re.search(r"slice \d{17}  compaction pending", page)
+    assert re.search(r"slice \d{17}  5.87 kB  latest", page)
+    assert re.search(r"\.parquet  3\.\d+ kB", page) and "2 groups, 3 slices" in page
+
+
+def test_a_damaged_plan_is_told_in_its_line(tmp_path: Path):
+    """One file that cannot be read does not take the page away."""
+    import shutil
+
+    table = tmp_path / "table"
+    shutil.copytree(fixtures_root() / "timeline/states.clean.requested.cow/table", table)
+    (plan,) = (table / ".hoodie/timeline").glob("*.clean.requested")
+    plan.write_bytes(b"Obj\x01 and no more")
+    found = CliRunner().invoke(app, ["inspect", str(table)], env={"COLUMNS": "120"})
+    assert found.exit_code == 0
+    assert found.stdout.index("clean ") < found.stdout.index("file groups")
+
+
+@pytest.mark.parametrize(
+    ("action", "state", "record", "told"),
+    [
+        ("commit", State.INFLIGHT, {"operationType": "UPSERT", "partitionToWriteStats": {"p": [{"numInserts": 3}]}},
+         "UPSERT  to write +3 rows"),
+        ("commit", State.COMPLETED, {"operationType": "COMPACT", "partitionToWriteStats": {"p": [{"path": "f", "numWrites": 1}]}},
+         "COMPACT  1 file  1 row"),
+        ("savepoint", State.COMPLETED, {"savepointedBy": "me", "comments": "why", "partitionMetadata": {}}, "keeps 0 files (me: why)"),
+        ("indexing", State.REQUESTED, {"indexPartitionInfos": [{"metadataPartitionPath": "column_stats"}]}, "column_stats"),
+        ("clean", State.COMPLETED, {"something": 1}, "its record has another shape"),
+        ("commit", State.REQUESTED, None, ""),
+    ],
+)  # fmt: skip
+def test_deeds_are_told_from_records(action: str, state: State, record: dict[str, object] | None, told: str):
+    """Each kind of record in one line; one of another shape is said to be so, and an empty file says nothing."""
+    assert deed(action, state, record) == told
