@@ -80,6 +80,10 @@ class InvalidProperty(MalformedProperties):
     """A key of `hoodie.properties` has a value that its definition does not allow."""
 
 
+class InterruptedUpdate(MalformedProperties):
+    """An update of the properties ended half-way, and nothing whole is left to go on with."""
+
+
 class MalformedInstantName(MalformedTable):
     """A file of the timeline folder claims to be an instant and is not one."""
 

@@ -1,17 +1,22 @@
-"""The text form of Java properties: ISO-8859-1 lines of `key=value` with backslash escapes."""
+"""The text form of Java properties: ISO-8859-1 lines of `key=value` with backslash escapes.
+
+What java.util.Properties reads is read, and what it refuses is refused: an escape `\\u` without four hexadecimal digits.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
 
+from hudi_reference.errors import MalformedProperties
+
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _ESCAPE_OF = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r", "\f": "\\f"}
-_ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.|$)", re.DOTALL)
+_ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|u|.|$)", re.DOTALL)
 #: A key ends at the first `=`, `:` or blank that is not escaped; blanks around one separator belong to it.
 _ENTRY = re.compile(r"((?:\\.|[^\\=: \t\f])*)(?:[ \t\f]*[=:][ \t\f]*|[ \t\f]+)?(.*)", re.DOTALL)
 
 
 def load(data: bytes) -> dict[str, str]:
-    """The entries of a file; the last of several lines with one key counts."""
+    """The entries of a file; the last of several lines with one key counts. Raises MalformedProperties."""
     entries: dict[str, str] = {}
     for line in _logical_lines(data.decode("latin-1")):
         match = _ENTRY.fullmatch(line)
@@ -46,6 +51,11 @@ def _logical_lines(text: str) -> Iterator[str]:
 def _unescape(text: str) -> str:
     def plain(match: re.Match[str]) -> str:
         escape = match[1]
+        if escape == "u":
+            raise MalformedProperties(
+                "an escape without its four digits", rule="PROP-011", expected=r"\u and four hexadecimal digits",
+                found=text[match.start() : match.start() + 6], cure="the file was cut or edited: restore it from another copy",
+            )  # fmt: skip
         return chr(int(escape[1:], 16)) if len(escape) == 5 else _ESCAPES.get(escape, escape)
 
     # A character beyond the first 65,536 is written as the two escapes of its UTF-16 code units.

@@ -15,6 +15,7 @@ from hudi_reference.errors import (
     InvalidProperty,
     MalformedProperties,
     MissingProperty,
+    Misuse,
     TableNotFound,
     UnsupportedMergeStrategy,
     UnsupportedTableVersion,
@@ -28,7 +29,7 @@ from hudi_reference.layout.merging import (
     MergeMode,
     merge_configuration_of,
 )
-from hudi_reference.layout.property_table import BY_KEY
+from hudi_reference.layout.property_table import ALWAYS, BY_KEY, MANDATORY
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 
@@ -189,19 +190,61 @@ def read_properties(storage: Storage) -> TableProperties:
 
     Raises TableNotFound, MalformedProperties, MissingProperty, UnsupportedTableVersion, UnsupportedTimelineLayout.
     """
-    problems: list[MalformedProperties] = []
-    for path in (PROPERTIES_PATH, BACKUP_PATH):
-        try:
-            text = storage.get(path)
-        except FileNotFoundError:
-            continue
-        try:
-            return _checked(TableProperties(load(text)), path)
-        except MalformedProperties as error:
-            problems.append(error)
-    if problems:
-        raise problems[0]
-    raise _nothing_there(storage)
+    return choose_properties(storage).properties
+
+
+def choose_properties(storage: Storage) -> "Loaded":
+    """The file that counts. The backup is looked at only where the file itself is missing, bad, or perhaps cut."""
+    main, problem = _loaded(storage, PROPERTIES_PATH)
+    if main is not None and main.is_complete:
+        return main
+    backup, other_problem = _loaded(storage, BACKUP_PATH)
+    if main is None and backup is None:
+        raise problem or other_problem or _nothing_there(storage)
+    if main is None or (backup is not None and main.yields_to(backup)):
+        assert backup is not None
+        return backup
+    return main
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """One properties file that can be read. `is_ended` says that it has a checksum, and an end behind its last line."""
+
+    path: str
+    properties: TableProperties
+    is_ended: bool
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it has all that every writer of its table version puts into it: then nothing was cut off."""
+        kept = self.properties.entries
+        return self.is_ended and (self.properties.is_legacy or all(key in kept for key in ALWAYS))
+
+    @implements("PROP-011", "S3-005")
+    def yields_to(self, backup: "Loaded") -> bool:
+        """Whether this file, which may have been cut, holds less than its backup (ER-085).
+
+        The checksum does not tell: it covers two names, and its line may be cut off itself. The backup holds the properties
+        before the update; they count until the update has come to its end.
+        """
+        lost = backup.properties.entries.keys() - self.properties.entries.keys()
+        return backup.is_ended and (not self.is_ended or bool(lost))
+
+
+def _loaded(storage: Storage, path: str) -> tuple[Loaded | None, MalformedProperties | None]:
+    """A file, or what is wrong with it; neither where there is none."""
+    try:
+        text = storage.get(path)
+    except FileNotFoundError:
+        return None, None
+    try:
+        entries = load(text)
+        ended = "hoodie.table.checksum" in entries and text.endswith((b"\n", b"\r"))
+        return Loaded(path, _checked(TableProperties(entries), path), ended), None
+    except MalformedProperties as error:
+        error.path = path
+        return None, error
 
 
 def _nothing_there(storage: Storage) -> MalformedProperties | TableNotFound:
@@ -274,14 +317,33 @@ def _number(properties: TableProperties, key: str, path: str) -> int:
 
 @implements("LAY-013", "PROP-003", "PROP-004", "PROP-011")
 def write_properties(storage: Storage, entries: Mapping[str, str], comment: str) -> TableProperties:
-    """Create the file with its checksum; raises ObjectExists where there is one."""
+    """Create the file with its checksum. Raises Misuse for entries that make no table, ObjectExists where there is a file."""
+    check_entries(entries)
     complete = with_checksum(entries)
     storage.create(PROPERTIES_PATH, dump(complete, comment))
     return TableProperties(complete)
 
 
-@implements("PROP-011")
 def with_checksum(entries: Mapping[str, str]) -> dict[str, str]:
-    """The entries with the checksum that belongs to them."""
-    database, name = entries.get("hoodie.database.name", ""), entries["hoodie.table.name"]
-    return {**entries, "hoodie.table.checksum": checksum(database, name)}
+    """The entries with the checksum that goes with their names."""
+    names = entries.get("hoodie.database.name", ""), entries["hoodie.table.name"]
+    return {**entries, "hoodie.table.checksum": checksum(*names)}
+
+
+@implements("PROP-002", "PROP-004", "PROP-005", "PROP-006", "PROP-010")
+def check_entries(entries: Mapping[str, str]) -> None:
+    """Raises Misuse unless every mandatory key has a value and every known key one that it may have."""
+    for key in MANDATORY:
+        if not entries.get(key):
+            raise Misuse(f"the setting {key} has no default and is missing", rule="PROP-002", expected=f"a value for {key}")
+    for key, value in entries.items():
+        known = BY_KEY.get(key)
+        if known is None:
+            continue
+        if known.values is not None and value and value not in known.values:
+            raise Misuse(f"{key} has an unknown value", rule=known.rule, expected=" or ".join(known.values), found=repr(value))
+        if known.version > int(entries["hoodie.table.version"]):
+            raise Misuse(
+                f"{key} is a setting of later tables", rule="COMPAT-002", expected=f"table version {known.version}",
+                found=f"table version {entries['hoodie.table.version']}",
+            )  # fmt: skip

@@ -159,3 +159,5 @@ PROPERTIES = (
 #: By key.
 BY_KEY = {one.key: one for one in PROPERTIES}
 MANDATORY = tuple(one.key for one in PROPERTIES if one.mandatory)
+#: What every writer puts into a table of version 8.
+ALWAYS = tuple(one.key for one in PROPERTIES if one.stored == "always")

@@ -1,0 +1,172 @@
+"""Updating the properties of a table: what readers see while it goes on, and what the next update makes of one that did not end."""
+
+import pytest
+
+from hudi_conformance.schedule.crash import copy_of, crashes
+from hudi_reference.errors import MalformedProperties, Misuse
+from hudi_reference.layout.java_properties import dump, load
+from hudi_reference.layout.properties import (
+    BACKUP_PATH,
+    PROPERTIES_PATH,
+    read_properties,
+    with_checksum,
+    write_properties,
+)
+from hudi_reference.layout.properties_update import recover, update_properties
+from hudi_reference.locks import InProcessLock
+from hudi_reference.storage import MemoryStorage, Storage
+
+BEFORE = {
+    "hoodie.table.name": "trips",
+    "hoodie.database.name": "default",
+    "hoodie.table.type": "COPY_ON_WRITE",
+    "hoodie.table.version": "8",
+    "hoodie.timeline.layout.version": "2",
+    "hoodie.table.metadata.partitions": "files",
+    "strange.key": "ä\\=: #",
+}
+CHANGES = {"hoodie.table.metadata.partitions": "column_stats,files", "new": "1"}
+AFTER = {**{k: v for k, v in BEFORE.items() if k != "strange.key"}, **CHANGES}
+
+
+def created(entries: dict[str, str] = BEFORE) -> MemoryStorage:
+    """A table with these properties."""
+    storage = MemoryStorage()
+    write_properties(storage, entries, "made for a test")
+    return storage
+
+
+def update(storage: Storage) -> None:
+    """The update of these tests."""
+    update_properties(storage, InProcessLock(), CHANGES, ["strange.key"], comment="updated")
+
+
+def entries_of(storage: Storage) -> dict[str, str]:
+    """What a reader finds, without the checksum."""
+    found = dict(read_properties(storage).entries)
+    assert found.pop("hoodie.table.checksum", None) is not None
+    return found
+
+
+def test_keys_are_set_and_deleted() -> None:
+    """S3-005: an update sets keys and takes others away, keeps the rest, and leaves no backup."""
+    storage = created()
+    update(storage)
+    assert entries_of(storage) == AFTER
+    assert storage.head(BACKUP_PATH) is None
+
+
+def test_a_reader_sees_all_of_an_update_or_nothing() -> None:
+    """S3-005: wherever an update dies, readers find the old properties or the new ones, and the next update ends as if it had not."""
+    states = list(crashes(created(), update))
+    assert len(states) > 3
+    for state in states:
+        assert entries_of(state.storage) in (BEFORE, AFTER), state
+        update(state.storage)
+        assert entries_of(state.storage) == AFTER, state
+        assert state.storage.head(BACKUP_PATH) is None, state
+
+
+def test_recovery_that_dies_is_recovered_from() -> None:
+    """S3-005: a writer that dies while it puts things right takes nothing from the next one."""
+    for state in crashes(created(), update):
+        for again in crashes(state.storage, recover):
+            assert entries_of(again.storage) in (BEFORE, AFTER), (state, again)
+            recover(again.storage)
+            assert again.storage.head(BACKUP_PATH) is None
+            assert entries_of(again.storage) in (BEFORE, AFTER), (state, again)
+
+
+def deployed_steps() -> list[tuple[str, MemoryStorage]]:
+    """What Apache Hudi's update leaves where it dies: it deletes the file before it writes it, and may leave part of it."""
+    old, new = dump(with_checksum(BEFORE), "old"), dump(with_checksum(AFTER), "new")
+    states: list[tuple[str, bytes | None, bytes | None]] = [
+        ("backed up", old, old),
+        ("deleted", None, old),
+        ("written", new, old),
+    ]
+    states += [(f"written up to byte {end}", new[:end], old) for end in range(len(new))]
+    found = []
+    for name, main, backup in states:
+        storage = MemoryStorage()
+        for path, content in ((PROPERTIES_PATH, main), (BACKUP_PATH, backup)):
+            if content is not None:
+                storage.put(path, content)
+        found.append((name, storage))
+    return found
+
+
+def test_updates_of_deployed_writers_are_finished() -> None:
+    """PROP-011, S3-005: whatever part of the file is there beside the backup, no reader takes a part of the properties for all."""
+    for name, storage in deployed_steps():
+        assert entries_of(storage) in (BEFORE, AFTER), name
+        copy = copy_of(storage)
+        recover(copy)
+        assert entries_of(copy) == entries_of(storage), name
+        assert copy.head(BACKUP_PATH) is None
+        update(storage)
+        assert entries_of(storage) == AFTER, name
+
+
+@pytest.mark.parametrize("main", [None, b"", b"hoodie.table.name=trips"])
+def test_nothing_is_deleted_where_nothing_is_whole(main: bytes | None) -> None:
+    """S3-005: with a bad file and a bad backup the update fails, and both lie there as before for somebody to mend."""
+    storage = MemoryStorage()
+    storage.put(BACKUP_PATH, dump(with_checksum(BEFORE), "x")[:100])
+    if main is not None:
+        storage.put(PROPERTIES_PATH, main)
+    before = {info.path: storage.get(info.path) for info in storage.list()}
+    with pytest.raises(MalformedProperties):
+        update(storage)
+    assert {info.path: storage.get(info.path) for info in storage.list()} == before
+
+
+def test_a_file_without_checksum_is_updated() -> None:
+    """PROP-011: a file that nobody gave a checksum is a file all the same; it gets one with the first update."""
+    storage = MemoryStorage()
+    storage.put(PROPERTIES_PATH, dump(BEFORE, "by hand"))
+    for state in crashes(storage, update):
+        assert {**read_properties(state.storage).entries, "hoodie.table.checksum": ""} in (
+            {**BEFORE, "hoodie.table.checksum": ""},
+            {**AFTER, "hoodie.table.checksum": ""},
+        )
+    update(storage)
+    assert entries_of(storage) == AFTER
+
+
+@pytest.mark.parametrize(
+    ("changes", "deleted"),
+    [
+        ({"hoodie.table.type": "COPY_ON_MOON"}, ()),
+        ({"hoodie.populate.meta.fields": "perhaps"}, ()),
+        ({}, ("hoodie.table.name",)),
+        ({"hoodie.table.version": ""}, ()),
+        ({"hoodie.table.format": "native"}, ()),
+    ],
+)
+def test_an_update_to_what_no_table_may_have_is_refused(changes: dict[str, str], deleted: tuple[str, ...]) -> None:
+    """PROP-002, PROP-005: neither unknown values nor the loss of a mandatory key get into the file."""
+    storage = created()
+    with pytest.raises(Misuse):
+        update_properties(storage, InProcessLock(), changes, deleted, comment="x")
+    assert entries_of(storage) == BEFORE
+    assert storage.head(BACKUP_PATH) is None
+
+
+def test_an_update_that_changes_nothing_writes_nothing() -> None:
+    """S3-005: properties that are as wished are left alone."""
+    storage = created()
+    before = storage.head(PROPERTIES_PATH)
+    update_properties(storage, InProcessLock(), {"hoodie.table.name": "trips"}, comment="x")
+    assert storage.head(PROPERTIES_PATH) == before
+
+
+def test_another_name_gets_another_checksum() -> None:
+    """PROP-011: a table that is renamed can be read afterwards."""
+    storage = created()
+    update_properties(storage, InProcessLock(), {"hoodie.table.name": "rides"}, comment="x")
+    assert read_properties(storage).name == "rides"
+    assert (
+        load(storage.get(PROPERTIES_PATH))["hoodie.table.checksum"]
+        == with_checksum({**BEFORE, "hoodie.table.name": "rides"})["hoodie.table.checksum"]
+    )
