@@ -6,6 +6,7 @@ from hudi_conformance.mutants.planting import Bug, planted
 from hudi_reference.table import commit
 from hudi_reference.timeline import active, instant, manifest, states
 from hudi_reference.timeline.instant import Instant
+from hudi_reference.timeline.transitions import Transitions
 
 
 @planted(breaks="TL-028")
@@ -68,7 +69,9 @@ def lowest_state_counts(bug: Bug) -> None:
 def completion_time_is_the_begin_time(bug: Bug) -> None:
     """Completes an action at the time at which it was requested."""
     bug.edit(
-        commit.Commit.complete, "self._instant(State.COMPLETED, completion)", "self._instant(State.COMPLETED, self.requested)"
+        Transitions.complete,
+        "State.COMPLETED, time)",
+        "State.COMPLETED, str(int(instant.requested) + 1))",
     )
 
 
