@@ -57,8 +57,8 @@ def _reader(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
     if isinstance(avro, list):
         return _union(avro, kind, known)
     name = avro if isinstance(avro, str) else avro["type"]
-    if not isinstance(name, str) or name in known:
-        return _reader(known[name] if isinstance(name, str) else name, kind, known)
+    if name in known:
+        return _reader(known[name], kind, known)
     if isinstance(avro, Mapping) and "name" in avro:
         known[avro["name"]] = avro
     check(name in _READERS, f"the type {name}")
