@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hudi_reference.errors import MalformedHistory, MalformedLogBlock
+from hudi_reference.errors import MalformedHistory, MalformedLogBlock, MalformedSchema
 from hudi_reference.files.log.block import BlockType, CorruptBlock
 from hudi_reference.files.log.content import plain_records
 from hudi_reference.files.log.reader import read_log_file
@@ -95,7 +95,7 @@ def _records(storage: Storage, path: str) -> Iterator[dict[str, Any]]:
             raise _malformed(path, block.offset, f"a block of kind {block.kind.name}")
         try:
             yield from plain_records(block)
-        except MalformedLogBlock as error:
+        except (MalformedLogBlock, MalformedSchema) as error:
             raise _malformed(path, block.offset, str(error.found)) from error
 
 
@@ -106,6 +106,8 @@ def _instant(record: Mapping[str, Any], path: str) -> tuple[Instant, State]:
         ACTIONS[action]
     except KeyError as error:
         raise _malformed(path, None, f"{error.args[0]} in a record") from error
+    if not (requested.isascii() and requested.isdigit()):
+        raise _malformed(path, None, f"the instant {requested!r}")
     completion = None
     if state is State.COMPLETED:
         completion = max(record.get("stateTransitionTime") or "", just_after(requested))

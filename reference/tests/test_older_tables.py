@@ -1,0 +1,239 @@
+"""Tables of version 6: names, contents, archived instants, completion times; and what becomes of them in a migration."""
+
+import json
+import struct
+from typing import Any
+
+import fastavro
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hudi_reference import open_table
+from hudi_reference.errors import MalformedHistory, MalformedMetadata, UnfinishedMigration, UnsupportedTableVersion
+from hudi_reference.files.log.block import BlockType, HeaderKey
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.services.migrated_properties import migrated_properties
+from hudi_reference.services.migrated_timeline import completion_times
+from hudi_reference.storage import MemoryStorage, ObjectInfo
+from hudi_reference.table.archived_log import ArchivedLog, read_archived_log
+from hudi_reference.timeline.legacy import LegacyInstant, just_after, legacy_instants, parse_legacy_name, read_json_record
+from hudi_reference.timeline.states import State
+
+T = "20240101000000000"
+PROPERTIES = {
+    "hoodie.table.name": "old",
+    "hoodie.table.type": "COPY_ON_WRITE",
+    "hoodie.table.version": "6",
+    "hoodie.timeline.layout.version": "1",
+    "hoodie.table.timeline.timezone": "UTC",
+}
+OVERWRITE = "org.apache.hudi.common.model.OverwriteWithLatestAvroPayload"
+
+
+@pytest.mark.parametrize(
+    ("name", "action", "state"),
+    [
+        (f"{T}.commit", "commit", State.COMPLETED),
+        (f"{T}.inflight", "commit", State.INFLIGHT),
+        (f"{T}.commit.requested", "commit", State.REQUESTED),
+        (f"{T}.replacecommit.requested", "replacecommit", State.REQUESTED),
+        (f"{T}.compaction.inflight", "compaction", State.INFLIGHT),
+        (f"{T}.savepoint", "savepoint", State.COMPLETED),
+        ("20240101000000.deltacommit", "deltacommit", State.COMPLETED),
+    ],
+)
+def test_names_of_version_6(name: str, action: str, state: State) -> None:
+    """COMPAT-001: a completed instant has one time in its name, a pending one is named as in version 8."""
+    found = parse_legacy_name(name)
+    assert found == LegacyInstant(name.partition(".")[0], action, state)
+    assert found.file_name == name
+
+
+@pytest.mark.parametrize(
+    "name", ["hoodie.properties", "metadata", f"{T}", f"{T}_{T}.commit", f"{T}.commit.crc", "x.commit", f"{T}.compaction"]
+)
+def test_other_names_are_foreign(name: str) -> None:
+    """COMPAT-001: files that lie beside instants in .hoodie are none, and neither is a name of version 8."""
+    assert parse_legacy_name(name) is None
+
+
+def info(name: str, modified: int) -> ObjectInfo:
+    """A file in `.hoodie`."""
+    return ObjectInfo(f".hoodie/{name}", 1, modified, "v")
+
+
+def test_an_instant_completed_when_its_file_was_modified() -> None:
+    """COMPAT-003: the completion time is that of the file, unless the file claims to be older than the request."""
+    properties = TableProperties(PROPERTIES)
+    (found,) = legacy_instants([info(f"{T}.commit", 1_704_067_205_678), info(f"{T}.inflight", 1)], properties)
+    assert (found.state, found.completion) == (State.COMPLETED, "20240101000005678")
+    (old,) = legacy_instants([info(f"{T}.commit", 1000)], properties)
+    assert old.completion == "20240101000000001"
+
+
+def test_just_after_is_the_next_millisecond() -> None:
+    """TL-004: of a moment the next one, of a reserved time the next number; never the same text or an earlier one."""
+    assert just_after("20231231235959999") == "20240101000000000"
+    assert just_after("20231231235959") > "20231231235959"
+    assert just_after("00000000000001") == "00000000000002"
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"Obj\x01", b"[" * 100_000, b"\xff{}"])
+def test_a_commit_that_is_no_json_object(data: bytes) -> None:
+    """COMPAT-003: a cut or foreign commit of version 6 is an error that names the file."""
+    with pytest.raises(MalformedMetadata) as error:
+        read_json_record(data, ".hoodie/1.commit")
+    assert error.value.path == ".hoodie/1.commit"
+
+
+def test_nothing_is_written_to_a_table_of_version_6() -> None:
+    """COMPAT-005: a write is refused before it changes anything, and says how to go on."""
+    storage = old_table()
+    before = [(i.path, i.version) for i in storage.list()]
+    import pyarrow as pa
+
+    with pytest.raises(UnsupportedTableVersion, match="migrate"):
+        open_table("memory:///old", storage=storage).upsert(pa.table({"id": ["a"]}))
+    assert [(i.path, i.version) for i in storage.list()] == before
+
+
+def old_table() -> MemoryStorage:
+    """A table of version 6 with one commit that wrote nothing."""
+    storage = MemoryStorage()
+    schema = {"type": "record", "name": "old", "fields": [{"name": "id", "type": "string"}]}
+    entries = {**PROPERTIES, "hoodie.table.recordkey.fields": "id"}
+    storage.put(".hoodie/hoodie.properties", "".join(f"{k}={v}\n" for k, v in entries.items()).encode())
+    commit = {"partitionToWriteStats": {}, "extraMetadata": {"schema": json.dumps(schema)}, "operationType": "UPSERT"}
+    for name in (f"{T}.commit.requested", f"{T}.inflight"):
+        storage.put(f".hoodie/{name}", b"")
+    storage.put(f".hoodie/{T}.commit", json.dumps(commit).encode())
+    return storage
+
+
+def test_an_instant_that_only_the_new_folder_has_is_missed() -> None:
+    """COMPAT-006: an upgrade that died between two instants is an error, and no table without the first of them."""
+    storage = old_table()
+    open_table("memory:///old", storage=storage).snapshot()
+    storage.put(".hoodie/timeline/20230101000000000_20230101000001000.commit", b"")
+    with pytest.raises(UnfinishedMigration, match="20230101000000000"):
+        open_table("memory:///old", storage=storage).snapshot()
+
+
+ENTRY: dict[str, Any] = {
+    "type": "record",
+    "name": "HoodieArchivedMetaEntry",
+    "fields": [
+        {"name": "commitTime", "type": ["null", "string"]},
+        {"name": "actionType", "type": ["null", "string"]},
+        {"name": "actionState", "type": ["null", "string"]},
+        {"name": "stateTransitionTime", "type": ["null", "string"]},
+        {"name": "hoodieCommitMetadata", "type": ["null", {"type": "map", "values": "string"}]},
+    ],
+}
+
+
+def block(*entries: tuple[str, str, str, str | None]) -> bytes:
+    """A data block of archived states: requested time, action, state, time of the state."""
+    import io
+
+    content = struct.pack(">ii", 3, len(entries))
+    for requested, action, state, time in entries:
+        out = io.BytesIO()
+        record = {"commitTime": requested, "actionType": action, "actionState": state, "stateTransitionTime": time,
+                  "hoodieCommitMetadata": {}}  # fmt: skip
+        fastavro.schemaless_writer(out, ENTRY, record)
+        content += struct.pack(">i", len(out.getvalue())) + out.getvalue()
+    schema = json.dumps(ENTRY).encode()
+    header = struct.pack(">iii", 1, HeaderKey.SCHEMA, len(schema)) + schema
+    body = (
+        struct.pack(">ii", 1, BlockType.AVRO_DATA) + header + struct.pack(">q", len(content)) + content + struct.pack(">i", 0)
+    )
+    return b"#HUDI#" + struct.pack(">q", len(body) + 8) + body + struct.pack(">q", len(body) + 14)
+
+
+FOLDER = ".hoodie/archived"
+
+
+def test_archived_states_become_instants() -> None:
+    """COMPAT-003: an action is archived when its completed state is; each counts once, in whatever files its states lie."""
+    storage = MemoryStorage()
+    first = block((T, "commit", "REQUESTED", None), (T, "commit", "COMPLETED", "20240101000003000"))
+    second = block(("20230101000000000", "compaction", "INFLIGHT", None), ("20230101000000000", "commit", "COMPLETED", None))
+    storage.put(f"{FOLDER}/.commits_.archive.2_1-0-1", first + second)
+    storage.put(f"{FOLDER}/.commits_.archive.10_1-0-1", first + block(("20250101000000000", "clean", "INFLIGHT", None)))
+    storage.put(f"{FOLDER}/archivedTimelineMergePlan", b"foreign")
+    found = [archived.instant for archived in read_archived_log(storage, FOLDER)]
+    assert [(i.requested, i.action, i.completion) for i in found] == [
+        ("20230101000000000", "commit", "20230101000000001"),
+        (T, "commit", "20240101000003000"),
+    ]
+    log = ArchivedLog(storage, FOLDER)
+    assert log.instants(begin=T) == tuple(found[1:])
+    assert log.completed(end="20230101000000001") == tuple(found[:1])
+    assert (log.completion_of(T), log.completion_of("20250101000000000")) == ("20240101000003000", None)
+
+
+def test_an_append_that_was_cut_is_passed_over() -> None:
+    """COMPAT-003: of a last block that is not whole its instants are still active; anywhere else damage is an error."""
+    whole = block((T, "commit", "COMPLETED", None))
+    storage = MemoryStorage()
+    storage.put(f"{FOLDER}/.commits_.archive.1_1-0-1", whole + whole[: len(whole) // 2])
+    assert len(read_archived_log(storage, FOLDER)) == 1
+    storage.put(f"{FOLDER}/.commits_.archive.1_1-0-1", whole[:40] + b"junk" + whole[44:] + whole)
+    with pytest.raises(MalformedHistory):
+        read_archived_log(storage, FOLDER)
+    storage.put(f"{FOLDER}/.commits_.archive.1_1-0-1", block((T, "dance", "COMPLETED", None)))
+    with pytest.raises(MalformedHistory, match="dance"):
+        read_archived_log(storage, FOLDER)
+    storage.put(f"{FOLDER}/.commits_.archive.1_1-0-1", block(("one", "commit", "COMPLETED", None)))
+    with pytest.raises(MalformedHistory, match="one"):
+        read_archived_log(storage, FOLDER)
+
+
+def commit(requested: int, completion: int, *groups: str) -> tuple[LegacyInstant, dict[str, Any]]:
+    """A completed write to some file groups, at seconds of one minute."""
+    times = (f"202401010000{requested:02}000", f"202401010000{completion:02}000")
+    stats = {"p": [{"fileId": group} for group in groups]}
+    return LegacyInstant(times[0], "commit", State.COMPLETED, times[1]), {"partitionToWriteStats": stats}
+
+
+def test_times_of_a_copied_table_are_not_believed() -> None:
+    """COMPAT-006: where all files were modified at once, long after, each write completes before the next one to its groups."""
+    writes = [commit(1, 50, "f"), commit(2, 50, "f", "g"), commit(3, 50, "g"), commit(4, 50, "h")]
+    times = completion_times(writes)
+    assert list(times.values()) == ["20240101000001001", "20240101000002001", "20240101000050000", "20240101000050001"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 59), st.integers(0, 59), st.sets(st.sampled_from("fgh"))), max_size=12))
+def test_completion_times_keep_slices_apart(writes: list[tuple[int, int, set[str]]]) -> None:
+    """COMPAT-006: times are new, later than the request, and before the next write to one of the same file groups."""
+    unique = {requested: (requested, completion, groups) for requested, completion, groups in writes}
+    made = [commit(requested, completion, *groups) for requested, completion, groups in unique.values()]
+    times = completion_times(made)
+    assert len(set(times.values()) | {instant.requested for instant in times}) == 2 * len(made)
+    for instant, metadata in made:
+        mine = {stat["fileId"] for stat in metadata["partitionToWriteStats"]["p"]}
+        assert times[instant] > instant.requested
+        for other, theirs in made:
+            if other.requested > instant.requested and mine & {stat["fileId"] for stat in theirs["partitionToWriteStats"]["p"]}:
+                assert times[instant] < other.requested
+
+
+@pytest.mark.parametrize(
+    ("given", "mode"),
+    [
+        ({}, "COMMIT_TIME_ORDERING"),
+        ({"hoodie.table.precombine.field": "ts"}, "EVENT_TIME_ORDERING"),
+        ({"hoodie.table.precombine.field": "ts", "hoodie.compaction.payload.class": OVERWRITE}, "COMMIT_TIME_ORDERING"),
+        ({"hoodie.compaction.payload.class": "com.example.Payload"}, "CUSTOM"),
+    ],
+)
+def test_a_migrated_table_merges_as_before(given: dict[str, str], mode: str) -> None:
+    """MRG-020, PROP-006: the mode by which the rows were read is stored; the version at creation stays known."""
+    found = migrated_properties(TableProperties({**PROPERTIES, **given, "hoodie.table.metadata.partitions": "files"}))
+    assert found["hoodie.record.merge.mode"] == mode
+    assert (found["hoodie.table.version"], found["hoodie.table.initial.version"]) == ("8", "6")
+    assert "hoodie.table.metadata.partitions" not in found
+    if mode != "CUSTOM":
+        assert TableProperties(found).merge_mode == mode
