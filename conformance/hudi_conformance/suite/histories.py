@@ -152,10 +152,14 @@ class Histories:
         shutil.copytree(self._stage(engine, writes), folder_of(uri))
         return uri
 
+    def _place(self, engine: Client, word: str) -> Path:
+        """A folder whose name means the same in a path and in a URI."""
+        return self._folder / re.sub("[^a-z0-9]", "-", f"{engine.name}-{word}")
+
     def _stage(self, engine: Client, writes: int) -> Path:
         stages = self._stages.setdefault(engine.name, {})
         if writes not in stages:
-            folder = self._folder / f"{engine.name}-{writes}"
+            folder = self._place(engine, str(writes))
             before = max((number for number in stages if number < writes), default=None)
             if before is None:
                 new_table(engine, folder.as_uri())
@@ -168,7 +172,7 @@ class Histories:
     def recorded(self, engine: Client) -> tuple[str, Sequence[Step]]:
         """A table that archives with each second write and merges by threes, and its steps; not to be changed."""
         if engine.name not in self._recorded:
-            uri = (self._folder / f"{engine.name}-recorded").as_uri()
+            uri = self._place(engine, "recorded").as_uri()
             new_table(engine, uri)
             options = limits(3, 2, **{"hoodie.timeline.compaction.batch.size": "3", "hoodie.archive.automatic": "true"})
             steps = []

@@ -225,12 +225,29 @@ def read_rows(storage: Storage, folder: str, file: LevelFile) -> pa.Table:
     """
     with opened_level_file(storage, folder, file) as parquet:
         found = parquet.read(use_threads=False)
-    columns = [
-        found.column(field.name).cast(field.type) if field.name in found.column_names
-        else pa.array([RECORD_VERSION if field.name == "version" else None] * found.num_rows, field.type)
-        for field in COLUMNS
-    ]  # fmt: skip
+    columns = [_column(found, field, f"{folder}/{file.name}") for field in COLUMNS]
     return pa.Table.from_arrays(columns, schema=COLUMNS)
+
+
+@implements("LSM-017", "LSM-018", "LSM-019", "LSM-020", "LSM-021")
+def _column(found: pa.Table, field: pa.Field, path: str) -> pa.Array | pa.ChunkedArray:
+    if field.name not in found.column_names:
+        return pa.array([RECORD_VERSION if field.name == "version" else None] * found.num_rows, field.type)
+    column = found.column(field.name)
+    if column.type not in _TYPES[field.type]:
+        raise MalformedHistory(
+            f"the column {field.name} has another type", rule="LSM-017", path=path, expected=str(field.type),
+            found=str(column.type),
+        )  # fmt: skip
+    return column.cast(field.type)
+
+
+#: What Arrow calls the types of the columns, by the one used here.
+_TYPES = {
+    pa.string(): (pa.string(), pa.large_string()),
+    pa.binary(): (pa.binary(), pa.large_binary()),
+    pa.int32(): (pa.int32(),),
+}
 
 
 @implements("LSM-006")
