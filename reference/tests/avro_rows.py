@@ -8,6 +8,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from hudi_reference.schema.avro import arrow_schema
+from hudi_reference.schema.rows import to_avro
 
 Values = st.SearchStrategy[Any]
 INTS, LONGS = st.integers(-(2**31), 2**31 - 1), st.integers(-(2**63), 2**63 - 1)
@@ -154,3 +155,20 @@ def schemas_and_rows(draw: Draw, depth: int = 2, most: int = 8) -> tuple[dict[st
     rows = draw(st.lists(values, min_size=1, max_size=most))
     columns = arrow_schema(schema)
     return schema, pa.table([pa.array([row[f.name] for row in rows], f.type) for f in columns], schema=columns)
+
+
+def told(rows: pa.Table) -> str:
+    """Types and values, such that NaN is NaN and -0.0 is not 0.0."""
+    rows.validate(full=True)
+    return f"{rows.schema}\n{to_avro(rows)}"
+
+
+def damaged(draw: st.DataObject, data: bytes, changes: int = 3) -> bytes:
+    """Bytes changed, removed, repeated or put in, anywhere."""
+    found = bytearray(data)
+    for _ in range(draw.draw(st.integers(1, changes))):
+        place = draw.draw(st.integers(0, max(0, len(found) - 1)))
+        end = min(len(found), place + draw.draw(st.integers(0, 6)))
+        some = st.binary(max_size=6) | st.just(bytes(found[place:end]) * 2)
+        found[place:end] = draw.draw(some | st.sampled_from([b"\x00", b"\x02", b"\x80", b"\x80\x00", b"\x82\x00", b"\xff" * 9]))
+    return bytes(found)
