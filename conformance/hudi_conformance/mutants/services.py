@@ -89,21 +89,11 @@ def restore_has_no_plan(bug: Bug) -> None:
     )
 
 
-@planted(breaks=("TL-029", "SVC-006"))
+@planted(breaks=("TL-029", "SVC-005", "SVC-006"))
 def clean_plans_again_after_a_crash(bug: Bug) -> None:
     """A clean whose first attempt died is not gone on with: another plan is made, the first one stays pending."""
     bug.edit(clean.clean, 'pending_of(table.timeline, "clean")', "()")
     bug.edit(clean.schedule_clean, 'pending_of(table.timeline, "clean")', "()")
-
-
-@planted(breaks=("TL-029", "SVC-005"))
-def retry_reports_only_what_is_left(bug: Bug) -> None:
-    """A clean that is carried out again reports only the files that it found."""
-    bug.edit(
-        clean.execute_clean,
-        "table.clock.now(), planned_files(plan)",
-        "table.clock.now(), tuple(path for path in planned_files(plan) if table.storage.head(path))",
-    )
 
 
 @planted(breaks="TL-030")
@@ -181,7 +171,11 @@ def reads_of_cleaned_instants_answer(bug: Bug) -> None:
 @planted(breaks="CLN-004")
 def clean_has_one_policy(bug: Bug) -> None:
     """A clean counts commits, whatever policy is asked for."""
-    bug.edit(clean_plan.CleanPolicy.of, 'options.get("hoodie.clean.policy", cls.name)', '"KEEP_LATEST_COMMITS"')
+    bug.edit(
+        clean.plan_clean,
+        "CleanPolicy.of(options or {})",
+        "CleanPolicy.of({**(options or {}), 'hoodie.clean.policy': 'KEEP_LATEST_COMMITS'})",
+    )
 
 
 @planted(breaks="CLN-005")

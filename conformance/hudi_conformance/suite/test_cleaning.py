@@ -220,7 +220,10 @@ def test_a_deleted_savepoint_protects_nothing(engine: Client, new_uri: Callable[
 @pytest.mark.needs("inspect.table")
 @pytest.mark.requirements("TL-029", "SVC-005", "SVC-006")
 def test_a_clean_that_died_is_finished(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A clean whose executor died with one file deleted is carried out again: the same files go, one instant comes of it."""
+    """A clean whose executor died with one file deleted is carried out again: the same files go, one instant comes of it.
+
+    Whether it reports the file that was gone already is left to the engine.
+    """
     known = updated(engine, new_uri(), 4)
     instant = engine.service(known.uri, "clean", phase="schedule", options=keep_commits(1))
     assert instant is not None
@@ -233,7 +236,7 @@ def test_a_clean_that_died_is_finished(engine: Client, new_uri: Callable[[], str
     assert snapshot(engine, known.uri) == known.rows[-1]
     engine.service(known.uri, "clean", options=keep_commits(1))
     assert before - names_of(known.uri) == set(doomed)
-    assert deleted_by(said(known.uri, instant, "clean")[1]) == set(doomed)
+    assert set(doomed[1:]) <= deleted_by(said(known.uri, instant, "clean")[1]) <= set(doomed)
     assert len(instant_files(known.uri, "clean")) == 3, "the plan that was there, and no other"
     assert pending(engine, known.uri) == []
     assert snapshot(engine, known.uri) == known.rows[-1]
