@@ -86,6 +86,8 @@ def _echo(found: dict[str, Any]) -> None:
 
 def _show_file(uri: str, rows: int | None, keys: list[str] | None, prefix: str | None) -> None:
     """The page of a file; exit code 1 where a reader must refuse it."""
+    from hudi_conformance.engines.reference_history import is_history_file, place_of
+    from hudi_conformance.engines.reference_properties import is_properties_file
     from hudi_conformance.showing.page import page
     from hudi_reference.files.inspection.kind import identify, locate
 
@@ -94,6 +96,22 @@ def _show_file(uri: str, rows: int | None, keys: list[str] | None, prefix: str |
 
         with page() as console:
             refused = show_instant(console, *locate(uri), instant)
+        if refused is not None:
+            raise typer.Exit(1)
+        return
+    if is_properties_file(uri):
+        from hudi_conformance.showing.properties import show_properties
+
+        with page() as console:
+            refused = show_properties(console, *locate(uri))
+        if refused is not None:
+            raise typer.Exit(1)
+        return
+    if is_history_file(uri.rpartition("/")[2]):
+        from hudi_conformance.showing.history import show_history
+
+        with page() as console:
+            refused = show_history(console, *place_of(uri), rows)
         if refused is not None:
             raise typer.Exit(1)
         return

@@ -6,8 +6,9 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_conformance.engines.avro_values import canonical_record
-from hudi_conformance.engines.reference_history import history_file, is_history_file
+from hudi_conformance.engines.reference_history import history_file, is_history_file, place_of
 from hudi_conformance.engines.reference_instants import instant_file
+from hudi_conformance.engines.reference_properties import is_properties_file, properties_file
 from hudi_conformance.values import declared_by, from_arrow
 from hudi_reference.errors import MalformedLogBlock
 from hudi_reference.files.base_file import read_base_file
@@ -57,7 +58,9 @@ def inspect_file(uri: str, *, keys: Sequence[str] | None = None, prefix: str | N
     """
     storage, path = locate(uri)
     if is_history_file(path):
-        return history_file(*locate(uri.rpartition("/")[0]), path)
+        return history_file(*place_of(uri))
+    if is_properties_file(path):
+        return properties_file(storage, path)
     if (instant := parse_instant_name(path)) is not None:
         return instant_file(storage, path, instant)
     file = identify(storage, path)

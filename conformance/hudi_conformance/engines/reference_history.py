@@ -1,9 +1,11 @@
 """Files of the timeline history as the reference sees them, in the contract's shape (`schemas/file-inspection.json`)."""
 
+from pathlib import Path
 from typing import Any
 
 from hudi_conformance.engines.avro_values import canonical_record
 from hudi_reference.errors import MalformedHistory
+from hudi_reference.files.inspection.kind import locate
 from hudi_reference.files.missing import missing
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.archived import metadata_of, plan_of
@@ -20,6 +22,12 @@ Json = dict[str, Any]
 def is_history_file(name: str) -> bool:
     """Whether a name is that of a manifest or of a level file."""
     return manifest_number(name) is not None or parse_level_file_name(name) is not None
+
+
+def place_of(uri: str) -> tuple[Storage, str, str]:
+    """The storage of a history, its folder there, and the name of the file at `uri`."""
+    folder, _, name = (uri if "://" in uri else str(Path(uri).absolute())).rpartition("/")
+    return (*locate(folder), name)
 
 
 def history_file(storage: Storage, folder: str, name: str) -> Json:
