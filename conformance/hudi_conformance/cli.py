@@ -18,6 +18,7 @@ COMMANDS = {
     "read": ("read:read", "Read a table and print its rows."),
     "inspect": ("inspect:inspect", "Show timeline and file slices of a table, or what is in one of its files."),
     "migrate": ("migrate:migrate", "Migrate a table from version 6 to version 8."),
+    "service": ("service:service", "Clean, roll back, savepoint, restore or archive; a dry run first."),
     "fixtures": ("fixtures:app", "List, verify, export and regenerate the golden tables."),
     "coverage": ("coverage:coverage", "What the suite covers of the specification; writes spec_coverage.md."),
     "mutants": ("mutants:mutants", "Plant bugs into the reference and see which cases notice them."),

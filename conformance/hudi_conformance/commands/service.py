@@ -1,0 +1,113 @@
+"""`hudi-conformance service`: clean, rollback, savepoint, restore and archive by the reference, after telling what will go."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.table import Table as Shown
+
+from hudi_conformance.commands.telling import telling_errors
+from hudi_reference.services.archive import archive
+from hudi_reference.services.clean import clean, plan_clean
+from hudi_reference.services.clean_plan import planned_files
+from hudi_reference.services.restore import plan_restore, restore
+from hudi_reference.services.rollback import plan_rollback, rollback
+from hudi_reference.services.savepoint import delete_savepoint, savepoint, savepoint_files
+from hudi_reference.table.create import open_table
+from hudi_reference.table.table import Table
+
+Name = Literal["clean", "rollback", "savepoint", "delete-savepoint", "restore", "archive"]
+Options = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One service: what it would do, as (what happens, to what), and how it is done; the requested time, None for nothing."""
+
+    concerns_an_instant: bool
+    preview: Callable[[Table, str, Options], list[tuple[str, str]]]
+    do: Callable[[Table, str, Options], str | None]
+
+
+def _clean_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:
+    return [("delete", path) for path in planned_files(plan_clean(table, options) or {})]
+
+
+def _rollback_preview(table: Table, instant: str, _: Options) -> list[tuple[str, str]]:
+    plan = plan_rollback(table, instant)
+    return [("undo", f"{plan.target} {plan.action}"), *(("delete", path) for path in plan.files)]
+
+
+def _restore_preview(table: Table, instant: str, _: Options) -> list[tuple[str, str]]:
+    return [("undo", f"{time} {action}") for time, action in plan_restore(table, instant).writes]
+
+
+def _archive_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:
+    plan = archive(table, options, dry_run=True)
+    return [*(("move", f"{i.requested} {i.action}") for i in plan.going), *(("delete", path) for path in plan.left_behind)]
+
+
+def _archive(table: Table, _: str, options: Options) -> str | None:
+    """Archiving is no action of its own: the answer is the newest one that went."""
+    going = archive(table, options).going
+    return going[-1].requested if going else None
+
+
+JOBS: Mapping[Name, Job] = {
+    "clean": Job(False, _clean_preview, lambda table, _, options: clean(table, options)),
+    "rollback": Job(True, _rollback_preview, lambda table, instant, _: rollback(table, instant)),
+    "savepoint": Job(
+        True,
+        lambda table, instant, _: [("protect", path) for path in savepoint_files(table, instant)],
+        lambda table, instant, _: savepoint(table, instant),
+    ),
+    "delete-savepoint": Job(
+        True,
+        lambda _, instant, __: [("give free", f"{instant} savepoint")],
+        lambda table, instant, _: delete_savepoint(table, instant),
+    ),
+    "restore": Job(True, _restore_preview, lambda table, instant, _: restore(table, instant)),
+    "archive": Job(False, _archive_preview, _archive),
+}
+
+
+def service(
+    table: Annotated[str, typer.Argument(help="Folder or URI of the table.")],
+    name: Annotated[Name, typer.Argument(metavar="SERVICE", help=", ".join(JOBS))],
+    instant: Annotated[str | None, typer.Option(metavar="T", help="What is undone, protected or gone back to.")] = None,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="As in hoodie.clean.commits.retained=3")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before it is done.")] = False,
+) -> None:
+    """Run one table service, after telling what it will do."""
+    job = JOBS[name]
+    if job.concerns_an_instant != (instant is not None):
+        raise typer.BadParameter(f"{name} {'needs' if job.concerns_an_instant else 'takes no'} --instant")
+    options = dict(map(_setting, setting or ()))
+    with telling_errors():
+        opened = open_table(table)
+        steps = job.preview(opened, instant or "", options)
+        _show(steps)
+        if dry_run or not steps or not (yes or typer.confirm(f"{name}?")):
+            return
+        typer.echo(job.do(opened, instant or "", options) or "nothing to do")
+
+
+def _setting(text: str) -> tuple[str, str]:
+    key, sign, value = text.partition("=")
+    if not sign:
+        raise typer.BadParameter(f"--set wants KEY=VALUE, not {text}")
+    return key.strip(), value.strip()
+
+
+def _show(steps: list[tuple[str, str]]) -> None:
+    shown = Shown(box=None, show_header=False)
+    shown.add_column(style="bold")
+    shown.add_column(overflow="fold")
+    for step in steps:
+        shown.add_row(*step)
+    Console().print(shown if steps else "nothing to do")

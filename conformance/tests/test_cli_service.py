@@ -1,0 +1,70 @@
+"""`service` tells what it will do, does it when it may, and says what is wrong in one block."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from hudi_conformance.cli import app
+from hudi_conformance.suite.programs_of_writes import Program, as_arrow, row
+from hudi_reference import create_table, open_table
+
+
+def called(*words: str, answer: str = "") -> Result:
+    return CliRunner().invoke(app, ["service", *words], input=answer)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> tuple[str, list[str]]:
+    """A table with three commits to one record."""
+    spec, uri = Program("COPY_ON_WRITE", "COMMIT_TIME_ORDERING", False).spec(), str(tmp_path / "t")
+    made = create_table(uri, name=spec.name, schema=dict(spec.schema), record_key=spec.record_key)
+    return uri, [made.upsert(as_arrow([row("a", n, f"value {n}")])) for n in range(3)]
+
+
+def values(uri: str) -> list[str]:
+    return open_table(uri).snapshot(["value"]).column("value").to_pylist()
+
+
+def test_a_dry_run_only_tells(table: tuple[str, list[str]]) -> None:
+    """What would be undone is shown, and the table stays."""
+    uri, times = table
+    shown = called(uri, "restore", "--instant", times[0], "--dry-run")
+    assert shown.exit_code == 0
+    assert times[2] in shown.output and times[1] in shown.output
+    assert values(uri) == ["value 2"]
+
+
+def test_nothing_is_done_without_consent(table: tuple[str, list[str]]) -> None:
+    """It asks; no means no, yes means yes."""
+    uri, times = table
+    assert called(uri, "rollback", "--instant", times[2], answer="n\n").exit_code == 0
+    assert values(uri) == ["value 2"]
+    assert called(uri, "rollback", "--instant", times[2], answer="y\n").exit_code == 0
+    assert values(uri) == ["value 1"]
+
+
+def test_a_clean_takes_settings(table: tuple[str, list[str]]) -> None:
+    """One file of three goes with one commit retained; a second time there is nothing to do."""
+    uri, times = table
+    done = called(uri, "clean", "--set", "hoodie.clean.commits.retained=1", "--yes")
+    assert done.exit_code == 0 and times[0] in done.output.replace("\n", "")
+    assert "nothing to do" in called(uri, "clean", "--set", "hoodie.clean.commits.retained=1", "--yes").output
+
+
+def test_savepoints_come_and_go(table: tuple[str, list[str]]) -> None:
+    """A savepoint is in the way of a rollback until it is deleted."""
+    uri, times = table
+    assert called(uri, "savepoint", "--instant", times[2], "--yes").exit_code == 0
+    refused = called(uri, "rollback", "--instant", times[2], "--yes")
+    assert refused.exit_code == 1 and "savepoint" in refused.output
+    assert called(uri, "delete-savepoint", "--instant", times[2], "--yes").exit_code == 0
+    assert called(uri, "rollback", "--instant", times[2], "--yes").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "words", [("rollback",), ("clean", "--instant", "20260101000000000"), ("clean", "--set", "x"), ("dance",)]
+)
+def test_wrong_words_are_told(table: tuple[str, list[str]], words: tuple[str, ...]) -> None:
+    """An instant is given where one is needed, settings have values, and services exist."""
+    assert called(table[0], *words).exit_code == 2
