@@ -11,7 +11,7 @@ def cases() -> Iterator[VectorCase]:
     yield VectorCase(
         area="timeline",
         name="built-from-names",
-        requirements=["TL-046", "TL-053", "TL-054", "TL-030", "TL-031", "RDR-003"],
+        requirements=["TL-046", "TL-053", "TL-054", "TL-031", "RDR-003"],
         says="An action is on the timeline once, in the highest of its states; what completed is in the order of completion.",
         needs=["compute.timeline.build"],
         flags=["silent-stale", "dirty-read"],
