@@ -28,7 +28,8 @@ def hunt(mutants: Sequence[Mutant], cases: Sequence[CitedCase], *, jobs: int = 1
     one do, and only if none of these does, the others, up to the first that notices. Cases that fail without any bug are
     left out: they notice nothing. Raises `SuiteBroke`.
     """
-    broken = failing(None, cases)
+    rules = {rule for mutant in mutants for rule in mutant.breaks}
+    broken = failing(None, [c for c in cases if rules & set(c.requirements)])
     sound = [c for c in cases if c.id not in broken]
     with ThreadPoolExecutor(jobs) as pool:
         running = [pool.submit(_hunt_one, mutant, sound) for mutant in mutants]
@@ -45,7 +46,10 @@ def _hunt_one(mutant: Mutant, cases: Sequence[CitedCase]) -> Kill:
     golden = [c for c in own if c.golden is not None]
     programs = [c for c in own if c.golden is None]
     rest = sorted((c for c in cases if c not in own), key=lambda c: c.golden is None)
-    killed = failing(mutant.name, golden) or failing(mutant.name, programs) or failing(mutant.name, rest, stop_early=True)
+    killed = failing(mutant.name, golden) or failing(mutant.name, programs)
+    if not killed:
+        broken = failing(None, rest)
+        killed = failing(mutant.name, [c for c in rest if c.id not in broken], stop_early=True)
     return Kill(mutant.name, mutant.breaks, mutant.description, tuple(sorted(killed)))
 
 
