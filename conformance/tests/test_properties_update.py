@@ -141,7 +141,7 @@ def test_a_file_without_checksum_is_updated() -> None:
         ({"hoodie.populate.meta.fields": "perhaps"}, ()),
         ({}, ("hoodie.table.name",)),
         ({"hoodie.table.version": ""}, ()),
-        ({"hoodie.table.format": "native"}, ()),
+        ({"hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"}, ()),
     ],
 )
 def test_an_update_to_what_no_table_may_have_is_refused(changes: dict[str, str], deleted: tuple[str, ...]) -> None:

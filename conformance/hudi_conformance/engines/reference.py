@@ -76,6 +76,7 @@ BYTES = frozenset(
         "inspect.instant",
         "inspect.history-file",
         "inspect.manifest",
+        "inspect.properties",
         *(f"compute.{function}" for function in FUNCTIONS),
     }
 )

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from hudi_conformance.contract.errors import EngineError
 from hudi_conformance.engines.metadata_json import metadata_partition, metadata_record
+from hudi_conformance.engines.reference_properties import infer, parse, table_checksum
 from hudi_conformance.engines.reference_times import draw, time_text
 from hudi_reference.errors import InvalidQuery, MalformedHistory
 from hudi_reference.files.bloom import FilterType, decode_filter, make_filter
@@ -157,5 +158,8 @@ FUNCTIONS: Mapping[str, Function] = {
     "history.files-in-range": Function(_files_in_range, ("names", "begin", "end")),
     "history-file-name.parse": Function(_history_file_name, ("name",)),
     "time.format": Function(time_text, ("milliseconds", "zone")),
+    "properties.parse": Function(parse, ("text",)),
+    "properties.checksum": Function(table_checksum, ("database", "table")),
+    "properties.infer": Function(infer, ("mode", "strategy", "payload", "ordering")),
     "true-time.draw": Function(draw, ("source", "skew", "clocks", "program")),
 }

@@ -33,7 +33,7 @@ def dump(entries: Mapping[str, str], comment: str) -> bytes:
 
 def _logical_lines(text: str) -> Iterator[str]:
     """Lines with continuations joined, without comments and blank lines."""
-    pending = ""
+    pending, stripped = "", ""
     for line in re.split(r"\r\n|\n|\r", text):
         stripped = line.lstrip(" \t\f")
         if not pending and (not stripped or stripped[0] in "#!"):
@@ -44,7 +44,7 @@ def _logical_lines(text: str) -> Iterator[str]:
             continue
         yield pending
         pending = ""
-    if pending:
+    if pending or stripped == "\\":  # the file ends in a line that would go on
         yield pending
 
 

@@ -71,8 +71,8 @@ PROPERTIES = (
     Property("hoodie.table.checksum", "CRC-32 of `<database>.<table name>`, decimal.", since="0.11.0", stored="always",
              inferred="from database and table name", rule="PROP-011"),
     Property("hoodie.table.create.schema", "Avro schema at creation, without meta columns.", stored="data tables"),
-    Property("hoodie.table.format", "Table format that wraps this one.", default="native", since="1.1.0", version=9,
-             stored="never"),
+    Property("hoodie.table.format", "Table format that wraps this one; 1.2 writes it into version 8 too.", default="native",
+             since="1.1.0"),
     # Timeline.
     Property("hoodie.timeline.layout.version", "Layout of the timeline.", mandatory=True, stored="always", rule="PROP-010"),
     Property("hoodie.timeline.path", "Folder of the timeline, below `.hoodie`.", default="timeline", stored="always"),

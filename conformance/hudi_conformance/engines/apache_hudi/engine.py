@@ -34,6 +34,7 @@ _FEATURES = frozenset(
         "inspect.hfile",
         "inspect.base-file",
         "inspect.bloom-filter",
+        "inspect.properties",
         "create",
         "write.insert",
         "write.upsert",

@@ -80,12 +80,26 @@ class Files:
         file = Path(path_of(uri))
         if self.hudi.common.fs.FSUtils.isLogFile(file.name):
             return {"format": "log", "blocks": self._blocks(path, file)}
+        if file.name.startswith("hoodie.properties"):
+            return self._properties(path)
         extension = file.suffix.removeprefix(".")
         if extension == "hfile":
             return self._hfile(path, file.stat().st_size, keys, prefix)
         if extension in ("parquet", "orc"):
             return self._base_file(path, extension, keys)
         raise Refused("inspect.base-file", f"the name {file.name} is none that Hudi gives to log or base files")
+
+    def _properties(self, path: Any) -> Json:
+        found, stream = self.session.jvm.java.util.Properties(), self.storage.open(path)
+        try:
+            found.load(stream)
+        finally:
+            stream.close()
+        entries = {str(key): str(found.getProperty(key)) for key in found.stringPropertyNames()}
+        if "hoodie.table.checksum" not in entries:
+            return {"format": "properties", "entries": entries, "checksum": "absent"}
+        is_valid = "hoodie.table.name" in entries and self.hudi.common.table.HoodieTableConfig.validateChecksum(found)
+        return {"format": "properties", "entries": entries, "checksum": "valid" if is_valid else "wrong"}
 
     # log files
 

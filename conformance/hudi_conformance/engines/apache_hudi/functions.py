@@ -225,6 +225,27 @@ def _files_in_range(session: Session, names: Sequence[str], begin: str, end: str
     return [name for name in names if timeline.LSMTimeline.isFileInRange(range_, name)]
 
 
+def _parse_properties(session: Session, text: str) -> dict[str, str]:
+    found = session.jvm.java.util.Properties()
+    found.load(session.jvm.java.io.StringReader(text))
+    return {str(key): str(found.getProperty(key)) for key in found.stringPropertyNames()}
+
+
+def _checksum(session: Session, database: str | None, table: str) -> str:
+    names = {"hoodie.table.name": table} | ({} if database is None else {"hoodie.database.name": database})
+    return str(session.hudi.common.table.HoodieTableConfig.generateChecksum(session.properties(names)))
+
+
+def _infer(
+    session: Session, mode: str | None, strategy: str | None, payload: str | None, ordering: str | None
+) -> dict[str, str]:
+    config = session.hudi.common.table.HoodieTableConfig
+    infer = config.inferCorrectMergingBehavior if session.version == "1.0.2" else config.inferMergingConfigsForPreV9Table
+    given = None if mode is None else session.hudi.common.config.RecordMergeMode.valueOf(mode)
+    found = infer(given, payload, strategy, ordering, session.hudi.common.table.HoodieTableVersion.EIGHT)
+    return {"mode": str(found.getLeft()), "payload": str(found.getMiddle()), "strategy": str(found.getRight())}
+
+
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "timeline.build": _build_timeline,
     "history.files-in-range": _files_in_range,
@@ -247,6 +268,9 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "bloom.may-hold": _may_hold,
     "positions.encode": _encode_positions,
     "positions.decode": _decode_positions,
+    "properties.parse": _parse_properties,
+    "properties.checksum": _checksum,
+    "properties.infer": _infer,
 }
 
 #: What each release offers. 1.0.2 takes no write token out of a base file's name.
