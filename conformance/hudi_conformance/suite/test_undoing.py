@@ -15,6 +15,7 @@ from hudi_conformance.suite.tables_under_services import (
     deleted_by,
     instant_files,
     keep_commits,
+    keep_versions,
     names_in,
     names_of,
     pending,
@@ -387,3 +388,24 @@ def test_what_services_leave_another_engine_reads(writer: Client, reader: Client
     assert set(completed) == named
     writer.write(known.uri, "upsert", as_arrow([row("b", 50, "afterwards")]))
     assert [r["value"] for r in snapshot(reader, known.uri)] == [r["value"] for r in snapshot(writer, known.uri)]
+
+
+@pytest.mark.needs(
+    *RELAYED, "service.clean", writer=(*WRITES, "service.clean", "service.savepoint", "service.rollback", "inspect.table")
+)
+@pytest.mark.requirements("TL-021", "TL-013", "TL-019", "SVC-007")
+def test_services_of_two_engines_take_turns(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
+    """After savepoint, rollback and clean by one engine a clean by another goes on from there: it takes what is due, and leaves
+    what the first one protected.
+    """
+    known = relayed(writer, new_uri())
+    writer.service(known.uri, "savepoint", instant=known.instants[1])
+    writer.service(known.uri, "rollback", instant=known.instants[-1])
+    writer.service(known.uri, "clean", options=keep_commits(1))
+    for number in range(2):
+        newest = writer.write(known.uri, "upsert", as_arrow([row("b", 50 + number, "afterwards")]))
+    rows = snapshot(reader, known.uri)
+    assert reader.service(known.uri, "clean", options=keep_versions(1)) is not None
+    kept = {path.rpartition("_")[2][:17] for path in data_files(known.uri) if path.startswith("oslo")}
+    assert kept == {known.instants[1], newest}
+    assert snapshot(reader, known.uri) == rows
