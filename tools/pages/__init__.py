@@ -1,0 +1,1 @@
+"""Pages of `docs/` that come from the tables in the code."""

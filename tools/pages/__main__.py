@@ -1,0 +1,36 @@
+"""Write the pages that come from tables, or say that they are out of date.
+
+python -m tools.pages
+python -m tools.pages --check
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from tools.pages.timeline import timeline_page
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = {"timeline.md": timeline_page}
+
+
+def main() -> int:
+    """0 if every page is as the tables say (or was written), 1 if --check found another."""
+    parser = argparse.ArgumentParser(prog="tools.pages", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing, say what differs")
+    asked = parser.parse_args()
+    stale = [name for name, page in PAGES.items() if _committed(name) != page()]
+    for name in stale:
+        print(f"{'DIFFERS' if asked.check else 'written'}  docs/{name}")
+        if not asked.check:
+            (DOCS / name).write_text(PAGES[name](), "utf-8")
+    return int(asked.check and bool(stale))
+
+
+def _committed(name: str) -> str:
+    path = DOCS / name
+    return path.read_text("utf-8") if path.exists() else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())
