@@ -209,3 +209,23 @@ def clean_takes_replaced_groups_at_once(bug: Bug) -> None:
 def clean_leaks_replaced_groups(bug: Bug) -> None:
     """A clean looks at current groups alone and leaves the files of replaced ones for ever."""
     bug.edit(clean_plan.deletable_slices, "in planned", "in planned or group.replaced_by is not None")
+
+
+@planted(breaks=("SVC-002", "SVC-004"))
+def services_plan_without_the_lock(bug: Bug) -> None:
+    """A service plans before it takes the lock, so that the plan may be older than the timeline that it comes on."""
+    bug.edit(
+        acting.planning,
+        "    with held(transitions.times.lock, owner):\n        yield publish",
+        "    yield publish",
+    )
+
+
+@planted(breaks=("SVC-001", "SVC-003"))
+def services_work_under_the_lock(bug: Bug) -> None:
+    """A service holds the lock for as long as it deletes files: every writer waits for it."""
+    bug.edit(
+        acting.carry_out,
+        "    record = work(plan)\n",
+        "    with held(transitions.times.lock, 'worker'):\n        record = work(plan)\n",
+    )
