@@ -308,7 +308,13 @@ TWO = (upsert(row(1, "a1"), row(1, "b1", "b")), upsert(row(2, "a2")))
 
 
 def refused(
-    name: str, says: str, feature: str, *surgery: Surgery, requirements: tuple[str, ...], table: Table = COW_6
+    name: str,
+    says: str,
+    feature: str,
+    *surgery: Surgery,
+    requirements: tuple[str, ...],
+    table: Table = COW_6,
+    or_rows: bool = False,
 ) -> Recipe:
     """A table whose version and layout do not go together, or that no release reads."""
     return recipe(
@@ -319,6 +325,7 @@ def refused(
         requirements=requirements,
         says=says,
         refused=feature,
+        or_rows=or_rows,
         if_it_fails="Version and layout say together by which rules a table is read; there is no rule for these two.",
         flags=("silent-guess",),
     )
@@ -329,9 +336,10 @@ COW_8 = COW_6.having(options={"hoodie.write.table.version": "8"})
 ODD_ONES = [
     refused(
         "version-7",
-        "A table of version 7 is refused: no release that was published writes it.",
+        "A table of version 7, which no published release writes, is refused, or read as one of version 6.",
         "table-version",
         set_property(VERSION, "7"),
+        or_rows=True,
         requirements=("COMPAT-002",),
     ),
     refused(
@@ -339,6 +347,7 @@ ODD_ONES = [
         "A table of version 5, with its timeline in .hoodie, is refused by who does not read that version.",
         "table-version",
         set_property(VERSION, "5"),
+        or_rows=True,
         requirements=("COMPAT-001", "COMPAT-002"),
     ),
     refused(
