@@ -41,6 +41,17 @@ SYNC_MARKER = bytes(range(16))
 NO_STATS: Json = {"partitionToWriteStats": {}, "compacted": False, "extraMetadata": {}, "version": None}
 
 
+#: A compaction that compacts nothing.
+COMPACTION_PLAN: Json = {
+    "operations": [],
+    "extraMetadata": {},
+    "version": 2,
+    "strategy": None,
+    "preserveHoodieMetadata": None,
+    "missingSchedulePartitions": None,
+}
+
+
 def timeline_of(uri: str) -> Path:
     """The folder of the active timeline."""
     return folder_of(uri) / ".hoodie" / "timeline"
@@ -79,7 +90,7 @@ def after_write(uri: str, number: int) -> tuple[str, str]:
 @ARCHIVE
 @pytest.mark.requirements("ARC-003")
 @pytest.mark.parametrize(
-    ("action", "state"), [("commit", State.INFLIGHT), ("commit", State.REQUESTED), ("clustering", State.REQUESTED)]
+    ("action", "state"), [("commit", State.INFLIGHT), ("commit", State.REQUESTED), ("compaction", State.REQUESTED)]
 )
 def test_a_pending_action_stays_and_keeps_what_it_is_based_on(
     engine: Client, new_uri: NewUri, histories: Histories, action: str, state: State
@@ -88,9 +99,7 @@ def test_a_pending_action_stays_and_keeps_what_it_is_based_on(
     uri = histories.copy(engine, WRITES, new_uri())
     before = shown(engine, uri)["active"]
     requested, _ = after_write(uri, 3)
-    plan: Json | None = None
-    if action == "clustering":
-        plan = {"operationType": "CLUSTER", "clusteringPlan": None, "extraMetadata": {}, "version": 1}
+    plan = COMPACTION_PLAN if action == "compaction" else None
     profile = {**NO_STATS, "operationType": "UPSERT"} if action == "commit" else None
     states = {State.REQUESTED: plan, State.INFLIGHT: profile}
     put(uri, requested, action, {s: record for s, record in states.items() if s <= state})
@@ -198,10 +207,8 @@ def test_plans_are_kept_byte_by_byte(engine: Client, new_uri: NewUri, histories:
     uri = histories.copy(engine, WRITES, new_uri())
     replacing, (_, profile, replaced) = put_overwriting(uri, 0)
     compacted, completion = after_write(uri, 1)
-    plan = {"operations": [], "extraMetadata": {}, "version": 2, "strategy": None, "preserveHoodieMetadata": None}
-    plan["missingSchedulePartitions"] = None
     result = {**NO_STATS, "operationType": "COMPACT"}
-    files = {State.REQUESTED: plan, State.INFLIGHT: None}
+    files = {State.REQUESTED: COMPACTION_PLAN, State.INFLIGHT: None}
     (planned, _) = put(uri, compacted, "compaction", files)
     (done,) = put(uri, compacted, "commit", {State.COMPLETED: result}, completion)
     cleaned, (clean, _, result_of_clean) = put_clean(uri, 2, times_of(uri)[-1][0])
