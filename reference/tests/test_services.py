@@ -6,11 +6,11 @@ from reference_samples import TABLE_TYPES, contents, data_files, new_table, time
 from hudi_conformance.schedule.crash import crashes
 from hudi_reference import clean, delete_savepoint, open_table, restore, rollback, savepoint
 from hudi_reference.clock import ManualClock
-from hudi_reference.errors import CannotProtect, CannotUndo, Misuse, WriteConflict
+from hudi_reference.errors import CannotProtect, CannotUndo, HudiError, Misuse, WriteConflict
 from hudi_reference.ids import SeededIds
 from hudi_reference.services.clean import execute_clean, plan_clean, schedule_clean
-from hudi_reference.services.restore import schedule_restore
-from hudi_reference.services.rollback import HEARTBEAT_TOLERANCE, schedule_rollback
+from hudi_reference.services.restore import execute_restore, schedule_restore
+from hudi_reference.services.rollback import HEARTBEAT_TOLERANCE, execute_rollback, schedule_rollback
 from hudi_reference.table.commit import begin
 from hudi_reference.timeline.times import milliseconds_of
 
@@ -273,3 +273,25 @@ def test_settings_that_mean_nothing_are_refused(options):
     table, _, _ = table_of("COPY_ON_WRITE", 2)
     with pytest.raises(Misuse):
         clean(table, options)
+
+
+@pytest.mark.parametrize("act", [execute_clean, execute_rollback, execute_restore])
+def test_a_plan_that_is_not_there_is_not_carried_out(act):
+    """The requested time of something else, or of nothing, is the caller's mistake; nothing changes."""
+    table, times, _ = table_of("COPY_ON_WRITE", 1)
+    before = contents(table.storage)
+    for instant in (times[0], "20990101000000000"):
+        with pytest.raises(HudiError):
+            act(table, instant)
+    assert contents(table.storage) == before
+
+
+@pytest.mark.parametrize("kind", TABLE_TYPES)
+def test_a_plan_is_carried_out_once(kind):
+    """Whoever comes after it is completed changes nothing more."""
+    table, times, _ = table_of(kind, 3)
+    planned = schedule_rollback(table, times[-1])
+    execute_rollback(table, planned)
+    before = contents(table.storage)
+    assert execute_rollback(table, planned) == planned
+    assert contents(table.storage) == before

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from hudi_reference.errors import MalformedMetadata
+from hudi_reference.errors import MalformedMetadata, Misuse
 from hudi_reference.layout.names import join_path, split_path
 from hudi_reference.locks import held, new_owner
 from hudi_reference.requirement import implements
@@ -68,9 +68,14 @@ def carry_out(table: Table, action: str, requested: str, work: Callable[[Plan], 
     """Start a planned action, or start it again; do the work that its plan says; complete it with the record that `work` gives.
 
     The requested time. An action that somebody else has completed meanwhile is left as it is.
+    Raises Misuse if there is no such plan.
     """
     transitions = transitions_of(table)
-    found = next(i for i in table.timeline.instants if (i.requested, i.action) == (requested, action))
+    found = next((i for i in table.timeline.instants if (i.requested, i.action) == (requested, action)), None)
+    if found is None:
+        raise Misuse(
+            "no such plan on the active timeline", rule="TL-047", expected=f"the requested time of a {action}", found=requested
+        )
     if found.state is State.COMPLETED:
         return requested
     plan = read_plan(table, action, requested)
