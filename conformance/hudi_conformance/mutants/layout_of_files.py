@@ -29,10 +29,10 @@ def instants_are_published_by_renaming(bug: Bug) -> None:
         Transitions._create,
         "self.storage.create(path, content)",
         "file = self.storage.root / path\n"
-        "            file.parent.mkdir(parents=True, exist_ok=True)\n"
+        "        file.parent.mkdir(parents=True, exist_ok=True)\n"
         "            staged = file.with_name(f'.{file.name}')\n"
-        "            staged.write_bytes(content)\n"
-        "            staged.rename(file)",
+        "        staged.write_bytes(content)\n"
+        "        staged.rename(file)",
     )
 
 
