@@ -34,7 +34,7 @@ from hudi_reference.timeline.states import ACTIONS, State
 from hudi_reference.timeline.times import format_time
 
 #: Pending action -> the states whose file holds its plan, the first that has content. Others have none. What overwrites a
-#: partition stores its workload profile there (ER-NEW_PLAN).
+#: partition stores its workload profile there (ER-088).
 PLANS: Mapping[str, tuple[State, ...]] = {
     "clean": (State.REQUESTED, State.INFLIGHT),
     "compaction": (State.REQUESTED,),

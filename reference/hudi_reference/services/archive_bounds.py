@@ -73,7 +73,7 @@ def _pending(situation: Situation) -> Bound | None:
 def _concurrent(situation: Situation) -> Bound | None:
     """The first write that completed since the oldest pending one began: that one has to find it when it looks for conflicts.
 
-    Deployed archivers go by requested times alone and hide such a write from the check (ER-NEW_CONCURRENT).
+    Deployed archivers go by requested times alone and hide such a write from the check (ER-091).
     """
     oldest = _oldest_pending(situation.timeline)
     since = (i.requested for i in situation.commits if oldest is not None and (i.completion or i.requested) > oldest)

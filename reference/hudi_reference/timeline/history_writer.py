@@ -40,7 +40,7 @@ MERGED_SIZE = 1 << 30
 KEPT_MANIFESTS = 3
 
 _TEXT = ["null", {"type": "string", "avro.java.string": "String"}]
-#: The record of a history file, as deployed. The text has five fields and no `version` (ER-NEW_FIELD).
+#: The record of a history file, as deployed. The text has five fields and no `version` (ER-087).
 AVRO_SCHEMA = {
     "type": "record",
     "name": "HoodieLSMTimelineInstant",
