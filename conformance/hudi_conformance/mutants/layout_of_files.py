@@ -30,7 +30,7 @@ def instants_are_published_by_renaming(bug: Bug) -> None:
         "self.storage.create(path, content)",
         "file = self.storage.root / path\n"
         "        file.parent.mkdir(parents=True, exist_ok=True)\n"
-        "            staged = file.with_name(f'.{file.name}')\n"
+        "        staged = file.with_name(f'.{file.name}')\n"
         "        staged.write_bytes(content)\n"
         "        staged.rename(file)",
     )
