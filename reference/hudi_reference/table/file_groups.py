@@ -177,6 +177,7 @@ def load_commit(storage: Storage, properties: TableProperties, instant: Instant)
     """The metadata of one completed write. Raises MalformedMetadata, also for that of another write."""
     path = f"{properties.timeline_folder}/{instant.file_name}"
     commit = read_commit_metadata(_content(storage, path, "TL-007"), path, legacy=properties.is_legacy)
+    # A log file may carry the name of another action, to whose file this one appended.
     for stat in commit.stats:
         name = parse_data_file_name(split_path(stat.path)[1])
         if isinstance(name, BaseFileName) and name.instant != instant.requested:
