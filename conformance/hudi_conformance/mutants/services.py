@@ -9,9 +9,9 @@ from hudi_reference.table.table import Table
 
 
 @planted(breaks="TL-011")
-def clustering_hides_one_group_of_each_partition(bug: Bug) -> None:
-    """Hides only the first replaced file group of a partition, so that a clustering doubles the rows of the others."""
-    bug.edit(file_groups._replaced_groups, "for file_id in file_ids", "for file_id in file_ids[:1]")
+def clustering_leaves_one_group_of_each_partition(bug: Bug) -> None:
+    """Overlooks the first replaced file group of a partition, so that a clustering doubles its rows."""
+    bug.edit(file_groups._replaced_groups, "for file_id in file_ids", "for file_id in file_ids[1:]")
 
 
 @planted(breaks="TL-013")

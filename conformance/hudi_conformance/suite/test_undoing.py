@@ -77,6 +77,21 @@ def halfway(uri: str, rows: Sequence[Row] = LATE) -> Halfway:
     return Halfway(commit, view.schema, names_of(uri) - before)
 
 
+#: Options that tell an engine of several writers: they leave one another's pending actions alone.
+SEVERAL_WRITERS = {
+    "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
+    "hoodie.clean.failed.writes.policy": "LAZY",
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
+}
+
+
+def beat(uri: str, instant: str) -> None:
+    """Let the heart of a writer beat."""
+    file = folder_of(uri) / ".hoodie" / ".heartbeat" / instant
+    file.parent.mkdir(exist_ok=True)
+    file.touch()
+
+
 @ROLLBACKS
 @BOTH
 @pytest.mark.requirements("TL-019", "TL-020")
@@ -273,7 +288,8 @@ def test_a_restore_undoes_what_had_not_completed_at_the_savepoint(engine: Client
     """A write that was requested before the savepointed commit and completed after it is undone: its rows were not there."""
     known = updated(engine, new_uri(), 1)
     slow = halfway(known.uri, (row("c", 90, "slow", "rio"),))
-    target = engine.write(known.uri, "upsert", as_arrow([row("b", 50, "savepointed")]))
+    beat(known.uri, slow.instant)
+    target = engine.write(known.uri, "upsert", as_arrow([row("b", 50, "savepointed")]), options=SEVERAL_WRITERS)
     rows = snapshot(engine, known.uri)
     engine.service(known.uri, "savepoint", instant=target)
     slow.complete()
@@ -283,14 +299,6 @@ def test_a_restore_undoes_what_had_not_completed_at_the_savepoint(engine: Client
     assert slow.files.isdisjoint(names_of(known.uri))
 
 
-#: Options that tell an engine of several writers: they leave one another's pending actions alone.
-SEVERAL_WRITERS = {
-    "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
-    "hoodie.clean.failed.writes.policy": "LAZY",
-    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
-}
-
-
 @pytest.mark.needs(*WRITES)
 @BOTH
 @pytest.mark.requirements("TL-030")
@@ -298,9 +306,7 @@ def test_a_write_leaves_the_pending_write_of_another_alone(engine: Client, new_u
     """While a writer is at work another one begins and completes: the first one's files stay, and it can complete."""
     known = updated(engine, new_uri(), 1, type)
     first = halfway(known.uri, (row("c", 90, "first", "rio"),))
-    heartbeat = folder_of(known.uri) / ".hoodie" / ".heartbeat" / first.instant
-    heartbeat.parent.mkdir(exist_ok=True)
-    heartbeat.touch()
+    beat(known.uri, first.instant)
     engine.write(known.uri, "upsert", as_arrow([row("b", 50, "second")]), options=SEVERAL_WRITERS)
     assert first.files <= names_of(known.uri)
     first.complete()
@@ -314,9 +320,7 @@ def test_a_clean_leaves_the_pending_write_of_another_alone(engine: Client, new_u
     """Neither does a clean take anything of a writer whose heart beats."""
     known = updated(engine, new_uri(), 4)
     first = halfway(known.uri, (row("c", 90, "first", "rio"),))
-    heartbeat = folder_of(known.uri) / ".hoodie" / ".heartbeat" / first.instant
-    heartbeat.parent.mkdir(exist_ok=True)
-    heartbeat.touch()
+    beat(known.uri, first.instant)
     engine.service(known.uri, "clean", options={**SEVERAL_WRITERS, **keep_commits(1)})
     assert first.files <= names_of(known.uri)
     first.complete()
