@@ -77,6 +77,7 @@ BYTES = frozenset(
         "inspect.history-file",
         "inspect.manifest",
         "inspect.properties",
+        "inspect.metadata-table",
         *(f"compute.{function}" for function in FUNCTIONS),
     }
 )
@@ -120,10 +121,11 @@ class Reference(Engine):
     def inspect_table(self, uri: str) -> dict[str, Any]:
         """Properties, timeline and file groups of a table."""
         from hudi_reference import open_table
+        from hudi_reference.metadata.usable import inspect_metadata_table
 
         with _in_terms_of_the_contract():
-            found: dict[str, Any] = open_table(uri).inspect()
-            return found
+            opened = open_table(uri)
+            return {**opened.inspect(), "metadata_table": inspect_metadata_table(opened)}
 
     def compute(self, function: str, arguments: Mapping[str, Any]) -> Any:
         """A pure function of the format."""

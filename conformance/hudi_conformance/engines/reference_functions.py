@@ -19,6 +19,7 @@ from hudi_reference.layout.partitions import escape, unescape
 from hudi_reference.metadata.keys import bloom_filters_key, column_stats_key, file_group_of, partition_stats_key
 from hudi_reference.metadata.locations import location_of
 from hudi_reference.metadata.secondary import parse_secondary_key, secondary_key
+from hudi_reference.metadata.usable import after
 from hudi_reference.records.buckets import bucket_of
 from hudi_reference.records.keys import composite_key
 from hudi_reference.timeline.active import Timeline, build_timeline, completion_order
@@ -124,6 +125,13 @@ def _positions(bitmap: str) -> list[str]:
     return [str(position) for position in islice(found, MOST_POSITIONS)]
 
 
+def _partitions_after(step: Any, partition: str, partitions: Sequence[str], inflight: Sequence[str]) -> Json:
+    if step not in ("begin", "complete", "drop"):
+        raise EngineError(f"no step {step!r}")
+    ready, building = after(step, partition, partitions, inflight)
+    return {"partitions": ready, "inflight": building}
+
+
 class Function(NamedTuple):
     """What computes a function, and the names of its arguments in the contract, in order."""
 
@@ -158,6 +166,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "history.files-in-range": Function(_files_in_range, ("names", "begin", "end")),
     "history-file-name.parse": Function(_history_file_name, ("name",)),
     "time.format": Function(time_text, ("milliseconds", "zone")),
+    "metadata-partitions.after": Function(_partitions_after, ("step", "partition", "partitions", "inflight")),
     "properties.parse": Function(parse, ("text",)),
     "properties.checksum": Function(table_checksum, ("database", "table")),
     "properties.infer": Function(infer, ("mode", "strategy", "payload", "ordering")),
