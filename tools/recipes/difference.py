@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from tools.recipes.timeline_names import table_property
+
 _DIGITS = re.compile(r"\d{17}")
 
 
@@ -22,7 +24,7 @@ def byte_differences(old: Path, new: Path) -> Iterator[str]:
 
 def shape(table: Path) -> Counter[str]:
     """What a table consists of, without ids, tokens and times: its instants by order, its files by kind and partition."""
-    timeline = table / ".hoodie" / "timeline"
+    timeline = table / ".hoodie" / table_property(table, "hoodie.timeline.path", "timeline")
     names = sorted(f.name for f in timeline.iterdir() if f.is_file()) if timeline.is_dir() else []
     order = {t: n for n, t in enumerate(sorted({name[:17] for name in names if _DIGITS.match(name)}))}
     found = Counter(f"timeline: instant {order.get(name[:17], '?')} {name.partition('.')[2]}" for name in names)

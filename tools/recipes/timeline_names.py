@@ -19,7 +19,7 @@ COMPLETES_AS = {"compaction": "commit", "logcompaction": "deltacommit", "cluster
 
 def timeline_of(table: Path) -> dict[str, Any]:
     """The `timeline` that inspecting `table` shows."""
-    folder = table / ".hoodie" / _property(table, "hoodie.timeline.path", "timeline")
+    folder = table / ".hoodie" / table_property(table, "hoodie.timeline.path", "timeline")
     names = [file.name for file in folder.iterdir() if file.is_file()]
     found = [m.groups() for name in names if (m := _COMPLETED.fullmatch(name))]
     active = [{"requested": r, "completion": c, "action": a, "where": "active"} for r, c, a in found]
@@ -34,7 +34,7 @@ def timeline_of(table: Path) -> dict[str, Any]:
         for (requested, action), state in pending.items()
         if (requested, COMPLETES_AS.get(action, action)) not in done
     ]
-    history = folder / _property(table, "hoodie.timeline.history.path", "history")
+    history = folder / table_property(table, "hoodie.timeline.history.path", "history")
     archived = [entry for entry in _archived(history) if (entry["requested"], entry["action"]) not in done]
     return {
         "completed": sorted([*archived, *active], key=lambda e: (e["requested"], e["action"])),
@@ -42,9 +42,10 @@ def timeline_of(table: Path) -> dict[str, Any]:
     }
 
 
-def _property(table: Path, key: str, default: str) -> str:
+def table_property(table: Path, key: str, default: str) -> str:
     """The value of a table property that needs no unescaping."""
-    lines = (table / ".hoodie" / "hoodie.properties").read_text().splitlines()
+    file = table / ".hoodie" / "hoodie.properties"
+    lines = file.read_text("latin-1").splitlines() if file.is_file() else []
     return next((line.partition("=")[2] for line in lines if line.startswith(f"{key}=")), default)
 
 

@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -13,6 +13,7 @@ import pytest
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client, connect
 from hudi_conformance.contract.errors import Refused
+from hudi_conformance.contract.messages import Service
 from hudi_conformance.engines import find
 from hudi_conformance.suite.programs_of_writes import TYPES, Program, Step, as_arrow, expect_rows, row
 from hudi_conformance.suite.test_writes import folder_of
@@ -34,7 +35,7 @@ STEPS = (
     Step("upsert", (row("a", 4, "z"), row("c", 4, "z", "rio"))),
 )
 #: Services in the order in which they are tried; those that an engine refuses are left out. {0} is the first instant.
-SERVICES: tuple[tuple[str, str | None, Mapping[str, str]], ...] = (
+SERVICES: tuple[tuple[Service, str | None, Mapping[str, str]], ...] = (
     ("savepoint", "{3}", {}),
     ("compaction", None, {"hoodie.compact.inline.max.delta.commits": "1"}),
     ("clustering", None, {}),
@@ -72,7 +73,7 @@ def writes_and_services(engine: Client, uri: str, type: str) -> Iterator[str]:
     yield "nothing"
 
 
-def expected(type: str) -> Sequence[Mapping[str, Any]]:
+def expected(type: str) -> list[dict[str, Any]]:
     """What the model says of the program."""
     model = program(type).model()
     for number, step in enumerate(STEPS):
