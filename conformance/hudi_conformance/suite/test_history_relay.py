@@ -26,7 +26,12 @@ def expect_all(engine: Client, uri: str, before: dict[tuple[str, str], str], cou
 @pytest.mark.requirements("LSM-002", "LSM-003", "LSM-010", "LSM-013", "LSM-015", "LSM-018", "LSM-024", "ARC-002", "RDR-009")
 def test_engines_archive_one_table_in_turn(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
     """One engine archives, another writes on, archives and merges, the first reads all and does the same once more."""
-    uri, count = new_uri(), 0
+    archive_in_turn(writer, reader, new_uri())
+
+
+def archive_in_turn(writer: Client, reader: Client, uri: str) -> None:
+    """Four rounds of writing and archiving by two engines; both see everything after each."""
+    count = 0
     new_table(writer, uri)
     completed: dict[tuple[str, str], str] = {}
     for turn, engine in enumerate((writer, reader, writer, reader)):

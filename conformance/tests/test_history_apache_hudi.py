@@ -1,0 +1,39 @@
+"""The history of the reference as Apache Hudi's own classes load it, and the reverse; each release is a process."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client, connect
+from hudi_conformance.suite.histories import NOT_BY_ITSELF, expected_rows, limits, new_table, write
+from hudi_conformance.suite.programs_of_writes import expect_rows
+from hudi_conformance.suite.test_history_relay import archive_in_turn
+
+pytestmark = [pytest.mark.apache_hudi, pytest.mark.slow]
+
+
+@pytest.fixture
+def reference() -> Iterator[Client]:
+    """The reference in this process."""
+    with connect("reference") as client:
+        yield client
+
+
+@pytest.mark.parametrize("first", ["the reference", "Apache Hudi"])
+def test_reference_and_apache_hudi_archive_in_turn(hudi: Client, reference: Client, tmp_path: Path, first: str) -> None:
+    """Both load what the other archived, instant by instant with both times, write on, archive, and merge the other's files."""
+    one, other = (reference, hudi) if first == "the reference" else (hudi, reference)
+    archive_in_turn(one, other, (tmp_path / "table").as_uri())
+
+
+def test_apache_hudi_reads_the_metadata_of_archived_commits(hudi: Client, reference: Client, tmp_path: Path) -> None:
+    """An incremental query from the beginning goes through the archived commits' metadata, in flushed and in merged files."""
+    uri = (tmp_path / "table").as_uri()
+    new_table(reference, uri)
+    for turn in range(2):
+        write(reference, uri, 8, NOT_BY_ITSELF, 8 * turn)
+        reference.service(uri, "archive", options=limits(4, 2, **{"hoodie.timeline.compaction.batch.size": "2"}))
+    query = Query("incremental", begin="00000000000000000", columns=("id", "city", "ts", "value"))
+    expect_rows(hudi, uri, expected_rows(16), "incremental from the beginning", query)
