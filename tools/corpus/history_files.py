@@ -204,7 +204,7 @@ def by_hand() -> Iterator[FileCase]:
     )  # fmt: skip
 
 
-def listed(*files: tuple[str, Json], **more: Json) -> Json:
+def listed(*files: tuple[str, int | str], **more: Any) -> Json:
     """The JSON of a manifest."""
     return {"files": [{"fileName": name, "fileLen": length} for name, length in files], **more}
 
