@@ -1,6 +1,6 @@
 """How a table merges: mode, strategy id and payload class, each inferred from the others, spec "Table Properties", "Merging".
 
-The tables are those of Apache Hudi for table version 8; 1.0.2 takes `EventTimeAvroPayload` for a custom class (ER-084).
+The tables are those of Apache Hudi for table version 8; 1.0.2 takes `EventTimeAvroPayload` for a custom class (ER-094).
 """
 
 from collections.abc import Mapping

@@ -223,7 +223,7 @@ class Loaded:
 
     @implements("PROP-011", "S3-005")
     def yields_to(self, backup: "Loaded") -> bool:
-        """Whether this file, which may have been cut, holds less than its backup (ER-085).
+        """Whether this file, which may have been cut, holds less than its backup (ER-095).
 
         The checksum does not tell: it covers two names, and its line may be cut off itself. The backup holds the properties
         before the update; they count until the update has come to its end.

@@ -32,7 +32,7 @@ def cases() -> Iterator[VectorCase]:
     yield VectorCase(
         area="properties", name="merging", requirements=["MRG-017", "MRG-018", "MRG-021"], needs=["compute.properties.infer"],
         says="Merge mode, strategy id and payload class follow from each other; contradictions are refused.",
-        function="properties.infer", derived_by=[ENGINES, SECOND], flags=["silent-stale"], errata=["ER-084"],
+        function="properties.infer", derived_by=[ENGINES, SECOND], flags=["silent-stale"], errata=["ER-094"],
         notes={"contradiction": "Guessing either way gives silently wrong rows.", "custom": "A merger of one's own.",
                "nothing": "Nothing given: the ordering field decides."},
         tests=numbered(_merging()), if_it_fails="The strategy id decides, then the payload class, then the mode.",

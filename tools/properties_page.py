@@ -1,0 +1,59 @@
+"""Writes docs/properties.md from the table of properties: `python -m tools.properties_page`."""
+
+from pathlib import Path
+
+from hudi_reference.layout.merging import MERGE_CONFIGURATION, MODE_OF_PAYLOAD, MODE_OF_STRATEGY, PAYLOAD_STRATEGY
+from hudi_reference.layout.property_table import KEY_GENERATORS, PROPERTIES, Property
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "properties.md"
+
+HEAD = """\
+# Properties of a table
+
+Every key of `.hoodie/hoodie.properties`. This page is written by `python -m tools.properties_page`.
+
+The file has the syntax of java.util.Properties. Its checksum is the CRC-32 of `<database>.<table name>` and covers
+nothing else: it tells a cut file, not a changed property. Keys that are not listed here are kept as they are.
+
+| key | default | values | since | in a table of version 8 | meaning |
+|---|---|---|---|---|---|
+"""
+
+
+def page() -> str:
+    """The page's text."""
+    return HEAD + "".join(map(_row, PROPERTIES)) + _merging() + _generators()
+
+
+def _row(one: Property) -> str:
+    default = "**mandatory**" if one.mandatory else f"`{one.default}`" if one.default else one.inferred or "none"
+    values = ", ".join(f"`{value}`" for value in one.values or ()) if len(one.values or ()) < 8 else "see below"
+    since = " ".join(filter(None, (one.since, f"(to {one.deprecated})" if one.deprecated else "")))
+    where = f"not before version {one.version}" if one.version else one.stored
+    older = f" Older name: `{'`, `'.join(one.alternatives)}`." if one.alternatives else ""
+    return f"| `{one.key}` | {default} | {values} | {since} | {where} | {one.meaning}{older} |\n"
+
+
+def _merging() -> str:
+    lines = ["", "## How merging is inferred", "", "| mode | strategy id | payload class |", "|---|---|---|"]
+    lines += [f"| `{mode}` | `{strategy}` | `{payload}` |" for mode, (strategy, payload) in MERGE_CONFIGURATION.items()]
+    lines += [f"| `CUSTOM` | any other; `{PAYLOAD_STRATEGY}` where only a class is given | any other |", ""]
+    lines += [
+        "A known strategy id decides, then the payload class, then the stored mode, then whether there is an ordering field."
+    ]
+    lines += ["What contradicts that is refused. Classes that stand for a mode:", ""]
+    lines += [f"* `{payload}`: `{mode}`" for payload, mode in MODE_OF_PAYLOAD.items()]
+    lines += ["", f"Strategies that stand for a mode: {', '.join(f'`{one}`' for one in MODE_OF_STRATEGY)}.", ""]
+    return "\n".join(lines)
+
+
+def _generators() -> str:
+    lines = ["", "## Key generator types", "", "| type | class |", "|---|---|"]
+    lines += [
+        f"| `{kind}` | {f'`{name}`' if name else 'the class stored beside it'} |" for kind, name in KEY_GENERATORS.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
