@@ -222,7 +222,7 @@ ABOUT = (
     add(".hoodie/.bucket_index/consistent_hashing_metadata/readme", "nothing\n"),
     add(".hoodie/archived/.commits_.archive.1_1-0-1", b"an archive of older tables"),
     add(".hoodie/20200101000000000.commit", "{}"),
-    add(".hoodie/timeline/.{1}.inflight.crc", b"crc\x00"),
+    add(".hoodie/timeline/.{1}.inflight.swp", b"b0VIM\x00"),
     add(".hoodie/timeline/20200101000000000_20200101000000001.commit.0a1b2c3d-0000-4000-8000-000000000000"),
     add(".hoodie/timeline/history/20200101000000000_20200101000000001_0.parquet", b"PAR1"),
     add(".hoodie/timeline/history/_version_.tmp", "9"),
