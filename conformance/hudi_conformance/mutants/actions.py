@@ -91,7 +91,7 @@ def a_state_of_its_own(bug: Bug) -> None:
     bug.edit(
         Transitions.start,
         "return self._create(inflight, content)",
-        "self.storage.put(f'{self.path(inflight)}.started', b'')\n        return self._create(inflight, content)",
+        "return self.storage.put(f'{self.path(inflight)}.started', b'') or self._create(inflight, content)",
     )
 
 
@@ -162,7 +162,7 @@ def files_before_the_inflight_state(bug: Bug) -> None:
 @planted(breaks="TL-050")
 def an_inflight_action_is_not_started_again(bug: Bug) -> None:
     """Refuses to go on with an action that somebody has begun."""
-    bug.edit(Transitions.start, "_check_move(instant.action, State.INFLIGHT, State.INFLIGHT)", "raise _elsewhere(instant)")
+    bug.edit(Transitions.start, '_check_move(instant.action, "start again", State.INFLIGHT)', "raise _elsewhere(instant)")
 
 
 @planted(breaks="TL-051")

@@ -44,7 +44,7 @@ class Transitions:
     @implements("TL-001", "TL-026", "TL-034", "TL-048")
     def request(self, action: str, content: bytes = b"", requested: str | None = None) -> Instant:
         """A new action, with its plan. It gets a new time, unless the caller says `requested`."""
-        _check_move(action, None, State.REQUESTED)
+        _check_move(action, "request", None)
         check_migrated(self.storage, self.properties)
         if requested is not None:
             return self._create(Instant(requested, action, State.REQUESTED), content)
@@ -62,11 +62,12 @@ class Transitions:
         """
         inflight = replace(instant, state=State.INFLIGHT)
         if instant.state is State.INFLIGHT:
-            _check_move(instant.action, State.INFLIGHT, State.INFLIGHT)
+            _check_move(instant.action, "start again", State.INFLIGHT)
             self._check_exists(inflight)
             return inflight
-        before = State.REQUESTED if ACTIONS[instant.action].has_requested else None
-        _check_move(instant.action, before, State.INFLIGHT)
+        begins = instant.state is State.REQUESTED and not ACTIONS[instant.action].has_requested
+        before = None if begins else instant.state
+        _check_move(instant.action, "begin" if before is None else "start", before)
         if before is not None:
             self._check_exists(instant)
         else:
@@ -79,7 +80,7 @@ class Transitions:
 
         `check` looks at the timeline before that, under the same lock, and raises what speaks against it.
         """
-        _check_move(instant.action, instant.state, State.COMPLETED)
+        _check_move(instant.action, "complete", instant.state)
         owner = new_owner(f"complete {instant.action} {instant.requested}")
         with held(self.times.lock, owner):
             timeline = load_timeline(self.storage, self.properties)
@@ -94,7 +95,7 @@ class Transitions:
     def revert(self, instant: Instant) -> Instant:
         """Back from inflight to requested, for services whose plan can be carried out again later."""
         requested = replace(instant, state=State.REQUESTED)
-        _check_move(instant.action, instant.state, State.REQUESTED)
+        _check_move(instant.action, "revert", instant.state)
         self._check_exists(requested)
         self.storage.delete(self.path(instant))
         return requested
@@ -105,7 +106,7 @@ class Transitions:
 
         Files of earlier states that are no longer there are created, empty, so that the action stays known.
         """
-        _check_move(instant.action, instant.state, State.INFLIGHT)
+        _check_move(instant.action, "withdraw", instant.state)
         self._check_exists(instant)
         files = self._files(instant)
         action = next((found.action for found in files if found.state is not State.COMPLETED), instant.action)
@@ -120,7 +121,7 @@ class Transitions:
 
     def remove(self, instant: Instant) -> None:
         """Take a pending action off the timeline: its inflight file, then its requested one."""
-        _check_move(instant.action, instant.state, None)
+        _check_move(instant.action, "remove", instant.state)
         states = [state for state in ACTIONS[instant.action].contents if state is not State.COMPLETED]
         for state in reversed(states):
             self.storage.delete(self.path(replace(instant, state=state)))
@@ -159,22 +160,16 @@ class Transitions:
 
 
 @implements("TL-025", "TL-051", "TL-052")
-def _check_move(action: str, start: State | None, end: State | None) -> None:
-    """The table of states has a step from `start` to `end` for this action."""
+def _check_move(action: str, named: str, start: State | None) -> None:
+    """The table of states has this step for the action, and it begins in the state `start`."""
     if action not in ACTIONS or ACTIONS[action].elsewhere:
         raise UnsupportedTableFeature("an action that is not carried out here", rule="TL-025", found=action)
-    moves = moves_of(ACTIONS[action])
-    if not any((move.start, move.end) == (start, end) for move in moves):
-        ways = [_name(move.end) for move in moves if move.start is start]
+    steps = [move.named for move in moves_of(ACTIONS[action]) if move.start is start]
+    if named not in steps:
         raise IllegalTransition(
-            "no such step", rule="TL-052" if start is State.COMPLETED else "TL-051",
-            expected=f"from {_name(start)} to {' or '.join(ways) or 'nowhere'}",
-            found=f"{action}: {_name(start)} to {_name(end)}",
+            "no such step", rule="TL-052" if start is State.COMPLETED else "TL-051", found=f"{named} of a {action}",
+            expected=f"from {'nothing' if start is None else start.name}: {' or '.join(steps) or 'no step'}",
         )  # fmt: skip
-
-
-def _name(state: State | None) -> str:
-    return "none" if state is None else state.name
 
 
 def _elsewhere(instant: Instant) -> WriteConflict:
