@@ -76,8 +76,6 @@ def show(figures: dict[str, Any]) -> None:
             ", ".join(f"{peer} {ratios[peer]:.2f} <= {goal}" for peer, goal in goals.items()),
         )
     console.print(shown)
-    if "large" in figures:
-        console.print_json(json.dumps(figures["large"]))
 
 
 def main(
@@ -88,9 +86,10 @@ def main(
     """Make the tables, compare the answers, measure, print ratios."""
     with tempfile.TemporaryDirectory(prefix="hudi-bench-") as name:
         figures = measure(Path(name), rounds)
+        show(figures)
         if large:
             figures["large"] = measure_large(Path(name), large, rounds)
-    show(figures)
+            console.print_json(json.dumps(figures["large"]))
     if output is not None:
         output.write_text(json.dumps(figures, indent=2) + "\n")
 
