@@ -101,7 +101,7 @@ class TimeGenerator:
 
     def _read_later_than(self, latest: str) -> str:
         """The clock's time; waits while that is not later than `latest`."""
-        waited = 0
+        waited, step = 0, 1
         while (time := format_time(self.clock.now(), self.zone)) <= latest:
             if waited >= self.patience:
                 raise ClockBehindTimeline(
@@ -109,14 +109,15 @@ class TimeGenerator:
                     found=time, cure="set the clock, or the zone that the table's times are in; an hour that the zone "
                     "repeats passes by itself",
                 )  # fmt: skip
-            self.clock.sleep(_STEP)
-            waited += _STEP
+            self.clock.sleep(step)
+            waited, step = waited + step, min(2 * step, _LONGEST_STEP)
         return time
 
 
 #: Clocks show whole milliseconds: this much more, and the next reading is later and not equal.
 _RESOLUTION = 1
-_STEP = 1
+#: A wait begins with steps of a millisecond, which double up to this.
+_LONGEST_STEP = 500
 
 
 @implements("TT-004")

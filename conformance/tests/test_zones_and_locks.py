@@ -1,0 +1,88 @@
+"""Times of a writer whose zone repeats an hour, and the lock under which they are drawn."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from hudi_reference.clock import ManualClock, SystemClock
+from hudi_reference.errors import ClockBehindTimeline, LockNotHeld, LockNotObtained
+from hudi_reference.locks import InProcessLock, held, lock_of
+from hudi_reference.storage import LocalStorage, MemoryStorage
+from hudi_reference.timeline.counter import FIRST, SharedCounter
+from hudi_reference.timeline.generator import TimeGenerator
+
+#: 2025-10-26T00:59:59Z in Berlin is 02:59:59, summer time; a second later it is two o'clock again.
+BEFORE_THE_REPEATED_HOUR = 1761440399000
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+def test_times_do_not_go_back_in_an_hour_that_comes_twice() -> None:
+    """TT-002: where the zone shows an hour once more, the writer waits until it is over, if it may wait so long."""
+    clock = ManualClock(BEFORE_THE_REPEATED_HOUR, step=0)
+    generator = TimeGenerator(clock, InProcessLock(), BERLIN, skew=1, patience=3_700_000)
+    times = [generator.requested()]
+    clock.time += 1000
+    times += [generator.requested() for _ in range(3)]
+    assert times == sorted(set(times))
+    assert times[0] == "20251026025959000"
+    assert clock.time >= BEFORE_THE_REPEATED_HOUR + 3_600_000
+
+
+def test_waiting_for_an_hour_has_an_end() -> None:
+    """TT-009: nobody waits an hour without a word; the error says what is expected, and that the hour passes."""
+    clock = ManualClock(BEFORE_THE_REPEATED_HOUR, step=0)
+    generator = TimeGenerator(clock, InProcessLock(), BERLIN, skew=1)
+    generator.requested()
+    clock.time += 1000
+    with pytest.raises(ClockBehindTimeline, match="an hour that the zone repeats passes by itself"):
+        generator.requested()
+
+
+def test_a_lock_lets_one_owner_in() -> None:
+    """TT-007: another owner waits and gives up after a while, the owner itself comes in again, nobody else gives it up."""
+    lock = InProcessLock(patience=0.01)
+    with held(lock, "a"), held(lock, "a"):
+        with pytest.raises(LockNotObtained):
+            lock.acquire("b")
+        with pytest.raises(LockNotHeld):
+            lock.release("b")
+    with held(lock, "b"):
+        pass
+
+
+def test_one_folder_has_one_lock(tmp_path: Path) -> None:
+    """TT-007: whoever opens a table in this process, under whatever storage object, finds the same lock."""
+    one, other = LocalStorage(tmp_path), LocalStorage(tmp_path)
+    lock = lock_of(one)
+    assert lock_of(other) is lock
+    assert lock_of(LocalStorage(tmp_path / "else")) is not lock
+    assert lock_of(MemoryStorage()) is not lock
+
+
+def test_threads_draw_times_that_grow_in_the_order_of_the_lock() -> None:
+    """TT-003: threads with generators of their own never draw one time twice, and files created under it are in order."""
+    lock = InProcessLock()
+    published: list[str] = []
+
+    def draw(_: int) -> None:
+        generator = TimeGenerator(SystemClock(), lock, skew=1)
+        for _ in range(5):
+            with generator.drawn() as time:
+                published.append(time)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(draw, range(4)))
+    assert len(published) == 20
+    assert published == sorted(set(published))
+
+
+def test_a_counter_serves_a_timeline_that_is_ahead() -> None:
+    """TT-006: times of the shared counter are later than what the table knows; several services on one storage share it."""
+    storage, lock = MemoryStorage(), InProcessLock()
+    one, other = SharedCounter(storage, lock), SharedCounter(storage, lock)
+    times = [one.requested(), other.requested(), one.requested(str(FIRST + 100)), other.requested()]
+    with one.drawn("") as time:
+        times.append(time)
+    assert times == [str(FIRST + n) for n in (0, 1, 101, 102, 103)]
