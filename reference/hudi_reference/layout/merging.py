@@ -91,7 +91,7 @@ def merge_configuration_of(entries: Mapping[str, str], *, is_ordered: bool, vers
 def _mode(text: str) -> MergeMode:
     for mode in (*MERGE_CONFIGURATION, "CUSTOM"):
         if text == mode:
-            return mode  # type: ignore[return-value]
+            return mode
     raise InvalidProperty("unknown merge mode", rule="MRG-016", found=text)
 
 
