@@ -336,3 +336,20 @@ def test_the_guide_shows_what_the_command_prints(file: Path, options: list[str])
     guide = (fixtures_root().parent / "docs" / "inspect.md").read_text(encoding="utf-8")
     shown = log_of(file.name) if file.is_dir() else file
     assert call(shown, *options).stdout.rstrip() in guide
+
+
+@pytest.mark.parametrize(
+    ("case", "words", "code"),
+    [
+        ("clean.completed", ("clean · COMPLETED", "HoodieCleanMetadata", "successDeleteFiles", "took"), 0),
+        ("savepoint.inflight", ("savepoint · INFLIGHT", "empty, as it may be"), 0),
+        ("clean.requested.empty", ("MalformedMetadata", "the file is empty", "TL-002", "refuse the file"), 1),
+    ],
+)
+def test_the_file_of_an_action_is_shown(case: str, words: tuple[str, ...], code: int) -> None:
+    """Action, state, times and record; of a file that no reader may accept the rule, and exit code 1."""
+    (path,) = (fixtures_root() / "actions" / case / "bytes").iterdir()
+    done = CliRunner().invoke(app, ["inspect", str(path)])
+    assert done.exit_code == code
+    for word in words:
+        assert word in done.output

@@ -7,7 +7,7 @@ from hudi_conformance.mutants.planting import Bug, planted
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.services import acting, clean
 from hudi_reference.storage import Storage
-from hudi_reference.table import commit, table
+from hudi_reference.table import commit, table, versions
 from hudi_reference.table.commit import Commit
 from hudi_reference.timeline import active, instant, metadata, states
 from hudi_reference.timeline.active import Timeline
@@ -24,7 +24,7 @@ def holds(bug: Bug, action: str, state: State, content: Content) -> None:
 
 def stands_for(bug: Bug, extension: str, action: str) -> None:
     """Let the ending of a file's name stand for another action."""
-    known: Mapping[str, tuple[str, State]] = instant.EXTENSIONS
+    known: Mapping[str, tuple[str, State]] = states.EXTENSIONS
     bug.set(instant, "EXTENSIONS", {**known, extension: (action, known[extension][1])})
 
 
@@ -181,7 +181,7 @@ def order_by_begin_times(bug: Bug) -> None:
 def the_timeline_is_kept(bug: Bug) -> None:
     """Looks at the active timeline of a table once in the life of a process."""
     kept: dict[str, Timeline] = {}
-    look = table.timeline_of
+    look = versions.timeline_of
 
     def remembered(storage: Storage, properties: TableProperties, known: Timeline | None = None) -> Timeline:
         timeline = look(storage, properties, known)

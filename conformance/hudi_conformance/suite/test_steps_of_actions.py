@@ -66,7 +66,7 @@ def test_whatever_is_done_to_a_table_is_an_instant(engine: Client, new_uri: Call
         "insert": lambda: engine.write(uri, "insert", as_arrow(INSERT.rows)),
         "upsert": lambda: engine.write(uri, "upsert", next(upsert)),
         "upsert again": lambda: engine.write(uri, "upsert", next(upsert)),
-        "delete": lambda: engine.write(uri, "delete", as_arrow([row("b", 9, None)]).select(["id", "city"])),
+        "delete": lambda: engine.write(uri, "delete", as_arrow([row("b", 9, "")]).select(["id", "city"])),
         "clean": lambda: engine.service(uri, "clean", options=keep_commits(1)),
         "upsert a third time": lambda: engine.write(uri, "upsert", next(upsert)),
         "rollback": lambda: engine.service(uri, "rollback", instant=max(begin_times(uri))),
@@ -206,7 +206,7 @@ def test_a_file_of_the_timeline_is_there_whole_or_not_at_all(engine: Client, typ
         pytest.skip("the engine's requests to storage cannot be stopped from here")
     storage, clock, ids = MemoryStorage(), ManualClock(1_790_000_000_000), SeededIds(0)
     spec = Program(type, "COMMIT_TIME_ORDERING", True).spec()  # type: ignore[arg-type]
-    create_table("memory:///steps", name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, table_type=type,
+    create_table("memory:///steps", name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, table_type=spec.type,
                  partition=spec.partition, storage=storage, clock=clock, ids=ids)  # fmt: skip
     table = open_table("memory:///steps", storage=storage, clock=clock, ids=ids)
     for number in range(3):
