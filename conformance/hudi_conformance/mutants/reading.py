@@ -117,10 +117,9 @@ def only_replaced_when_nothing_else_is_written(bug: Bug) -> None:
 def instants_are_calendar_times(bug: Bug) -> None:
     """Ignores instants that are no times of the calendar."""
     bug.edit(
-        instant.parse_instant_name,
-        'requested, completion = match["requested"], match["completion"]\n',
-        'requested, completion = match["requested"], match["completion"]\n'
-        "    if requested[12:14] > '59' or requested[10:12] > '59':\n        return None\n",
+        instant.instant_name_parts,
+        "    action, state = known\n",
+        "    if requested[12:14] > '59' or requested[10:12] > '59':\n        return None\n    action, state = known\n",
     )
 
 
