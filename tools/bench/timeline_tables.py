@@ -51,7 +51,9 @@ def archived(folder: Path, count: int) -> Path:
     """A table whose so many commits are in the history, in files as merging leaves them: few large ones, then smaller ones."""
     create_table(str(folder), name="bench", schema=SCHEMA, record_key=("id",))
     storage, files = LocalStorage(folder), []
-    rest = [ArchivedAction(instant, content(instant)) for instant in instants(count)]
+    first = next(instants(1))
+    pattern, time = content(first), first.requested.encode()  # times are of one length, so they can be replaced
+    rest = [ArchivedAction(instant, pattern.replace(time, instant.requested.encode())) for instant in instants(count)]
     for level, size in _shape(count):
         part, rest = rest[:size], rest[size:]
         times = part[0].instant.requested, part[-1].instant.requested
