@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -58,7 +59,7 @@ def test_a_query_sees_the_table_before_a_write_or_after_it(engine: Client, new_u
         uri = new_uri()
         written(engine, uri, INSERT, type=type)
         before = rows(open_table(uri))
-        storage = Interrupted(storage_of(uri), turn, lambda uri=uri: engine.write(uri, "upsert", as_arrow(UPDATE.rows)))
+        storage = Interrupted(storage_of(uri), turn, partial(engine.write, uri, "upsert", as_arrow(UPDATE.rows)))
         found = rows(replace(open_table(uri, storage=storage), parallelism=1))
         if storage.asked < turn:
             break

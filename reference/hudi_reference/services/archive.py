@@ -120,7 +120,7 @@ def _plan(situation: Situation, clock: Clock) -> ArchivePlan:
 
 
 def _goes_along(instant: Instant) -> bool:
-    """Whether an action goes with the writes after it: cleans and rollbacks. A savepoint still protects and stays, and so on."""
+    """Whether an action goes with the writes after it: cleans and rollbacks. A savepoint stays: it still protects."""
     action = ACTIONS[instant.action]
     return action.archived and not action.writes
 

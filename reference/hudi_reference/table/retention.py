@@ -1,5 +1,8 @@
 """How far back a table can be read: as far as cleans have retained, and to savepoints, spec "Table Management > Cleaning"."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from hudi_reference.errors import InvalidQuery
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.requirement import implements
@@ -38,5 +41,5 @@ def _first_retained(storage: Storage, properties: TableProperties, timeline: Tim
 def _earliest_to_retain(storage: Storage, properties: TableProperties, clean: Instant) -> str:
     """What the completed clean says; "" where its policy knows no such instant."""
     path = f"{properties.timeline_folder}/{clean.file_name}"
-    record = read_action(storage.get(path), path, clean) or {}
+    record: Mapping[str, Any] = read_action(storage.get(path), path, clean) or {}
     return str(record.get("earliestCommitToRetain") or "")

@@ -12,8 +12,8 @@ from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.files.missing import missing
 from hudi_reference.files.positions import places_in
-from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.merging import MergeMode
+from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply
 from hudi_reference.records.keys import record_keys
 from hudi_reference.requirement import implements

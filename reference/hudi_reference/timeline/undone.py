@@ -1,5 +1,8 @@
 """Whether somebody is about to undo a write, spec "Timeline > Actions": its writer must not complete it then."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from hudi_reference.errors import WriteConflict
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.requirement import implements
@@ -38,6 +41,6 @@ def check_not_undone(storage: Storage, properties: TableProperties, timeline: Ti
 def _target_of(storage: Storage, properties: TableProperties, pending: Instant) -> str | None:
     plan = Instant(pending.requested, "rollback", State.REQUESTED)
     path = f"{properties.timeline_folder}/{plan.file_name}"
-    record = read_action(storage.get(path), path, plan) or {}
+    record: Mapping[str, Any] = read_action(storage.get(path), path, plan) or {}
     target: str | None = (record.get("instantToRollback") or {}).get("commitTime")
     return target
