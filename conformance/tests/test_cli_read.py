@@ -64,9 +64,9 @@ ARROW = pa.schema(
 )  # fmt: skip
 
 
-def call(*arguments: object) -> Result:
+def call(*arguments: object, env: dict[str, str] | None = None) -> Result:
     """The command, called in this process."""
-    return CliRunner().invoke(app, list(map(str, arguments)))
+    return CliRunner(env=env).invoke(app, list(map(str, arguments)))
 
 
 def lines(found: Result) -> list[Any]:
@@ -164,7 +164,7 @@ def test_no_table_is_an_error_with_a_cure(tmp_path: Path):
 
 def test_inspect_shows_timeline_and_slices(table: Path):
     """For people: what the table says of itself, its instants, and each slice with its files in order."""
-    text = call("inspect", table).stdout
+    text = call("inspect", table, env={"COLUMNS": "160"}).stdout
     shown = json.loads(call("inspect", table, "--json").stdout)
     ((group, content),) = shown["file_groups"][""].items()
     assert text.index("MERGE_ON_READ") < text.index("timeline") < text.index("deltacommit") < text.index(group)

@@ -70,7 +70,7 @@ def cases() -> Iterator[FileCase]:
 
 
 def _file(name: str, says: str, content: bytes, inspect: dict[str, object], rules: list[str]) -> FileCase:
-    return FileCase(area="properties", name=name, requirements=rules, needs=NEEDS, says=says, if_it_fails=CURE, file=NAME,
+    return FileCase(area="properties", name=name, requirements=rules, needs=NEEDS, flags=["silent-stale"], says=says, if_it_fails=CURE, file=NAME,
                     content=content, verdict="valid", inspect=inspect)  # fmt: skip
 
 
@@ -147,7 +147,7 @@ def _of_hudi(version: str, which: str, entries: dict[str, str], rules: list[str]
         area="properties", name=f"of-hudi-{version.replace('.', '-')}", requirements=rules, needs=NEEDS, file=NAME,
         content=None,
         says=f"The properties that Apache Hudi {version} stores for a table {which}.", if_it_fails=CURE, verdict="valid",
-        producer={"engine": "apache-hudi", "version": version}, inspect=inspection(entries, "valid"), derived_by=["hand"],
+        producer={"engine": "apache-hudi", "version": version}, flags=["silent-stale"], inspect=inspection(entries, "valid"), derived_by=["hand"],
     )  # fmt: skip
 
 
@@ -203,6 +203,7 @@ def _refused() -> Iterator[FileCase]:
     ):
         yield FileCase(
             area="properties", name=f"broken.{name}", requirements=["PROP-011"], needs=NEEDS, file=NAME, verdict="must-refuse",
+            flags=["wrong-rows"],
             says=f"A file is refused where four hexadecimal digits must follow and there is {says}.",
             if_it_fails="The reader drops the escape, and with it a part of a value.",
             error="an escape without its four digits",

@@ -37,7 +37,7 @@ def replaced_groups_are_gone_for_every_time(bug: Bug) -> None:
 @planted(breaks="TYP-008")
 def time_travel_stays_at_home(bug: Bug) -> None:
     """Answers a query as of an instant with the latest rows."""
-    bug.edit(Table.view, "_as_of(self.timeline, as_of)", "self.timeline")
+    bug.edit(Table.view, "timeline = _as_of(timeline, as_of)", "pass")
 
 
 @planted(breaks=("RDR-012", "TYP-008"))
@@ -77,7 +77,7 @@ def read_optimized_merges_logs(bug: Bug) -> None:
 @planted(breaks="TYP-006")
 def logs_are_ignored(bug: Bug) -> None:
     """Answers a snapshot query from base files alone."""
-    bug.edit(SliceReader.read, "if not logs or not found.log_files:", "if True:")
+    bug.edit(SliceReader._rows, "if not logs or not found.log_files:", "if True:")
 
 
 @planted(breaks="MRG-015")

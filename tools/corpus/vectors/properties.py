@@ -25,7 +25,7 @@ def cases() -> Iterator[VectorCase]:
     yield VectorCase(
         area="properties", name="checksum", requirements=["PROP-011"], needs=["compute.properties.checksum"],
         says="The checksum is the CRC-32 of '<database>.<table>' in UTF-8, as a decimal number.",
-        function="properties.checksum", derived_by=[ENGINES, SECOND], errata=["ER-020"],
+        function="properties.checksum", derived_by=[ENGINES, SECOND], flags=["refused-table"], errata=["ER-020"],
         notes={"no-database": "The dot stays.", "dots": "Names with dots of their own.", "unicode": "Bytes of UTF-8."},
         tests=numbered(_checksums()), if_it_fails="zlib's CRC-32, unsigned; an absent database is an empty text.",
     )  # fmt: skip
@@ -40,7 +40,7 @@ def cases() -> Iterator[VectorCase]:
     yield VectorCase(
         area="times", name="in-zones", requirements=["TT-005", "TT-001"], needs=["compute.time.format"],
         says="A moment is written as yyyyMMddHHmmssSSS in the zone of the table's timeline.", function="time.format",
-        derived_by=["the rules of each zone, by hand"],
+        flags=["wrong-time"], derived_by=["the rules of each zone, by hand"],
         notes={"repeated-hour": "The same hour is there twice: later times are not larger.",
                "skipped-hour": "An hour is not there.",
                "before-the-epoch": "Negative milliseconds."},
