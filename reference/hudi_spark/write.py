@@ -8,9 +8,9 @@ A write that fails once it has begun stays inflight and invisible, as that of a 
 """
 
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import pyarrow as pa
@@ -35,30 +35,33 @@ from hudi_spark.errors import errors_of_executors
 from hudi_spark.read import open_shared
 from hudi_spark.tasks import GROUP, POSITION, STATS, Batches, FilesTask, IndexTask, KeysTask, frame_of
 
+#: Settings of the writer by Hudi's names.
+Options = Mapping[str, str] | None
 
-def bulk_insert(df: DataFrame, uri: str) -> str:
+
+def bulk_insert(df: DataFrame, uri: str, *, options: Options = None) -> str:
     """Append rows to new base files, at least one for each task and partition; the requested time of the instant."""
-    return _Write.of(df, uri, "BULK_INSERT").append()
+    return _Write.of(df, uri, "BULK_INSERT", options).append()
 
 
-def insert(df: DataFrame, uri: str) -> str:
+def insert(df: DataFrame, uri: str, *, options: Options = None) -> str:
     """Append rows without looking their keys up; duplicates stay. The requested time of the instant."""
-    return _Write.of(df, uri, "INSERT").append()
+    return _Write.of(df, uri, "INSERT", options).append()
 
 
-def upsert(df: DataFrame, uri: str, *, new_groups: int = 1) -> str:
+def upsert(df: DataFrame, uri: str, *, new_groups: int = 1, options: Options = None) -> str:
     """Merge rows into the table; the requested time of the instant.
 
     Known keys are changed by the merge mode, new keys are inserts, flagged rows are deletes. Of several rows with one key the
     merge mode decides, later rows of the DataFrame counting as newer. New keys of a partition go to `new_groups` new file
     groups. The rows of one file group, and the group's newest slice, fit into the memory of a task.
     """
-    return _Write.of(df, uri, "UPSERT").change(new_groups)
+    return _Write.of(df, uri, "UPSERT", options).change(new_groups)
 
 
-def delete(keys: DataFrame, uri: str) -> str:
+def delete(keys: DataFrame, uri: str, *, options: Options = None) -> str:
     """Remove records by key and partition columns, whatever their ordering value; the requested time of the instant."""
-    return _Write.of(keys, uri, "DELETE").change(new_groups=1)
+    return _Write.of(keys, uri, "DELETE", options).change(new_groups=1)
 
 
 @dataclass(frozen=True)
@@ -71,9 +74,9 @@ class _Write:
     operation: str
 
     @classmethod
-    def of(cls, df: DataFrame, uri: str, operation: str) -> "_Write":
+    def of(cls, df: DataFrame, uri: str, operation: str, options: Options) -> "_Write":
         """A write of `df` to the table at `uri`. Raises what the reference raises for rows and tables that do not fit."""
-        table = open_shared(uri)
+        table = replace(open_shared(uri), options=dict(options or {}))
         check_writable(table.properties)
         _check_no_speculation(df)
         write = cls(df, table, table.view(), operation)

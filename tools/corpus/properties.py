@@ -70,7 +70,8 @@ def cases() -> Iterator[FileCase]:
 
 
 def _file(name: str, says: str, content: bytes, inspect: dict[str, object], rules: list[str]) -> FileCase:
-    return FileCase(area="properties", name=name, requirements=rules, needs=NEEDS, flags=["silent-stale"], says=says, if_it_fails=CURE, file=NAME,
+    return FileCase(area="properties", name=name, requirements=rules, needs=NEEDS, flags=["silent-stale"], says=says,
+                    if_it_fails=CURE, file=NAME,
                     content=content, verdict="valid", inspect=inspect)  # fmt: skip
 
 
@@ -147,7 +148,8 @@ def _of_hudi(version: str, which: str, entries: dict[str, str], rules: list[str]
         area="properties", name=f"of-hudi-{version.replace('.', '-')}", requirements=rules, needs=NEEDS, file=NAME,
         content=None,
         says=f"The properties that Apache Hudi {version} stores for a table {which}.", if_it_fails=CURE, verdict="valid",
-        producer={"engine": "apache-hudi", "version": version}, flags=["silent-stale"], inspect=inspection(entries, "valid"), derived_by=["hand"],
+        producer={"engine": "apache-hudi", "version": version}, flags=["silent-stale"],
+        inspect=inspection(entries, "valid"), derived_by=["hand"],
     )  # fmt: skip
 
 

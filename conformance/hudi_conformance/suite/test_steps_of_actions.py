@@ -179,7 +179,7 @@ def test_files_come_after_the_inflight_file(engine: Client, new_uri: Callable[[]
         assert max(data) <= completed.stat().st_mtime_ns
 
 
-@pytest.mark.needs(*WRITES)
+@pytest.mark.needs("read.snapshot", "read.projection", writer=WRITES)
 @pytest.mark.requirements("TL-055")
 def test_what_others_commit_is_seen_at_once(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
     """A reader that has read the table sees each later commit of somebody else in its next read."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
 from threading import RLock
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -69,6 +69,14 @@ class History:
         self._manifest: Manifest | None = None
         self._read: dict[LevelFile, _Level] = {} if known is None else dict(known._read)
         self._lock = RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the lock: a copy in another process has threads of its own."""
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """What was read comes along."""
+        self.__dict__.update(state, _lock=RLock())
 
     @property
     def manifest(self) -> Manifest:
