@@ -8,7 +8,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_pages_are_those_of_the_tables() -> None:
-    """docs/timeline.md is what the table of states says: whoever changes the table writes the page again."""
+    """docs/timeline.md is what the table of states says, docs/properties.md what that of properties says (PROP-001).
+
+    Whoever changes a table writes the page again.
+    """
     done = subprocess.run(
         [sys.executable, "-m", "tools.pages", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
     )

@@ -8,10 +8,11 @@ import argparse
 import sys
 from pathlib import Path
 
+from tools.pages.properties import properties_page
 from tools.pages.timeline import timeline_page
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = {"timeline.md": timeline_page}
+PAGES = {"properties.md": properties_page, "timeline.md": timeline_page}
 
 
 def main() -> int:

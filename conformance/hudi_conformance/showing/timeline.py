@@ -13,9 +13,8 @@ from hudi_conformance.showing.deeds import deed
 from hudi_conformance.showing.page import DIM, WARNING, WRONG, counted, readable_instant
 from hudi_reference import Table
 from hudi_reference.errors import HudiError
-from hudi_reference.timeline.actions import read_action
+from hudi_reference.timeline.actions import load_action
 from hudi_reference.timeline.archived import metadata_of
-from hudi_reference.timeline.avro_container import Record
 from hudi_reference.timeline.history import ArchivedAction
 from hudi_reference.timeline.instant import Instant
 from hudi_reference.timeline.states import State
@@ -88,20 +87,15 @@ def _of_file(table: Table, instant: Instant) -> Line:
     """An action of the active timeline with what its files say: of a pending one that is the plan, where there is one."""
     line = Line(instant)
     try:
-        record = _record(table, instant)
+        record = load_action(table.storage, table.properties, instant)
         if record is None and instant.state is State.INFLIGHT:
             instant = replace(instant, state=State.REQUESTED)
-            record = _record(table, instant)
+            record = load_action(table.storage, table.properties, instant)
     except FileNotFoundError:
         return line
     except HudiError as error:
         return replace(line, told=error.message, wrong=True)
     return replace(line, told=deed(instant.action, instant.state, record))
-
-
-def _record(table: Table, instant: Instant) -> Record | None:
-    path = f"{table.properties.timeline_folder}/{instant.file_name}"
-    return read_action(table.storage.get(path), path, instant)
 
 
 def _of_history(line: Line, said: Mapping[tuple[str, str], ArchivedAction]) -> Line:

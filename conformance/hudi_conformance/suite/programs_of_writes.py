@@ -8,6 +8,7 @@ from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
+import pytest
 from hypothesis import strategies as st
 
 from hudi_conformance.contract import Query, TableSpec
@@ -15,6 +16,15 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.messages import Operation
 from hudi_conformance.model import Model
 from hudi_conformance.rows import canonical, differences
+
+#: A test of both types of table, each on engines that have it.
+BOTH_TYPES = pytest.mark.parametrize(
+    "type",
+    [
+        pytest.param("COPY_ON_WRITE", marks=pytest.mark.needs("copy-on-write")),
+        pytest.param("MERGE_ON_READ", marks=pytest.mark.needs("merge-on-read")),
+    ],
+)
 
 SCHEMA: Mapping[str, Any] = {
     "type": "record",

@@ -10,7 +10,6 @@ from typing import Any
 
 import fastavro
 import pyarrow as pa
-import pytest
 
 from hudi_conformance.cases import fixtures_root
 from hudi_conformance.contract import Query
@@ -22,13 +21,6 @@ from hudi_conformance.suite.test_writes_and_their_metadata import data_files
 Json = dict[str, Any]
 
 WRITES = ("create", "write.insert", "write.upsert", "partition.plain", "read.snapshot", "read.projection")
-BOTH = pytest.mark.parametrize(
-    "type",
-    [
-        pytest.param("COPY_ON_WRITE", marks=pytest.mark.needs("copy-on-write")),
-        pytest.param("MERGE_ON_READ", marks=pytest.mark.needs("merge-on-read")),
-    ],
-)
 COMMITS: Mapping[str, str] = {"hoodie.clean.policy": "KEEP_LATEST_COMMITS"}
 VERSIONS: Mapping[str, str] = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS"}
 

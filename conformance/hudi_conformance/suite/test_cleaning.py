@@ -7,9 +7,8 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
-from hudi_conformance.suite.programs_of_writes import TYPES, as_arrow, row
+from hudi_conformance.suite.programs_of_writes import BOTH_TYPES, TYPES, as_arrow, row
 from hudi_conformance.suite.tables_under_services import (
-    BOTH,
     WRITES,
     as_of,
     deleted_by,
@@ -99,7 +98,7 @@ def test_policies_keep_different_files(engine: Client, new_uri: Callable[[], str
 
 
 @pytest.mark.needs(*WRITES, "service.clean")
-@BOTH
+@BOTH_TYPES
 @pytest.mark.requirements("CLN-001", "TL-013")
 def test_nothing_to_delete_leaves_no_instant(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """A clean that finds nothing, but what a snapshot reads, changes neither files nor timeline."""

@@ -13,9 +13,9 @@ import pytest
 from pyroaring import BitMap64
 
 from hudi_conformance.contract.client import Client, connect
-from hudi_conformance.suite.programs_of_writes import Program, Row, Step, as_arrow, expect_rows, row
+from hudi_conformance.suite.programs_of_writes import BOTH_TYPES, Program, Row, Step, as_arrow, expect_rows, row
 from hudi_conformance.suite.test_writes import INSERT, META, UPDATE, base_files, folder_of, written
-from hudi_conformance.suite.test_writes_and_their_metadata import TYPES, WRITES, data_files, metadata_of
+from hudi_conformance.suite.test_writes_and_their_metadata import WRITES, data_files, metadata_of
 from hudi_conformance.suite.test_writes_on_storage import DELETE, SCHEMA, Block, parse_blocks
 from hudi_reference import open_table
 from hudi_reference.schema.avro import with_meta_columns
@@ -66,7 +66,7 @@ def test_positions_are_those_of_the_rows_that_a_block_changes(engine: Client, ne
 
 
 @WRITES
-@TYPES
+@BOTH_TYPES
 @pytest.mark.requirements("BF-001", "BF-003", "LF-002", "LAY-020", "META-001")
 def test_names_alone_tell_groups_and_instants(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """With timeline and metadata gone, the names still say of each file to which group it belongs and which action wrote it."""
@@ -146,7 +146,7 @@ def attempt(uri: str, rows: Sequence[Row], *, lost: Sequence[str]) -> str:
 
 
 @WRITES
-@TYPES
+@BOTH_TYPES
 @pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("BF-005", "BF-006", "BF-008", "LF-006", "TL-005")
 def test_attempts_of_a_task_leave_files_of_their_own(engine: Client, new_uri: Callable[[], str], type: str) -> None:
@@ -168,7 +168,7 @@ def test_attempts_of_a_task_leave_files_of_their_own(engine: Client, new_uri: Ca
 
 
 @WRITES
-@TYPES
+@BOTH_TYPES
 @pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("BF-007", "LF-007")
 def test_left_over_files_are_found_and_nothing_else(engine: Client, new_uri: Callable[[], str], type: str) -> None:

@@ -14,9 +14,8 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.engines import find
 from hudi_conformance.schedule.crash import crashes
-from hudi_conformance.suite.programs_of_writes import Program, as_arrow, row
+from hudi_conformance.suite.programs_of_writes import BOTH_TYPES, Program, as_arrow, row
 from hudi_conformance.suite.tables_under_services import (
-    BOTH,
     WRITES,
     deleted_by,
     instant_files,
@@ -140,7 +139,7 @@ def test_a_service_that_stopped_inflight_is_started_again(engine: Client, new_ur
 
 
 @pytest.mark.needs(*WRITES)
-@BOTH
+@BOTH_TYPES
 @pytest.mark.requirements("TL-051", "TL-052")
 def test_only_what_is_inflight_completes(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """A writer whose inflight file is gone, or whose action somebody has completed, is told so; no completed file appears."""
@@ -161,7 +160,7 @@ def test_only_what_is_inflight_completes(engine: Client, new_uri: Callable[[], s
 
 
 @pytest.mark.needs(*WRITES)
-@BOTH
+@BOTH_TYPES
 @pytest.mark.requirements("TL-049", "TL-048")
 def test_files_come_after_the_inflight_file(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """No data file of a write is older than its inflight file, which is not older than its requested file."""
@@ -197,7 +196,7 @@ def opened(storage: Storage) -> WritableTable:
 
 
 @pytest.mark.needs("create", "write.insert", "write.upsert", "service.clean")
-@BOTH
+@BOTH_TYPES
 @pytest.mark.requirements("TL-003", "TL-049", "TL-048", "TL-051")
 def test_a_file_of_the_timeline_is_there_whole_or_not_at_all(engine: Client, type: str) -> None:
     """Wherever a writer or a clean dies, every file of the timeline that is there decodes, data files have their inflight file,

@@ -7,9 +7,8 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
-from hudi_conformance.suite.programs_of_writes import Row, as_arrow, row
+from hudi_conformance.suite.programs_of_writes import BOTH_TYPES, Row, as_arrow, row
 from hudi_conformance.suite.tables_under_services import (
-    BOTH,
     WRITES,
     Known,
     deleted_by,
@@ -93,7 +92,7 @@ def beat(uri: str, instant: str) -> None:
 
 
 @ROLLBACKS
-@BOTH
+@BOTH_TYPES
 @pytest.mark.requirements("TL-019", "TL-020")
 def test_a_rollback_removes_what_a_dead_writer_left(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """Files and instant of the failed write are gone, the rollback is completed, and the rows are those before the write."""
@@ -115,7 +114,7 @@ def test_a_rollback_removes_what_a_dead_writer_left(engine: Client, new_uri: Cal
 
 
 @ROLLBACKS
-@BOTH
+@BOTH_TYPES
 @pytest.mark.requirements("TL-019", "TL-020")
 def test_the_newest_commit_can_be_rolled_back(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """Rows and files are those before it; plan and completed file name it and the files; a write goes on from there."""
@@ -179,7 +178,7 @@ def test_a_savepointed_commit_cannot_be_rolled_back(engine: Client, new_uri: Cal
 
 
 @SAVEPOINTS
-@BOTH
+@BOTH_TYPES
 @pytest.mark.needs("read.as-of")
 @pytest.mark.requirements("TL-021", "TL-022")
 def test_a_savepoint_names_the_files_that_it_protects(engine: Client, new_uri: Callable[[], str], type: str) -> None:
@@ -218,7 +217,7 @@ def test_no_savepoint_of_what_was_cleaned(engine: Client, new_uri: Callable[[], 
 
 @RESTORES
 @SAVEPOINTS
-@BOTH
+@BOTH_TYPES
 @pytest.mark.requirements("TL-023", "TL-024")
 def test_a_restore_takes_the_table_back(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """The rows are those of the savepoint, later files and instants are gone from storage, and plan and completed file name
@@ -300,7 +299,7 @@ def test_a_restore_undoes_what_had_not_completed_at_the_savepoint(engine: Client
 
 
 @pytest.mark.needs(*WRITES)
-@BOTH
+@BOTH_TYPES
 @pytest.mark.requirements("TL-030")
 def test_a_write_leaves_the_pending_write_of_another_alone(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """While a writer is at work another one begins and completes: the first one's files stay, and it can complete."""

@@ -12,19 +12,12 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
-from hudi_conformance.suite.programs_of_writes import Program, Step, as_arrow, row
+from hudi_conformance.suite.programs_of_writes import BOTH_TYPES, Program, Step, as_arrow, row
 from hudi_conformance.suite.test_writes import INSERT, META, UPDATE, folder_of, written
 from hudi_conformance.suite.test_writes_on_storage import AVRO, SCHEMA, logs_written
 
 WRITES = pytest.mark.needs("create", "write.insert", "write.upsert", "partition.plain")
 UPDATE_ROWS = as_arrow(UPDATE.rows)
-TYPES = pytest.mark.parametrize(
-    "type",
-    [
-        pytest.param("COPY_ON_WRITE", marks=pytest.mark.needs("copy-on-write")),
-        pytest.param("MERGE_ON_READ", marks=pytest.mark.needs("merge-on-read")),
-    ],
-)
 
 
 def metadata_of(uri: str, instant: str) -> tuple[str, str, dict[str, Any]]:
@@ -45,7 +38,7 @@ def data_files(uri: str) -> set[str]:
 
 
 @WRITES
-@TYPES
+@BOTH_TYPES
 @pytest.mark.requirements(
     "TL-002", "TL-005", "TL-007", "TL-009", "TL-006", "TL-008", "TL-034", "TL-038", "OCC-023", "BF-009", "LF-004"
 )
@@ -69,7 +62,7 @@ def test_completion_metadata_names_every_file(engine: Client, new_uri: Callable[
 
 
 @WRITES
-@TYPES
+@BOTH_TYPES
 @pytest.mark.requirements("TL-005", "LAY-002")
 def test_completion_metadata_counts_rows_and_keeps_the_schema(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """The stats count what was written, and the extra metadata holds the table's schema as Avro JSON."""
@@ -84,7 +77,7 @@ def test_completion_metadata_counts_rows_and_keeps_the_schema(engine: Client, ne
 
 
 @WRITES
-@TYPES
+@BOTH_TYPES
 @pytest.mark.requirements("COMPAT-005", "PROP-001", "PROP-007", "PROP-008")
 def test_writes_leave_version_and_keys_of_the_table_alone(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """After writes the table still has its version, type, keys and merge mode: a writer changes none of them by itself."""
@@ -149,7 +142,7 @@ def test_logged_rows_carry_their_meta_columns(engine: Client, new_uri: Callable[
 
 
 @WRITES
-@TYPES
+@BOTH_TYPES
 @pytest.mark.requirements("BF-002", "META-001", "META-007", "MRG-006")
 def test_base_files_open_in_a_stock_library(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """Every base file is a whole Parquet file, meta columns first, keys those of its rows; each row is in one of them."""

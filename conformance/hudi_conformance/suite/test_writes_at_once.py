@@ -10,7 +10,7 @@ import pytest
 from hudi_conformance.contract.client import Client, connect
 from hudi_conformance.contract.errors import Conflict
 from hudi_conformance.engines import find
-from hudi_conformance.suite.programs_of_writes import Program, Row, Step, as_arrow, expect_rows, row
+from hudi_conformance.suite.programs_of_writes import BOTH_TYPES, Program, Row, Step, as_arrow, expect_rows, row
 from hudi_conformance.suite.test_timeline_times_and_quiet_reads import completed
 
 WRITES = ("create", "write.upsert", "read.snapshot", "read.projection")
@@ -66,13 +66,7 @@ def test_writes_at_once_never_share_an_instant(engine: Client, new_uri: Callable
 
 
 @pytest.mark.needs(*WRITES, "partition.none")
-@pytest.mark.parametrize(
-    "type",
-    [
-        pytest.param("COPY_ON_WRITE", marks=pytest.mark.needs("copy-on-write")),
-        pytest.param("MERGE_ON_READ", marks=pytest.mark.needs("merge-on-read")),
-    ],
-)
+@BOTH_TYPES
 @pytest.mark.parametrize(
     ("mode", "kept"),
     [

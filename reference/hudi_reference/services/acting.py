@@ -11,7 +11,7 @@ from hudi_reference.locks import held, new_owner
 from hudi_reference.requirement import implements
 from hudi_reference.storage import inside
 from hudi_reference.table.table import Table
-from hudi_reference.timeline.actions import read_action, write_action
+from hudi_reference.timeline.actions import load_action, write_action
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.generator import TimeGenerator, latest_time
 from hudi_reference.timeline.instant import Instant
@@ -55,7 +55,7 @@ def read_content(table: Table, instant: Instant) -> Plan:
     """The record in the file of an instant. Raises MalformedMetadata if there is none."""
     path = f"{table.properties.timeline_folder}/{instant.file_name}"
     try:
-        record = read_action(table.storage.get(path), path, instant)
+        record = load_action(table.storage, table.properties, instant)
     except FileNotFoundError as error:
         raise MalformedMetadata("the file of an action is missing", rule="TL-047", path=path) from error
     if record is None:

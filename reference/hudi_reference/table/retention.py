@@ -7,7 +7,7 @@ from hudi_reference.errors import InvalidQuery
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
-from hudi_reference.timeline.actions import read_action
+from hudi_reference.timeline.actions import load_action
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instant import Instant
 
@@ -40,6 +40,5 @@ def _first_retained(storage: Storage, properties: TableProperties, timeline: Tim
 
 def _earliest_to_retain(storage: Storage, properties: TableProperties, clean: Instant) -> str:
     """What the completed clean says; "" where its policy knows no such instant."""
-    path = f"{properties.timeline_folder}/{clean.file_name}"
-    record: Mapping[str, Any] = read_action(storage.get(path), path, clean) or {}
+    record: Mapping[str, Any] = load_action(storage, properties, clean) or {}
     return str(record.get("earliestCommitToRetain") or "")

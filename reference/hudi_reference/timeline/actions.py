@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from hudi_reference.errors import MalformedMetadata, Misuse
+from hudi_reference.layout.properties import TableProperties
 from hudi_reference.requirement import implements
+from hudi_reference.storage import Storage
 from hudi_reference.timeline.avro_container import Record, read_record, write_record
 from hudi_reference.timeline.instant import Instant
 from hudi_reference.timeline.schemas import schema_of
@@ -36,6 +38,12 @@ def read_action(data: bytes, path: str, instant: Instant) -> Record | None:
     if record.name not in content.records:
         raise _wrong_record(path, instant, content, record.name)
     return record
+
+
+def load_action(storage: Storage, properties: TableProperties, instant: Instant) -> Record | None:
+    """The record in the file of an instant on the active timeline, as `read_action` reads it. Raises FileNotFoundError."""
+    path = f"{properties.timeline_folder}/{instant.file_name}"
+    return read_action(storage.get(path), path, instant)
 
 
 @implements("TL-012", "TL-014", "TL-015", "TL-017", "TL-018", "TL-020", "TL-022", "TL-024", "TL-026")

@@ -7,7 +7,7 @@ from hudi_reference.errors import WriteConflict
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
-from hudi_reference.timeline.actions import read_action
+from hudi_reference.timeline.actions import load_action
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instant import Instant
 from hudi_reference.timeline.states import State
@@ -40,7 +40,6 @@ def check_not_undone(storage: Storage, properties: TableProperties, timeline: Ti
 
 def _target_of(storage: Storage, properties: TableProperties, pending: Instant) -> str | None:
     plan = Instant(pending.requested, "rollback", State.REQUESTED)
-    path = f"{properties.timeline_folder}/{plan.file_name}"
-    record: Mapping[str, Any] = read_action(storage.get(path), path, plan) or {}
+    record: Mapping[str, Any] = load_action(storage, properties, plan) or {}
     target: str | None = (record.get("instantToRollback") or {}).get("commitTime")
     return target

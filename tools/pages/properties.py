@@ -1,16 +1,12 @@
-"""Writes docs/properties.md from the table of properties: `python -m tools.properties_page`."""
-
-from pathlib import Path
+"""`docs/properties.md`: every key of a table's properties, from the table in `hudi_reference.layout.property_table`."""
 
 from hudi_reference.layout.merging import MERGE_CONFIGURATION, MODE_OF_PAYLOAD, MODE_OF_STRATEGY, PAYLOAD_STRATEGY
 from hudi_reference.layout.property_table import KEY_GENERATORS, PROPERTIES, Property
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "properties.md"
-
 HEAD = """\
 # Properties of a table
 
-Every key of `.hoodie/hoodie.properties`. This page is written by `python -m tools.properties_page`.
+Every key of `.hoodie/hoodie.properties`. This page is written by `python -m tools.pages`.
 
 The file has the syntax of java.util.Properties. Its checksum is the CRC-32 of `<database>.<table name>` and covers
 nothing else: it tells a cut file, not a changed property. Keys that are not listed here are kept as they are.
@@ -20,7 +16,7 @@ nothing else: it tells a cut file, not a changed property. Keys that are not lis
 """
 
 
-def page() -> str:
+def properties_page() -> str:
     """The page's text."""
     return HEAD + "".join(map(_row, PROPERTIES)) + _merging() + _generators()
 
@@ -53,7 +49,3 @@ def _generators() -> str:
         f"| `{kind}` | {f'`{name}`' if name else 'the class stored beside it'} |" for kind, name in KEY_GENERATORS.items()
     ]
     return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
