@@ -295,3 +295,26 @@ def test_a_plan_is_carried_out_once(kind):
     before = contents(table.storage)
     assert execute_rollback(table, planned) == planned
     assert contents(table.storage) == before
+
+
+class Watched(ManualClock):
+    """A clock that remembers how long it was slept by."""
+
+    def __init__(self, time: int) -> None:
+        super().__init__(time)
+        self.slept: list[int] = []
+
+    def sleep(self, milliseconds: int) -> None:
+        self.slept.append(milliseconds)
+        super().sleep(milliseconds)
+
+
+@pytest.mark.parametrize("act", [lambda table: table.upsert(trips(trip("a", "late"))), lambda table: clean(table, RETAIN_ONE)])
+def test_writers_and_services_wait_as_long_as_their_settings_say(act):
+    """TT-008, TT-010: requested and completion times are drawn with the bound of the caller, not with the default."""
+    table, _, _ = table_of("COPY_ON_WRITE")
+    clock = Watched(1_767_225_600_000 + DAY)
+    options = {"hoodie.time.generator.max_expected_clock_skew_ms": "700"}
+    act(open_table("memory:///unused", storage=table.storage, clock=clock, ids=SeededIds(5), options=options))
+    assert len(clock.slept) == 2
+    assert min(clock.slept) > 700

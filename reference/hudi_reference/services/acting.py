@@ -13,7 +13,7 @@ from hudi_reference.storage import inside
 from hudi_reference.table.table import Table
 from hudi_reference.timeline.actions import load_action, write_action
 from hudi_reference.timeline.active import Timeline
-from hudi_reference.timeline.generator import TimeGenerator, latest_time
+from hudi_reference.timeline.generator import latest_time
 from hudi_reference.timeline.instant import Instant
 from hudi_reference.timeline.states import State
 from hudi_reference.timeline.transitions import Transitions
@@ -25,7 +25,7 @@ Publish = Callable[[str, Plan], str]
 
 def transitions_of(table: Table) -> Transitions:
     """What moves the actions of a table."""
-    return Transitions(table.storage, table.properties, TimeGenerator.of(table.storage, table.properties, table.clock))
+    return Transitions.of(table.storage, table.properties, table.clock, table.options)
 
 
 @contextmanager

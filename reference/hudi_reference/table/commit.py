@@ -64,7 +64,7 @@ class Commit:
             self._check_conflicts(timeline)
             found.append(timeline)
 
-        Transitions.of(self.storage, self.properties, self.clock).complete(inflight, content, check)
+        Transitions.of(self.storage, self.properties, self.clock, self.options).complete(inflight, content, check)
         for service in FOLLOW_UPS:
             service.run(self, found[0])
         return self.requested
@@ -120,7 +120,7 @@ def begin(
         service.check(properties, options or {})
     if seen is not None:
         check_no_restore(seen, END_OF_TIME)
-    transitions = Transitions.of(storage, properties, clock)
+    transitions = Transitions.of(storage, properties, clock, options)
     requested = transitions.request("deltacommit" if properties.is_merge_on_read else "commit")
     transitions.start(requested, write_commit_metadata(operation, (), None, ids.sync_marker()))
     seen = seen or load_timeline(storage, properties)
