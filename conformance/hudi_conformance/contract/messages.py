@@ -119,7 +119,7 @@ FEATURES: dict[str, str] = {
 }
 
 QueryKind = Literal["snapshot", "read-optimized", "as-of", "incremental", "cdc"]
-Operation = Literal["insert", "upsert", "delete", "bulk_insert"]
+Operation = Literal["insert", "upsert", "delete", "bulk_insert", "partial_update"]
 Service = Literal["compaction", "log-compaction", "clustering", "clean", "rollback", "savepoint", "restore", "index", "archive"]
 #: A service publishes its plan, carries out a plan that is there, or does both.
 Phase = Literal["run", "schedule", "execute"]
@@ -205,7 +205,7 @@ class TableSpec:
     record_key: tuple[str, ...]
     partition: tuple[str, ...] = ()
     ordering: tuple[str, ...] = ()
-    merge_mode: Literal["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"] | None = None
+    merge_mode: Literal["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM"] | None = None
     hive_style: bool = False
     url_encode: bool = False
     properties: Mapping[str, str] = field(default_factory=dict)
