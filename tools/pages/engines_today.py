@@ -1,0 +1,114 @@
+"""`docs/what-engines-do-today.md`: every known difference of the engines, from their lists of expected failures."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from hudi_conformance import errata, expected_failures
+from hudi_conformance.report.evidence import CitedCase, gather
+from hudi_conformance.verdict import Outcome
+
+HEAD = """\
+# What engines do today
+
+Every difference between the engines that the suite runs and what is right, as their lists of expected failures have it: the
+suite fails as soon as one of them is gone, or another comes. This page is written by `python -m tools.pages`.
+
+A *wrong answer* came without an error: these are the dangerous ones, and come first. An *error* stands where an answer was due.
+Numbers are those of the cases that show the difference; `hudi-conformance explain CASE` tells all about one, and
+`hudi-conformance run ENGINE --only CASE` shows it.
+"""
+
+SECTIONS: dict[Outcome, str] = {
+    Outcome.FAIL: "Wrong answers",
+    Outcome.CRASH: "Crashes",
+    Outcome.TIMEOUT: "Hangs",
+    Outcome.ERROR: "Errors where an answer was due",
+    Outcome.REFUSED: "Refused although declared",
+}
+
+#: An engine's entry about one case.
+Listed = tuple[str, expected_failures.Entry]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What one or several engines do, for one reason."""
+
+    reason: str
+    listed: tuple[Listed, ...]
+
+    def cases_of(self, engine: str) -> list[str]:
+        """The cases of an engine that show it."""
+        return sorted(entry.case for name, entry in self.listed if name == engine)
+
+    @property
+    def shortest(self) -> str:
+        """The case to look at first."""
+        return min((entry.case for _, entry in self.listed), key=lambda case: (len(case), case))
+
+    @property
+    def recipe(self) -> str:
+        """How to see it by hand; empty where nobody has written it down."""
+        return next((entry.recipe for _, entry in self.listed if entry.recipe), "")
+
+    @property
+    def errata(self) -> list[str]:
+        """Where the project's own decision is explained."""
+        return sorted({entry.erratum for _, entry in self.listed if entry.erratum})
+
+
+def engines_page() -> str:
+    """The page's text."""
+    lists = [expected_failures.load(path.stem, path) for path in sorted(expected_failures.root().glob("*.toml"))]
+    engines = [known.engine for known in lists]
+    cases = {case.id: case for case in gather().cases}
+    parts = [HEAD, _overview(lists)]
+    for outcome, title in SECTIONS.items():
+        found = _differences((known.engine, e) for known in lists for e in known.entries.values() if e.outcome is outcome)
+        if found:
+            parts.append(f"\n## {title}\n\n" + _table(found, engines, cases))
+    return "".join(parts)
+
+
+def _overview(lists: Sequence[expected_failures.ExpectedFailures]) -> str:
+    lines = ["", "| engine | differences | cases | of them wrong answers |", "|---|---|---|---|"]
+    for known in lists:
+        entries = known.entries.values()
+        silent = sum(entry.outcome is Outcome.FAIL for entry in entries)
+        lines.append(f"| `{known.engine}` | {len({entry.reason for entry in entries})} | {len(entries)} | {silent} |")
+    return "\n".join(lines) + "\n"
+
+
+def _differences(listed: Iterable[Listed]) -> list[Difference]:
+    """One for each reason, those that most engines and cases show first."""
+    by_reason: dict[str, list[Listed]] = defaultdict(list)
+    for engine, entry in listed:
+        by_reason[entry.reason].append((engine, entry))
+    found = [Difference(reason, tuple(entries)) for reason, entries in by_reason.items()]
+    return sorted(found, key=lambda one: (-len({name for name, _ in one.listed}), -len(one.listed), one.reason))
+
+
+def _table(found: Sequence[Difference], engines: Sequence[str], cases: Mapping[str, CitedCase]) -> str:
+    names = " | ".join(f"`{engine}`" for engine in engines)
+    lines = [f"| what happens | {names} | danger | look at |", "|---" * (len(engines) + 3) + "|"]
+    for one in found:
+        counts = " | ".join(str(len(one.cases_of(engine)) or "") for engine in engines)
+        lines.append(f"| {_what(one)} | {counts} | {_danger(one, cases)} | {_look(one)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _what(one: Difference) -> str:
+    recipe = f"<br>*Recipe:* {one.recipe}" if one.recipe else ""
+    return f"{one.reason}{recipe}".replace("|", "\\|")
+
+
+def _danger(one: Difference, cases: Mapping[str, CitedCase]) -> str:
+    known = (cases[entry.case].golden for _, entry in one.listed if entry.case in cases)
+    return ", ".join(sorted({flag for golden in known if golden is not None for flag in golden.flags}))
+
+
+def _look(one: Difference) -> str:
+    where = {found.id: found.reference for found in errata.errata()}
+    told = " ".join(f'<abbr title="{where[id_]}">{id_}</abbr>' if id_ in where else id_ for id_ in one.errata)
+    return f"`{one.shortest}` {told}".strip().replace("|", "\\|")
