@@ -1,0 +1,169 @@
+"""Merging as decision tables: what stays when an older and a newer version of a record meet, spec "Record Merging".
+
+The normative text of merging. Code, the page `docs/merging.md` and the truth-table cases come from here. A cell is found by the
+kinds of the two versions and by how their ordering values compare; its result says which version stays, and which columns
+of it are taken from the other one. This module needs nothing but Python.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Kind(Enum):
+    """What a version of a record is. A row holds all columns, or, in a partial block, only some."""
+
+    #: There is no older version: the key is new.
+    ABSENT = "nothing"
+    ROW = "row"
+    #: A delete with an ordering value (`_hoodie_is_deleted`, a delete marker, the operation column, decided by a payload).
+    DELETE = "delete"
+    #: A delete without one (the delete operation): it wins over everything before it and leaves no memory of it.
+    KEY_DELETE = "delete by key"
+
+
+class Order(Enum):
+    """How the ordering value of the newer version compares with that of the older one."""
+
+    LOWER = "lower"
+    EQUAL = "equal"
+    GREATER = "greater"
+    #: The older one's is null or its field is missing, the newer one's is not.
+    OLDER_NULL = "null before"
+    NEWER_NULL = "null now"
+    BOTH_NULL = "both null"
+    #: Values of two types that have no order among themselves, such as a text and a number.
+    INCOMPARABLE = "other types"
+
+
+class Result(Enum):
+    """What stays."""
+
+    OLDER = "the older"
+    NEWER = "the newer"
+    #: Nothing: no row, and no memory of the delete.
+    NOTHING = "nothing"
+    #: As if the missing ordering value were the default: the number 0, below every text.
+    BY_DEFAULT = "as with the default value"
+    #: Whatever the merger of the table answers.
+    MERGER = "what the merger answers"
+    #: A typed error: every answer would be a guess.
+    REFUSED = "refused"
+
+
+class Fill(Enum):
+    """Which columns of the version that stays are taken from the other one, where both are rows."""
+
+    NOTHING = "none"
+    #: Those that its partial block does not hold; a column that is held and null is a real null.
+    LACKING = "those it does not hold"
+    NULL = "those that are null"
+    #: Those that have the default value of the schema (null where there is none).
+    DEFAULT = "those that have their default"
+    #: Texts and bytes that are `__debezium_unavailable_value`.
+    UNAVAILABLE = "those that are unavailable"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One decision. `order` None stands for every order; `erratum` names a difference between text and releases."""
+
+    older: Kind
+    newer: Kind
+    order: Order | None
+    result: Result
+    fill: Fill = Fill.NOTHING
+    note: str = ""
+    erratum: str | None = None
+
+
+@dataclass(frozen=True)
+class DecisionTable:
+    """How versions meet under one merge mode or payload class.
+
+    `stored` is for a stored version (base row or log entry) and an incoming one, `batch` for two rows of one input, None where
+    that is the same.
+    """
+
+    says: str
+    stored: tuple[Cell, ...]
+    batch: tuple[Cell, ...] | None = None
+
+
+#: The orders of two values that are there and can be compared.
+COMPARED = (Order.LOWER, Order.EQUAL, Order.GREATER)
+
+
+def by_ordering(
+    older: Kind, newer: Kind, fill: Fill = Fill.NOTHING, late: Fill = Fill.NOTHING, *, ties_to_older: bool = False
+) -> Iterator[Cell]:
+    """The cells of "the greater ordering value stays, the newer of equals": `fill` where the newer stays, `late` where the older.
+
+    Nulls count as the default value.
+    """
+    tie = Cell(older, newer, Order.EQUAL, Result.NEWER, fill, erratum="ER-054")
+    if ties_to_older:
+        tie = Cell(older, newer, Order.EQUAL, Result.OLDER, late)
+    yield Cell(older, newer, Order.LOWER, Result.OLDER, late)
+    yield tie
+    yield Cell(older, newer, Order.GREATER, Result.NEWER, fill)
+    yield Cell(older, newer, Order.BOTH_NULL, tie.result, tie.fill, erratum=tie.erratum)
+    for order in (Order.OLDER_NULL, Order.NEWER_NULL):
+        yield Cell(older, newer, order, Result.BY_DEFAULT, erratum="ER-055")
+    yield Cell(older, newer, Order.INCOMPARABLE, Result.REFUSED)
+
+
+#: The newer version stays, whatever the two are.
+COMMIT_TIME = DecisionTable(
+    "The later version stays. Ordering values are not looked at.",
+    tuple(
+        Cell(older, newer, None, Result.NEWER, Fill.LACKING if older is newer is Kind.ROW else Fill.NOTHING)
+        for older in Kind
+        for newer in (Kind.ROW, Kind.DELETE, Kind.KEY_DELETE)
+    ),
+)
+
+EVENT_TIME = DecisionTable(
+    "The version with the greater ordering value stays, the later of equals; a delete by key wins over all before it.",
+    (
+        Cell(Kind.ABSENT, Kind.ROW, None, Result.NEWER),
+        Cell(Kind.ABSENT, Kind.DELETE, None, Result.NEWER, note="it is remembered and defeats late rows"),
+        Cell(Kind.ABSENT, Kind.KEY_DELETE, None, Result.NEWER),
+        *by_ordering(Kind.ROW, Kind.ROW, Fill.LACKING),
+        *by_ordering(Kind.ROW, Kind.DELETE),
+        Cell(Kind.ROW, Kind.KEY_DELETE, None, Result.NEWER, erratum="ER-050"),
+        *by_ordering(Kind.DELETE, Kind.ROW),
+        *by_ordering(Kind.DELETE, Kind.DELETE),
+        Cell(Kind.DELETE, Kind.KEY_DELETE, None, Result.NEWER, erratum="ER-050"),
+        Cell(Kind.KEY_DELETE, Kind.ROW, None, Result.NEWER, note="what was deleted stays deleted", erratum="ER-051"),
+        Cell(Kind.KEY_DELETE, Kind.DELETE, None, Result.OLDER, note="nothing is left to delete, so it leaves no trace"),
+        Cell(Kind.KEY_DELETE, Kind.KEY_DELETE, None, Result.NEWER),
+    ),
+)
+
+CUSTOM = DecisionTable(
+    "The merger of the table decides, about deletes too. A version that meets nothing stays as it is.",
+    tuple(
+        Cell(older, newer, None, Result.NEWER if older is Kind.ABSENT else Result.MERGER)
+        for older in Kind
+        for newer in (Kind.ROW, Kind.DELETE, Kind.KEY_DELETE)
+    ),
+)
+
+#: Every decision table, by merge mode or by the name of the payload class.
+TABLES: Mapping[str, DecisionTable] = {
+    "COMMIT_TIME_ORDERING": COMMIT_TIME,
+    "EVENT_TIME_ORDERING": EVENT_TIME,
+    "CUSTOM": CUSTOM,
+}
+
+#: The cells of a table by the kinds of the two versions, then by their order; under None the one for every order.
+Decisions = dict[tuple[Kind, Kind], dict[Order | None, Cell]]
+
+
+def decisions_of(cells: Iterable[Cell]) -> Decisions:
+    """Cells to look up in."""
+    found: Decisions = {}
+    for cell in cells:
+        found.setdefault((cell.older, cell.newer), {})[cell.order] = cell
+    return found
