@@ -132,7 +132,7 @@ class FilesTask:
         """Rows that are sorted by partition path and group, one group after the other."""
         writer = self.writer()
         for (partition, group), runs in groupby(chain.from_iterable(map(_runs, given)), itemgetter(0)):
-            incoming = combine(Incoming(self._rows([part for _, part in runs])), self.commit.properties)
+            incoming = combine(Incoming(self._rows([part for _, part in runs])), self.reader.merging)
             if group >= 0:
                 writer.change(self.slices[group], incoming.rows, by_key=self.by_key)
             elif not self.by_key:

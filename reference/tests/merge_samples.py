@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hudi_reference.files.log.content import Delete
 from hudi_reference.layout.merging import MergeMode
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes
+from hudi_reference.records.merger import Merging
 
 EVENT: MergeMode = "EVENT_TIME_ORDERING"
 COMMIT: MergeMode = "COMMIT_TIME_ORDERING"
@@ -28,7 +29,7 @@ VALUES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
 
 
 @st.composite
-def merges(draw: st.DrawFn) -> tuple[pa.Table, Changes, MergeMode, tuple[str, ...]]:
+def merges(draw: st.DrawFn) -> tuple[pa.Table, Changes, Merging]:
     """A base file and changes over few keys and few ordering values, so that everything meets."""
     kind, values = VALUES[draw(st.sampled_from(sorted(VALUES)))]
     ordering = ("o",) if draw(st.booleans()) else ()
@@ -50,7 +51,7 @@ def merges(draw: st.DrawFn) -> tuple[pa.Table, Changes, MergeMode, tuple[str, ..
 
     base = rows(st.just(False))
     batches = [rows(st.none() | st.booleans()) if draw(st.booleans()) else deletes() for _ in range(draw(st.integers(1, 4)))]
-    return base, Changes(batches, schema), draw(st.sampled_from([EVENT, COMMIT])), ordering
+    return base, Changes(batches, schema), Merging(draw(st.sampled_from([EVENT, COMMIT])), ordering)
 
 
 def table(*rows: tuple[str, int | None, str]) -> pa.Table:

@@ -19,6 +19,7 @@ from hudi_reference.files.positions import encode_positions, places_in, position
 from hudi_reference.layout.merging import MergeMode
 from hudi_reference.records.changes import KEY, Changes, apply, select
 from hudi_reference.records.columnar import select_by_columns
+from hudi_reference.records.merger import Merging
 from hudi_reference.table.write import LogOptions
 
 MOR: Any = {"table_type": "MERGE_ON_READ", "ordering": ("ts",)}
@@ -75,15 +76,15 @@ def with_places(base: pa.Table, changes: Changes) -> tuple[pa.Table, Changes]:
 
 @bounded(250)
 @given(merges())
-def test_merging_by_position_is_merging_by_key(merge: tuple[pa.Table, Changes, MergeMode, tuple[str, ...]]) -> None:
+def test_merging_by_position_is_merging_by_key(merge: tuple[pa.Table, Changes, Merging]) -> None:
     """LF-043: with positions of the base file the same rows stay and win, in both ways to merge."""
-    base, keyed, mode, ordering = merge
+    base, keyed, merging = merge
     if not len(keyed):
         return
     base, placed = with_places(base, keyed)
-    right = [sorted(found.to_pylist()) for found in select(base, keyed, mode, ordering)]
+    right = [sorted(found.to_pylist()) for found in select(base, keyed, merging)]
     for path in (select, select_by_columns):
-        assert [sorted(found.to_pylist()) for found in path(base, placed, mode, ordering)] == right
+        assert [sorted(found.to_pylist()) for found in path(base, placed, merging)] == right
 
 
 @pytest.mark.parametrize("mode", [EVENT, COMMIT])
@@ -93,10 +94,10 @@ def test_a_position_means_one_row_of_several_with_a_key(mode: MergeMode, many: b
     base = table(("a", 1, "a first"), ("b", 1, "b"), ("a", 1, "a second"), ("b", 1, "b second"))
     batches = [table(("a", 2, "new a")), [Delete("b", "", None)]]
     placed = Changes(batches, base.schema, places=[[2], [1]])
-    kept, won = (select_by_columns if many else select)(base, placed, mode, ("o",))
+    kept, won = (select_by_columns if many else select)(base, placed, Merging(mode, ("o",)))
     assert base.take(kept).column("tag").to_pylist() == ["a first", "b second"]
     assert placed.rows.take(won).column("tag").to_pylist() == ["new a"]
-    assert apply(base, placed, mode, ("o",)).num_rows == 3
+    assert apply(base, placed, Merging(mode, ("o",))).num_rows == 3
 
 
 def blocks_of_last_log(made: Any) -> list[Block]:

@@ -14,6 +14,7 @@ from reference_samples import bounded
 from hudi_reference.files.log.content import Delete
 from hudi_reference.layout.merging import MergeMode
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply, select
+from hudi_reference.records.merger import Merging
 from hudi_reference.records.partial import apply_by_column
 
 FIELDS = [(KEY, pa.string()), ("ts", pa.int64()), ("a", pa.string()), ("b", pa.string()), (IS_DELETED, pa.bool_())]
@@ -32,7 +33,7 @@ def merged(base: Sequence[Row], batches: Sequence[Batch], mode: MergeMode, order
     """What is left, in order of the keys."""
     contents = [found if found and isinstance(found[0], Delete) else rows(*found) for _, found in batches]
     held = {number: frozenset((KEY, *names)) for number, (names, _) in enumerate(batches) if names is not None}
-    left = apply(rows(*base), Changes(contents, SCHEMA, held), mode, ordering).to_pylist()
+    left = apply(rows(*base), Changes(contents, SCHEMA, held), Merging(mode, ordering)).to_pylist()
     return sorted(left, key=lambda row: str(row[KEY]))
 
 
@@ -93,7 +94,7 @@ def test_fields_of_a_struct_are_not_merged_one_by_one() -> None:
     schema = pa.schema([(KEY, pa.string()), ("s", kind), ("t", kind)])
     base = pa.Table.from_pylist([{KEY: "k", "s": {"x": 1, "y": 1}, "t": {"x": 1, "y": 1}}], schema=schema)
     change = pa.Table.from_pylist([{KEY: "k", "s": {"x": 2, "y": None}, "t": None}], schema=schema)
-    found = apply(base, Changes([change], schema, {0: frozenset({KEY, "s"})}), COMMIT, ())
+    found = apply(base, Changes([change], schema, {0: frozenset({KEY, "s"})}), Merging(COMMIT))
     assert found.to_pylist() == [{KEY: "k", "s": {"x": 2, "y": None}, "t": {"x": 1, "y": 1}}]
 
 
@@ -162,16 +163,16 @@ def test_merging_some_first_changes_nothing(batches: list[Batch], cut: int, mode
 @bounded(250)
 @given(merges())
 def test_blocks_that_hold_every_column_are_merged_like_whole_ones(
-    merge: tuple[pa.Table, Changes, MergeMode, tuple[str, ...]],
+    merge: tuple[pa.Table, Changes, Merging],
 ) -> None:
     """LF-045: the flag alone changes no row, whatever meets."""
-    base, changes, mode, ordering = merge
+    base, changes, merging = merge
     assume(len(changes))
-    kept, won = select(base, changes, mode, ordering)
+    kept, won = select(base, changes, merging)
     right = [*base.take(kept).column("tag").to_pylist(), *changes.rows.take(won).column("tag").to_pylist()]
     every = frozenset(changes.schema.names)
     flags = {number: every for number, batch in enumerate(changes.batches) if isinstance(batch, pa.Table)}
-    found = apply_by_column(base, Changes(changes.batches, changes.schema, flags), mode, ordering)
+    found = apply_by_column(base, Changes(changes.batches, changes.schema, flags), merging)
     assert sorted(found.column("tag").to_pylist()) == sorted(right)
     places = list(
         itertools.chain(*(batch.column("tag").to_pylist() for batch in changes.batches if isinstance(batch, pa.Table)))

@@ -18,6 +18,7 @@ from hudi_reference.layout.merging import MergeMode
 from hudi_reference.records.changes import KEY, Changes, apply, select
 from hudi_reference.records.columnar import select_by_columns
 from hudi_reference.records.merge import Kind, Version, fold, merger_of
+from hudi_reference.records.merger import Merging
 from hudi_reference.records.ordering import is_lower
 
 
@@ -161,12 +162,12 @@ def test_a_last_delete_by_key_leaves_nothing(versions: list[str], mode: MergeMod
 
 @bounded(250)
 @given(merges())
-def test_merging_by_columns_is_merging_one_by_one(merge: tuple[pa.Table, Changes, MergeMode, tuple[str, ...]]) -> None:
+def test_merging_by_columns_is_merging_one_by_one(merge: tuple[pa.Table, Changes, Merging]) -> None:
     """RDR-016, RDR-017: the fast path gives the rows of the plain one, whatever meets."""
-    base, changes, mode, ordering = merge
+    base, changes, merging = merge
     assume(len(changes))
-    plain_kept, plain_won = select(base, changes, mode, ordering)
-    fast_kept, fast_won = select_by_columns(base, changes, mode, ordering)
+    plain_kept, plain_won = select(base, changes, merging)
+    fast_kept, fast_won = select_by_columns(base, changes, merging)
     assert sorted(plain_kept.to_pylist()) == sorted(fast_kept.to_pylist())
     assert sorted(plain_won.to_pylist()) == sorted(fast_won.to_pylist())
 
@@ -177,7 +178,7 @@ def test_what_is_left_of_a_base_file_by_hand(path: Any) -> None:
     base = table(("a", 5, "base a"), ("b", 5, "base b"), ("c", 5, "base c"), ("d", 5, "d1"), ("d", 9, "d2"), ("e", 1, "base e"))
     first = table(("a", 4, "late a"), ("b", 6, "new b"), ("n", None, "new n"), ("d", 7, "new d"))
     changes = Changes([first, [Delete("c", "", None), Delete("zz", "", None), Delete("e", "", 0)]], base.schema)
-    kept, won = path(base, changes, EVENT, ("o",))
+    kept, won = path(base, changes, Merging(EVENT, ("o",)))
     assert sorted(base.take(kept).column("tag").to_pylist()) == ["base a", "base e", "d2"]
     assert sorted(changes.rows.take(won).column("tag").to_pylist()) == ["new b", "new d", "new n"]
 
@@ -187,7 +188,7 @@ def test_many_changes_give_what_few_give(count: int) -> None:
     """RDR-016: nothing changes where the fast path takes over."""
     base = table(*((str(number), 1, "base") for number in range(0, count, 2)))
     changes = Changes([table(*((str(number), number % 3, "log") for number in range(count)))], base.schema)
-    merged = apply(base, changes, EVENT, ("o",)).to_pylist()
+    merged = apply(base, changes, Merging(EVENT, ("o",))).to_pylist()
     assert {row[KEY] for row in merged} == {str(number) for number in range(count)}
     assert len(merged) == count
     for row in merged:

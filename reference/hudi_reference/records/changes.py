@@ -7,8 +7,8 @@ from functools import cached_property
 import pyarrow as pa
 
 from hudi_reference.files.log.content import Delete
-from hudi_reference.layout.merging import MergeMode
 from hudi_reference.records.merge import Kind, Version, fold, merger_of
+from hudi_reference.records.merger import Merging
 from hudi_reference.records.ordering import orderings_of
 from hudi_reference.requirement import implements
 
@@ -88,31 +88,32 @@ def kinds_of(rows: pa.Table) -> list[Kind]:
 
 
 @implements("RDR-016", "MRG-005", "MRG-012", "MRG-014", "TYP-006")
-def apply(base: pa.Table, changes: Changes, mode: MergeMode, ordering: tuple[str, ...]) -> pa.Table:
+def apply(base: pa.Table, changes: Changes, merging: Merging) -> pa.Table:
     """The rows that are left: of `base` those that no change beat, of the changes those that won. Any row order."""
     if not len(changes):
         return base
     if changes.held:
         from hudi_reference.records.partial import apply_by_column
 
-        return apply_by_column(base, changes, mode, ordering)
-    if len(changes) >= FEW_CHANGES and len(ordering) <= 1:
+        return apply_by_column(base, changes, merging)
+    if len(changes) >= FEW_CHANGES and len(merging.ordering) <= 1:
         from hudi_reference.records.columnar import select_by_columns
 
-        kept, won = select_by_columns(base, changes, mode, ordering)
+        kept, won = select_by_columns(base, changes, merging)
     else:
-        kept, won = select(base, changes, mode, ordering)
+        kept, won = select(base, changes, merging)
     return pa.concat_tables([base.take(kept), changes.rows.take(won)])
 
 
 @implements("RDR-016", "RDR-017", "LAY-022", "MRG-006")
-def select(base: pa.Table, changes: Changes, mode: MergeMode, ordering: tuple[str, ...]) -> tuple[pa.Array, pa.Array]:
+def select(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array, pa.Array]:
     """Positions of the base rows that stay, and positions in `changes.rows` of the rows that won.
 
     A key that occurs twice in the base file (plain inserts do not look keys up) meets its changes at each of its rows, unless
     the changes name the row.
     """
-    merge = merger_of(mode if ordering else "COMMIT_TIME_ORDERING")
+    ordering = merging.ordering
+    merge = merger_of(merging.mode if ordering else "COMMIT_TIME_ORDERING")
     versions: dict[Identity, list[Version]] = {}
     for key, version in changes.versions(ordering):
         versions.setdefault(key, []).append(version)

@@ -14,19 +14,18 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from hudi_reference.files.log.content import Delete
-from hudi_reference.layout.merging import MergeMode
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes, select
+from hudi_reference.records.merger import Merging
 from hudi_reference.records.ordering import stored_values
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 
-def select_by_columns(
-    base: pa.Table, changes: Changes, mode: MergeMode, ordering: tuple[str, ...]
-) -> tuple[pa.Array, pa.Array]:
+def select_by_columns(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array, pa.Array]:
     """As `changes.select`, for at most one ordering field."""
-    by_ordering = mode == "EVENT_TIME_ORDERING" and bool(ordering)
+    ordering = merging.ordering
+    by_ordering = merging.mode == "EVENT_TIME_ORDERING" and bool(ordering)
     base_code, code, count = _coded(base, changes)
     ranks = (
         _ranks(base, changes, ordering[0])
@@ -34,7 +33,7 @@ def select_by_columns(
         else (np.zeros(base.num_rows, np.int64), np.zeros(len(code), np.int64))
     )
     if ranks is None:
-        return select(base, changes, mode, ordering)
+        return select(base, changes, merging)
     base_rank, rank = ranks
     key_deletes = _key_deletes(changes)
     rank = np.where(key_deletes, np.iinfo(np.int64).min, rank)

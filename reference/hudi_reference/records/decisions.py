@@ -97,9 +97,9 @@ COMPARED = (Order.LOWER, Order.EQUAL, Order.GREATER)
 def by_ordering(
     older: Kind, newer: Kind, fill: Fill = Fill.NOTHING, late: Fill = Fill.NOTHING, *, ties_to_older: bool = False
 ) -> Iterator[Cell]:
-    """The cells of "the greater ordering value stays, the newer of equals": `fill` where the newer stays, `late` where the older.
+    """The cells of "the greater ordering value stays, the newer of equals"; nulls count as the default value.
 
-    Nulls count as the default value.
+    `fill` is for where the newer one stays, `late` for where the older one does.
     """
     tie = Cell(older, newer, Order.EQUAL, Result.NEWER, fill, erratum="ER-054")
     if ties_to_older:

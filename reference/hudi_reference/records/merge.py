@@ -1,4 +1,4 @@
-"""Which of several versions of a record is right, spec "Record Merging", as decision tables.
+"""Which of several versions of a record is right, spec "Record Merging", by the tables in `decisions`.
 
 All versions of a key in one file slice (the base row first, then the log entries in merge order) are folded from the oldest on.
 Queries, writes and services use this one function, so they agree.
@@ -6,30 +6,12 @@ Queries, writes and services use this one function, so they agree.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import Enum
 
 from hudi_reference.files.log.deletes import Ordering
 from hudi_reference.layout.merging import MergeMode
-from hudi_reference.records.ordering import is_lower
+from hudi_reference.records.decisions import COMMIT_TIME, EVENT_TIME, Cell, Decisions, Kind, Result, decisions_of
+from hudi_reference.records.ordering import compared, incomparable, order_of
 from hudi_reference.requirement import implements
-
-
-class Kind(Enum):
-    """What a version of a record is."""
-
-    ROW = "row"
-    #: A delete with an ordering value (`_hoodie_is_deleted`, or decided by a payload).
-    DELETE = "delete"
-    #: A delete without one (the delete operation): it wins over everything before it and leaves no memory of it.
-    KEY_DELETE = "delete by key"
-
-
-class Decision(Enum):
-    """Which of two versions stays."""
-
-    OLDER = "the older"
-    NEWER = "the newer"
-    BY_ORDERING = "the greater ordering value, the newer of equals"
 
 
 @dataclass(frozen=True)
@@ -41,23 +23,10 @@ class Version:
     position: int
 
 
-#: (older, newer) -> who stays. In commit-time mode it is always the newer.
-EVENT_TIME: dict[tuple[Kind, Kind], Decision] = {
-    (Kind.ROW, Kind.ROW): Decision.BY_ORDERING,
-    (Kind.ROW, Kind.DELETE): Decision.BY_ORDERING,
-    (Kind.ROW, Kind.KEY_DELETE): Decision.NEWER,
-    (Kind.DELETE, Kind.ROW): Decision.BY_ORDERING,
-    (Kind.DELETE, Kind.DELETE): Decision.BY_ORDERING,
-    (Kind.DELETE, Kind.KEY_DELETE): Decision.NEWER,
-    (Kind.KEY_DELETE, Kind.ROW): Decision.NEWER,
-    (Kind.KEY_DELETE, Kind.DELETE): Decision.OLDER,  # nothing is left that it could delete, so it leaves no trace
-    (Kind.KEY_DELETE, Kind.KEY_DELETE): Decision.NEWER,
-}
-COMMIT_TIME: dict[tuple[Kind, Kind], Decision] = dict.fromkeys(EVENT_TIME, Decision.NEWER)
-
-DECISIONS: dict[MergeMode, dict[tuple[Kind, Kind], Decision]] = {
-    "COMMIT_TIME_ORDERING": COMMIT_TIME,
-    "EVENT_TIME_ORDERING": EVENT_TIME,
+#: The decision tables that need nothing but the versions; a custom mode has its merger.
+DECISIONS: dict[MergeMode, Decisions] = {
+    "COMMIT_TIME_ORDERING": decisions_of(COMMIT_TIME.stored),
+    "EVENT_TIME_ORDERING": decisions_of(EVENT_TIME.stored),
 }
 
 Merge = Callable[[Version, Version], Version]
@@ -69,12 +38,22 @@ def merger_of(mode: MergeMode) -> Merge:
     decisions = DECISIONS[mode]
 
     def merge(older: Version, newer: Version) -> Version:
-        decision = decisions[older.kind, newer.kind]
-        if decision is Decision.BY_ORDERING:
-            decision = Decision.OLDER if is_lower(newer.ordering, older.ordering) else Decision.NEWER
-        return newer if decision is Decision.NEWER else older
+        cell = cell_of(decisions, older, newer)
+        return newer if cell.result is Result.NEWER else older
 
     return merge
+
+
+@implements("MRG-028")
+def cell_of(decisions: Decisions, older: Version, newer: Version) -> Cell:
+    """The decision for two versions; raises IncomparableOrdering where the tables refuse one."""
+    cells = decisions[older.kind, newer.kind]
+    cell = cells.get(None) or cells[order_of(newer.ordering, older.ordering)]
+    if cell.result is Result.BY_DEFAULT:
+        cell = cells[compared(newer.ordering, older.ordering)]
+    if cell.result is Result.REFUSED:
+        raise incomparable(older.ordering, newer.ordering)
+    return cell
 
 
 @implements("MRG-003", "RDR-014")

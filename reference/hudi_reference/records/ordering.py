@@ -13,6 +13,7 @@ import pyarrow.types as pt
 
 from hudi_reference.errors import IncomparableOrdering
 from hudi_reference.files.log.deletes import Ordering, Scalar
+from hudi_reference.records.decisions import Order
 from hudi_reference.requirement import implements
 
 
@@ -59,14 +60,34 @@ def default_of(kind: pa.DataType) -> Scalar | None:
     return None if pt.is_null(kind) else 0
 
 
+@implements("MRG-028")
+def order_of(newer: Ordering | None, older: Ordering | None) -> Order:
+    """How the ordering value of the newer version compares with that of the older one, nulls apart."""
+    if newer is None:
+        return Order.BOTH_NULL if older is None else Order.NEWER_NULL
+    if older is None:
+        return Order.OLDER_NULL
+    return compared(newer, older) if _are_comparable(newer, older) else Order.INCOMPARABLE
+
+
 @implements("MRG-019", "MRG-028")
+def compared(newer: Ordering | None, older: Ordering | None) -> Order:
+    """The same for comparable values, a null being the default value."""
+    left, right = _sort_key(newer), _sort_key(older)
+    return Order.LOWER if left < right else Order.EQUAL if left == right else Order.GREATER
+
+
 def is_lower(left: Ordering | None, right: Ordering | None) -> bool:
     """Whether `left` orders before `right`; raises IncomparableOrdering for values of different kinds."""
     if not _are_comparable(left, right):
-        raise IncomparableOrdering(
-            "two ordering values of one key cannot be compared", rule="MRG-028", found=f"{left!r} and {right!r}"
-        )
-    return _sort_key(left) < _sort_key(right)
+        raise incomparable(left, right)
+    return compared(left, right) is Order.LOWER
+
+
+def incomparable(one: Ordering | None, other: Ordering | None) -> IncomparableOrdering:
+    """What is wrong with two ordering values of different kinds."""
+    message = "two ordering values of one key cannot be compared"
+    return IncomparableOrdering(message, rule="MRG-028", found=f"{one!r} and {other!r}")
 
 
 def _sort_key(value: Any) -> tuple[Any, ...]:

@@ -13,9 +13,9 @@ from functools import reduce
 import pyarrow as pa
 
 from hudi_reference.files.log.deletes import Ordering
-from hudi_reference.layout.merging import MergeMode
 from hudi_reference.records.changes import Changes, Identity
 from hudi_reference.records.merge import Kind, Merge, Version, merger_of
+from hudi_reference.records.merger import Merging
 from hudi_reference.records.ordering import orderings_of
 from hudi_reference.requirement import implements
 
@@ -33,10 +33,10 @@ class Columns:
 
 
 @implements("LF-046", "RDR-017")
-def apply_by_column(base: pa.Table, changes: Changes, mode: MergeMode, ordering: tuple[str, ...]) -> pa.Table:
+def apply_by_column(base: pa.Table, changes: Changes, merging: Merging) -> pa.Table:
     """As `changes.apply`, for changes some of which are partial."""
-    used = ordering if mode == "EVENT_TIME_ORDERING" else ()
-    merge = merger_of(mode if used else "COMMIT_TIME_ORDERING")
+    used = merging.ordering if merging.mode == "EVENT_TIME_ORDERING" else ()
+    merge = merger_of(merging.mode if used else "COMMIT_TIME_ORDERING")
     histories: dict[Identity, list[Columns]] = {}
     for identity, found in _versions(changes, used, base.num_rows):
         histories.setdefault(identity, []).append(found)

@@ -10,6 +10,7 @@ from hudi_reference.errors import InvalidRows, Misuse, UnsupportedSchema
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply
 from hudi_reference.records.keys import partition_paths, record_keys
+from hudi_reference.records.merger import Merging
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS, AvroSchema
 from hudi_reference.schema.evolution import conform
@@ -105,7 +106,7 @@ def check_nulls(rows: pa.Table, schema: AvroSchema) -> None:
 
 
 @implements("MRG-011", "MRG-026")
-def combine(incoming: Incoming, properties: TableProperties) -> Incoming:
+def combine(incoming: Incoming, merging: Merging) -> Incoming:
     """One row for each key and partition: the one that the merge mode lets stay of the batch, deletes included."""
     rows = incoming.rows
     positions = pa.array(range(rows.num_rows), pa.int64())
@@ -117,7 +118,7 @@ def combine(incoming: Incoming, properties: TableProperties) -> Incoming:
     # Inside the batch a flagged delete competes like any row; only the winner's flag counts.
     plain = marked.drop_columns([IS_DELETED]) if IS_DELETED in names else marked
     changes = Changes([plain], plain.schema)
-    won = apply(plain.schema.empty_table(), changes, properties.merge_mode, properties.ordering_fields)
+    won = apply(plain.schema.empty_table(), changes, merging)
     return Incoming(rows.take(won.column("__position")))
 
 

@@ -12,10 +12,10 @@ from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.files.missing import missing
 from hudi_reference.files.positions import places_in
-from hudi_reference.layout.merging import MergeMode
 from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply
 from hudi_reference.records.keys import record_keys
+from hudi_reference.records.merger import Merging
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import field_names, parse_schema
 from hudi_reference.schema.evolution import conform
@@ -38,8 +38,7 @@ class SliceReader:
     timeline: Timeline
     committed: Mapping[str, tuple[Span, ...]]
     schema: pa.Schema
-    mode: MergeMode
-    ordering: tuple[str, ...]
+    merging: Merging
     named: Mapping[str, frozenset[str]] = field(default_factory=dict)
     #: Fields that make up the key in a table whose meta columns are not filled; empty where they are.
     key_fields: tuple[str, ...] = ()
@@ -65,7 +64,7 @@ class SliceReader:
             return self._base_rows(found, self._fields(columns))
         fields = self._fields({*columns, *self._merge_columns()})
         base = self._keyed(self._base_rows(found, fields))
-        merged = apply(base, self._changes(found, fields, base.num_rows), self.mode, self.ordering)
+        merged = apply(base, self._changes(found, fields, base.num_rows), self.merging)
         return self._without_virtual_keys(merged).select(list(columns))
 
     @implements("OCC-008", "LAY-021")
@@ -92,7 +91,7 @@ class SliceReader:
 
     def _merge_columns(self) -> tuple[str, ...]:
         present = set(self.schema.names)
-        ordering = (field.partition(".")[0] for field in self.ordering)
+        ordering = (field.partition(".")[0] for field in self.merging.ordering)
         return tuple(name for name in (KEY, IS_DELETED, *self.key_fields, *ordering) if name in present)
 
     def _fields(self, names: Iterable[str]) -> pa.Schema:

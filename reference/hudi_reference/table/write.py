@@ -164,7 +164,7 @@ class Writer:
         base = reader.read(found, reader.schema.names)
         name = self._base_file_name(found.file_id)
         stamped = stamp(changes, self.commit.requested, self.number, str(name))
-        merged = apply(base, Changes([self._as_batch(stamped, by_key)], base.schema), reader.mode, reader.ordering)
+        merged = apply(base, Changes([self._as_batch(stamped, by_key)], base.schema), reader.merging)
         rows = in_file(merged, str(name))
         written = pc.sum(pc.equal(rows.column("_hoodie_commit_time"), self.commit.requested)).as_py() or 0
         counts = {"updates": written, "deletes": base.num_rows - rows.num_rows}
@@ -281,7 +281,7 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
     if operation in ("INSERT", "BULK_INSERT"):
         located = Located((), list(incoming.by_partition()))
     else:
-        incoming = combine(incoming, table.properties)
+        incoming = combine(incoming, reader.merging)
         located = locate(incoming, view, reader)
     commit = begin(table.storage, table.properties, table.clock, table.ids, operation, view.timeline, table.options)
     writer = Writer(commit, reader, with_meta_columns(view.schema), logs=logs)
