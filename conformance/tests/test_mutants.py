@@ -16,7 +16,7 @@ from hudi_conformance.mutants.score import Kill
 from hudi_conformance.report.evidence import CitedCase, golden_cases
 from hudi_reference import create_table
 from hudi_reference.records import merge
-from hudi_reference.records.merge import Decision, Kind
+from hudi_reference.records.decisions import Kind, Order, Result
 from hudi_reference.storage import MemoryStorage
 
 SCHEMA = {
@@ -85,7 +85,7 @@ def test_a_bug_is_undone_when_the_case_fails():
     """A failing case does not leave the bug behind for the next one."""
     with pytest.raises(ZeroDivisionError), plant("late-records-win"):
         raise ZeroDivisionError
-    assert merge.EVENT_TIME[Kind.ROW, Kind.ROW] is Decision.BY_ORDERING
+    assert merge.DECISIONS["EVENT_TIME_ORDERING"][Kind.ROW, Kind.ROW][Order.LOWER].result is Result.OLDER
 
 
 @pytest.mark.parametrize("mutant", all_mutants(), ids=lambda m: m.name)
