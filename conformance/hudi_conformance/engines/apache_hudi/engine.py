@@ -35,6 +35,7 @@ _FEATURES = frozenset(
         "inspect.base-file",
         "inspect.bloom-filter",
         "inspect.properties",
+        "inspect.instant",
         "create",
         "write.insert",
         "write.upsert",

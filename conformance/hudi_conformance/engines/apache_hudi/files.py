@@ -2,11 +2,12 @@
 
 Log files through HoodieLogFileReader and the records that its blocks iterate over; HFiles through the reader that the
 release uses by default (HBase's in 1.0.2, Hudi's own in 1.2.0); Parquet and ORC base files through HoodieFileReader, their
-footers through ParquetUtils and OrcUtils; bloom filters through BloomFilterFactory.
+footers through ParquetUtils and OrcUtils; bloom filters through BloomFilterFactory; instants through HoodieTimeline.
 """
 
 import base64
 import json
+import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
@@ -19,6 +20,7 @@ from hudi_conformance.contract import EngineError, Refused
 from hudi_conformance.engines.apache_hudi.avro_json import canonical_rows
 from hudi_conformance.engines.apache_hudi.drain import Drains, frames, pairs
 from hudi_conformance.engines.apache_hudi.faults import in_contract_words
+from hudi_conformance.engines.apache_hudi.instants import Instants
 from hudi_conformance.engines.apache_hudi.session import Session
 from hudi_conformance.engines.apache_hudi.tables import path_of
 from hudi_conformance.values import from_json
@@ -61,6 +63,8 @@ _BLOOM_FILTER = "org.apache.hudi.bloomfilter"
 #: At most so many positions are shown: a few bytes can stand for more than fit into memory.
 _MOST_POSITIONS = 1000
 _BUFFER = 1 << 20
+#: Names of instants begin with a time, maybe a second one, and go on with a word.
+_INSTANT = re.compile(r"\d+(_\d+)?\.[a-z]")
 #: The stored number of the type.
 _CHANGE_CAPTURE = 6
 
@@ -73,6 +77,7 @@ class Files:
         self.hudi = session.hudi
         self.drains = Drains(session)
         self.storage = self.hudi.storage.HoodieStorageUtils.getStorage("file:///", session.storage)
+        self.instants = Instants(session, self.drains.plain, self.storage)
 
     def inspect(self, uri: str, keys: Sequence[str] | None, prefix: str | None) -> Json:
         """What one file holds. The name tells the format, as it does Hudi."""
@@ -87,7 +92,9 @@ class Files:
             return self._hfile(path, file.stat().st_size, keys, prefix)
         if extension in ("parquet", "orc"):
             return self._base_file(path, extension, keys)
-        raise Refused("inspect.base-file", f"the name {file.name} is none that Hudi gives to log or base files")
+        if _INSTANT.match(file.name):
+            return self.instants.inspect(path, file.stat().st_size)
+        raise Refused("inspect.base-file", f"the name {file.name} is none that Hudi gives to log files, base files or instants")
 
     def _properties(self, path: Any) -> Json:
         found, stream = self.session.jvm.java.util.Properties(), self.storage.open(path)
