@@ -40,6 +40,7 @@ FUNCTIONS: dict[str, str] = {
     "timeline.build": "the instants that names of a timeline folder stand for: completed ones by completion time, pending ones",
     "history.files-in-range": "which files of the history a range of requested times touches, by their names",
     "history-file-name.parse": "the parts of the name of a file of the timeline history",
+    "merge.fold": "what is left of the versions of one record: base row, then log entries",
     "properties.infer": "merge mode, strategy and payload class of a table",
 }
 
