@@ -104,7 +104,7 @@ def test_a_plan_is_there_from_the_request_on_and_never_changes(engine: Client, n
 
 
 @CLEANS
-@pytest.mark.requirements("TL-032", "TL-031")
+@pytest.mark.requirements("TL-032", "TL-031", "TL-004")
 def test_what_begins_first_and_ends_last_completes_last(engine: Client, new_uri: Callable[[], str]) -> None:
     """A clean is requested, a write begins and completes, the clean completes: its completion time is the later one."""
     known = updated(engine, new_uri(), 3)
