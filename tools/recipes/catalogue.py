@@ -26,6 +26,7 @@ MODULES = (
     "log_slices",
     "merge",
     "merge_ordering",
+    "truth_tables",
     "queries",
     "compatibility",
 )
