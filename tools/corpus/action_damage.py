@@ -1,7 +1,7 @@
 """Files of actions in which something is damaged: families of copies that are cut or changed. None passes for a record."""
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tools.corpus.action_bytes import MARKER, block, container, deployed, header, sample, text
@@ -26,7 +26,9 @@ def cases() -> Iterator[FileCase]:
     yield _bombs(BY_NAME["clean.completed"])
 
 
-def family(place: Place, name: str, says: str, data: bytes, variants: Mapping[str, bytes]) -> FileCase:
+def family(
+    place: Place, name: str, says: str, data: bytes, variants: Mapping[str, bytes], errata: Sequence[str] = ()
+) -> FileCase:
     """Copies of one file, each of which must be refused."""
     made = [
         Variant(name=variant, patches=[patch(data, new)], error="not the record of the action in this state")
@@ -40,6 +42,7 @@ def family(place: Place, name: str, says: str, data: bytes, variants: Mapping[st
         if_it_fails="A damaged file must never pass for a record: rows, plans or protected files would be lost without a word.",
         needs=("inspect.instant",),
         flags=("silent-stale", "lost-write", "crash", "memory"),
+        errata=errata,
         file=place.file,
         content=data,
         verdict="must-refuse",
@@ -62,7 +65,7 @@ def _cut(place: Place) -> FileCase:
     lengths |= set(range(len(head), len(data), max(7, len(content) // 12)))
     lengths |= {len(data) - back for back in (1, 2, 15, 16, 17)}
     cuts = {f"length-{length}": data[:length] for length in sorted(lengths) if length != first}
-    return family(place, "cut", "A file that ends too early is refused, wherever it ends.", data, cuts)
+    return family(place, "cut", "A file that ends too early is refused, wherever it ends.", data, cuts, place.empty_counts)
 
 
 def _parts(place: Place) -> FileCase:
@@ -95,6 +98,7 @@ def _parts(place: Place) -> FileCase:
             "json": b'{"version": 2}',
             "text": b"file deleted\n",
         },
+        ("ER-099",),
     )  # fmt: skip
 
 
@@ -120,7 +124,7 @@ def _numbers(place: Place) -> FileCase:
         "branch-that-is-none": head + block(long(9) + content[1:]) if content[0] in (0, 2) else head + block(content[:-1]),
     }  # fmt: skip
     return family(place, "numbers", "Counts, lengths and branches that do not fit what follows are refused.",
-                  head + block(content), made)  # fmt: skip
+                  head + block(content), made, ("ER-099",))  # fmt: skip
 
 
 def _schemas(place: Place) -> FileCase:
@@ -150,6 +154,7 @@ def _schemas(place: Place) -> FileCase:
             "of-an-unknown-type": of({**schema, "fields": [{"name": "x", "type": "HoodieSomething"}]}),
             "nested-very-deep": header({"avro.schema": b'{"type":"array","items":' * 1_500}) + block(content),
         },
+        ("ER-099",),
     )  # fmt: skip
 
 
