@@ -38,9 +38,9 @@ from hudi_reference.files.log.block import BlockType
 from hudi_reference.files.log.columnar import decode_avro_columns
 from hudi_reference.files.log.content import decode_deletes, decode_rows, encode_rows
 from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.java_text import value_text
 from hudi_reference.layout.java_properties import load
 from hudi_reference.layout.names import BaseFileName, LogFileName, parse_data_file_name
-from hudi_reference.layout.partitions import value_text
 from hudi_reference.schema.avro import META_COLUMNS, arrow_schema
 
 COW, MOR = TABLE_TYPES

@@ -1,12 +1,10 @@
 """Partition paths and the file that marks a partition, spec "Storage Layout"."""
 
-import datetime
-import decimal
-import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from hudi_reference.java_text import value_text
 from hudi_reference.layout.java_properties import dump
 from hudi_reference.layout.names import PARTITION_METAFILE, join_path
 from hudi_reference.requirement import implements
@@ -53,42 +51,6 @@ def unescape(text: str) -> str:
     `%XX` is the character of that number, never a byte of UTF-8; a `%` without two hexadecimal digits behind it is a `%`.
     """
     return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
-
-
-def value_text(value: Any) -> str:
-    """A value as it stands in record keys and partition paths; "" for null.
-
-    Numbers have their Java text, dates are ISO dates, timestamps microseconds since the epoch, bytes hexadecimal.
-    """
-    match value:
-        case None:
-            return ""
-        case bool():
-            return str(value).lower()
-        case float():
-            return _java_double(value)
-        case bytes():
-            return value.hex()
-        case datetime.datetime():
-            return str(_micros(value))
-        case _:
-            return str(value)
-
-
-def _micros(value: datetime.datetime) -> int:
-    aware = value if value.tzinfo is not None else value.replace(tzinfo=datetime.UTC)
-    return (aware - datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)) // datetime.timedelta(microseconds=1)
-
-
-def _java_double(value: float) -> str:
-    """`Double.toString`: plain between 10^-3 and 10^7, otherwise with an exponent that has no sign or padding."""
-    if not math.isfinite(value):
-        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
-    if value == 0 or 1e-3 <= abs(value) < 1e7:
-        return str(value)
-    sign, digits, exponent = decimal.Decimal(repr(value)).normalize().as_tuple()
-    first, *rest = map(str, digits)
-    return f"{'-' * sign}{first}.{''.join(rest) or '0'}E{len(rest) + int(exponent)}"
 
 
 @implements("LAY-003", "LAY-018")

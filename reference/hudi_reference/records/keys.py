@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.types as pt
 
 from hudi_reference.errors import InvalidRows, UnsupportedKeyGenerator
-from hudi_reference.layout.partitions import partition_path, value_text
+from hudi_reference.java_text import texts_of
+from hudi_reference.layout.partitions import partition_path
 from hudi_reference.layout.properties import META_FOLDER, TableProperties
 from hudi_reference.requirement import implements
 
@@ -108,6 +108,4 @@ def _column(rows: pa.Table, field: str, what: str, rule: str) -> pa.ChunkedArray
 def _texts(column: pa.ChunkedArray) -> pa.Array:
     whole = column.combine_chunks()
     whole = pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole
-    if pt.is_string(whole.type) or pt.is_integer(whole.type):
-        return whole.cast(pa.string())
-    return pa.array([None if value is None else value_text(value) for value in whole.to_pylist()], pa.string())
+    return texts_of(whole)

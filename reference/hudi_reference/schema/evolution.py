@@ -1,15 +1,14 @@
 """Bringing stored rows to the schema of the query, spec "Schema Evolution" as deployed: columns are matched by name.
 
-A column that the stored rows lack is null; a type may be widened as Avro and the deployed format allow.
+A column that the stored rows lack is null; a type may be widened (`promotion`).
 """
-
-from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_reference.errors import UnsupportedSchema
 from hudi_reference.requirement import implements
+from hudi_reference.schema.promotion import conversion
 
 
 @implements("LAY-002", "COMPAT-003")
@@ -42,22 +41,20 @@ def _convert(array: pa.Array, wanted: pa.DataType, where: str) -> pa.Array:
         return _convert_map(array, wanted, where)
     if pa.types.is_list(wanted) and (pa.types.is_list(found) or pa.types.is_large_list(found)):
         return _convert_list(array, wanted, where)
+    convert = conversion(found, wanted)
     try:
-        return _cast(found, wanted)(array)
+        if convert is not None:
+            return convert(array, wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise UnsupportedSchema(
-            "a stored column does not fit the table's schema",
-            rule="LF-038", path=where, expected=str(wanted), found=str(found),
-        ) from error  # fmt: skip
+        raise _misfit(found, wanted, where) from error
+    raise _misfit(found, wanted, where)
 
 
-def _cast(found: pa.DataType, wanted: pa.DataType) -> Callable[[pa.Array], pa.Array]:
-    if pa.types.is_float32(found) and pa.types.is_float64(wanted):
-        # The decimal text is what was meant: 1.1 stays 1.1 and does not become 1.10000002384...
-        return lambda array: pc.cast(pc.cast(array, pa.string()), wanted)
-    if pa.types.is_timestamp(found) and pa.types.is_timestamp(wanted):
-        return lambda array: pc.cast(array, wanted, safe=False)
-    return lambda array: pc.cast(array, wanted)
+def _misfit(found: pa.DataType, wanted: pa.DataType, where: str) -> UnsupportedSchema:
+    return UnsupportedSchema(
+        "a stored column does not fit the table's schema",
+        rule="LF-038", path=where, expected=str(wanted), found=str(found),
+    )  # fmt: skip
 
 
 def _convert_struct(array: pa.StructArray, wanted: pa.StructType, where: str) -> pa.Array:

@@ -1,0 +1,70 @@
+"""Values as the texts that Java makes of them: in record keys, in partition paths, and where a number becomes a text column."""
+
+import datetime
+import decimal
+import math
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+
+def value_text(value: Any) -> str:
+    """A value as it stands in record keys and partition paths; "" for null.
+
+    Numbers have their Java text, dates are ISO dates, timestamps microseconds since the epoch, bytes hexadecimal.
+    """
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+        case float():
+            return number_text(str(value))
+        case bytes():
+            return value.hex()
+        case datetime.datetime():
+            return str(_micros(value))
+        case _:
+            return str(value)
+
+
+def texts_of(array: pa.Array) -> pa.Array:
+    """The texts of a whole column, null for null; timestamps count in the column's own unit."""
+    kind = array.type
+    if pt.is_string(kind):
+        return array
+    if pt.is_timestamp(kind):
+        array = array.cast(pa.int64())
+    if pt.is_integer(array.type) or pt.is_date32(kind):
+        return array.cast(pa.string())
+    if pt.is_floating(kind):
+        # Arrow's text has the digits that tell a number from its neighbours in the column's own width.
+        return pa.array([None if text is None else number_text(text) for text in pc.cast(array, pa.string()).to_pylist()])
+    return pa.array([None if value is None else value_text(value) for value in array.to_pylist()], pa.string())
+
+
+def number_text(digits: str) -> str:
+    """`Double.toString` and `Float.toString` of the number with these shortest digits.
+
+    Plain between 10^-3 and 10^7, otherwise with an exponent that has no plus sign or padding; a digit at least behind the point.
+    """
+    number = float(digits)
+    if not math.isfinite(number):
+        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(number)]
+    sign, shown, exponent = decimal.Decimal(digits).as_tuple()
+    minus = "-" if sign else ""
+    if number == 0:
+        return f"{minus}0.0"
+    first, *rest = "".join(map(str, shown)).rstrip("0")
+    point = len(shown) + int(exponent) - 1
+    if -3 <= point < 7:
+        plain = f"{decimal.Decimal((0, tuple(map(int, (first, *rest))), point - len(rest))):f}"
+        return f"{minus}{plain if '.' in plain else plain + '.0'}"
+    return f"{minus}{first}.{''.join(rest) or '0'}E{point}"
+
+
+def _micros(value: datetime.datetime) -> int:
+    aware = value if value.tzinfo is not None else value.replace(tzinfo=datetime.UTC)
+    return (aware - datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)) // datetime.timedelta(microseconds=1)

@@ -1,0 +1,126 @@
+"""Which types a column may be widened to, and what becomes of its values, spec "Schema Evolution" as deployed.
+
+Two tables as data. `BY_NAME` are the steps that a write may take, which every reader of tables follows: it matches columns by
+name. `BY_ID` are those that a change of the table's schema by statement may take: its readers match columns by the ids of a
+schema history. Readers here take every step of both.
+"""
+
+import decimal
+from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from hudi_reference.java_text import texts_of
+from hudi_reference.requirement import implements
+
+#: From a kind of type to the wider ones, by their names in Avro.
+BY_NAME: dict[str, tuple[str, ...]] = {
+    "int": ("long", "float", "double", "string"),
+    "long": ("float", "double", "string"),
+    "float": ("double", "string"),
+    "double": ("string",),
+}
+BY_ID: dict[str, tuple[str, ...]] = {
+    "int": ("long", "float", "double", "string", "decimal"),
+    "long": ("float", "double", "string", "decimal"),
+    "float": ("double", "string", "decimal"),
+    "double": ("string", "decimal"),
+    "decimal": ("decimal", "string"),
+    "date": ("string",),
+    "bytes": ("string",),
+    "string": ("bytes", "date", "decimal"),
+}
+
+Convert = Callable[[pa.Array, pa.DataType], pa.Array]
+
+
+@implements("LF-038")
+def promotes(found: pa.DataType, wanted: pa.DataType) -> bool:
+    """Whether a write may widen a column of type `found` to type `wanted`."""
+    return kind_of(wanted) in BY_NAME.get(kind_of(found), ())
+
+
+def conversion(found: pa.DataType, wanted: pa.DataType) -> Convert | None:
+    """What makes stored values of one type values of the other; None where the table of steps has no such step.
+
+    Types that only count in other units, or that Arrow has several forms of, are one kind, and so no step.
+    """
+    if pt.is_null(found) or pt.is_dictionary(found):
+        return _as_arrow_does
+    here, there = kind_of(found), kind_of(wanted)
+    if here == there and here != "decimal":
+        return _in_another_unit
+    if there not in BY_ID.get(here, ()):
+        return None
+    return _STEPS.get((here, there)) or _STEPS.get(("", there)) or _as_arrow_does
+
+
+def kind_of(kind: pa.DataType) -> str:
+    """The name of a type in these tables: Avro's, or Arrow's for types that never change."""
+    for name, is_kind in _KINDS.items():
+        if is_kind(kind):
+            return name
+    return str(kind)
+
+
+_KINDS: dict[str, Callable[[pa.DataType], bool]] = {
+    "int": lambda kind: pt.is_integer(kind) and kind.bit_width <= 32,
+    "long": pt.is_integer,
+    "float": lambda kind: pt.is_float16(kind) or pt.is_float32(kind),
+    "double": pt.is_float64,
+    "string": lambda kind: pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind),
+    "bytes": lambda kind: pt.is_binary(kind) or pt.is_large_binary(kind) or pt.is_fixed_size_binary(kind),
+    "decimal": pt.is_decimal,
+    "date": pt.is_date,
+    "time": pt.is_time,
+    "timestamp": pt.is_timestamp,
+    "boolean": pt.is_boolean,
+}
+
+
+def _as_arrow_does(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    return pc.cast(array, wanted)
+
+
+def _in_another_unit(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    return pc.cast(array, wanted, safe=not pt.is_timestamp(wanted))
+
+
+def _rounded_float(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """A float that was stored is the number that its shortest text says: 1.1 stays 1.1, and is not 1.10000002384...
+
+    An integer beyond the digits of the type becomes the nearest number.
+    """
+    if pt.is_floating(array.type):
+        return pc.cast(pc.cast(array, pa.string()), wanted)
+    return pc.cast(array, wanted, safe=False)
+
+
+def _text(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    return texts_of(array).cast(wanted)
+
+
+def _decimal(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """Digits beyond the scale are rounded half up. Raises pyarrow.ArrowInvalid for texts and numbers that are too long."""
+    step, context = decimal.Decimal(1).scaleb(-wanted.scale), decimal.Context(prec=80, rounding=decimal.ROUND_HALF_UP)
+    try:
+        values = [
+            None if text is None else decimal.Decimal(text).quantize(step, context=context)
+            for text in texts_of(array).to_pylist()
+        ]
+    except decimal.InvalidOperation as error:
+        raise pa.ArrowInvalid(f"not a number of {wanted}") from error
+    return pa.array(values, wanted)
+
+
+#: The steps that are no mere cast, by the kinds on both sides; "" for any kind.
+_STEPS: dict[tuple[str, str], Convert] = {
+    ("", "float"): _rounded_float,
+    ("", "double"): _rounded_float,
+    ("", "decimal"): _decimal,
+    ("decimal", "decimal"): _as_arrow_does,
+    ("bytes", "string"): _as_arrow_does,
+    ("", "string"): _text,
+}
