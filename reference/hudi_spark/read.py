@@ -31,8 +31,8 @@ from hudi_reference.table.table import (
     check_readable,
     compare,
     constant,
-    instant_of,
 )
+from hudi_reference.timeline.points import instant_of
 from hudi_spark.arrow import arrow_schema_of, spark_schema
 from hudi_spark.tasks import MergeTask, frame_of
 

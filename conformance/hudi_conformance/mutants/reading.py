@@ -15,7 +15,7 @@ from hudi_reference.timeline import active, history, instant, manifest, states
 def archived_writes_completed_when_they_began(bug: Bug) -> None:
     """Takes the requested time of an archived write for its completion time."""
     bug.edit(
-        active.Timeline.completion_of,
+        active.Timeline._completion_of,
         "return self.archived.completion_of(requested, everywhere=True) or requested",
         "return requested",
     )

@@ -91,8 +91,8 @@ def base_rows_are_filtered_before_merging(bug: Bug) -> None:
     """Returns the base row of a key whose newer version the filter does not match."""
     bug.edit(
         table.SliceQuery.__call__,
-        "return rows",
-        "return rows if rows.num_rows else self.reader.read(found, self.columns, logs=False)",
+        "return chosen(rows, self.where).select(self.columns)",
+        "return chosen(rows, self.where).select(self.columns) or self.reader.read(found, self.columns, logs=False)",
     )
 
 

@@ -26,7 +26,7 @@ def requested_file_without_action(bug: Bug) -> None:
 def pending_writes_are_read(bug: Bug) -> None:
     """Counts files of actions that did not complete."""
     bug.edit(
-        active.Timeline.completion_of,
+        active.Timeline._completion_of,
         "return self.archived.completion_of(requested)\n",
         "return self.archived.completion_of(requested) or requested\n",
     )
@@ -36,7 +36,7 @@ def pending_writes_are_read(bug: Bug) -> None:
 def archived_writes_are_forgotten(bug: Bug) -> None:
     """Takes only the active timeline for an authority and drops the files of archived actions."""
     bug.edit(
-        active.Timeline.completion_of,
+        active.Timeline._completion_of,
         "return self.archived.completion_of(requested, everywhere=True) or requested",
         "return None",
     )

@@ -71,6 +71,17 @@ class FileGroup:
             newest = replace(before, log_files=before.log_files + newest.log_files, missing=before.missing | newest.missing)
         return newest
 
+    @implements("RDR-006", "RDR-011")
+    def at(self, timeline: Timeline, *, by_name: bool = False) -> "FileGroup | None":
+        """The group as it was on an earlier timeline, `by_name` as in `_slices`; None if there was nothing of it."""
+        names = [(found, name) for found in self.slices for name in (found.base_file, *found.log_files) if name]
+        parsed = [(name, parse_data_file_name(name)) for _, name in names]
+        files = [(name, file) for name, file in parsed if file is not None]
+        listed = {found.path(name) for found, name in names if name not in found.missing}
+        slices = _slices((self.partition, self.file_id), files, (), timeline, listed, by_name)
+        is_replaced = self.replaced_by is not None and timeline.completion_of(self.replaced_by) is not None
+        return FileGroup(self.partition, self.file_id, slices, self.replaced_by if is_replaced else None) if slices else None
+
 
 @dataclass(frozen=True)
 class FileGroups:
@@ -99,6 +110,14 @@ class FileGroups:
     def named(self) -> dict[str, frozenset[str]]:
         """The paths of all files, those with change data among them, that the metadata of each of those writes names."""
         return {instant.requested: commit.paths for instant, commit in self.commits.items()}
+
+    @implements("RDR-006", "RDR-011")
+    def at(self, timeline: Timeline, *, by_name: bool = False) -> "FileGroups":
+        """The groups as they were on an earlier timeline, as far as their files are still there or known to be missing."""
+        found = ((identity, group.at(timeline, by_name=by_name)) for identity, group in self.groups.items())
+        then = set(timeline.commits)
+        commits = {instant: commit for instant, commit in self.commits.items() if instant in then}
+        return FileGroups({identity: group for identity, group in found if group is not None}, commits)
 
     @property
     @implements("RDR-010", "LAY-003")

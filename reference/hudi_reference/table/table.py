@@ -4,10 +4,9 @@ read:   properties -> timeline -> file groups -> slices at a read time -> merged
 write:  rows -> keys -> locate -> files -> completed instant
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +17,7 @@ from hudi_reference.errors import InvalidQuery, UnsupportedTableFeature
 from hudi_reference.files.base_file import read_footer
 from hudi_reference.ids import Ids
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.records.merger import Merging
+from hudi_reference.records.merger import merging_of
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import (
     META_COLUMNS,
@@ -29,13 +28,17 @@ from hudi_reference.schema.avro import (
     without_meta_columns,
 )
 from hudi_reference.storage import Storage
+from hudi_reference.table.cdc import ChangePlan, ChangeQuery
 from hudi_reference.table.dropped_columns import dropped_columns
 from hudi_reference.table.file_groups import FileGroups, FileSlice, load_file_groups
+from hudi_reference.table.incremental import COMMIT_TIME, Changed, changed_in, written_in
 from hudi_reference.table.inspect import inspect_table
 from hudi_reference.table.retention import check_retained
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.versions import timeline_of
+from hudi_reference.table.window import Window
 from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.points import instant_of
 
 #: The schema of a table that was never given one.
 EMPTY_SCHEMA: AvroSchema = {"type": "record", "name": "empty", "fields": []}
@@ -72,7 +75,7 @@ class View:
             committed=self.groups.committed,
             named=self.groups.named,
             schema=arrow_schema(with_meta_columns(schema)),
-            merging=Merging(properties.merge_mode, properties.ordering_fields),
+            merging=merging_of(properties),
             key_fields=() if properties.populates_meta_fields else properties.record_key,
             dropped=dropped,
         )
@@ -146,13 +149,66 @@ class Table:
         """
         return self._read(self.view(instant_of(time)), columns, where)
 
+    @implements("TYP-009", "TYP-010", "RDR-004")
+    def incremental(
+        self,
+        begin: str | None = None,
+        end: str | None = None,
+        columns: Sequence[str] | None = None,
+        where: Iterable[Comparison] = (),
+        *,
+        include_begin: bool = False,
+    ) -> pa.Table:
+        """The records that were inserted or updated in a window, each once, in the state that the window's end left them in.
+
+        The window are the writes that completed after `begin`, from there on with `include_begin`, and up to `end`; None leaves
+        a side open. Bounds are texts as for `as_of`. Records that are deleted at the end of the window are not in it.
+        Raises InvalidQuery for bounds the wrong way round, and where files of the window's end were cleaned.
+        """
+        view, window = self.view(), Window.between(begin, end, include_begin)
+        changed = changed_in(window, self.storage, self.properties, view.timeline, view.groups)
+        return self._read(replace(view, timeline=changed.timeline, groups=changed.groups), columns, where, changed=changed)
+
+    @implements("TYP-012", "RDR-002", "RDR-004")
+    def changes(
+        self,
+        begin: str | None = None,
+        end: str | None = None,
+        columns: Sequence[str] | None = None,
+        where: Iterable[Comparison] = (),
+        *,
+        include_begin: bool = False,
+    ) -> pa.Table:
+        """Every change of a record in a window, in the order in which writes completed: `op`, `ts_ms`, `before`, `after`.
+
+        `op` is i, u or d; `ts_ms` the requested time of the write; the images are structs of the data columns, null where the
+        record was not there. The window is that of `incremental`. Without change-capture files changes are worked out from the
+        slices. Raises InvalidQuery for bounds the wrong way round, and where files that tell a change were cleaned.
+        """
+        check_readable(self.properties)
+        view, window = self.view(), Window.between(begin, end, include_begin)
+        query = ChangeQuery(view.reader(self))
+        names, comparisons = list(query.schema.names if columns is None else columns), list(where)
+        check_columns([*names, *(column for column, _, _ in comparisons)], query.schema)
+        plan = ChangePlan(view.timeline, view.groups, self.properties.is_legacy)
+        parts = [query(change) for change in plan.changes(window)]
+        return chosen(pa.concat_tables([query.schema.empty_table(), *parts]), comparisons).select(names)
+
     def inspect(self) -> dict[str, Any]:
         """Properties, timeline and file groups as plain values, in the shape of the contract's `inspect`."""
         view = self.view()
         return inspect_table(self.properties, view.timeline, view.groups)
 
     @implements("MRG-015", "LAY-003", "RDR-002")
-    def _read(self, view: View, columns: Sequence[str] | None, where: Iterable[Comparison], *, logs: bool = True) -> pa.Table:
+    def _read(
+        self,
+        view: View,
+        columns: Sequence[str] | None,
+        where: Iterable[Comparison],
+        *,
+        logs: bool = True,
+        changed: Changed | None = None,
+    ) -> pa.Table:
         check_readable(self.properties)
         reader = view.reader(self)
         names = list(columns) if columns is not None else reader.schema.names
@@ -160,8 +216,9 @@ class Table:
         # Without any column the number of rows would be lost.
         needed = list(dict.fromkeys([*names, *(column for column, _, _ in comparisons)])) or [META_COLUMNS[0]]
         check_columns(needed, reader.schema)
-        slices = [s for s in view.groups.latest_slices if logs or s.base_file is not None]
-        read = SliceQuery(reader, needed, comparisons, logs)
+        found = view.groups.latest_slices if changed is None else changed.slices
+        slices = [s for s in found if logs or s.base_file is not None]
+        read = SliceQuery(reader, needed, comparisons, logs, None if changed is None else changed.window)
         parts = self._in_parallel(read, slices)
         empty = pa.schema([reader.schema.field(name) for name in needed]).empty_table()
         return pa.concat_tables([empty, *parts]).select(names)
@@ -209,13 +266,23 @@ class SliceQuery:
     columns: list[str]
     where: list[Comparison]
     logs: bool
+    #: Of an incremental query: only rows that were written in it.
+    window: Window | None = None
 
     def __call__(self, found: FileSlice) -> pa.Table:
         """The rows of one slice."""
-        rows = self.reader.read(found, self.columns, logs=self.logs)
-        for column, operator, value in self.where:
-            rows = rows.filter(compare(rows.column(column), operator, value))
-        return rows
+        times = () if self.window is None else (COMMIT_TIME,)
+        rows = self.reader.read(found, list(dict.fromkeys([*self.columns, *times])), logs=self.logs)
+        if self.window is not None:
+            rows = written_in(rows, self.window, self.reader.timeline)
+        return chosen(rows, self.where).select(self.columns)
+
+
+def chosen(rows: pa.Table, where: Iterable[Comparison]) -> pa.Table:
+    """The rows for which all comparisons hold."""
+    for column, operator, value in where:
+        rows = rows.filter(compare(rows.column(column), operator, value))
+    return rows
 
 
 @implements("MRG-015")
@@ -241,28 +308,6 @@ def check_columns(names: Iterable[str], schema: pa.Schema) -> None:
         if name not in schema.names:
             known = [n for n in schema.names if n not in META_COLUMNS]
             raise InvalidQuery("no such column", rule="TYP-007", expected=f"one of {', '.join(known)}", found=name)
-
-
-_DATE_FORMS = (
-    (re.compile(r"\d{17}|\d{14}", re.ASCII), ""),
-    (re.compile(r"\d{4}-\d\d-\d\d", re.ASCII), "000000000"),
-    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII), "999"),
-    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}", re.ASCII), ""),
-)
-
-
-@implements("TYP-008", "TT-001")
-def instant_of(time: str) -> str:
-    """A point of the timeline from one of the texts that `as_of` takes; date texts mean the timeline's own zone."""
-    for form, rest in _DATE_FORMS:
-        if form.fullmatch(time):
-            return re.sub(r"\D", "", time) + rest
-    raise InvalidQuery(
-        "not a point of the timeline",
-        rule="TYP-008",
-        expected="17 or 14 digits, or yyyy-MM-dd[ HH:mm:ss[.SSS]]",
-        found=repr(time),
-    )
 
 
 @implements("TYP-008", "RDR-006")

@@ -5,7 +5,7 @@ of one folder; the history is looked at when an answer needs it, and only as far
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -48,11 +48,14 @@ class Timeline:
     start: str | None = None
     #: Requested time up to which files count.
     read_time: str = END_OF_TIME
+    #: Completion time from which on nothing counts.
+    limit: str = END_OF_TIME
 
     @cached_property
     def completed(self) -> tuple[Instant, ...]:
-        """Completed instants."""
-        return tuple(instant for instant in self.instants if instant.state is State.COMPLETED)
+        """Completed instants, up to the limit."""
+        done = (instant for instant in self.instants if instant.state is State.COMPLETED)
+        return tuple(done if self.limit == END_OF_TIME else (i for i in done if (i.completion or i.requested) < self.limit))
 
     @cached_property
     def pending(self) -> tuple[Instant, ...]:
@@ -99,11 +102,17 @@ class Timeline:
 
     @cached_property
     def _completions(self) -> dict[str, str]:
-        return {instant.requested: instant.completion or instant.requested for instant in self.commits}
+        done = (instant for instant in self.instants if instant.state is State.COMPLETED and instant.action in COMMITS)
+        return {instant.requested: instant.completion or instant.requested for instant in done}
+
+    def completion_of(self, requested: str) -> str | None:
+        """Completion time of the write with that requested time; None if it did not complete, or not before the limit."""
+        found = self._completion_of(requested)
+        return None if found is None or found >= self.limit else found
 
     @implements("RDR-008", "RDR-009", "TL-033", "TL-055")
-    def completion_of(self, requested: str) -> str | None:
-        """Completion time of the write with that requested time; None if it did not complete.
+    def _completion_of(self, requested: str) -> str | None:
+        """The same without a limit.
 
         Writes older than the active timeline are looked up in the history. One that is not there either counts as completed
         when it was requested, as its state files can only have been removed by archiving.
@@ -118,6 +127,11 @@ class Timeline:
         """The timeline of the instants requested at that time or before."""
         kept = tuple(instant for instant in self.instants if instant.requested <= requested)
         return Timeline(kept, self.archived, self.start, requested)
+
+    @implements("TL-054", "RDR-003", "RDR-006")
+    def completed_before(self, time: str) -> "Timeline":
+        """The timeline of what had completed before that time, whenever it was requested."""
+        return replace(self, limit=min(time, self.limit))
 
 
 def _together(active: Iterable[Instant], archived: Iterable[Instant]) -> tuple[Instant, ...]:

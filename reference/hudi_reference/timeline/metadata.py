@@ -35,6 +35,8 @@ class WriteStat:
     log_version: int = 1
     #: Where in a log file the bytes of this action begin: 0 but in files that releases before version 8 appended to.
     log_offset: int = 0
+    #: Paths and sizes of the change-capture files that go with a base file.
+    changes: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     def to_record(self) -> dict[str, Any]:
         """The stat as `HoodieWriteStat`, with the values that deployed writers fill."""
@@ -55,8 +57,13 @@ class WriteStat:
             "numInserts": self.inserts,
             "totalWriteBytes": self.size,
             "fileSizeInBytes": self.size,
+            "cdcStats": dict(self.changes) or None,
             **log,
         }
+
+
+#: Operations of table services: they put rows elsewhere and change none.
+SERVICES = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER"})
 
 
 @implements("TL-005", "TL-007", "TL-009")
@@ -76,6 +83,12 @@ class CommitMetadata:
     record: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
+    @implements("TYP-011")
+    def is_service(self) -> bool:
+        """Whether the action only rewrote rows, as compactions and clusterings do."""
+        return self.operation in SERVICES
+
+    @property
     def paths(self) -> frozenset[str]:
         """The paths of all data files that the action wrote, those of change data among them."""
         partitions = (self.record.get("partitionToWriteStats") or {}).values()
@@ -89,7 +102,11 @@ def read_commit_metadata(data: bytes, path: str, *, legacy: bool = False) -> Com
 
     Raises MalformedMetadata for other records, PathOutsideTable for a file that would lie outside the table.
     """
-    record: Mapping[str, Any] = (read_json_record if legacy else read_record)(data, path)
+    return commit_metadata_of((read_json_record if legacy else read_record)(data, path), path)
+
+
+def commit_metadata_of(record: Mapping[str, Any], path: str) -> CommitMetadata:
+    """The same from a decoded record."""
     if "partitionToWriteStats" not in record:
         raise MalformedMetadata(
             "the record is not commit metadata", rule="TL-007", path=path,
@@ -135,6 +152,7 @@ def _stat(partition: str, stat: Mapping[str, Any]) -> WriteStat:
         is_log=bool(stat.get("logFiles")),
         log_version=stat.get("logVersion") or 1,
         log_offset=stat.get("logOffset") or 0,
+        changes={inside(name): int(size) for name, size in (stat.get("cdcStats") or {}).items()},
     )
 
 
