@@ -17,7 +17,7 @@ from hudi_reference.errors import InvalidQuery, UnsupportedTableFeature
 from hudi_reference.files.base_file import read_footer
 from hudi_reference.ids import Ids
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.records.merger import merging_of
+from hudi_reference.records.merger import Merging
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import (
     META_COLUMNS,
@@ -75,7 +75,7 @@ class View:
             committed=self.groups.committed,
             named=self.groups.named,
             schema=arrow_schema(with_meta_columns(schema)),
-            merging=merging_of(properties),
+            merging=Merging(properties.merge_mode, properties.ordering_fields),
             key_fields=() if properties.populates_meta_fields else properties.record_key,
             dropped=dropped,
         )
