@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from hudi_reference.files.log.content import Delete
 from hudi_reference.layout.merging import MergeMode
-from hudi_reference.records.changes import IS_DELETED, KEY, Changes
+from hudi_reference.records.changes import KEY, Changes
+from hudi_reference.records.deletes import IS_DELETED
 from hudi_reference.records.merger import Merging
 
 EVENT: MergeMode = "EVENT_TIME_ORDERING"

@@ -13,7 +13,8 @@ from reference_samples import bounded
 
 from hudi_reference.files.log.content import Delete
 from hudi_reference.layout.merging import MergeMode
-from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply, select
+from hudi_reference.records.changes import KEY, Changes, apply, select
+from hudi_reference.records.deletes import IS_DELETED
 from hudi_reference.records.merger import Merging
 from hudi_reference.records.partial import apply_by_column
 

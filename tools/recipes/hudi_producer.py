@@ -139,7 +139,7 @@ class Making:
                 self._call(procedure, arguments.format(of=self._instant_of(step) if "{of}" in arguments else ""))
         elif step.kind == "log_compact":
             self._register()
-            log_compaction(self.session, self.path.as_uri(), {**self.options, **step.options})
+            log_compaction(self.session, f"file://{self.path}", {**self.options, **step.options})
         elif step.kind == "rollback_pending":
             self._rollback_pending(self._instant_of(step))
         elif step.kind == "create_index":

@@ -121,6 +121,21 @@ class TableProperties:
         return self.fields("hoodie.table.ordering.fields")
 
     @property
+    @implements("MRG-014")
+    def delete_marker(self) -> tuple[str, str] | None:
+        """The column that marks deleted rows, and the text of its value in them. Raises InvalidProperty for half of a pair."""
+        pair = tuple(self.get(f"hoodie.payload.delete.{name}") for name in ("field", "marker"))
+        match pair:
+            case (str(column), str(value)):
+                return column, value
+            case (None, None):
+                return None
+        raise InvalidProperty(
+            "a delete marker is a column and a value", rule="MRG-014", path=PROPERTIES_PATH,
+            expected="hoodie.payload.delete.field and hoodie.payload.delete.marker", found=f"{pair[0]} and {pair[1]}",
+        )  # fmt: skip
+
+    @property
     @implements("COMPAT-001")
     def is_legacy(self) -> bool:
         """Whether the table follows the rules of version 6, and not those of version 8."""

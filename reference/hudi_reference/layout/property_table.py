@@ -130,6 +130,8 @@ PROPERTIES = (
              inferred="see below", alternatives=("hoodie.compaction.record.merger.strategy",), rule="MRG-018"),
     Property("hoodie.compaction.payload.class", "The class that merged records before there were modes.",
              deprecated="1.0.0", stored="always", inferred="see below", rule="MRG-018"),
+    Property("hoodie.payload.delete.field", "The column that marks deleted rows.", rule="MRG-014"),
+    Property("hoodie.payload.delete.marker", "The text of the value that marks them.", rule="MRG-014"),
     Property("hoodie.table.legacy.payload.class", "The payload class before an upgrade.", since="1.1.0", version=9,
              stored="never"),
     Property("hoodie.table.partial.update.mode", "How rows with some of the columns are completed.",

@@ -7,6 +7,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from hudi_reference.files.log.content import Delete
+from hudi_reference.records.deletes import DeleteMarker, deleted
 from hudi_reference.records.merge import Kind, Version, fold, merger_of
 from hudi_reference.records.merger import Merging
 from hudi_reference.records.ordering import orderings_of
@@ -16,7 +17,6 @@ from hudi_reference.requirement import implements
 Identity = str | int
 
 KEY = "_hoodie_record_key"
-IS_DELETED = "_hoodie_is_deleted"
 #: With fewer changes than this, versions are folded one by one as the decision tables say; with more, by columns.
 FEW_CHANGES = 10_000
 
@@ -44,20 +44,20 @@ class Changes:
         """The rows of all data blocks."""
         return pa.concat_tables([self.schema.empty_table(), *(b for b in self.batches if isinstance(b, pa.Table))])
 
-    def versions(self, ordering: tuple[str, ...]) -> Iterator[tuple[Identity, Version]]:
+    def versions(self, ordering: tuple[str, ...], marker: DeleteMarker | None = None) -> Iterator[tuple[Identity, Version]]:
         """Records and their versions, in merge order. A version's position is that of its row in `rows`, -1 for an entry
         without row.
         """
-        for number, versions in enumerate(self.by_batch(ordering)):
+        for number, versions in enumerate(self.by_batch(ordering, marker)):
             yield from zip(self.identities(number), versions, strict=True)
 
-    def by_batch(self, ordering: tuple[str, ...]) -> Iterator[Iterable[Version]]:
+    def by_batch(self, ordering: tuple[str, ...], marker: DeleteMarker | None = None) -> Iterator[Iterable[Version]]:
         """The versions of each block."""
         height = 0
         for batch in self.batches:
             if isinstance(batch, pa.Table):
                 positions = range(height, height + batch.num_rows)
-                yield map(Version, kinds_of(batch), orderings_of(batch, ordering), positions)
+                yield map(Version, kinds_of(batch, marker), orderings_of(batch, ordering), positions)
                 height += batch.num_rows
             else:
                 yield map(version_of, batch)
@@ -80,11 +80,12 @@ def version_of(delete: Delete) -> Version:
     return Version(Kind.KEY_DELETE if delete.ordering is None else Kind.DELETE, delete.ordering, -1)
 
 
-def kinds_of(rows: pa.Table) -> list[Kind]:
-    """What each row is: a delete where `_hoodie_is_deleted` is true."""
-    if IS_DELETED not in rows.column_names:
+def kinds_of(rows: pa.Table, marker: DeleteMarker | None = None) -> list[Kind]:
+    """What each row is: a row, or a delete with the row's ordering value."""
+    flags = deleted(rows, marker)
+    if flags is None:
         return [Kind.ROW] * rows.num_rows
-    return [Kind.DELETE if flag else Kind.ROW for flag in rows.column(IS_DELETED).to_pylist()]
+    return [Kind.DELETE if flag else Kind.ROW for flag in flags.to_pylist()]
 
 
 @implements("RDR-016", "MRG-005", "MRG-012", "MRG-014", "TYP-006")
@@ -92,6 +93,10 @@ def apply(base: pa.Table, changes: Changes, merging: Merging) -> pa.Table:
     """The rows that are left: of `base` those that no change beat, of the changes those that won. Any row order."""
     if not len(changes):
         return base
+    if merging.merger is not None:
+        from hudi_reference.records.through_merger import apply_by_merger
+
+        return apply_by_merger(base, changes, merging)
     if changes.held:
         from hudi_reference.records.partial import apply_by_column
 
@@ -115,7 +120,7 @@ def select(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array
     ordering = merging.ordering
     merge = merger_of(merging.mode if ordering else "COMMIT_TIME_ORDERING")
     versions: dict[Identity, list[Version]] = {}
-    for key, version in changes.versions(ordering):
+    for key, version in changes.versions(ordering, merging.marker):
         versions.setdefault(key, []).append(version)
     kept: list[int] = []
     winners: list[Version | None] = []

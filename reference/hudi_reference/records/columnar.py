@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from hudi_reference.files.log.content import Delete
-from hudi_reference.records.changes import IS_DELETED, KEY, Changes, select
+from hudi_reference.records.changes import KEY, Changes, select
+from hudi_reference.records.deletes import DeleteMarker, deleted
 from hudi_reference.records.merger import Merging
 from hudi_reference.records.ordering import stored_values
 
@@ -38,7 +39,7 @@ def select_by_columns(base: pa.Table, changes: Changes, merging: Merging) -> tup
     key_deletes = _key_deletes(changes)
     rank = np.where(key_deletes, np.iinfo(np.int64).min, rank)
     alive, erased = _after_last_key_delete(code, key_deletes, count)
-    positions = _positions(changes)
+    positions = _positions(changes, merging.marker)
     if by_ordering:
         alive &= ~_finds_nothing(code, positions >= 0, alive & ~key_deletes, erased)
     winner = _greatest(code, rank, alive, count)
@@ -83,7 +84,7 @@ def _key_deletes(changes: Changes) -> Flags:
     return np.concatenate(flags)
 
 
-def _positions(changes: Changes) -> Integers:
+def _positions(changes: Changes, marker: DeleteMarker | None) -> Integers:
     """For each entry the position of its row in `changes.rows`; -1 for deletes, also those that have a row."""
     parts: list[Integers] = []
     height = 0
@@ -92,9 +93,9 @@ def _positions(changes: Changes) -> Integers:
             parts.append(np.full(len(batch), -1, np.int64))
             continue
         positions = np.arange(height, height + batch.num_rows)
-        if IS_DELETED in batch.column_names:
-            flags = pc.fill_null(batch.column(IS_DELETED), False).to_numpy()
-            positions = np.where(flags, -1, positions)
+        flags = deleted(batch, marker)
+        if flags is not None:
+            positions = np.where(flags.to_numpy(), -1, positions)
         parts.append(positions)
         height += batch.num_rows
     return np.concatenate(parts)

@@ -38,7 +38,7 @@ def apply_by_column(base: pa.Table, changes: Changes, merging: Merging) -> pa.Ta
     used = merging.ordering if merging.mode == "EVENT_TIME_ORDERING" else ()
     merge = merger_of(merging.mode if used else "COMMIT_TIME_ORDERING")
     histories: dict[Identity, list[Columns]] = {}
-    for identity, found in _versions(changes, used, base.num_rows):
+    for identity, found in _versions(changes, replace(merging, ordering=used), base.num_rows):
         histories.setdefault(identity, []).append(found)
     kept: list[int] = []
     left: list[Columns] = []
@@ -54,11 +54,11 @@ def apply_by_column(base: pa.Table, changes: Changes, merging: Merging) -> pa.Ta
     return pa.concat_tables([base.take(pa.array(kept, pa.int64())), _rows(pa.concat_tables([base, changes.rows]), left)])
 
 
-def _versions(changes: Changes, ordering: tuple[str, ...], before: int) -> Iterator[tuple[Identity, Columns]]:
+def _versions(changes: Changes, merging: Merging, before: int) -> Iterator[tuple[Identity, Columns]]:
     """The entries in merge order; their rows are counted behind the `before` rows of the base file."""
-    for number, versions in enumerate(changes.by_batch(ordering)):
+    for number, versions in enumerate(changes.by_batch(merging.ordering, merging.marker)):
         held = changes.held.get(number, frozenset(changes.schema.names))
-        lacks = tuple(place for place, field in enumerate(ordering) if field.partition(".")[0] not in held)
+        lacks = tuple(place for place, field in enumerate(merging.ordering) if field.partition(".")[0] not in held)
         names = [name for name in changes.schema.names if name in held]
         for identity, version in zip(changes.identities(number), versions, strict=True):
             rows = dict.fromkeys(names, before + version.position) if version.kind is Kind.ROW else {}

@@ -8,7 +8,8 @@ import pyarrow.compute as pc
 
 from hudi_reference.errors import InvalidRows, Misuse, UnsupportedSchema
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply
+from hudi_reference.records.changes import KEY, Changes, apply
+from hudi_reference.records.deletes import delete_columns
 from hudi_reference.records.keys import partition_paths, record_keys
 from hudi_reference.records.merger import Merging
 from hudi_reference.requirement import implements
@@ -115,8 +116,8 @@ def combine(incoming: Incoming, merging: Merging) -> Incoming:
         return incoming
     names = rows.column_names
     marked = rows.set_column(names.index(KEY), KEY, identity).append_column("__position", positions)
-    # Inside the batch a flagged delete competes like any row; only the winner's flag counts.
-    plain = marked.drop_columns([IS_DELETED]) if IS_DELETED in names else marked
+    # Inside the batch a row that is marked as deleted competes like any row; only the winner's mark counts.
+    plain = marked.drop_columns([name for name in delete_columns(merging.marker) if name in names])
     changes = Changes([plain], plain.schema)
     won = apply(plain.schema.empty_table(), changes, merging)
     return Incoming(rows.take(won.column("__position")))

@@ -19,7 +19,8 @@ from hudi_reference.files.log.content import Delete
 from hudi_reference.files.log.write import BlockFormat, BlockWriter, EncodedBlock, roll_over
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply
+from hudi_reference.records.changes import KEY, Changes, apply
+from hudi_reference.records.deletes import deleted, without_deletes
 from hudi_reference.records.ordering import default_of, orderings_of, type_of
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, with_meta_columns
@@ -139,7 +140,7 @@ class Writer:
 
     def add(self, partition: str, rows: pa.Table, *, in_logs: bool = False) -> None:
         """Rows of new keys as a new file group; flagged deletes among them have nothing to delete."""
-        new = _without_deletes(rows)
+        new = without_deletes(rows, self.reader.merging.marker)
         if not new.num_rows:
             return
         if in_logs and self.commit.properties.is_merge_on_read:
@@ -231,9 +232,9 @@ class Writer:
         """Rows to store, and deletes: all in a delete by key, else those that are flagged, with their ordering value."""
         if by_key:
             return rows.slice(0, 0), _deletes(rows, ())
-        if IS_DELETED not in rows.column_names:
+        flags = deleted(rows, self.reader.merging.marker)
+        if flags is None:
             return rows, []
-        flags = pc.fill_null(rows.column(IS_DELETED), False)
         return rows.filter(pc.invert(flags)), _deletes(rows.filter(flags), self._ordering)
 
     def _add_base_file(
@@ -277,7 +278,7 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
     by_key = operation == "DELETE"
     incoming = prepare(rows, table.properties, reader.schema, keys_only=by_key)
     if not by_key:
-        check_nulls(_without_deletes(incoming.rows), view.schema)
+        check_nulls(without_deletes(incoming.rows, reader.merging.marker), view.schema)
     if operation in ("INSERT", "BULK_INSERT"):
         located = Located((), list(incoming.by_partition()))
     else:
@@ -290,13 +291,6 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
     for partition, new in () if by_key else located.new:
         writer.add(partition, new, in_logs=new_keys_in_logs)
     return commit.complete(view.schema)
-
-
-def _without_deletes(rows: pa.Table) -> pa.Table:
-    """A flagged delete of a key that is not there has nothing to delete."""
-    if IS_DELETED not in rows.column_names:
-        return rows
-    return rows.filter(pc.invert(pc.fill_null(rows.column(IS_DELETED), False)))
 
 
 #: Properties that ask a writer for more than data files and an instant.

@@ -1,0 +1,61 @@
+"""Deletes that are stored as rows: by flag, by a marker of the table, by the operation column."""
+
+import pyarrow as pa
+import pytest
+
+from hudi_reference.errors import InvalidProperty
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.records.changes import kinds_of
+from hudi_reference.records.deletes import DeleteMarker, deleted, without_deletes
+from hudi_reference.records.merge import Kind
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "marker", "expected"),
+    [
+        (pa.array(["D", "d", None, "I"]), "D", True, [True, False, False, False]),
+        (pa.array([1, 10, None, 0], pa.int32()), "1", True, [True, False, False, False]),
+        (pa.array([True, False, None, False]), "true", True, [True, False, False, False]),
+        (pa.array([True, False, None, False]), "TRUE", True, [False] * 4),
+        (pa.array(["D", "d", None, "I"]), "D", False, None),
+    ],
+)
+def test_a_marker_marks_rows_whose_value_has_its_text(column, value, marker, expected):
+    """MRG-014: case counts, a null marks nothing, and without a marker the column says nothing."""
+    rows = pa.table({"op": column})
+    found = deleted(rows, DeleteMarker("op", value) if marker else None)
+    assert (None if found is None else found.to_pylist()) == expected
+
+
+def test_any_of_the_marks_is_enough():
+    """MRG-001: the flag, the marker and the operation column are looked at side by side."""
+    rows = pa.table(
+        {
+            "_hoodie_is_deleted": [True, None, False, None, False],
+            "op": ["x", "gone", "x", None, "x"],
+            "_hoodie_operation": [None, "I", "D", "-U", "U"],
+        }
+    )
+    kinds = kinds_of(rows, DeleteMarker("op", "gone"))
+    assert kinds == [Kind.DELETE] * 4 + [Kind.ROW]
+    assert without_deletes(rows, DeleteMarker("op", "gone")).num_rows == 1
+
+
+def test_a_marker_of_a_column_that_is_not_there_marks_nothing():
+    """MRG-014: a table may name a column that only later rows have."""
+    assert deleted(pa.table({"a": [1]}), DeleteMarker("op", "D")) is None
+
+
+@pytest.mark.parametrize("given", [{"hoodie.payload.delete.field": "op"}, {"hoodie.payload.delete.marker": "D"}])
+def test_half_of_a_marker_is_refused(given):
+    """MRG-014: a column without a value, or a value without a column, would be a guess."""
+    with pytest.raises(InvalidProperty) as raised:
+        _ = TableProperties(given).delete_marker
+    assert raised.value.rule == "MRG-014"
+
+
+def test_a_whole_marker_or_none():
+    """MRG-014: both properties or neither."""
+    whole = {"hoodie.payload.delete.field": "op", "hoodie.payload.delete.marker": "D"}
+    assert TableProperties(whole).delete_marker == ("op", "D")
+    assert TableProperties({}).delete_marker is None
