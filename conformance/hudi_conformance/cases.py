@@ -16,6 +16,7 @@ from hudi_conformance.bytes_cases import Variant, Vector, Vectors, Verdict
 from hudi_conformance.contract.messages import FEATURES, Query
 
 if TYPE_CHECKING:
+    from hudi_conformance.reads import Read
     from hudi_conformance.rows import Rows
 
 PACKAGE = Path(__file__).parent
@@ -66,7 +67,7 @@ class Producer:
 
 @dataclass(frozen=True)
 class Expected:
-    """The right answer: one of `rows`, `inspect`, `variants` (files), `refused`, `error`, `vectors`; or nothing when `open`.
+    """The right answer: one of `rows`, `inspect`, `variants`, `reads` (files), `refused`, `error`, `vectors`; none when `open`.
 
     With `or_error` no answer is right too: an error or a refusal.
     """
@@ -74,6 +75,7 @@ class Expected:
     rows: str | None = None
     inspect: str | None = None
     variants: str | None = None
+    reads: str | None = None
     vectors: bool = False
     or_error: bool = False
     refused: str | None = None
@@ -130,6 +132,17 @@ class Case:
         """The damaged copies of the file of a family; empty in other cases."""
         name = self.expected.variants
         return () if name is None else tuple(map(Variant.from_json, self._read(name, "variants.json")))
+
+    @cached_property
+    def reads(self) -> "tuple[Read, ...]":
+        """The queries of a case that asks several of one table; empty in other cases."""
+        from hudi_conformance.reads import reads_of
+
+        name = self.expected.reads
+        try:
+            return () if name is None else reads_of(self._read(name, "reads.json"))
+        except ValueError as error:
+            raise CaseError(self.folder / str(name), "reads", str(error)) from None
 
     @cached_property
     def vectors(self) -> Vectors | None:
@@ -194,8 +207,8 @@ def _check_files(case: Case) -> None:
     for key, name in (("file", case.file), ("vectors", case.vectors_file)):
         if name is not None and not case.subject.is_file():
             raise CaseError(case.path, key, f"no file {name!r} beside the case")
-    answers = {"rows": case.expected.rows, "inspect": case.expected.inspect, "variants": case.expected.variants}
-    named = [(f"expected.{k}", v) for k, v in answers.items() if v is not None]
+    kinds = ("rows", "inspect", "variants", "reads")
+    named = [(f"expected.{kind}", name) for kind in kinds if (name := getattr(case.expected, kind)) is not None]
     for key, name in [*named, *(("expected.accept", a) for a in case.expected.accept)]:
         if not (case.folder / name).is_file():
             raise CaseError(case.path, key, f"no file {name!r} beside the case")
@@ -264,5 +277,8 @@ def check(path: Path, value: Any, schema: str) -> None:
 @cache
 def _validator(schema: str) -> Any:
     from jsonschema import Draft202012Validator
+    from referencing import Registry, Resource
 
-    return Draft202012Validator(json.loads((PACKAGE / "schemas" / schema).read_text(encoding="utf-8")))
+    all_of = [json.loads(path.read_text(encoding="utf-8")) for path in (PACKAGE / "schemas").glob("*.json")]
+    registry = Registry().with_resources((found["$id"], Resource.from_contents(found)) for found in all_of)
+    return Draft202012Validator(json.loads((PACKAGE / "schemas" / schema).read_text(encoding="utf-8")), registry=registry)

@@ -70,7 +70,7 @@ DEATHS = 3
 def ask(client: Client, case: Case) -> Answer | list[Answer]:
     """What the engine answers to the case on a copy of its table or file; an exception counts as an answer.
 
-    A list for a case of many small questions: one answer for each of its variants or vectors, in order.
+    A list for a case of many small questions: one answer for each of its variants, reads or vectors, in order.
     """
     if case.vectors is not None:
         function = case.vectors.function
@@ -82,6 +82,8 @@ def ask(client: Client, case: Case) -> Answer | list[Answer]:
             copies = enumerate(variant.applied(data) for variant in case.variants)
             return _each(partial(_inspect_bytes, client, case, folder / str(number), copy) for number, copy in copies)
         uri = cases.place(case, folder)
+        if case.reads:
+            return _each(partial(client.read, uri, read.query) for read in case.reads)
         if case.inspects:
             return _answer(lambda: client.inspect(uri, keys=case.keys, prefix=case.prefix))
         return _answer(lambda: client.read(uri, case.query))

@@ -43,15 +43,31 @@ def load_rows(path: Path) -> Rows:
     raw = read_json(path)
     check(path, raw, "rows.json")
     types = {c["name"]: c["type"] for c in raw["columns"]}
+    try:
+        return rows_of(raw["rows"], types, raw.get("key", ()))
+    except NoRow as error:
+        raise CaseError(path, f"rows.{error.number}", error.message) from None
+
+
+class NoRow(ValueError):
+    """Row `number` of a file does not have the declared columns, or a value is not of its type."""
+
+    def __init__(self, number: int, message: str) -> None:
+        super().__init__(f"row {number}: {message}")
+        self.number, self.message = number, message
+
+
+def rows_of(raw: Sequence[Row], types: Mapping[str, Type], key: Sequence[str] = ()) -> Rows:
+    """Rows as they stand in a file of a case. Raises NoRow."""
     rows = []
-    for number, row in enumerate(raw["rows"]):
+    for number, row in enumerate(raw):
         if row.keys() != types.keys():
-            raise CaseError(path, f"rows.{number}", f"has the columns {sorted(row)}, declared are {sorted(types)}")
+            raise NoRow(number, f"has the columns {sorted(row)}, declared are {sorted(types)}")
         try:
             rows.append({n: from_json(row[n], t) for n, t in types.items()})
         except ValueError as error:
-            raise CaseError(path, f"rows.{number}", str(error)) from None
-    return Rows(types, tuple(rows), tuple(raw.get("key", ())))
+            raise NoRow(number, str(error)) from None
+    return Rows(types, tuple(rows), tuple(key))
 
 
 def canonical(table: pa.Table, types: Mapping[str, Type]) -> list[dict[str, Any]]:

@@ -20,7 +20,8 @@ from hudi_conformance.contract.errors import (
 )
 from hudi_conformance.contract.messages import Hello
 from hudi_conformance.inspection import Contradiction, contradiction
-from hudi_conformance.rows import Differences, Row, text
+from hudi_conformance.reads import Read
+from hudi_conformance.rows import Differences, Row, Rows, text
 
 
 class Outcome(StrEnum):
@@ -160,6 +161,8 @@ def _judge(case: Case, hello: Hello, answer: Answer) -> Judgement:
         return _together([(t.name, _judge_vector(t, a)) for t, a in zip(tests, answer, strict=True)])
     if case.variants:
         return _together([(v.name, _judge_variant(v, a)) for v, a in zip(case.variants, answer, strict=True)])
+    if case.reads:
+        return _together([(r.name, _judge_read(r, a)) for r, a in zip(case.reads, answer, strict=True)])
     return _judge_whole(case, answer)
 
 
@@ -218,6 +221,15 @@ def _judge_variant(variant: Variant, answer: Answer) -> Judgement:
     return _contradicted([contradiction(right, answer) for right in (variant.inspect, *variant.accept)])
 
 
+def _judge_read(read: Read, answer: Answer) -> Judgement:
+    """What the rows of one query are worth."""
+    if isinstance(answer, BaseException):
+        return _no_answer(answer, right=read.error is not None or read.or_error)
+    if not read.rows:
+        return Judgement(Outcome.FAIL, f"answered as if nothing were wrong ({read.error}): {_said(answer)}")
+    return _compare_with(read.rows, answer)
+
+
 def _judge_vector(vector: Vector, answer: Answer) -> Judgement:
     """What the value of a function is worth."""
     if isinstance(answer, BaseException):
@@ -264,11 +276,15 @@ def _said(answer: Answer) -> str:
 
 
 def _compare_rows(case: Case, answer: Answer) -> Judgement:
+    return _compare_with(case.rows, answer)
+
+
+def _compare_with(right: Sequence[Rows], answer: Answer) -> Judgement:
     """Right if it equals the expected rows or a further accepted answer; differences are told from the former."""
     if not isinstance(answer, pa.Table):
         return Judgement(Outcome.ERROR, "the adapter broke the protocol: no rows in the answer")
     found: list[Differences] = []
-    for rows in case.rows:
+    for rows in right:
         found.append(rows.compare(answer))
         if not found[-1]:
             return Judgement(Outcome.PASS)

@@ -17,6 +17,8 @@ OFFERED = frozenset(
         "read.snapshot",
         "read.read-optimized",
         "read.as-of",
+        "read.incremental",
+        "read.cdc",
         "read.projection",
         "read.filter",
         "read.meta-columns",
@@ -91,7 +93,7 @@ class Reference(Engine):
         return Hello("reference", __version__, "python", OFFERED | BYTES)
 
     def read(self, table: str, query: Query) -> pa.Table:
-        """Snapshot, read-optimized and as-of queries."""
+        """The rows of a query."""
         from hudi_reference import open_table
 
         with _in_terms_of_the_contract():
@@ -104,8 +106,10 @@ class Reference(Engine):
                     rows = opened.read_optimized(**chosen)
                 case "as-of":
                     rows = opened.as_of(query.as_of or "", **chosen)
-                case _:
-                    raise Refused(f"read.{query.kind}", "this query is still to come")
+                case "incremental":
+                    rows = opened.incremental(query.begin, query.end, **chosen)
+                case "cdc":
+                    rows = opened.changes(query.begin, query.end, **chosen)
             return rows if query.columns is not None else _data_columns(rows)
 
     def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:

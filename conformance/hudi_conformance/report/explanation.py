@@ -169,4 +169,6 @@ def _question(case: Case) -> str:
         return f"{case.vectors.function} of {len(case.vectors.tests)} inputs"
     if case.variants:
         return f"inspect {len(case.variants)} damaged copies"
+    if case.reads:
+        return f"{len(case.reads)} queries of the table"
     return "inspect" if case.inspects else ", ".join(f"{k} {v}" for k, v in case.query.to_json().items())
