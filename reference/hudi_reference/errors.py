@@ -162,6 +162,10 @@ class UnsupportedMergeStrategy(UnsupportedFeature):
     feature = "merge.custom"
 
 
+class UnknownMerger(UnsupportedMergeStrategy):
+    """The table names a merge strategy, or a payload class, that none of the mergers given here has."""
+
+
 class UnsupportedFileFormat(UnsupportedFeature):
     """A base file format or log block type that this implementation does not read."""
 
@@ -228,6 +232,14 @@ class InvalidRows(Misuse):
 
 class InvalidQuery(Misuse):
     """A column, comparison or instant of a query that means nothing for this table."""
+
+
+class MergerFault(Misuse):
+    """A merger that the caller gave breaks what holds of every merger; going on would lose or change rows."""
+
+
+class MalformedOrdering(MalformedTable):
+    """An ordering value is not of the form that the table's payload class gives it."""
 
 
 class IncomparableOrdering(Misuse):

@@ -17,14 +17,11 @@ from hudi_reference.errors import (
     MissingProperty,
     Misuse,
     TableNotFound,
-    UnsupportedMergeStrategy,
     UnsupportedTableVersion,
     UnsupportedTimelineLayout,
 )
 from hudi_reference.layout.java_properties import dump, load
 from hudi_reference.layout.merging import (
-    COMMIT_TIME_STRATEGY,
-    EVENT_TIME_STRATEGY,
     MergeConfiguration,
     MergeMode,
     merge_configuration_of,
@@ -160,21 +157,8 @@ class TableProperties:
     @cached_property
     @implements("MRG-031")
     def merge_mode(self) -> MergeMode:
-        """The merge mode, inferred where it is not stored; CUSTOM modes are refused.
-
-        Raises UnsupportedMergeStrategy for mergers that are not built in, InvalidProperty for a contradiction.
-        """
-        mode = self.merging.mode
-        if mode != "CUSTOM":
-            return mode
-        raise UnsupportedMergeStrategy(
-            "the table merges by a custom strategy",
-            rule="MRG-031",
-            path=PROPERTIES_PATH,
-            expected=f"{EVENT_TIME_STRATEGY} (event time) or {COMMIT_TIME_STRATEGY} (commit time)",
-            found=f"{self.get('hoodie.record.merge.strategy.id')}, {self.get('hoodie.compaction.payload.class')}",
-            cure="read the table with an engine that has this merger",
-        )
+        """The merge mode, inferred where it is not stored. Raises InvalidProperty for a contradiction."""
+        return self.merging.mode
 
     @property
     @implements("MRG-023")

@@ -21,10 +21,14 @@ REMOVING = ("D", "-U")
 
 @dataclass(frozen=True)
 class DeleteMarker:
-    """A column, and the value that marks a row as deleted: the value's text must be equal to `value`, case included."""
+    """A column, and the value that marks a row as deleted: the value's text must be equal to `value`.
+
+    Case counts unless `ignore_case`.
+    """
 
     column: str
     value: str
+    ignore_case: bool = False
 
 
 def delete_columns(marker: DeleteMarker | None) -> tuple[str, ...]:
@@ -50,8 +54,13 @@ def _flags(rows: pa.Table, marker: DeleteMarker | None) -> Iterator[pa.ChunkedAr
         yield pc.is_in(rows.column(OPERATION), value_set=pa.array(REMOVING))
     if marker is not None and marker.column in names:
         column = rows.column(marker.column)
-        marked = [value for value in pc.unique(column).to_pylist() if value is not None and _text(value) == marker.value]
+        marked = [value for value in pc.unique(column).to_pylist() if value is not None and _is_marker(value, marker)]
         yield pc.is_in(column, value_set=pa.array(marked, column.type))
+
+
+def _is_marker(value: Any, marker: DeleteMarker) -> bool:
+    text = _text(value)
+    return text.lower() == marker.value.lower() if marker.ignore_case else text == marker.value
 
 
 def _text(value: Any) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from hudi_reference.errors import UnsupportedMergeStrategy
 from hudi_reference.layout.merging import MERGE_CONFIGURATION, PAYLOAD_STRATEGY
 from hudi_reference.layout.properties import LEGACY_VERSION, TABLE_VERSION, TIMELINE_LAYOUT, TableProperties
 from hudi_reference.requirement import implements
@@ -41,10 +40,7 @@ def migrated_properties(properties: TableProperties) -> dict[str, str]:
 
 
 def _merging(properties: TableProperties) -> Mapping[str, str]:
-    try:
-        mode = properties.merge_mode
-    except UnsupportedMergeStrategy:
-        mode = "CUSTOM"
+    mode = properties.merge_mode
     if mode == "CUSTOM":
         strategy = properties.get("hoodie.record.merge.strategy.id") or PAYLOAD_STRATEGY
         return {"hoodie.record.merge.mode": mode, "hoodie.record.merge.strategy.id": strategy}

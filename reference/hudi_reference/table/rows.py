@@ -12,6 +12,7 @@ from hudi_reference.records.changes import KEY, Changes, apply
 from hudi_reference.records.deletes import delete_columns
 from hudi_reference.records.keys import partition_paths, record_keys
 from hudi_reference.records.merger import Merging
+from hudi_reference.records.through_merger import combined_by_merger
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS, AvroSchema
 from hudi_reference.schema.evolution import conform
@@ -114,6 +115,9 @@ def combine(incoming: Incoming, merging: Merging) -> Incoming:
     identity = pc.binary_join_element_wise(rows.column(PARTITION), rows.column(KEY), "\0")
     if pc.count_distinct(identity).as_py() == rows.num_rows:
         return incoming
+    if merging.merger is not None:
+        parts = [combined_by_merger(part, merging) for _, part in incoming.by_partition()]
+        return Incoming(pa.concat_tables(parts))
     names = rows.column_names
     marked = rows.set_column(names.index(KEY), KEY, identity).append_column("__position", positions)
     # Inside the batch a row that is marked as deleted competes like any row; only the winner's mark counts.

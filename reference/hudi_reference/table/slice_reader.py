@@ -1,7 +1,7 @@
 """Reading one file slice: its base file, and the log blocks merged into it, spec "Reader Expectations"."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
@@ -13,7 +13,7 @@ from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.files.missing import missing
 from hudi_reference.files.positions import places_in
 from hudi_reference.layout.names import parse_data_file_name, split_path
-from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply
+from hudi_reference.records.changes import KEY, Changes, apply
 from hudi_reference.records.keys import record_keys
 from hudi_reference.records.merger import Merging
 from hudi_reference.requirement import implements
@@ -62,7 +62,7 @@ class SliceReader:
         self._check_present(found, logs=logs)
         if not logs or not found.log_files:
             return self._base_rows(found, self._fields(columns))
-        fields = self._fields({*columns, *self._merge_columns()})
+        fields = self._fields(self._merge_columns(columns))
         base = self._keyed(self._base_rows(found, fields))
         merged = apply(base, self._changes(found, fields, base.num_rows), self.merging)
         return self._without_virtual_keys(merged).select(list(columns))
@@ -77,6 +77,11 @@ class SliceReader:
             keys.update(batch.column(KEY).to_pylist() if isinstance(batch, pa.Table) else (d.key for d in batch))
         return keys
 
+    def living_keys(self, found: FileSlice) -> pa.Array:
+        """The record keys of the slice's rows, without those of deleted records."""
+        fields = list(dict.fromkeys([KEY, *self.key_fields]))
+        return self._keyed(self.read(found, fields)).column(KEY).combine_chunks()
+
     def base_keys(self, found: FileSlice) -> pa.ChunkedArray:
         """The record keys of the slice's base file, in the order of its rows."""
         self._check_present(found, logs=False)
@@ -89,10 +94,10 @@ class SliceReader:
         nulls = pa.nulls(rows.num_rows, pa.string())
         return rows.set_column(rows.column_names.index(KEY), self.schema.field(KEY), nulls)
 
-    def _merge_columns(self) -> tuple[str, ...]:
-        present = set(self.schema.names)
-        ordering = (field.partition(".")[0] for field in self.merging.ordering)
-        return tuple(name for name in (KEY, IS_DELETED, *self.key_fields, *ordering) if name in present)
+    def _merge_columns(self, columns: Sequence[str]) -> set[str]:
+        """The columns asked for, and those that have to be there for a right merge."""
+        every = set(self.schema.names)
+        return self.merging.columns({*columns, KEY, *self.key_fields}, every)
 
     def _fields(self, names: Iterable[str]) -> pa.Schema:
         """The fields of these names; sequences keep their order, sets come in the order of the table."""
@@ -117,6 +122,12 @@ class SliceReader:
         if not self.key_fields:
             return rows
         return rows.set_column(rows.column_names.index(KEY), self.schema.field(KEY), record_keys(rows, self.key_fields))
+
+    @implements("LCP-001", "MRG-008")
+    def changes(self, found: FileSlice) -> Changes:
+        """All that the logs of a slice say, whole and by key: what a log compaction joins."""
+        self._check_present(found, logs=True)
+        return replace(self, by_position=False)._changes(found, self.schema, 0)
 
     @implements("LF-043", "LF-045")
     def _changes(self, found: FileSlice, fields: pa.Schema, base_rows: int) -> Changes:
@@ -213,17 +224,24 @@ def held_columns(block: Block) -> frozenset[str] | None:
 
 @implements("LF-040", "LCP-003", "LCP-005")
 def _with_compacted_in_place(queue: Sequence[Block]) -> list[Block]:
-    """The queue with each joined block of a log compaction where the newest of its inputs was, and without the inputs."""
+    """The queue with the joined blocks of each log compaction where the newest of their inputs was, and without the inputs.
+
+    Joined blocks without any input in the slice have nothing to say: a compaction has merged the inputs before.
+    """
     merged = list(queue)
-    for joined in queue:
-        times = joined.header.get(HeaderKey.COMPACTED_BLOCK_TIMES)
-        if times is None:
-            continue
-        inputs = set(times.split(","))
+    for instant, inputs in _inputs_of_joined(queue).items():
+        joined = [block for block in queue if block.instant == instant]
         places = [place for place, block in enumerate(merged) if block.instant in inputs]
-        if not places:
-            continue
-        rest = [block for block in merged[: places[-1]] if block.instant not in inputs and block is not joined]
-        after = [block for block in merged[places[-1] + 1 :] if block.instant not in inputs and block is not joined]
-        merged = [*rest, joined, *after]
+        end = places[-1] + 1 if places else 0
+        before, after = ([b for b in part if b.instant not in inputs | {instant}] for part in (merged[:end], merged[end:]))
+        merged = [*before, *(joined if places else ()), *after]
     return merged
+
+
+def _inputs_of_joined(queue: Sequence[Block]) -> dict[str, set[str]]:
+    """The instants whose blocks each log compaction joined, by its own instant, in the order of the queue."""
+    found: dict[str, set[str]] = {}
+    for block in queue:
+        if (times := block.header.get(HeaderKey.COMPACTED_BLOCK_TIMES)) is not None:
+            found.setdefault(block.instant, set()).update(times.split(","))
+    return found

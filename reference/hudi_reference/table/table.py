@@ -17,7 +17,8 @@ from hudi_reference.errors import InvalidQuery, UnsupportedTableFeature
 from hudi_reference.files.base_file import read_footer
 from hudi_reference.ids import Ids
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.records.merger import Merging
+from hudi_reference.records.choosing import defaults_of, merging_of
+from hudi_reference.records.merger import RecordMerger
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import (
     META_COLUMNS,
@@ -75,7 +76,7 @@ class View:
             committed=self.groups.committed,
             named=self.groups.named,
             schema=arrow_schema(with_meta_columns(schema)),
-            merging=Merging(properties.merge_mode, properties.ordering_fields),
+            merging=merging_of(properties, table.mergers, defaults_of(schema)),
             key_fields=() if properties.populates_meta_fields else properties.record_key,
             dropped=dropped,
         )
@@ -97,6 +98,8 @@ class Table:
     parallelism: int = 2
     #: Settings of the writers by Hudi's names, for what is not said with each write.
     options: Mapping[str, str] = field(default_factory=dict)
+    #: What merges the records of a table with a strategy of its own.
+    mergers: Sequence[RecordMerger] = ()
 
     @property
     @implements("LAY-017")

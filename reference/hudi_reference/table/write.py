@@ -221,8 +221,7 @@ class Writer:
 
     @property
     def _ordering(self) -> tuple[str, ...]:
-        properties = self.commit.properties
-        return properties.ordering_fields if properties.merge_mode == "EVENT_TIME_ORDERING" else ()
+        return self.reader.merging.ordering_used
 
     def _as_batch(self, rows: pa.Table, by_key: bool) -> pa.Table | list[Delete]:
         return [Delete(key, None, None) for key in rows.column(KEY).to_pylist()] if by_key else rows

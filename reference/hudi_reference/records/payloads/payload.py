@@ -1,0 +1,139 @@
+"""A payload class: the older interface of merging, spec "Record Payloads", as decision tables.
+
+`pre_combine` is for two records of one input, `combine` for an incoming record and the stored one, `insert` for a record whose
+key is new. `PayloadMerger` makes a merger of a payload.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from hudi_reference.errors import UnsupportedMergeStrategy
+from hudi_reference.files.log.deletes import Ordering
+from hudi_reference.layout.merging import PAYLOAD_STRATEGY
+from hudi_reference.records.decisions import Decisions, DecisionTable, Fill, Result, decisions_of
+from hudi_reference.records.deletes import DeleteMarker
+from hudi_reference.records.merge import Version, cell_of
+from hudi_reference.records.merger import BufferedRecord, RecordContext, RecordMerger
+from hudi_reference.records.row import Row
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import META_COLUMNS
+
+#: What Debezium sends in place of a value that it does not know, such as a large one that did not change.
+UNAVAILABLE = "__debezium_unavailable_value"
+
+
+def itself(ordering: Ordering | None) -> Ordering | None:
+    """Ordering values that are compared as they are."""
+    return ordering
+
+
+@dataclass(frozen=True)
+class Payload:
+    """One payload class. `ordering` and `marker` are the columns that its source fills; empty where the table names them.
+
+    `position` turns an ordering value into what is compared.
+    """
+
+    name: str
+    table: DecisionTable
+    ordering: tuple[str, ...] = ()
+    marker: DeleteMarker | None = None
+    position: Callable[[Ordering | None], Ordering | None] = itself
+
+    @cached_property
+    def _stored(self) -> Decisions:
+        return decisions_of(self.table.stored)
+
+    @cached_property
+    def _batch(self) -> Decisions:
+        return decisions_of(self.table.stored if self.table.batch is None else self.table.batch)
+
+    def pre_combine(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
+        """What two records of one input come to."""
+        return self._met(self._batch, older, newer, context)
+
+    def combine(self, stored: BufferedRecord, incoming: BufferedRecord, context: RecordContext) -> BufferedRecord:
+        """What an incoming record makes of the stored one."""
+        return self._met(self._stored, stored, incoming, context)
+
+    def insert(self, incoming: BufferedRecord) -> BufferedRecord | None:
+        """What a record leaves whose key is new: nothing if it is a delete."""
+        return None if self.is_delete(incoming) else incoming
+
+    def is_delete(self, record: BufferedRecord) -> bool:
+        """Whether a record means that its key goes."""
+        return record.is_delete
+
+    def _met(
+        self, decisions: Decisions, older: BufferedRecord, newer: BufferedRecord, context: RecordContext
+    ) -> BufferedRecord:
+        before = Version(older.kind, self.position(older.ordering), 0)
+        cell = cell_of(decisions, before, Version(newer.kind, self.position(newer.ordering), 1))
+        stays, other = (newer, older) if cell.result is Result.NEWER else (older, newer)
+        if cell.fill is Fill.NOTHING or cell.fill is Fill.LACKING or stays.row is None or other.row is None:
+            return stays
+        return context.updated(stays, filled(stays.row, other.row, newer.row or {}, cell.fill, context))
+
+
+@implements("PAY-015", "PAY-016", "PAY-018")
+def filled(
+    row: Mapping[str, Any], other: Mapping[str, Any], incoming: Mapping[str, Any], fill: Fill, context: RecordContext
+) -> Row:
+    """The row with those columns from the other one that `fill` names; the meta columns are those of the incoming one."""
+    lacks = _LACKS[fill]
+    taken = [name for name in row if name not in META_COLUMNS and name in other and lacks(row[name], name, context)]
+    meta = {name: cell for name, cell in Row.cells_of(incoming).items() if name in META_COLUMNS}
+    cells = Row.cells_of(other)
+    return Row({**Row.cells_of(row), **{name: cells[name] for name in taken}, **meta})
+
+
+def _is_unavailable(value: Any, name: str, context: RecordContext) -> bool:
+    return value in (UNAVAILABLE, UNAVAILABLE.encode())
+
+
+#: By what of a row is to be filled: whether a value is such a one.
+_LACKS: Mapping[Fill, Callable[[Any, str, RecordContext], bool]] = {
+    Fill.NULL: lambda value, name, context: value is None,
+    Fill.DEFAULT: lambda value, name, context: bool(value == context.defaults.get(name)),
+    Fill.UNAVAILABLE: _is_unavailable,
+}
+
+
+@implements("PAY-003", "MRG-010")
+@dataclass(frozen=True)
+class PayloadMerger(RecordMerger):
+    """A payload class behind the interface of mergers."""
+
+    payload: Payload
+    strategy_id = PAYLOAD_STRATEGY
+
+    @property
+    def ordering(self) -> tuple[str, ...]:
+        """The ordering columns that the payload itself names."""
+        return self.payload.ordering
+
+    @property
+    def marker(self) -> DeleteMarker | None:
+        """The mark of deletes that the payload itself names."""
+        return self.payload.marker
+
+    def merge(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
+        """What the newer record makes of the older one."""
+        return self.payload.combine(older, newer, context)
+
+    def merge_in_batch(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
+        """What two records of one input come to."""
+        return self.payload.pre_combine(older, newer, context)
+
+    def partial_merge(
+        self, older: BufferedRecord, newer: BufferedRecord, schema: pa.Schema, context: RecordContext
+    ) -> BufferedRecord:
+        """Payloads know whole rows only."""
+        raise UnsupportedMergeStrategy(
+            "a block of partial rows in a table that merges by a payload class", rule="API-013",
+            expected="whole rows", found=self.payload.name,
+        )  # fmt: skip

@@ -1,0 +1,120 @@
+"""The built-in payload classes as decision tables, in the form of `records.decisions`.
+
+`stored` is what an incoming record does to the stored one; `batch` what two records of one input come to. A payload is asked
+about every version that meets another, deletes included, so that both table types and their services come to one answer.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from hudi_reference.records.decisions import (
+    COMMIT_TIME,
+    EVENT_TIME,
+    Cell,
+    DecisionTable,
+    Fill,
+    Kind,
+    Order,
+    Result,
+    by_ordering,
+)
+
+PACKAGE = "org.apache.hudi.common.model."
+_ROW, _DELETE, _KEY_DELETE = Kind.ROW, Kind.DELETE, Kind.KEY_DELETE
+
+
+def _first() -> Iterator[Cell]:
+    """A version that meets nothing stays as it is."""
+    return (Cell(Kind.ABSENT, newer, None, Result.NEWER) for newer in (_ROW, _DELETE, _KEY_DELETE))
+
+
+def _by_key() -> Iterator[Cell]:
+    """Deletes by key: they win over everything before, and leave nothing that a later version could lose to."""
+    yield Cell(_ROW, _KEY_DELETE, None, Result.NEWER)
+    yield Cell(_DELETE, _KEY_DELETE, None, Result.NEWER)
+    yield Cell(_KEY_DELETE, _ROW, None, Result.NEWER)
+    yield Cell(_KEY_DELETE, _DELETE, None, Result.OLDER)
+    yield Cell(_KEY_DELETE, _KEY_DELETE, None, Result.NEWER)
+
+
+def _always(rows: Fill = Fill.NOTHING) -> tuple[Cell, ...]:
+    """The incoming record, whatever the ordering values are."""
+    return (
+        *_first(),
+        Cell(_ROW, _ROW, None, Result.NEWER, rows),
+        *(Cell(older, newer, None, Result.NEWER) for older, newer in ((_ROW, _DELETE), (_DELETE, _ROW), (_DELETE, _DELETE))),
+        *_by_key(),
+    )
+
+
+def _ordered(*, ties_to_older: bool = False, fill: Fill = Fill.NOTHING) -> tuple[Cell, ...]:
+    """The record with the greater ordering value, deletes included."""
+    return (
+        *_first(),
+        *by_ordering(_ROW, _ROW, fill, ties_to_older=ties_to_older),
+        *(
+            cell
+            for older, newer in ((_ROW, _DELETE), (_DELETE, _ROW), (_DELETE, _DELETE))
+            for cell in by_ordering(older, newer, ties_to_older=ties_to_older)
+        ),
+        *_by_key(),
+    )
+
+
+def _with_position(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    """The same where the ordering value is a position in the source's log: an incoming record must have one."""
+    orders = {
+        Order.OLDER_NULL: Result.NEWER, Order.NEWER_NULL: Result.REFUSED, Order.BOTH_NULL: Result.REFUSED,
+    }  # fmt: skip
+    return tuple(
+        Cell(cell.older, cell.newer, cell.order, orders[cell.order]) if cell.order in orders else cell for cell in cells
+    )
+
+
+def _filled_with_nulls() -> tuple[Cell, ...]:
+    """PartialUpdateAvroPayload: nulls of the one that stays are filled; a delete removes the row, late or not."""
+    orders = (Order.EQUAL, Order.GREATER, Order.OLDER_NULL, Order.NEWER_NULL, Order.BOTH_NULL)
+    return (
+        *_first(),
+        Cell(_ROW, _ROW, Order.LOWER, Result.OLDER, Fill.NULL),
+        *(Cell(_ROW, _ROW, order, Result.NEWER, Fill.NULL) for order in orders),
+        Cell(_ROW, _ROW, Order.INCOMPARABLE, Result.REFUSED),
+        Cell(_ROW, _DELETE, None, Result.NEWER, note="a late delete too"),
+        *by_ordering(_DELETE, _ROW),
+        *by_ordering(_DELETE, _DELETE),
+        *_by_key(),
+    )
+
+
+_BATCH_BY_ORDERING = _ordered()
+
+#: By class name without package.
+PAYLOAD_TABLES: Mapping[str, DecisionTable] = {
+    "OverwriteWithLatestAvroPayload": DecisionTable(
+        "The incoming record replaces the stored one.", COMMIT_TIME.stored,
+    ),
+    "HoodieAvroPayload": DecisionTable("The incoming record replaces the stored one.", _always()),
+    "DefaultHoodieRecordPayload": DecisionTable("The record with the greater ordering value stays.", EVENT_TIME.stored),
+    "EventTimeAvroPayload": DecisionTable("The record with the greater ordering value stays.", EVENT_TIME.stored),
+    "OverwriteNonDefaultsWithLatestAvroPayload": DecisionTable(
+        "Columns that differ from their default replace those of the stored record; ordering values are not looked at.",
+        _always(Fill.DEFAULT), _BATCH_BY_ORDERING,
+    ),
+    "PartialUpdateAvroPayload": DecisionTable(
+        "The record with the greater ordering value stays; its nulls are filled from the other one.",
+        _filled_with_nulls(),
+    ),
+    "FirstValueAvroPayload": DecisionTable(
+        "The record with the greater ordering value stays, the first of equals.", _ordered(ties_to_older=True),
+    ),
+    "AWSDmsAvroPayload": DecisionTable(
+        "The incoming record replaces the stored one; the operation D deletes it.", _always(), _BATCH_BY_ORDERING,
+    ),
+    "debezium.MySqlDebeziumAvroPayload": DecisionTable(
+        "The record that is later in the source's binary log stays, the stored one of equals.",
+        _with_position(_ordered(ties_to_older=True)), _with_position(_ordered()),
+    ),
+    "debezium.PostgresDebeziumAvroPayload": DecisionTable(
+        "The record that is later in the source's log stays; values that the source did not send are filled in.",
+        _with_position(_ordered(fill=Fill.UNAVAILABLE)), _with_position(_ordered()),
+    ),
+}  # fmt: skip
