@@ -6,7 +6,7 @@
 
 The chapters, from the outside in; nothing imports upwards:
 
-* `services`: clean, rollback, savepoint, restore; each plans first and works from its plan
+* `services`: clean, compaction, log compaction, rollback, savepoint, restore; each plans first and works from its plan
 * `table`: file groups and slices, queries, writes
 * `timeline`: actions and states, instants, metadata of actions, history
 * `files`: Parquet base files, HFiles, log files with their blocks
@@ -20,6 +20,8 @@ completion one step: for one writer at a time.
 
 from hudi_reference.services.archive import archive, archive_after, limits_of
 from hudi_reference.services.clean import clean
+from hudi_reference.services.compaction import compact
+from hudi_reference.services.log_compaction import log_compact
 from hudi_reference.services.migrate import Migration, migrate
 from hudi_reference.services.restore import restore
 from hudi_reference.services.rollback import rollback
@@ -35,8 +37,10 @@ __all__ = [
     "WritableTable",
     "archive",
     "clean",
+    "compact",
     "create_table",
     "delete_savepoint",
+    "log_compact",
     "migrate",
     "open_table",
     "restore",

@@ -1,6 +1,6 @@
-"""`hudi-conformance service`: clean, rollback, savepoint, restore and archive by the reference, after telling what will go."""
+"""`hudi-conformance service`: the table services of the reference, after telling what each will do."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -9,16 +9,20 @@ from rich.console import Console
 from rich.table import Table as Shown
 
 from hudi_conformance.commands.telling import telling_errors
+from hudi_reference.services.acting import pending_of, read_plan
 from hudi_reference.services.archive import archive
 from hudi_reference.services.clean import clean, plan_clean
 from hudi_reference.services.clean_plan import planned_files
+from hudi_reference.services.compaction import compact, plan_compaction
+from hudi_reference.services.compaction_plan import Operation, operations_in
+from hudi_reference.services.log_compaction import log_compact, plan_log_compaction
 from hudi_reference.services.restore import plan_restore, restore
 from hudi_reference.services.rollback import plan_rollback, rollback
 from hudi_reference.services.savepoint import delete_savepoint, savepoint, savepoint_files
 from hudi_reference.table.create import open_table
 from hudi_reference.table.table import Table
 
-Name = Literal["clean", "rollback", "savepoint", "delete-savepoint", "restore", "archive"]
+Name = Literal["clean", "compaction", "log-compaction", "rollback", "savepoint", "delete-savepoint", "restore", "archive"]
 Options = Mapping[str, str]
 
 
@@ -33,6 +37,25 @@ class Job:
 
 def _clean_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:
     return [("delete", path) for path in planned_files(plan_clean(table, options) or {})]
+
+
+def _compaction_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:
+    return [*_planned(table, "compaction", "compact"), *_steps("compact", plan_compaction(table, options))]
+
+
+def _log_compaction_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:
+    return [*_planned(table, "logcompaction", "join"), *_steps("join", plan_log_compaction(table, options))]
+
+
+def _planned(table: Table, action: str, verb: str) -> list[tuple[str, str]]:
+    """What plans that are there already will do."""
+    plans = [read_plan(table, action, pending.requested) for pending in pending_of(table.timeline, action)]
+    return [step for plan in plans for step in _steps(verb, operations_in(plan))]
+
+
+def _steps(verb: str, operations: Iterable[Operation]) -> list[tuple[str, str]]:
+    found = (operation.found for operation in operations)
+    return [(verb, f"{slice_.path(slice_.file_id)}  {len(slice_.log_files)} log files") for slice_ in found]
 
 
 def _rollback_preview(table: Table, instant: str, _: Options) -> list[tuple[str, str]]:
@@ -57,6 +80,8 @@ def _archive(table: Table, _: str, options: Options) -> str | None:
 
 JOBS: Mapping[Name, Job] = {
     "clean": Job(False, _clean_preview, lambda table, _, options: clean(table, options)),
+    "compaction": Job(False, _compaction_preview, lambda table, _, options: compact(table, options)),
+    "log-compaction": Job(False, _log_compaction_preview, lambda table, _, options: log_compact(table, options)),
     "rollback": Job(True, _rollback_preview, lambda table, instant, _: rollback(table, instant)),
     "savepoint": Job(
         True,

@@ -61,6 +61,8 @@ OFFERED = frozenset(
         "storage.s3",
         "service.archive",
         "service.clean",
+        "service.compaction",
+        "service.log-compaction",
         "service.rollback",
         "service.savepoint",
         "service.restore",

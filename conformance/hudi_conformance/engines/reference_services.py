@@ -7,6 +7,8 @@ from hudi_conformance.contract.errors import EngineError, Refused
 from hudi_conformance.contract.messages import Phase, Service
 from hudi_reference.services.archive import archive
 from hudi_reference.services.clean import clean, execute_clean, schedule_clean
+from hudi_reference.services.compaction import compact, execute_compaction, schedule_compaction
+from hudi_reference.services.log_compaction import execute_log_compaction, log_compact, schedule_log_compaction
 from hudi_reference.services.restore import execute_restore, restore, schedule_restore
 from hudi_reference.services.rollback import execute_rollback, rollback, schedule_rollback
 from hudi_reference.services.savepoint import delete_savepoint, savepoint
@@ -53,6 +55,26 @@ def _clean(table: Table, order: Order) -> str | None:
             return clean(table, order.options)
 
 
+def _compaction(table: Table, order: Order) -> str | None:
+    match order.phase:
+        case "schedule":
+            return schedule_compaction(table, order.options)
+        case "execute":
+            return execute_compaction(table, order.of("compaction"))
+        case _:
+            return compact(table, order.options)
+
+
+def _log_compaction(table: Table, order: Order) -> str | None:
+    match order.phase:
+        case "schedule":
+            return schedule_log_compaction(table, order.options)
+        case "execute":
+            return execute_log_compaction(table, order.of("log-compaction"))
+        case _:
+            return log_compact(table, order.options)
+
+
 def _rollback(table: Table, order: Order) -> str | None:
     phases = {"run": rollback, "schedule": schedule_rollback, "execute": execute_rollback}
     return phases[order.phase](table, order.of("rollback"))
@@ -79,6 +101,8 @@ def _savepoint(table: Table, order: Order) -> str | None:
 SERVICES: Mapping[Service, Callable[[Table, Order], str | None]] = {
     "archive": _archive,
     "clean": _clean,
+    "compaction": _compaction,
+    "log-compaction": _log_compaction,
     "restore": _restore,
     "rollback": _rollback,
     "savepoint": _savepoint,

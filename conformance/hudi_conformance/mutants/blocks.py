@@ -68,22 +68,26 @@ def joined_blocks_and_their_inputs(bug: Bug) -> None:
     """Applies the blocks that a log compaction joined before the joined one."""
     bug.edit(
         slice_reader._with_compacted_in_place,
-        "merged[: places[-1]] if block.instant not in inputs and",
-        "merged[: places[-1]] if",
+        "b.instant not in inputs | {instant}",
+        "b.instant != instant",
     )
 
 
 @planted(breaks="LCP-005")
 def joined_blocks_at_their_own_instant(bug: Bug) -> None:
     """Leaves a joined block where its own instant stands, behind deltas that completed later."""
-    bug.edit(slice_reader._with_compacted_in_place, "merged = [*rest, joined, *after]", "merged = [*rest, *after, joined]")
+    bug.edit(
+        slice_reader._with_compacted_in_place,
+        "[*before, *(joined if places else ()), *after]",
+        "[*before, *after, *(joined if places else ())]",
+    )
 
 
 @planted(breaks="LF-040")
 def only_the_ends_of_what_was_joined(bug: Bug) -> None:
     """Takes only the first and the last of the instants that a joined block lists."""
     bug.edit(
-        slice_reader._with_compacted_in_place, 'set(times.split(","))', 'set(times.split(",")[:: max(1, times.count(","))])'
+        slice_reader._inputs_of_joined, 'update(times.split(","))', 'update(times.split(",")[:: max(1, times.count(","))])'
     )
 
 
@@ -91,9 +95,9 @@ def only_the_ends_of_what_was_joined(bug: Bug) -> None:
 def a_range_of_what_was_joined(bug: Bug) -> None:
     """Takes the instants that a joined block lists for a range."""
     bug.edit(
-        slice_reader._with_compacted_in_place,
-        'set(times.split(","))',
-        "{b.instant for b in queue if min(times.split(',')) <= b.instant <= max(times.split(','))}",
+        slice_reader._inputs_of_joined,
+        'update(times.split(","))',
+        "update(b.instant for b in queue if min(times.split(',')) <= b.instant <= max(times.split(',')))",
     )
 
 

@@ -159,7 +159,7 @@ def clean_ignores_plans(bug: Bug) -> None:
 @planted(breaks="SVC-008")
 def clean_sees_completed_plans_alone(bug: Bug) -> None:
     """A clean looks for plans among completed actions, where there are none."""
-    bug.edit(clean.groups_in_plans, "timeline.pending", "timeline.completed")
+    bug.edit(acting.groups_in_plans, "timeline.pending", "timeline.completed")
 
 
 @planted(breaks="CLN-003")

@@ -1,6 +1,6 @@
 """What the services share: a plan is made and published under the lock of the table, and carried out from the plan alone."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -10,17 +10,20 @@ from hudi_reference.layout.names import join_path, split_path
 from hudi_reference.locks import held, new_owner
 from hudi_reference.requirement import implements
 from hudi_reference.storage import inside
+from hudi_reference.table.file_groups import GroupId
 from hudi_reference.table.table import Table
 from hudi_reference.timeline.actions import load_action, write_action
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.generator import latest_time
 from hudi_reference.timeline.instant import Instant
-from hudi_reference.timeline.states import State
-from hudi_reference.timeline.transitions import Transitions
+from hudi_reference.timeline.states import ACTIONS, State
+from hudi_reference.timeline.transitions import Transitions, no_objection
 
 Plan = Mapping[str, Any]
 #: Publishes a plan for an action; the requested time.
 Publish = Callable[[str, Plan], str]
+#: Actions whose plans read file slices.
+PLANNED = ("compaction", "logcompaction", "clustering")
 
 
 def transitions_of(table: Table) -> Transitions:
@@ -64,31 +67,64 @@ def read_content(table: Table, instant: Instant) -> Plan:
 
 
 @implements("TL-029", "TL-047", "SVC-015")
-def carry_out(table: Table, action: str, requested: str, work: Callable[[Plan], Plan], *, repeat_plan: bool = False) -> str:
+def carry_out(
+    table: Table,
+    action: str,
+    requested: str,
+    work: Callable[[Plan], Plan],
+    *,
+    repeat_plan: bool = False,
+    check: Callable[[Timeline], None] = no_objection,
+) -> str:
     """Start a planned action, or start it again; do the work that its plan says; complete it with the record that `work` gives.
 
-    The requested time. An action that somebody else has completed meanwhile is left as it is.
-    Raises Misuse if there is no such plan.
+    The requested time. An action that somebody else has completed meanwhile is left as it is. `check` is asked under the lock
+    before the completion, and raises what speaks against it. Raises Misuse if there is no such plan.
     """
     transitions = transitions_of(table)
-    found = next((i for i in table.timeline.instants if (i.requested, i.action) == (requested, action)), None)
-    if found is None:
-        raise Misuse(
-            "no such plan on the active timeline", rule="TL-047", expected=f"the requested time of a {action}", found=requested
-        )
+    found = _planned(table, action, requested)
     if found.state is State.COMPLETED:
         return requested
     plan = read_plan(table, action, requested)
     content = write_action(Instant(requested, action, State.INFLIGHT), plan, table.ids.sync_marker()) if repeat_plan else b""
     inflight = transitions.start(found, content)
     record = work(plan)
-    transitions.complete(inflight, write_action(Instant(requested, action, State.COMPLETED), record, table.ids.sync_marker()))
+    content = write_action(Instant(requested, action, State.COMPLETED), record, table.ids.sync_marker())
+    transitions.complete(inflight, content, check)
     return requested
+
+
+def _planned(table: Table, action: str, requested: str) -> Instant:
+    """The action with that plan, which may complete under another name. Raises Misuse."""
+    plan = f"{table.properties.timeline_folder}/{Instant(requested, action, State.REQUESTED).file_name}"
+    for found in table.timeline.instants:
+        if (found.requested, found.action) == (requested, action):
+            return found
+        if (found.requested, found.action) == (requested, ACTIONS[action].completes_as) and table.storage.head(plan):
+            return found
+    raise Misuse(
+        "no such plan on the active timeline", rule="TL-047", expected=f"the requested time of a {action}", found=requested
+    )
 
 
 def pending_of(timeline: Timeline, action: str) -> tuple[Instant, ...]:
     """The actions of that type that were requested and not completed, by requested time."""
     return tuple(found for found in timeline.pending if found.action == action)
+
+
+@implements("CLN-002", "SVC-004", "SVC-008", "SVC-010")
+def groups_in_plans(table: Table, timeline: Timeline, actions: Collection[str] = PLANNED) -> frozenset[GroupId]:
+    """The file groups that pending plans of these actions read: other services leave them alone until these are carried out."""
+    found: set[GroupId] = set()
+    for pending in (instant for instant in timeline.pending if instant.action in actions):
+        plan = read_plan(table, pending.action, pending.requested)
+        if pending.action == "clustering":
+            groups = (plan.get("clusteringPlan") or {}).get("inputGroups") or ()
+            read = [slice_ for group in groups for slice_ in group["slices"] or ()]
+        else:
+            read = plan["operations"] or []
+        found |= {(slice_["partitionPath"] or "", slice_["fileId"]) for slice_ in read}
+    return frozenset(found)
 
 
 def location(table: Table, path: str) -> str:

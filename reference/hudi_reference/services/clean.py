@@ -18,10 +18,10 @@ from hudi_reference.services.acting import (
     Plan,
     by_partition,
     carry_out,
+    groups_in_plans,
     location,
     pending_of,
     planning,
-    read_plan,
     transitions_of,
 )
 from hudi_reference.services.clean_plan import (
@@ -32,7 +32,7 @@ from hudi_reference.services.clean_plan import (
     planned_files,
 )
 from hudi_reference.services.savepoint import completed_savepoints, savepointed_files
-from hudi_reference.table.file_groups import GroupId, load_file_groups
+from hudi_reference.table.file_groups import load_file_groups
 from hudi_reference.table.table import Table
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.times import format_time
@@ -99,21 +99,6 @@ def _savepoints(timeline: Timeline) -> dict[str, str]:
     """Which savepoints the plan respects: archiving asks for them."""
     found = [savepoint.requested for savepoint in completed_savepoints(timeline)]
     return {"savepointed_timestamps": ",".join(found)} if found else {}
-
-
-@implements("CLN-002", "SVC-008")
-def groups_in_plans(table: Table, timeline: Timeline) -> frozenset[GroupId]:
-    """The file groups that pending plans of other services read: they are left alone until the plans are carried out."""
-    found: set[GroupId] = set()
-    for pending in timeline.pending:
-        if pending.action in ("compaction", "logcompaction"):
-            operations = read_plan(table, pending.action, pending.requested)["operations"] or ()
-            found |= {(operation["partitionPath"] or "", operation["fileId"]) for operation in operations}
-        elif pending.action == "clustering":
-            plan = read_plan(table, pending.action, pending.requested).get("clusteringPlan") or {}
-            slices = [slice_ for group in plan.get("inputGroups") or () for slice_ in group["slices"] or ()]
-            found |= {(slice_["partitionPath"] or "", slice_["fileId"]) for slice_ in slices}
-    return frozenset(found)
 
 
 @implements("TL-013", "TL-047", "SVC-005")

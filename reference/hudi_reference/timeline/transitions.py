@@ -20,7 +20,7 @@ from hudi_reference.timeline.legacy import check_migrated
 from hudi_reference.timeline.states import ACTIONS, State, moves_of
 
 
-def _no_objection(timeline: Timeline) -> None:
+def no_objection(timeline: Timeline) -> None:
     """What is asked of a completion that nobody can be against."""
 
 
@@ -75,7 +75,7 @@ class Transitions:
         return self._create(inflight, content)
 
     @implements("TL-031", "TL-032", "TL-036", "TL-051", "TL-052", "TT-007")
-    def complete(self, instant: Instant, content: bytes, check: Callable[[Timeline], None] = _no_objection) -> Instant:
+    def complete(self, instant: Instant, content: bytes, check: Callable[[Timeline], None] = no_objection) -> Instant:
         """Publish the completion: the time is drawn and the file created while nobody else can do either.
 
         `check` looks at the timeline before that, under the same lock, and raises what speaks against it.
