@@ -81,7 +81,7 @@ class LocalStorage:
     """A folder of the local file system.
 
     A new object is written beside its place under a name that no listing shows, then linked (create) or renamed
-    (overwrite) into place: both are atomic, a reader never sees half a file.
+    (overwrite) into place: both are atomic, a reader never sees half a file. Folders come and go with what is in them.
     """
 
     _STAGING = ".staging~"
@@ -160,15 +160,24 @@ class LocalStorage:
             self.put(path, data)
 
     def delete(self, path: str) -> None:
-        """Unlink."""
+        """Unlink, and remove the folders that are empty now."""
+        full = self._full(path)
         with suppress(FileNotFoundError, NotADirectoryError):
-            self._full(path).unlink()
+            full.unlink()
+            with suppress(OSError):  # the first one that is not empty
+                for folder in full.relative_to(self.root).parents[:-1]:
+                    (self.root / folder).rmdir()
+
+    def _stage(self, folder: Path) -> tuple[int, str]:
+        """A new file that no listing shows, open for writing: (descriptor, path)."""
+        while True:
+            folder.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):  # somebody has removed the empty folder
+                return tempfile.mkstemp(prefix=self._STAGING, dir=folder)
 
     @contextmanager
     def _staged(self, path: str, data: bytes) -> Iterator[Path]:
-        folder = self._full(path).parent
-        folder.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=self._STAGING, dir=folder)
+        descriptor, name = self._stage(self._full(path).parent)
         staged = Path(name)
         try:
             with os.fdopen(descriptor, "wb") as file:

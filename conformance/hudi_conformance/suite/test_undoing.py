@@ -38,10 +38,6 @@ RESTORES = pytest.mark.needs(*WRITES, "service.restore", "inspect.table")
 LATE = (row("a", 90, "late"), row("d", 90, "late and new", "rio"))
 
 
-#: The dead writer of these tests leaves no markers: its files are to be found by their names.
-WITHOUT_MARKERS = {"hoodie.rollback.using.markers": "false"}
-
-
 @dataclass(frozen=True)
 class Halfway:
     """A write by the reference that has its files on storage and is not completed."""
@@ -93,17 +89,20 @@ def beat(uri: str, instant: str) -> None:
 
 @ROLLBACKS
 @BOTH_TYPES
-@pytest.mark.requirements("TL-019", "TL-020")
+@pytest.mark.requirements("TL-019", "TL-020", "OCC-027")
 def test_a_rollback_removes_what_a_dead_writer_left(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """Files and instant of the failed write are gone, the rollback is completed, and the rows are those before the write."""
+    """Files, markers and instant of the failed write are gone, the rollback is completed, and the rows are those before the
+    write. No metadata names these files: the writer died before it could say what they are.
+    """
     known = updated(engine, new_uri(), 2, type)
     before = data_files(known.uri)
     failed = halfway(known.uri)
     assert len(failed.files) == 2
-    instant = engine.service(known.uri, "rollback", instant=failed.instant, options=WITHOUT_MARKERS)
+    instant = engine.service(known.uri, "rollback", instant=failed.instant)
     assert instant is not None
     assert data_files(known.uri) == before
     assert not [name for name in instant_files(known.uri) if name.startswith(failed.instant)]
+    assert not (folder_of(known.uri) / ".hoodie" / ".temp" / failed.instant).exists()
     assert pending(engine, known.uri) == []
     assert snapshot(engine, known.uri) == known.rows[-1]
     name, plan = said(known.uri, instant, "rollback.requested")

@@ -24,6 +24,7 @@ from hudi_reference.storage import Storage
 from hudi_reference.table.commit import Commit
 from hudi_reference.table.file_groups import load_file_groups
 from hudi_reference.table.leftovers import leftover_files, uncommitted_files
+from hudi_reference.table.markers import markers_of
 from hudi_reference.table.table import Table
 from hudi_reference.timeline.active import Timeline, load_timeline
 from hudi_reference.timeline.generator import TimeGenerator
@@ -158,7 +159,7 @@ def _left_behind(situation: Situation, going: Iterable[Instant]) -> tuple[str, .
     start = next(i.requested for i in timeline.writes if i.requested not in requested | situation.savepointed)
     groups = load_file_groups(storage, situation.properties, timeline)
     lost = leftover_files(storage, groups, requested)
-    markers = (i.path for r in sorted(requested) for i in storage.list(f"{META_FOLDER}/.temp/{r}"))
+    markers = (path for instant in sorted(requested) for path in markers_of(storage, instant))
     return (*lost, *uncommitted_files(storage, timeline, start), *markers)
 
 

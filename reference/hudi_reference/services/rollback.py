@@ -31,6 +31,7 @@ from hudi_reference.services.acting import (
     transitions_of,
 )
 from hudi_reference.table.file_groups import load_commit
+from hudi_reference.table.markers import remove_markers
 from hudi_reference.table.table import Table
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instant import Instant, parse_instant_name
@@ -121,8 +122,7 @@ def undo(table: Table, target: str, files: Iterable[str]) -> None:
         found = transitions.withdraw(found)
     for path in files:
         table.storage.delete(path)
-    for info in table.storage.list(f"{META_FOLDER}/.temp/{target}"):
-        table.storage.delete(info.path)
+    remove_markers(table.storage, target)
     table.storage.delete(f"{META_FOLDER}/.heartbeat/{target}")
     if found is not None:
         transitions.remove(found)

@@ -16,6 +16,7 @@ from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.storage import Storage
 from hudi_reference.table.file_groups import load_commit
+from hudi_reference.table.markers import mark_file, remove_markers
 from hudi_reference.timeline.active import Timeline, load_timeline
 from hudi_reference.timeline.history import END_OF_TIME
 from hudi_reference.timeline.instant import Instant
@@ -44,8 +45,9 @@ class Commit:
 
     @implements("OCC-007", "TL-034", "TL-036", "LAY-018", "LAY-024")
     def add_file(self, name: str, data: bytes, stat: WriteStat) -> None:
-        """Store a data file in its partition and remember what it holds."""
+        """Store a data file in its partition, after its marker, and remember what it holds."""
         mark_partition(self.storage, stat.partition, self.requested)
+        mark_file(self.storage, self.requested, name, stat)
         self.storage.create(join_path(stat.partition, name), data)
         self.stats.append(stat)
 
@@ -65,6 +67,7 @@ class Commit:
             found.append(timeline)
 
         Transitions.of(self.storage, self.properties, self.clock, self.options).complete(inflight, content, check)
+        remove_markers(self.storage, self.requested)
         for service in FOLLOW_UPS:
             service.run(self, found[0])
         return self.requested

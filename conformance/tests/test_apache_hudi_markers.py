@@ -1,0 +1,78 @@
+"""Dead writers across implementations: each undoes what the other left, and finds the files by their markers."""
+
+from pathlib import Path
+
+import pytest
+
+from hudi_conformance.contract import EngineError
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.programs_of_writes import BOTH_TYPES, as_arrow, row
+from hudi_conformance.suite.tables_under_services import instant_files, names_of, pending, snapshot, updated
+from hudi_conformance.suite.test_undoing import LATE, halfway
+from hudi_conformance.suite.test_writes import folder_of
+from hudi_reference import open_table, rollback
+
+pytestmark = [pytest.mark.apache_hudi, pytest.mark.slow]
+
+#: A check before the commit that no table passes: the write dies with all its files stored.
+DIES = {
+    "hoodie.precommit.validators": "org.apache.hudi.client.validator.SqlQuerySingleResultPreCommitValidator",
+    "hoodie.precommit.validators.single.value.sql.queries": "select count(*) from <TABLE_NAME>#-1",
+}
+DIRECT = {"hoodie.write.markers.type": "DIRECT"}
+BY_SERVER = {"hoodie.write.markers.type": "TIMELINE_SERVER_BASED", "hoodie.embed.timeline.server": "true"}
+
+
+@pytest.fixture
+def uri(tmp_path: Path) -> str:
+    return (tmp_path / "table").as_uri()
+
+
+def temporary(uri: str) -> list[str]:
+    """What lies in the folder of all markers, folders among it; checksums of Hadoop's local file system aside."""
+    home = folder_of(uri) / ".hoodie" / ".temp"
+    return sorted(str(path.relative_to(home)) for path in home.rglob("*") if path.suffix != ".crc")
+
+
+@BOTH_TYPES
+@pytest.mark.parametrize("by", ["service", "next write"])
+def test_a_dead_writer_of_the_reference_is_undone_by_its_markers(hudi: Client, uri: str, type: str, by: str) -> None:
+    """Apache Hudi's rollback, as it is by default, removes the instant and every file: log files, new and rewritten base files."""
+    known = updated(hudi, uri, 2, type)
+    before = names_of(uri)
+    failed = halfway(uri)
+    assert len(failed.files) == len([name for name in temporary(uri) if ".marker." in name]) == 2
+    if by == "service":
+        hudi.service(uri, "rollback", instant=failed.instant)
+        assert names_of(uri) == before
+        assert snapshot(hudi, uri) == known.rows[-1]
+    else:
+        hudi.write(uri, "upsert", as_arrow([row("b", 50, "afterwards")]))
+        assert [r["value"] for r in snapshot(hudi, uri)] == ["update 3", "afterwards", "x"]
+    assert failed.files.isdisjoint(names_of(uri))
+    assert not [name for name in instant_files(uri) if name.startswith(failed.instant)]
+    assert not [name for name in temporary(uri) if failed.instant in name]
+    assert pending(hudi, uri) == []
+
+
+@BOTH_TYPES
+@pytest.mark.parametrize("markers", [DIRECT, BY_SERVER], ids=["direct", "by-server"])
+def test_a_dead_writer_of_apache_hudi_is_undone_by_the_reference(
+    hudi: Client, uri: str, type: str, markers: dict[str, str]
+) -> None:
+    """The reference's rollback removes the instant, its files, and the markers of either kind."""
+    known = updated(hudi, uri, 2, type)
+    before = names_of(uri)
+    with pytest.raises(EngineError):
+        hudi.write(uri, "upsert", as_arrow(LATE), options=DIES | markers)
+    (failed,) = open_table(uri).timeline.pending
+    left = names_of(uri) - before
+    files = [path for path in (folder_of(uri) / ".hoodie" / ".temp").rglob("*") if path.is_file()]
+    found = "".join(path.read_text() if path.name.startswith("MARKERS") else path.name for path in files)
+    assert len(left) == 2
+    assert {f"{name}.marker.{'CREATE' if '.log.' in name else 'MERGE'}" in found for name in left} == {True}
+    rollback(open_table(uri), failed.requested)
+    assert names_of(uri) == before
+    assert [name for name in temporary(uri) if failed.requested in name] == []
+    assert pending(hudi, uri) == []
+    assert snapshot(hudi, uri) == known.rows[-1]
