@@ -12,13 +12,20 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from hudi_conformance.rows import canonical
+from hudi_conformance.values import from_arrow
+from hudi_reference.errors import UnknownMerger
 from hudi_reference.files.log.content import Delete
 from hudi_reference.files.log.deletes import Ordering
-from hudi_reference.layout.merging import merge_configuration_of
-from hudi_reference.records.changes import IS_DELETED, KEY, Changes, apply
+from hudi_reference.layout.merge_settings import MergeSettings
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.records import choosing
+from hudi_reference.records.changes import KEY, Changes, apply
+from hudi_reference.records.choosing import defaults_of, merging_of
+from hudi_reference.records.deletes import IS_DELETED
 from hudi_reference.records.merger import Merging
 from hudi_reference.records.ordering import orderings_of
-from hudi_reference.schema.avro import arrow_schema, parse_schema
+from hudi_reference.records.sample_mergers import SAMPLE_MERGERS
+from hudi_reference.schema.avro import AvroSchema, arrow_schema, parse_schema
 
 Json = Any
 #: The record that all versions are of.
@@ -26,7 +33,7 @@ _KEY = "the key"
 
 
 def fold(
-    mode: str,
+    mode: str | None,
     payload: str | None,
     strategy: str | None,
     ordering: Sequence[str],
@@ -38,7 +45,7 @@ def fold(
     columns = arrow_schema(parse_schema(schema, "schema"))
     versions = _Versions(columns, tuple(ordering))
     stored = versions.rows([base] if base is not None else [])
-    merging = _merging(mode, payload, strategy, tuple(ordering))
+    merging = _merging(mode, payload, strategy, tuple(ordering), parse_schema(schema, "schema"))
     left = apply(stored, versions.changes(log), merging).select(columns.names)
     if not left.num_rows:
         return {"row": None, "ordering": None}
@@ -46,13 +53,37 @@ def fold(
     return {"row": row, "ordering": _json(orderings_of(left, tuple(ordering))[0])}
 
 
-def _merging(mode: str, payload: str | None, strategy: str | None, ordering: tuple[str, ...]) -> Merging:
+def _merging(
+    mode: str | None, payload: str | None, strategy: str | None, ordering: tuple[str, ...], schema: AvroSchema
+) -> Merging:
     entries = {
-        "hoodie.record.merge.mode": mode,
+        "hoodie.record.merge.mode": mode or "",
+        "hoodie.table.ordering.fields": ",".join(ordering),
         "hoodie.compaction.payload.class": payload or "",
         "hoodie.record.merge.strategy.id": strategy or "",
     }
-    return Merging(merge_configuration_of(entries, is_ordered=bool(ordering)).mode, ordering)
+    given = TableProperties({key: value for key, value in entries.items() if value})
+    return merging_of(given, SAMPLE_MERGERS, defaults_of(schema))
+
+
+def choose(strategy: str | None, record_type: str, mergers: Sequence[Mapping[str, str]]) -> int:
+    """The function `merger.choose`: the place of the merger, from 0. Raises UnknownMerger where none fits."""
+    found = choosing.choose(strategy, [(one["strategy"], one["record_type"]) for one in mergers], record_type)
+    if found is None:
+        raise UnknownMerger("no merger fits", rule="MRG-037", expected=f"{strategy} for {record_type}", found=repr(mergers))
+    return found
+
+
+def settings(options: Mapping[str, str]) -> Json:
+    """The function `merge.settings`."""
+    found = MergeSettings.of(options)
+    return {
+        "mode": found.mode,
+        "strategy": found.strategy,
+        "payload": found.payload,
+        "classes": list(found.classes),
+        "ordering": list(found.ordering),
+    }
 
 
 class _Versions:
@@ -120,9 +151,11 @@ def _value(value: Json, kind: pa.DataType) -> Any:
 
 
 def _json(ordering: Ordering | None) -> Json:
-    """An ordering value: numbers as text, bytes in hex, several fields as a list."""
-    if ordering is None or isinstance(ordering, str):
+    """An ordering value as stored, dates and times as numbers: numbers as text, bytes in hex, several fields as a list."""
+    if ordering is None or isinstance(ordering, str | bool):
         return ordering
+    if isinstance(ordering, float):
+        return from_arrow(pa.scalar(ordering), "double")
     if isinstance(ordering, tuple):
         return [_json(part) for part in ordering]
     return ordering.hex() if isinstance(ordering, bytes) else str(ordering)
