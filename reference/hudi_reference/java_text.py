@@ -48,7 +48,7 @@ def texts_of(array: pa.Array) -> pa.Array:
 def number_text(digits: str) -> str:
     """`Double.toString` and `Float.toString` of the number with these shortest digits.
 
-    Plain between 10^-3 and 10^7, otherwise with an exponent that has no plus sign or padding; a digit at least behind the point.
+    Plain between 10^-3 and 10^7, otherwise with an exponent without plus sign or padding; a digit at least behind the point.
     """
     number = float(digits)
     if not math.isfinite(number):
@@ -57,12 +57,12 @@ def number_text(digits: str) -> str:
     minus = "-" if sign else ""
     if number == 0:
         return f"{minus}0.0"
-    first, *rest = "".join(map(str, shown)).rstrip("0")
+    significant = "".join(map(str, shown)).rstrip("0")
     point = len(shown) + int(exponent) - 1
     if -3 <= point < 7:
-        plain = f"{decimal.Decimal((0, tuple(map(int, (first, *rest))), point - len(rest))):f}"
+        plain = f"{decimal.Decimal(significant).scaleb(point - len(significant) + 1):f}"
         return f"{minus}{plain if '.' in plain else plain + '.0'}"
-    return f"{minus}{first}.{''.join(rest) or '0'}E{point}"
+    return f"{minus}{significant[0]}.{significant[1:] or '0'}E{point}"
 
 
 def _micros(value: datetime.datetime) -> int:

@@ -5,7 +5,7 @@ pass through it. Executors read, merge and write with the same modules that the 
 merging is left to Spark's own Parquet reader.
 
 * `read`: snapshot, read-optimized and as-of queries as a DataFrame
-* `bulk_insert`, `insert`, `upsert`, `delete`: a DataFrame as one commit
+* `bulk_insert`, `insert`, `upsert`, `partial_update`, `delete`: a DataFrame as one commit
 * `data_source.HudiReference`: the format `hudi-reference` for `spark.read.format(...)` and SQL
 * `errors.errors_of_executors`: what an executor raised, as the reference's exception
 
@@ -14,6 +14,6 @@ Executors need this package and the way to the table: a shared file system, or S
 
 from hudi_spark.errors import errors_of_executors
 from hudi_spark.read import read
-from hudi_spark.write import bulk_insert, delete, insert, upsert
+from hudi_spark.write import bulk_insert, delete, insert, partial_update, upsert
 
-__all__ = ["bulk_insert", "delete", "errors_of_executors", "insert", "read", "upsert"]
+__all__ = ["bulk_insert", "delete", "errors_of_executors", "insert", "partial_update", "read", "upsert"]

@@ -19,9 +19,9 @@ from pyspark.sql.types import StructType
 
 from hudi_reference.errors import Misuse
 from hudi_reference.schema.avro import with_meta_columns
+from hudi_reference.table.basis import check_writable
 from hudi_reference.table.commit import begin
 from hudi_reference.table.rows import prepare
-from hudi_reference.table.write import check_writable
 from hudi_reference.timeline.metadata import WriteStat
 from hudi_spark.arrow import arrow_schema_of, batches, spark_schema
 from hudi_spark.read import ReadPlan, make_plan, open_shared

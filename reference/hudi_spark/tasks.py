@@ -19,7 +19,7 @@ from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.schema.evolution import conform
 from hudi_reference.table.commit import Commit
 from hudi_reference.table.file_groups import FileSlice
-from hudi_reference.table.rows import PARTITION, Incoming, combine, prepare
+from hudi_reference.table.rows import PARTITION, Incoming, Needs, combine, prepare
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.table import SliceQuery
 from hudi_reference.table.write import Writer
@@ -72,14 +72,14 @@ class KeysTask:
 
     properties: TableProperties
     stored: pa.Schema
-    by_key: bool
+    needs: Needs
     schema: pa.Schema
 
     def run(self, given: Batches) -> Iterator[pa.RecordBatch]:
         """The rows of one task; places grow with the number of the task, then with the row."""
         place = TaskContext.get().partitionId() << 33
         for batch in given:
-            incoming = prepare(pa.Table.from_batches([batch]), self.properties, self.stored, keys_only=self.by_key)
+            incoming = prepare(pa.Table.from_batches([batch]), self.properties, self.stored, needs=self.needs)
             places = pa.array(range(place, place + batch.num_rows), pa.int64())
             place += batch.num_rows
             yield from batches(incoming.rows.append_column(POSITION, places), self.schema)
@@ -87,16 +87,17 @@ class KeysTask:
 
 @dataclass(frozen=True)
 class IndexTask:
-    """Lists the keys that slices hold, with the number of the slice."""
+    """Lists the keys that slices hold, with the number of the slice; with `living` not those of deleted records."""
 
     reader: SliceReader
     slices: tuple[FileSlice, ...]
     schema: pa.Schema
+    living: bool = False
 
     def run(self, given: Batches) -> Iterator[pa.RecordBatch]:
         """The keys of the pickled slices."""
         for found in _slices(given):
-            keys = pa.array(self.reader.keys(found), pa.string())
+            keys = self.reader.living_keys(found) if self.living else pa.array(self.reader.keys(found), pa.string())
             number = pa.repeat(pa.scalar(self.slices.index(found), pa.int32()), len(keys))
             rows = pa.table([pa.repeat(found.partition, len(keys)), keys, number], schema=self.schema)
             yield from batches(rows, self.schema)
@@ -106,7 +107,8 @@ class IndexTask:
 class FilesTask:
     """Writes data files; what it gives back are their stats.
 
-    `slices` are the file slices that rows may change, by their number in the column of groups.
+    `slices` are the file slices that rows may change, by their number in the column of groups; `held` the columns of the rows
+    of a partial update.
     """
 
     commit: Commit
@@ -114,6 +116,8 @@ class FilesTask:
     schema: AvroSchema
     slices: tuple[FileSlice, ...]
     by_key: bool
+    held: frozenset[str] | None = None
+    needs: Needs = "all"
 
     def append(self, given: Batches) -> Iterator[pa.RecordBatch]:
         """All rows of the task to new file groups, as they come from the DataFrame."""
@@ -123,7 +127,8 @@ class FilesTask:
         """New file groups with these rows, one for each partition path."""
         writer = self.writer()
         if parts:
-            incoming = prepare(pa.Table.from_batches(parts), self.commit.properties, self.reader.schema)
+            rows, stored = pa.Table.from_batches(parts), self.reader.schema
+            incoming = prepare(rows, self.commit.properties, stored, needs=self.needs)
             for partition, rows in incoming.by_partition():
                 writer.add(partition, rows)
         return writer.commit.stats
@@ -135,7 +140,7 @@ class FilesTask:
             incoming = combine(Incoming(self._rows([part for _, part in runs])), self.reader.merging)
             if group >= 0:
                 writer.change(self.slices[group], incoming.rows, by_key=self.by_key)
-            elif not self.by_key:
+            elif not self.by_key and self.held is None:
                 writer.add(partition, incoming.rows)
         yield stats_batch(writer.commit.stats)
 
@@ -143,7 +148,7 @@ class FilesTask:
         """The writer of this attempt of this task: no other attempt writes files of the same names."""
         context, commit = TaskContext.get(), replace(self.commit, stats=[])
         attempt = f"{context.stageId()}-{context.taskAttemptId()}"
-        return Writer(commit, self.reader, self.schema, context.partitionId(), MOST_TASKS, attempt)
+        return Writer(commit, self.reader, self.schema, context.partitionId(), MOST_TASKS, attempt, held=self.held)
 
     def _rows(self, parts: list[pa.RecordBatch]) -> pa.Table:
         return conform(pa.Table.from_batches(parts), self.reader.schema, "rows to write")

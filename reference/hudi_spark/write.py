@@ -11,7 +11,7 @@ import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 
 import pyarrow as pa
 import pyspark.sql.functions as F  # noqa: N812 - its name in every Spark program
@@ -24,12 +24,12 @@ from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.records.changes import KEY
 from hudi_reference.schema.avro import with_meta_columns
+from hudi_reference.table.basis import PARTIAL_UPDATE, Basis, held_by_update
 from hudi_reference.table.commit import Commit, begin
 from hudi_reference.table.file_groups import FileSlice
-from hudi_reference.table.rows import PARTITION, prepare
+from hudi_reference.table.rows import PARTITION
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.table import View
-from hudi_reference.table.write import check_writable
 from hudi_spark.arrow import arrow_schema_of, spark_schema
 from hudi_spark.errors import errors_of_executors
 from hudi_spark.read import open_shared
@@ -64,30 +64,47 @@ def delete(keys: DataFrame, uri: str, *, options: Options = None) -> str:
     return _Write.of(keys, uri, "DELETE", options).change(new_groups=1)
 
 
+def partial_update(df: DataFrame, uri: str, *, options: Options = None) -> str:
+    """Change some columns of known records; the requested time of the instant.
+
+    Rows hold key, partition and ordering columns, and those that change; unknown and deleted keys are passed over.
+    """
+    return _Write.of(df, uri, PARTIAL_UPDATE, options).change(new_groups=1)
+
+
 @dataclass(frozen=True)
 class _Write:
     """One write as the driver sees it."""
 
     df: DataFrame
     table: Table
-    view: View
+    basis: Basis
     operation: str
 
     @classmethod
     def of(cls, df: DataFrame, uri: str, operation: str, options: Options) -> "_Write":
         """A write of `df` to the table at `uri`. Raises what the reference raises for rows and tables that do not fit."""
         table = replace(open_shared(uri), options=dict(options or {}))
-        check_writable(table.properties)
         _check_no_speculation(df)
-        write = cls(df, table, table.view(), operation)
         empty = arrow_schema_of(df.schema).empty_table()
-        prepare(empty, table.properties, write.reader.schema, keys_only=write.by_key)
-        return write
+        basis = Basis.of(table, operation, empty.schema)
+        basis.prepare(empty)
+        return cls(df, table, basis, operation)
+
+    @property
+    def view(self) -> View:
+        """The view of the table that the write is based on."""
+        return self.basis.view
 
     @property
     def reader(self) -> SliceReader:
         """The reader of the slices that the write is based on."""
-        return self.view.reader(self.table)
+        return self.basis.reader
+
+    @cached_property
+    def held(self) -> frozenset[str] | None:
+        """The columns that the rows of a partial update hold; None for whole rows."""
+        return held_by_update(self.basis, self.df.columns) if self.operation == PARTIAL_UPDATE else None
 
     @property
     def by_key(self) -> bool:
@@ -120,7 +137,7 @@ class _Write:
             for name in self.table.properties.record_key
         ]
         found = self.df.where(reduce(Column.__and__, absent)).limit(1).toArrow()
-        prepare(found, self.table.properties, self.reader.schema)
+        self.basis.prepare(found)
 
     @contextmanager
     def _prepared(self) -> Iterator[tuple[DataFrame, set[str]]]:
@@ -130,7 +147,7 @@ class _Write:
         """
         stored = self.reader.schema
         schema = spark_schema(stored.append(pa.field(POSITION, pa.int64())))
-        task = KeysTask(self.table.properties, stored, self.by_key, arrow_schema_of(schema))
+        task = KeysTask(self.basis.properties, stored, self.basis.needs, arrow_schema_of(schema))
         rows = self.df.mapInArrow(task.run, schema).persist()
         try:
             with errors_of_executors():
@@ -144,7 +161,7 @@ class _Write:
         if not slices:
             return rows.withColumn(GROUP, F.lit(None).cast("int"))
         index = pa.schema([(PARTITION, pa.string()), (KEY, pa.string()), (GROUP, pa.int32())])
-        task = IndexTask(self.reader, tuple(slices), index)
+        task = IndexTask(self.reader, tuple(slices), index, living=self.held is not None)
         held = frame_of(self.df.sparkSession, slices).mapInArrow(task.run, spark_schema(index))
         first = held.groupBy(PARTITION, KEY).agg(F.min(GROUP).alias(GROUP))
         # A merge join: Spark would send a small index through the driver.
@@ -158,8 +175,10 @@ class _Write:
     ) -> str:
         table = self.table
         timeline, options = self.view.timeline, table.options
-        commit = begin(table.storage, table.properties, table.clock, table.ids, self.operation, timeline, options)
-        task = FilesTask(commit, self.reader, with_meta_columns(self.view.schema), tuple(slices), self.by_key)
+        named, properties = "UPSERT" if self.held is not None else self.operation, self.basis.properties
+        commit = begin(table.storage, properties, table.clock, table.ids, named, timeline, options)
+        schema = with_meta_columns(self.view.schema)
+        task = FilesTask(commit, self.reader, schema, tuple(slices), self.by_key, self.held, self.basis.needs)
         with errors_of_executors():
             found = rows.mapInArrow(lambda given: run(task, given), spark_schema(STATS)).collect()
         commit.stats.extend(sorted((pickle.loads(row[0]) for row in found), key=lambda stat: stat.path))

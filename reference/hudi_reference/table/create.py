@@ -22,6 +22,7 @@ from hudi_reference.layout.properties import (
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, field_names, parse_schema, without_meta_columns
 from hudi_reference.storage import ObjectExists, Storage, storage_of
+from hudi_reference.table.basis import PARTIAL_UPDATE
 from hudi_reference.table.leftovers import leftover_files, remove_leftover_files
 from hudi_reference.table.table import Table
 from hudi_reference.table.write import DEFAULTS, LogOptions, write
@@ -46,6 +47,14 @@ class WritableTable(Table):
     def delete(self, keys: pa.Table, *, logs: LogOptions = DEFAULTS) -> str:
         """Remove records by key and partition columns, whatever their ordering value. Unknown keys are passed over."""
         return write(self, "DELETE", keys, logs=logs)
+
+    def partial_update(self, rows: pa.Table, *, logs: LogOptions = DEFAULTS) -> str:
+        """Change some columns of known records: the rows hold key, partition and ordering columns, and those that change.
+
+        A null is a value. The other columns stay as they are; rows of unknown or deleted keys are passed over. Whether a row
+        counts is decided as for whole rows.
+        """
+        return write(self, PARTIAL_UPDATE, rows, logs=logs)
 
     def leftover_files(self) -> tuple[str, ...]:
         """The paths of data files that attempts of completed actions left behind which lost; no query reads them."""

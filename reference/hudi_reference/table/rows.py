@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,7 +11,7 @@ from hudi_reference.errors import InvalidRows, Misuse, UnsupportedSchema
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import KEY, Changes, apply
 from hudi_reference.records.deletes import delete_columns
-from hudi_reference.records.keys import partition_paths, record_keys
+from hudi_reference.records.keys import KeyGenerator
 from hudi_reference.records.merger import Merging
 from hudi_reference.records.through_merger import combined_by_merger
 from hudi_reference.requirement import implements
@@ -19,6 +20,10 @@ from hudi_reference.schema.evolution import conform
 from hudi_reference.schema.fitting import fits
 
 PARTITION = "_hoodie_partition_path"
+#: The setting by which a write may add columns to the table's schema, widen its types, and leave columns out.
+RECONCILE = "hoodie.datasource.write.reconcile.schema"
+#: The setting by which columns that the rows lack are null.
+NULL_FOR_MISSING = "hoodie.write.set.null.for.missing.columns"
 
 
 @implements("META-001", "META-007", "META-009")
@@ -35,16 +40,16 @@ class Incoming:
             yield path, self.rows.filter(pc.equal(paths, path))
 
 
-@implements("OCC-007", "PROP-007", "PROP-008")
-def prepare(rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, keys_only: bool = False) -> Incoming:
-    """Check incoming rows and give them keys and partitions.
+#: Which columns the rows of a write must have, beside key and partition fields: all; those that order versions; none.
+Needs = Literal["all", "ordering", "identity"]
 
-    With `keys_only`, as for a delete, columns other than key and partition fields may be absent. Raises InvalidRows.
-    """
+
+@implements("OCC-007", "PROP-007", "PROP-008", "MRG-019")
+def prepare(rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, needs: Needs = "all") -> Incoming:
+    """Check incoming rows and give them keys and partitions; columns that they need not have are null. Raises InvalidRows."""
     if not properties.record_key:
         raise Misuse("the table has no record key fields", rule="PROP-007", expected="hoodie.table.recordkey.fields")
-    identity = properties.record_key + properties.partition_fields
-    _check_names(rows, stored, identity if keys_only else [name for name in stored.names if name not in META_COLUMNS])
+    _check_names(rows, stored, _needed(properties, stored, needs))
     fields = pa.schema([field for field in stored if field.name not in META_COLUMNS])
     given = rows.drop_columns([name for name in rows.column_names if name in META_COLUMNS])
     _check_types(given, fields)
@@ -53,11 +58,22 @@ def prepare(rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, k
     except UnsupportedSchema as error:
         raise InvalidRows("a column does not fit the table", rule="LF-038", path=error.path, expected=error.expected,
                           found=error.found) from error  # fmt: skip
+    generator = KeyGenerator.of(properties)
     meta = {name: pa.nulls(rows.num_rows, pa.string()) for name in META_COLUMNS}
-    meta[KEY] = record_keys(data, properties.record_key)
-    meta[PARTITION] = partition_paths(data, properties)
+    meta[KEY] = generator.keys(data)
+    meta[PARTITION] = generator.paths(data)
     columns = [*meta.values(), *data.columns]
     return Incoming(pa.table(columns, schema=stored))
+
+
+def _needed(properties: TableProperties, stored: pa.Schema, needs: Needs) -> list[str]:
+    """The columns of which the rows must have a value, or a null that was meant."""
+    if needs == "all":
+        return [name for name in stored.names if name not in META_COLUMNS]
+    fields = [*properties.record_key, *properties.partition_fields]
+    if needs == "ordering" and properties.merging.mode != "COMMIT_TIME_ORDERING":
+        fields += properties.ordering_fields
+    return list(dict.fromkeys(name if name in stored.names else name.partition(".")[0] for name in fields))
 
 
 def _check_names(rows: pa.Table, stored: pa.Schema, needed: Iterable[str]) -> None:
@@ -69,9 +85,9 @@ def _check_names(rows: pa.Table, stored: pa.Schema, needed: Iterable[str]) -> No
     absent = [name for name in needed if name not in names]
     if unknown or absent:
         raise InvalidRows(
-            f"the rows have {'unknown' if unknown else 'missing'} columns", rule="LF-038",
+            f"the rows have {'unknown' if unknown else 'missing'} columns: {', '.join(unknown or absent)}", rule="LF-038",
             expected=", ".join(n for n in stored.names if n not in META_COLUMNS), found=", ".join(names),
-            cure="change the rows; adding columns to a table is schema evolution, a write of its own",
+            cure=f"change the rows, or set {RECONCILE if unknown else NULL_FOR_MISSING}=true",
         )  # fmt: skip
 
 

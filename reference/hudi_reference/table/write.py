@@ -5,8 +5,8 @@ to log files of their file group. New keys start file groups of their own: with 
 index looks for keys in base files), or, on merge-on-read, with a log file where `new_keys_in_logs` is set.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,15 +18,15 @@ from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.files.log.content import Delete
 from hudi_reference.files.log.write import BlockFormat, BlockWriter, EncodedBlock, roll_over
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path
-from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import KEY, Changes, apply
 from hudi_reference.records.deletes import deleted, without_deletes
 from hudi_reference.records.ordering import default_of, orderings_of, type_of
 from hudi_reference.requirement import implements
-from hudi_reference.schema.avro import AvroSchema, with_meta_columns
+from hudi_reference.schema.avro import AvroSchema, only, with_meta_columns
+from hudi_reference.table.basis import PARTIAL_UPDATE, Basis, held_by_update
 from hudi_reference.table.commit import Commit, begin
 from hudi_reference.table.file_groups import FileSlice
-from hudi_reference.table.rows import PARTITION, Incoming, check_nulls, combine, in_file, prepare, stamp
+from hudi_reference.table.rows import PARTITION, Incoming, check_nulls, combine, in_file, stamp
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.table import Table, View
 from hudi_reference.timeline.metadata import WriteStat
@@ -79,8 +79,8 @@ class Located:
     new: Sequence[tuple[str, pa.Table]]
 
 
-def locate(incoming: Incoming, view: View, reader: SliceReader) -> Located:
-    """Look up which file groups of its partition hold each key, deleted keys included.
+def locate(incoming: Incoming, view: View, reader: SliceReader, *, living: bool = False) -> Located:
+    """Look up which file groups of its partition hold each key, deleted keys included unless only `living` ones count.
 
     A key that was inserted twice may be in several of them: its change goes to each.
     """
@@ -91,7 +91,7 @@ def locate(incoming: Incoming, view: View, reader: SliceReader) -> Located:
     for partition, rows in incoming.by_partition():
         unknown = rows
         for found in slices.get(partition, ()):
-            keys = pa.array(reader.keys(found), pa.string())
+            keys = reader.living_keys(found) if living else pa.array(reader.keys(found), pa.string())
             held = pc.is_in(rows.column(KEY), value_set=keys)
             if pc.any(held, min_count=0).as_py():
                 known.append((found, rows.filter(held)))
@@ -116,6 +116,8 @@ class Writer:
     tasks: int = 1
     attempt: str = "0-0"
     logs: LogOptions = DEFAULTS
+    #: The columns that the rows of a partial update hold; None for whole rows.
+    held: frozenset[str] | None = None
 
     @property
     def number(self) -> int:
@@ -165,7 +167,8 @@ class Writer:
         base = reader.read(found, reader.schema.names)
         name = self._base_file_name(found.file_id)
         stamped = stamp(changes, self.commit.requested, self.number, str(name))
-        merged = apply(base, Changes([self._as_batch(stamped, by_key)], base.schema), reader.merging)
+        held = {} if self.held is None else {0: self.held}
+        merged = apply(base, Changes([self._as_batch(stamped, by_key)], base.schema, held), reader.merging)
         rows = in_file(merged, str(name))
         written = pc.sum(pc.equal(rows.column("_hoodie_commit_time"), self.commit.requested)).as_py() or 0
         counts = {"updates": written, "deletes": base.num_rows - rows.num_rows}
@@ -207,12 +210,14 @@ class Writer:
     ) -> Iterator[EncodedBlock]:
         """The blocks of one append, in the order of the file; with positions where the keys' `places` are known."""
         writer = BlockWriter(self.commit.requested, self.schema, base_instant)
+        of_rows = writer if self.held is None else replace(writer, schema=only(self.schema, self.held), partial=True)
 
         def positions(keys: Iterable[str]) -> list[int] | None:
             return None if places is None else [places[key] for key in keys]
 
         for part in _cut(rows, self.logs.max_block_size):
-            data = writer.rows(self.logs.block_format, part, positions(part.column(KEY).to_pylist()))
+            columns = part if self.held is None else part.select([name for name in part.column_names if name in self.held])
+            data = of_rows.rows(self.logs.block_format, columns, positions(part.column(KEY).to_pylist()))
             yield EncodedBlock(data, rows=part.num_rows)
         if deletes:
             ordering_types = [type_of(rows.schema, field) for field in self._ordering]
@@ -268,49 +273,27 @@ def _deletes(rows: pa.Table, ordering: tuple[str, ...]) -> list[Delete]:
 def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: bool = False, logs: LogOptions = DEFAULTS) -> str:
     """One write as one action; the requested time of its instant.
 
-    `operation` is INSERT, BULK_INSERT, UPSERT or DELETE. Raises InvalidRows before anything is written, UnsupportedTableFeature
-    for tables that need more than this writer does, InstantExists and WriteConflict when another writer is in the way.
+    `operation` is INSERT, BULK_INSERT, UPSERT, DELETE or PARTIAL_UPDATE. Raises InvalidRows before anything is written,
+    UnsupportedTableFeature for tables that need more than this writer does, InstantExists and WriteConflict when another writer
+    is in the way.
     """
-    check_writable(table.properties)
-    view = table.view()
-    reader = view.reader(table)
-    by_key = operation == "DELETE"
-    incoming = prepare(rows, table.properties, reader.schema, keys_only=by_key)
+    basis = Basis.of(table, operation, rows.schema)
+    view, reader, by_key = basis.view, basis.reader, operation == "DELETE"
+    held = held_by_update(basis, rows.column_names) if operation == PARTIAL_UPDATE else None
+    incoming = basis.prepare(rows)
     if not by_key:
-        check_nulls(without_deletes(incoming.rows, reader.merging.marker), view.schema)
+        given = incoming.rows if held is None else incoming.rows.select([n for n in reader.schema.names if n in held])
+        check_nulls(without_deletes(given, reader.merging.marker), view.schema)
     if operation in ("INSERT", "BULK_INSERT"):
         located = Located((), list(incoming.by_partition()))
     else:
         incoming = combine(incoming, reader.merging)
-        located = locate(incoming, view, reader)
-    commit = begin(table.storage, table.properties, table.clock, table.ids, operation, view.timeline, table.options)
-    writer = Writer(commit, reader, with_meta_columns(view.schema), logs=logs)
+        located = locate(incoming, view, reader, living=held is not None)
+    named = "UPSERT" if held is not None else operation
+    commit = begin(table.storage, table.properties, table.clock, table.ids, named, view.timeline, table.options)
+    writer = Writer(commit, reader, with_meta_columns(view.schema), logs=logs, held=held)
     for found, changes in located.known:
         writer.change(found, changes, by_key=by_key)
-    for partition, new in () if by_key else located.new:
+    for partition, new in () if by_key or held is not None else located.new:
         writer.add(partition, new, in_logs=new_keys_in_logs)
     return commit.complete(view.schema)
-
-
-#: Properties that ask a writer for more than data files and an instant.
-_NEEDS_MORE: Mapping[str, Callable[[TableProperties], bool]] = {
-    "hoodie.table.metadata.partitions": lambda p: bool(p.get("hoodie.table.metadata.partitions")),
-    "hoodie.table.cdc.enabled": lambda p: p.is_set("hoodie.table.cdc.enabled"),
-    "hoodie.populate.meta.fields": lambda p: not p.populates_meta_fields,
-    "hoodie.datasource.write.drop.partition.columns": lambda p: p.is_set("hoodie.datasource.write.drop.partition.columns"),
-    "hoodie.bootstrap.base.path": lambda p: p.get("hoodie.bootstrap.base.path") is not None,
-}
-
-
-@implements("OCC-020", "PROP-001")
-def check_writable(properties: TableProperties) -> None:
-    """Raises UnsupportedTableFeature where a write without an index, change log or format that the table asks for would be lost
-    to other readers.
-    """
-    for key, is_needed in _NEEDS_MORE.items():
-        if is_needed(properties):
-            raise UnsupportedTableFeature(
-                "the table asks its writers for more than this one does", rule="PROP-001",
-                path=".hoodie/hoodie.properties", found=f"{key}={properties.get(key)}",
-                cure="write with an engine that maintains it; reading is possible",
-            )  # fmt: skip

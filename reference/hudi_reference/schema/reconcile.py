@@ -1,0 +1,80 @@
+"""The schema that a table has after a write whose rows have more columns, or wider ones, spec "Schema Evolution" as deployed.
+
+A schema is only ever extended: a new column comes behind the others, a type takes a step of `promotion.BY_NAME`, and neither a
+column nor a value of its old type is lost. Inside of nested types it is the same.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from hudi_reference.errors import InvalidRows
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import META_COLUMNS, AvroSchema, arrow_schema, parse_schema
+from hudi_reference.schema.fitting import fits
+from hudi_reference.schema.from_arrow import avro_field
+from hudi_reference.schema.promotion import BY_NAME, kind_of, promotes
+
+
+@implements("LF-038")
+def reconciled(schema: AvroSchema, rows: pa.Schema) -> AvroSchema:
+    """The schema of a table with `schema` once `rows` were written to it; the same one if they fit as it is.
+
+    Raises InvalidRows for a column that would be narrowed or become another type, or that differs from one of the table in
+    small and capital letters only: deployed engines take the two for one.
+    """
+    data = pa.schema([field for field in rows if field.name not in META_COLUMNS])
+    name, space = str(schema["name"]), str(schema.get("namespace") or "")
+    fields = _fields(schema["fields"], data, _dotted(space, name), "")
+    return parse_schema({**schema, "fields": fields}, "the schema of the write") if fields != schema["fields"] else schema
+
+
+def _fields(known: Sequence[Mapping[str, Any]], found: Sequence[pa.Field], space: str, path: str) -> list[Any]:
+    """The fields of a record, those that the rows add behind the others."""
+    given = {field.name: field for field in found}
+    fields = [_field(field, given[field["name"]], space, path) if field["name"] in given else field for field in known]
+    names = {str(field["name"]) for field in known}
+    alike = {name.lower(): name for name in names}
+    for field in found:
+        if field.name in names:
+            continue
+        if field.name.lower() in alike:
+            raise InvalidRows(
+                "a new column differs from one of the table in capital letters only", rule="LF-038",
+                expected=path + alike[field.name.lower()], found=path + field.name,
+            )  # fmt: skip
+        fields.append(avro_field(field, space))
+    return fields
+
+
+def _field(known: Mapping[str, Any], found: pa.Field, space: str, path: str) -> Mapping[str, Any]:
+    kind = _type(known["type"], found.type, _dotted(space, str(known["name"])), f"{path}{found.name}")
+    return known if kind == known["type"] else {**known, "type": kind}
+
+
+def _type(avro: Any, found: pa.DataType, space: str, path: str) -> Any:
+    """The type of a column, widened where its values in the rows ask for it."""
+    if isinstance(avro, list):
+        return [branch if branch == "null" else _type(branch, found, space, path) for branch in avro]
+    wanted = arrow_schema({"type": "record", "name": "r", "fields": [{"name": "f", "type": avro}]}, path).field("f").type
+    if fits(found, wanted):
+        return avro
+    match avro:
+        case {"type": "record", "fields": fields} if pt.is_struct(found):
+            return {**avro, "fields": _fields(fields, list(found), space, f"{path}.")}
+        case {"type": "array", "items": items} if pt.is_list(found) or pt.is_large_list(found):
+            return {**avro, "items": _type(items, found.value_type, space, f"{path}.element")}
+        case {"type": "map", "values": values} if pt.is_map(found):
+            return {**avro, "values": _type(values, found.item_type, space, f"{path}.value")}
+    if promotes(wanted, found):
+        return avro_field(pa.field("f", found), space)["type"][1]
+    raise InvalidRows(
+        f"the column {path} would become narrower, or another type", rule="LF-038", found=str(found),
+        expected=" or ".join([str(wanted), *BY_NAME.get(kind_of(wanted), ())]), cure="cast the column, or use a new one",
+    )  # fmt: skip
+
+
+def _dotted(space: str, name: str) -> str:
+    return f"{space}.{name}" if space else name

@@ -1,0 +1,153 @@
+"""Keys and partition paths of every key generator; the values were seen in tables that Apache Hudi 1.0.2 wrote."""
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+
+from hudi_reference.errors import InvalidRows, UnsupportedKeyGenerator
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.records.keys import KeyGenerator, kind_of_generator, with_settings
+
+TIME = "hoodie.keygen.timebased."
+
+
+def generator(partition="p", key="id", **entries):
+    """The generator of a table with these properties; `timebased` ones by their short names."""
+    named = {TIME + name.replace("__", "."): value for name, value in entries.items() if not name.startswith("hoodie")}
+    given = {name: value for name, value in entries.items() if name.startswith("hoodie")}
+    return KeyGenerator.of(TableProperties(
+        {"hoodie.table.recordkey.fields": key, "hoodie.table.partition.fields": partition, **named, **given}
+    ))  # fmt: skip
+
+
+def timed(kind, output="yyyy/MM/dd HH", **more):
+    """The time-based generator of field p."""
+    return generator(**{"hoodie.table.keygenerator.type": "TIMESTAMP"}, timestamp__type=kind, output__dateformat=output, **more)
+
+
+def paths(found, values, kind=None):
+    """The paths of rows whose field p has these values."""
+    return found.paths(pa.table({"p": pa.array(values, kind)})).to_pylist()
+
+
+def test_numbers_count_in_their_unit():
+    """A null is the value 1 of the unit; numbers before the epoch are dates before it."""
+    seconds = [1_600_000_000, None, 0, -1]
+    expected = ["2020/09/13 12", "1970/01/01 00", "1970/01/01 00", "1969/12/31 23"]
+    assert paths(timed("UNIX_TIMESTAMP"), seconds) == expected
+    assert paths(timed("SCALAR"), seconds) == expected
+    assert paths(timed("EPOCHMILLISECONDS"), [1_600_000_000_123]) == ["2020/09/13 12"]
+    assert paths(timed("EPOCHMICROSECONDS"), [1_600_000_000_123_456]) == ["2020/09/13 12"]
+    assert paths(timed("SCALAR", timestamp__scalar__time__unit="DAYS"), [18000, None]) == ["2019/04/14 00", "1970/01/02 00"]
+
+
+def test_dates_timestamps_decimals_and_doubles_are_numbers():
+    """A date counts days, a timestamp what its column stores; what is behind the point does not count."""
+    assert paths(timed("SCALAR", "yyyy/MM", timestamp__scalar__time__unit="DAYS"), [date(2020, 4, 1)]) == ["2020/04"]
+    moment = [datetime(2020, 4, 1, 12, tzinfo=UTC)]
+    assert paths(timed("EPOCHMICROSECONDS", "yyyy/MM"), moment, pa.timestamp("us", "UTC")) == ["2020/04"]
+    assert paths(timed("UNIX_TIMESTAMP", "yyyy/MM"), [Decimal("1600000000.75")]) == ["2020/09"]
+    assert paths(timed("UNIX_TIMESTAMP", "yyyy/MM"), [1_600_000_000.75, float("nan")]) == ["2020/09", "1970/01"]
+
+
+def test_texts_are_read_by_the_first_pattern_that_fits():
+    """An offset stays what the text says unless a zone is given; a null is the epoch."""
+    both = "yyyy-MM-dd'T'HH:mm:ssZ,yyyy-MM-dd'T'HH:mm:ss.SSSZ"
+    found = timed("DATE_STRING", "yyyyMMddHH", input__dateformat=both)
+    texts = ["2020-04-01T13:01:33.428Z", "2020-04-01T13:01:33-05:00", None]
+    assert paths(found, texts) == ["2020040113", "2020040113", "1970010100"]
+    zones = {"input__timezone": "America/New_York", "output__timezone": "Europe/Berlin"}
+    shown = timed("DATE_STRING", "yyyy-MM-dd EEE HH:mm a", input__dateformat="yyyy-MM-dd HH:mm:ss", **zones)
+    assert paths(shown, ["2020-04-01 23:30:00"]) == ["2020-04-02 Thu 05:30 AM"]
+    assert paths(timed("MIXED", "yyyy/MM", input__dateformat="yyyyMMdd"), ["20200401", None]) == ["2020/04", "1970/01"]
+
+
+@pytest.mark.parametrize("value", ["nonsense", "", "2020-13-01"])
+def test_a_text_that_is_no_date_is_refused(value):
+    """PROP-016: no path is made of a text that fits no pattern."""
+    with pytest.raises(InvalidRows, match="fits no pattern"):
+        paths(timed("DATE_STRING", "yyyy", input__dateformat="yyyy-MM-dd"), [value])
+
+
+def test_a_number_among_texts_needs_a_unit():
+    """PROP-016: nothing says what the number counts."""
+    with pytest.raises(InvalidRows, match="a number where texts"):
+        paths(timed("MIXED", "yyyy", input__dateformat="yyyy-MM-dd"), [1_600_000_000])
+
+
+@pytest.mark.parametrize(
+    "entries", [{"timestamp__type": "WEEKS"}, {"timestamp__type": "SCALAR", "timestamp__scalar__time__unit": "WEEKS"}, {}]
+)
+def test_settings_that_are_none_are_refused(entries):
+    """PROP-016: the error names the setting and what it may be."""
+    with pytest.raises(UnsupportedKeyGenerator) as error:
+        generator(**{"hoodie.table.keygenerator.type": "TIMESTAMP"}, **entries)
+    assert TIME in str(error.value.expected)
+
+
+def test_hive_style_and_escapes_are_those_of_every_path():
+    """The name of the field stands once before a date of several folders; escaped, it is one folder."""
+    hive = timed("UNIX_TIMESTAMP", **{"hoodie.datasource.write.hive_style_partitioning": "true"})
+    escaped = timed("UNIX_TIMESTAMP", **{"hoodie.datasource.write.partitionpath.urlencode": "true"})
+    assert paths(hive, [1_600_000_000]) == ["p=2020/09/13 12"]
+    assert paths(escaped, [1_600_000_000]) == ["2020%2F09%2F13 12"]
+
+
+ROWS = pa.table({"id": ["a", "b"], "ts": [1, 1], "p": [1_600_000_000, None], "q": ["x", None]})
+CUSTOM = {"hoodie.table.keygenerator.type": "CUSTOM", "timestamp__type": "UNIX_TIMESTAMP", "output__dateformat": "yyyyMMdd"}
+
+
+def test_a_custom_generator_has_a_type_for_each_field():
+    """PROP-008: `q:simple,p:timestamp`, in small letters or capitals; without its type a field is refused."""
+    found = generator("q:simple,p:TIMESTAMP", **CUSTOM)
+    assert found.paths(ROWS).to_pylist() == ["x/20200913", "__HIVE_DEFAULT_PARTITION__/19700101"]
+    with pytest.raises(UnsupportedKeyGenerator, match="without its type"):
+        generator("q", **CUSTOM)
+
+
+def test_the_form_of_a_key_follows_from_the_generator():
+    """META-007: one field is bare but for the generator of global deletes, several are composite."""
+    assert generator("q").keys(ROWS).to_pylist() == ["a", "b"]
+    assert generator("q", "id,ts").keys(ROWS).to_pylist() == ["id:a,ts:1", "id:b,ts:1"]
+    deletes = generator("", **{"hoodie.table.keygenerator.type": "GLOBAL_DELETE"})
+    assert deletes.keys(ROWS).to_pylist() == ["id:a", "id:b"]
+    complex_keys = {"hoodie.table.keygenerator.class": "org.apache.hudi.keygen.ComplexKeyGenerator"}
+    assert generator("q", **complex_keys).keys(ROWS).to_pylist() == ["a", "b"]
+    older = generator("q", **complex_keys, **{"hoodie.write.complex.keygen.new.encoding": "false"})
+    assert older.keys(ROWS).to_pylist() == ["id:a", "id:b"]
+
+
+@pytest.mark.parametrize(
+    ("partition", "key", "kind"),
+    [("", "id", "NON_PARTITION"), ("", "id,ts", "NON_PARTITION"), ("p", "id", "SIMPLE"), ("p", "", "SIMPLE"),
+     ("p", "id,ts", "COMPLEX"), ("p,q", "id", "COMPLEX"), ("p:simple", "id", "CUSTOM"), ("p:simple,q:timestamp", "id", "CUSTOM")],
+)  # fmt: skip
+def test_a_generator_that_is_not_named_follows_from_the_fields(partition, key, kind):
+    """PROP-016: as deployed writers choose."""
+    entries = {"hoodie.table.recordkey.fields": key, "hoodie.table.partition.fields": partition}
+    assert kind_of_generator(TableProperties(entries)) == kind
+
+
+def test_a_generator_of_somebody_else_is_refused():
+    """PROP-016: keys that follow from a class are not made up."""
+    with pytest.raises(UnsupportedKeyGenerator, match="USER_PROVIDED"):
+        generator(**{"hoodie.table.keygenerator.type": "USER_PROVIDED"})
+
+
+def test_a_nested_field_is_a_key():
+    """META-007: `a.b` is field b of struct a."""
+    rows = pa.table({"a": [{"b": "x"}], "p": ["y"]})
+    assert generator("p", "a.b").keys(rows).to_pylist() == ["x"]
+    with pytest.raises(InvalidRows, match="is missing"):
+        generator("p", "a.c").keys(rows)
+
+
+def test_settings_of_the_writer_do_not_override_the_table():
+    """A table without settings takes those of the writer; one with settings keeps them."""
+    bare = TableProperties({"hoodie.table.name": "t"})
+    asked = {TIME + "output.dateformat": "yyyy", "hoodie.clean.automatic": "false"}
+    assert with_settings(bare, asked).entries == {"hoodie.table.name": "t", TIME + "output.dateformat": "yyyy"}
+    own = TableProperties({TIME + "output.dateformat": "MM"})
+    assert with_settings(own, asked).entries == own.entries
