@@ -3,6 +3,7 @@
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,6 +15,7 @@ from rich.table import Table
 from hudi_conformance import engines
 from hudi_conformance.engines import environments
 from hudi_conformance.engines.apache_hudi.bundle import cached_bundle
+from hudi_conformance.engines.apache_hudi_java.jars import client
 
 
 @dataclass(frozen=True)
@@ -68,10 +70,16 @@ def diagnose(info: engines.EngineInfo) -> Diagnosis:
     if info.extra is not None:
         python = environments.ready_python(info.extra)
         pieces.append(Piece("environment", python is not None, str(python.parents[1].name) if python else "not made yet"))
-    if info.extra == "apache-hudi":
-        jar = cached_bundle(_release(info))
-        pieces.append(Piece("jar", jar.exists(), jar.name if jar.exists() else "not fetched yet"))
+    pieces += [Piece("jar", jar.exists(), jar.name if jar.exists() else "not fetched yet") for jar in _jars(info)]
     return Diagnosis(info, tuple(pieces))
+
+
+def _jars(info: engines.EngineInfo) -> list[Path]:
+    """The jars that an engine of Apache Hudi needs, fetched or not."""
+    if info.extra != "apache-hudi":
+        return []
+    name, _, release = info.name.partition("@")
+    return [cached_bundle(release)] + ([client(release).cached] if name == "apache-hudi-java" else [])
 
 
 def index_in_reach() -> bool:
@@ -126,10 +134,6 @@ def _fetch_jar(command: list[str], name: str, progress: environments.Progress) -
         progress(line)
     if process.returncode != 0:
         raise environments.EnvironmentFailure("\n".join(said) or f"the jar of {name} could not be fetched")
-
-
-def _release(info: engines.EngineInfo) -> str:
-    return info.name.partition("@")[2]
 
 
 def _table(found: Sequence[Diagnosis]) -> Table:

@@ -66,6 +66,13 @@ def _apache_hudi(version: str) -> EngineInfo:
     )
 
 
+def _apache_hudi_java(version: str) -> EngineInfo:
+    module = "hudi_conformance.engines.apache_hudi_java"
+    return _on_a_jvm(
+        f"apache-hudi-java@{version}", f"Apache Hudi {version}'s Java client", "apache-hudi", module, "--version", version
+    )
+
+
 def _reference() -> Engine:
     from hudi_conformance.engines.reference import Reference
 
@@ -77,6 +84,8 @@ _SHIPPED = (
     _on_a_jvm("spark", "the reference's format modules on Spark 4", "spark", "hudi_conformance.engines.spark"),
     _apache_hudi("1.0.2"),
     _apache_hudi("1.2.0"),
+    _apache_hudi_java("1.0.2"),
+    _apache_hudi_java("1.2.0"),
     EngineInfo("hudi-rs", "hudi-rs 0.5.0", argv=("-m", "hudi_conformance.engines.hudi_rs"), extra="hudi-rs"),
 )
 

@@ -1,4 +1,4 @@
-"""The jar of Apache Hudi for Spark, fetched once into the cache folder by Spark's own package resolution."""
+"""Jars of Apache Hudi, fetched once into the cache folder by Spark's own package resolution."""
 
 import os
 import re
@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from hudi_conformance.engines.environments import (
@@ -24,56 +25,78 @@ GROUP, ARTIFACT = "org.apache.hudi", "hudi-spark3.5-bundle_2.12"
 _UNRESOLVED = re.compile(r"unresolved dependency: [^\n]*|\[NOT FOUND[^\n]*|Server access error[^\n]*")
 
 
+@dataclass(frozen=True)
+class Jar:
+    """One jar of one version, without what it depends on: `excluded` are artifacts that must not be fetched with it."""
+
+    artifact: str
+    version: str
+    engine: str
+    size: str
+    excluded: tuple[str, ...] = ()
+
+    @property
+    def cached(self) -> Path:
+        """Where it lies, fetched or not."""
+        return cache_folder() / "jars" / f"{self.artifact}-{self.version}.jar"
+
+    def fetched(self, progress: Progress = silent) -> Path:
+        """The jar, fetched if it is not in the cache yet.
+
+        Called inside the environment of the extra `apache-hudi`. Raises Offline with Ivy's own word where the repository is
+        out of reach, EnvironmentFailure where the fetch fails otherwise.
+        """
+        if not self.cached.exists():
+            with alone(self.cached.with_suffix(".lock"), progress):
+                if not self.cached.exists():
+                    _fetch(self, progress)
+        return self.cached
+
+
+def spark_bundle(version: str) -> Jar:
+    """All of Apache Hudi for Spark, in one jar."""
+    return Jar(ARTIFACT, version, f"apache-hudi@{version}", "about 100 MB")
+
+
 def cached_bundle(version: str) -> Path:
-    """Where the jar of that version lies, fetched or not."""
-    return cache_folder() / "jars" / f"{ARTIFACT}-{version}.jar"
+    """Where the bundle of that version lies, fetched or not."""
+    return spark_bundle(version).cached
 
 
 def bundle(version: str, progress: Progress = silent) -> Path:
-    """The jar of that version, fetched if it is not in the cache yet.
-
-    Called inside the environment of the extra `apache-hudi`. Raises Offline with Ivy's own word where the repository is
-    out of reach, EnvironmentFailure where the fetch fails otherwise.
-    """
-    jar = cached_bundle(version)
-    if not jar.exists():
-        with alone(jar.with_suffix(".lock"), progress):
-            if not jar.exists():
-                _fetch(version, jar, progress)
-    return jar
+    """The bundle of that version, fetched if it is not in the cache yet; raises as `Jar.fetched` does."""
+    return spark_bundle(version).fetched(progress)
 
 
-def _fetch(version: str, jar: Path, progress: Progress) -> None:
+def _fetch(jar: Jar, progress: Progress) -> None:
     """Have spark-submit resolve the package and run an empty program, then keep the jar alone."""
-    progress(f"fetching Apache Hudi {version} ({ARTIFACT}, about 100 MB, once) into {jar.parent}")
+    kept = jar.cached
+    progress(f"fetching {jar.artifact} {jar.version} of Apache Hudi ({jar.size}, once) into {kept.parent}")
     ensure_java()
-    with tempfile.TemporaryDirectory(dir=jar.parent) as folder:
+    with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
         ivy, program = Path(folder) / "ivy", Path(folder) / "empty.py"
         program.touch()
-        command = [
-            _spark_submit(),
-            "--packages",
-            f"{GROUP}:{ARTIFACT}:{version}",
-            "--conf",
-            f"spark.jars.ivy={ivy}",
-            str(program),
-        ]
+        packages = ["--packages", f"{GROUP}:{jar.artifact}:{jar.version}", "--conf", f"spark.jars.ivy={ivy}"]
+        if jar.excluded:
+            packages += ["--exclude-packages", ",".join(jar.excluded)]
+        command = [_spark_submit(), *packages, str(program)]
         environment = os.environ | {"PYSPARK_PYTHON": sys.executable}
         run = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-        fetched = ivy / "jars" / f"{GROUP}_{ARTIFACT}-{version}.jar"
+        fetched = ivy / "jars" / f"{GROUP}_{jar.artifact}-{jar.version}.jar"
         if run.returncode != 0 or not fetched.exists():
-            raise _failure(version, run.stdout + run.stderr)
-        shutil.move(fetched, jar)
-    progress(f"fetched {jar.name}")
+            raise _failure(jar, run.stdout + run.stderr)
+        shutil.move(fetched, kept)
+    progress(f"fetched {kept.name}")
 
 
-def _failure(version: str, output: str) -> EnvironmentFailure:
+def _failure(jar: Jar, output: str) -> EnvironmentFailure:
     found = _UNRESOLVED.search(output)
-    cure = f"when online run: {command_for(f'apache-hudi@{version}')}"
+    name = f"Apache Hudi {jar.version} ({jar.artifact})"
+    cure = f"when online run: {command_for(jar.engine)}"
     if found:
-        return Offline(f"Apache Hudi {version} is not in the cache and could not be fetched: {found[0].strip()}; {cure}")
+        return Offline(f"{name} is not in the cache and could not be fetched: {found[0].strip()}; {cure}")
     end = "\n".join(output.splitlines()[-15:])
-    return EnvironmentFailure(f"Apache Hudi {version} could not be fetched; {cure}\n{end}")
+    return EnvironmentFailure(f"{name} could not be fetched; {cure}\n{end}")
 
 
 def _spark_submit() -> str:

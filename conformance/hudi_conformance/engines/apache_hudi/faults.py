@@ -20,11 +20,11 @@ def in_contract_words() -> Iterator[None]:
     try:
         yield
     except Py4JJavaError as e:
-        raise _translated(e.java_exception, str(e)) from None
+        raise translated(e.java_exception, str(e)) from None
     except PySparkException as e:
         origin = getattr(e, "_origin", None)
         analysis = origin is None or _class(origin).endswith("AnalysisException")
-        raise (EngineError(_line(e, str(e)), str(e)) if analysis else _translated(origin, str(e))) from None
+        raise (EngineError(_line(e, str(e)), str(e)) if analysis else translated(origin, str(e))) from None
     except (Py4JNetworkError, ConnectionError) as e:
         # Nothing can be asked any more: the process ends with its JVM, so that whoever started it can start another.
         raise SystemExit(f"the Java virtual machine has ended: {e}") from e
@@ -32,7 +32,8 @@ def in_contract_words() -> Iterator[None]:
         raise EngineError(_line(e, str(e))) from None
 
 
-def _translated(thrown: Any, trace: str) -> Conflict | EngineError | Refused:
+def translated(thrown: Any, trace: str) -> Conflict | EngineError | Refused:
+    """What was thrown in Java, by what caused it."""
     causes = list(_causes(thrown))
     if _NO_MERGER in _described(causes[-1]):
         return Refused("merge.custom", _described(causes[-1]))

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from hudi_conformance.engines.apache_hudi.session import Session
+from hudi_conformance.engines.apache_hudi.doors import Doors
 from hudi_conformance.engines.apache_hudi.tables import properties_of
 
 Json = dict[str, Any]
 
 
-def inspect_table(session: Session, table: str) -> Json:
+def inspect_table(session: Doors, table: str) -> Json:
     """Properties, timeline and file groups."""
     client = session.meta_client(table)
     return {
@@ -44,32 +44,32 @@ def _completed(instant: Any, where: str) -> Json:
     }
 
 
-def _file_groups(session: Session, client: Any) -> Json:
+def _file_groups(session: Doors, client: Any) -> Json:
     """By partition path and file id, from a view over a listing of the folders, without the metadata table."""
-    view = _view(session, client)
+    view = view_of(session, client)
     try:
         view.loadAllPartitions()
-        compacting = {(p.getValue().getFileId(), p.getKey()) for p in _items(view.getPendingCompactionOperations())}
-        partitions = {str(group.getPartitionPath()) for group in _items(view.fetchAllStoredFileGroups())}
+        compacting = {(p.getValue().getFileId(), p.getKey()) for p in items(view.getPendingCompactionOperations())}
+        partitions = {str(group.getPartitionPath()) for group in items(view.fetchAllStoredFileGroups())}
         return {p: _of_partition(_Reader(session, view, p, compacting)) for p in sorted(partitions)}
     finally:
         view.close()
 
 
-def _view(session: Session, client: Any) -> Any:
+def view_of(session: Doors, client: Any) -> Any:
+    """Hudi's file system view of the table, over a listing of the folders; the caller closes it."""
     hudi = session.hudi
-    context = hudi.client.common.HoodieSparkEngineContext(session.spark._jsc)
     no_metadata_table = hudi.common.config.HoodieMetadataConfig.newBuilder().enable(False).build()
     timeline = client.getActiveTimeline().filterCompletedAndCompactionInstants()
     manager = hudi.common.table.view.FileSystemViewManager
-    return manager.createInMemoryFileSystemViewWithTimeline(context, client, no_metadata_table, timeline)
+    return manager.createInMemoryFileSystemViewWithTimeline(session.engine_context(), client, no_metadata_table, timeline)
 
 
 @dataclass(frozen=True)
 class _Reader:
     """One partition of a file system view, with the pending compactions of the table as (file id, instant)."""
 
-    session: Session
+    session: Doors
     view: Any
     partition: str
     compacting: Set[tuple[str, str]]
@@ -81,7 +81,7 @@ class _Reader:
         slice_: Json = {
             "base_instant": found.getBaseInstantTime(),
             "base_file": base.get().getFileName() if base.isPresent() else None,
-            "log_files": [log.getFileName() for log in _items(found.getLogFiles().sorted(order))],
+            "log_files": [log.getFileName() for log in items(found.getLogFiles().sorted(order))],
         }
         pending = (found.getFileId(), found.getBaseInstantTime()) in self.compacting
         return slice_ | ({"pending_compaction": True} if pending else {})
@@ -92,14 +92,14 @@ class _Reader:
         if not newest.isPresent():
             return {}
         merged = self.view.getLatestMergedFileSlicesBeforeOrOn(self.partition, newest.get().requestedTime())
-        return {str(s.getFileId()): self.slice(s) for s in _items(merged)}
+        return {str(s.getFileId()): self.slice(s) for s in items(merged)}
 
     def replaced(self) -> dict[str, tuple[str, Any]]:
         """Hidden file groups by file id, each with the instant that replaced it."""
         found: dict[str, tuple[str, Any]] = {}
         for instant in self.view.getTimeline().getCompletedReplaceTimeline().getInstants():
             time = str(instant.requestedTime())
-            for group in _items(self.view.getReplacedFileGroupsBeforeOrOn(time, self.partition)):
+            for group in items(self.view.getReplacedFileGroupsBeforeOrOn(time, self.partition)):
                 found.setdefault(str(group.getFileGroupId().getFileId()), (time, group))
         return found
 
@@ -107,17 +107,17 @@ class _Reader:
 def _of_partition(reader: _Reader) -> Json:
     """Every file group with a slice that counts, oldest slice first."""
     latest, replaced = reader.latest(), reader.replaced()
-    visible = {str(g.getFileGroupId().getFileId()): (None, g) for g in _items(reader.view.getAllFileGroups(reader.partition))}
+    visible = {str(g.getFileGroupId().getFileId()): (None, g) for g in items(reader.view.getAllFileGroups(reader.partition))}
     groups: Json = {}
     for file_id, (instant, group) in sorted((visible | replaced).items()):
-        slices = [reader.slice(s) for s in _items(group.getAllFileSlices())]
+        slices = [reader.slice(s) for s in items(group.getAllFileSlices())]
         if slices:
             slices.sort(key=itemgetter("base_instant"))
             groups[file_id] = {"replaced_by": instant, "slices": slices, "latest": latest.get(file_id)}
     return groups
 
 
-def _items(stream: Any) -> Iterator[Any]:
+def items(stream: Any) -> Iterator[Any]:
     """The elements of a Java stream."""
     elements = stream.iterator()
     while elements.hasNext():

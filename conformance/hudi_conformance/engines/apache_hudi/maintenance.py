@@ -8,7 +8,7 @@ from typing import Any
 
 from hudi_conformance.contract import EngineError, Refused
 from hudi_conformance.contract.messages import Phase, Service
-from hudi_conformance.engines.apache_hudi.session import Session
+from hudi_conformance.engines.apache_hudi.doors import Doors
 from hudi_conformance.engines.apache_hudi.tables import properties_of, write_options
 
 #: Whatever is scheduled finds its work due.
@@ -21,7 +21,7 @@ SERVICE_OPTIONS: Mapping[str, str] = {
 
 
 @contextmanager
-def write_client(session: Session, table: str, options: Mapping[str, str]) -> Iterator[Any]:
+def write_client(session: Doors, table: str, options: Mapping[str, str]) -> Iterator[Any]:
     """A client for one table, closed at the end of the block."""
     properties = properties_of(session, table)
     settings = {
@@ -30,9 +30,8 @@ def write_client(session: Session, table: str, options: Mapping[str, str]) -> It
         "hoodie.datasource.write.table.type": properties["hoodie.table.type"],
         **options,
     }
-    client = session.hudi.DataSourceUtils.createHoodieClient(
-        session.spark._jsc, properties.get("hoodie.table.create.schema"), table, properties["hoodie.table.name"], settings
-    )
+    schema = properties.get("hoodie.table.create.schema")
+    client = session.write_client(table, properties["hoodie.table.name"], schema, settings)
     try:
         yield client
     finally:
@@ -43,7 +42,7 @@ def write_client(session: Session, table: str, options: Mapping[str, str]) -> It
 class Order:
     """One request for a service."""
 
-    session: Session
+    session: Doors
     table: str
     phase: Phase
     instant: str | None

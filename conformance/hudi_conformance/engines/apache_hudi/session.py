@@ -3,7 +3,7 @@
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hudi_conformance.engines.apache_hudi.bundle import bundle
+from hudi_conformance.engines.apache_hudi.doors import Doors
 from hudi_conformance.engines.environments import Progress, ensure_java, to_stderr
 
 #: The C1 compiler and the serial collector start in half the time; nothing here runs long enough to miss the others.
@@ -34,8 +35,8 @@ SPARK_OPTIONS: Mapping[str, str] = {
 }
 
 
-class Session:
-    """A running Spark with the bundle of one version, and the few Java doors that the adapter goes through."""
+class Session(Doors):
+    """A running Spark with the bundle of one version, through Py4J."""
 
     def __init__(self, version: str, progress: Progress = to_stderr) -> None:
         self.version = version
@@ -60,13 +61,15 @@ class Session:
         self.hudi = self.jvm.org.apache.hudi
         hadoop = self.spark._jsc.hadoopConfiguration()
         self.storage = self.hudi.storage.hadoop.HadoopStorageConfiguration(hadoop)
-        # Hadoop's local file system writes .crc files beside every file unless told not to; it is one shared instance.
-        self.jvm.org.apache.hadoop.fs.FileSystem.get(self.jvm.java.net.URI("file:///"), hadoop).setWriteChecksum(False)
+        self.without_checksums(hadoop)
 
-    def meta_client(self, table: str) -> Any:
-        """Hudi's HoodieTableMetaClient of the table, freshly loaded."""
-        builder = self.hudi.common.table.HoodieTableMetaClient.builder()
-        return builder.setConf(self.storage).setBasePath(table).setLoadActiveTimelineOnLoad(True).build()
+    def engine_context(self) -> Any:
+        """Hudi's context on this Spark."""
+        return self.hudi.client.common.HoodieSparkEngineContext(self.spark._jsc)
+
+    def write_client(self, table: str, name: str, schema: str | None, settings: Mapping[str, str]) -> Any:
+        """The write client that the datasource makes of its options."""
+        return self.hudi.DataSourceUtils.createHoodieClient(self.spark._jsc, schema, table, name, settings)
 
     def data_frame(self, rows: pa.Table, avro: Mapping[str, Any]) -> Any:
         """`rows` as a Spark DataFrame whose columns allow nulls where the Avro record schema `avro` does.
@@ -88,20 +91,6 @@ class Session:
         from pyspark.sql.pandas.types import to_arrow_schema
 
         return pa.Table.from_batches(frame._collect_as_arrow(), to_arrow_schema(frame.schema))
-
-    def properties(self, entries: Mapping[str, str]) -> Any:
-        """`entries` as java.util.Properties."""
-        found = self.jvm.java.util.Properties()
-        for key, value in entries.items():
-            found.setProperty(key, value)
-        return found
-
-    def list_of(self, items: Iterable[Any]) -> Any:
-        """The items as a java.util.ArrayList."""
-        found = self.jvm.java.util.ArrayList()
-        for item in items:
-            found.add(item)
-        return found
 
     def stop(self) -> None:
         """End the session and its JVM."""

@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 
 from hudi_conformance.contract import EngineError, Refused, TableSpec
+from hudi_conformance.engines.apache_hudi.doors import Doors
 from hudi_conformance.engines.apache_hudi.session import Session
 
 VERSION = 8
@@ -43,7 +44,7 @@ def path_of(table: str) -> str:
     return unquote(urlsplit(table).path)
 
 
-def properties_of(session: Session, table: str) -> dict[str, str]:
+def properties_of(session: Doors, table: str) -> dict[str, str]:
     """The entries of the table's hoodie.properties; none where there is no such file."""
     file = session.jvm.java.io.File(path_of(table) + "/.hoodie/hoodie.properties")
     if not file.isFile():
@@ -63,7 +64,7 @@ def refuse_versions(properties: Mapping[str, str], *, newest: int, oldest: int =
         raise Refused("table-version", f"the table has version {version}; offered are {oldest} to {newest}")
 
 
-def create(session: Session, table: str, spec: TableSpec) -> None:
+def create(session: Doors, table: str, spec: TableSpec) -> None:
     """An empty table by Hudi's own table builder, with `spec.properties` added to its properties afterwards."""
     table_properties = session.properties(_table_properties(spec))
     builder = session.hudi.common.table.HoodieTableMetaClient.newTableBuilder()
@@ -128,7 +129,7 @@ def write_options(properties: Mapping[str, str], operation: str) -> dict[str, st
     }
 
 
-def completed(session: Session, table: str) -> dict[str, str]:
+def completed(session: Doors, table: str) -> dict[str, str]:
     """Completion times of the active timeline, by requested time."""
     instants: Any = session.meta_client(table).getActiveTimeline().filterCompletedInstants().getInstants()
     return {i.requestedTime(): i.getCompletionTime() for i in instants}

@@ -1,0 +1,45 @@
+"""The few Java doors that both adapters of Apache Hudi go through, whichever bridge leads from Python to Java."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+class Doors:
+    """Hudi's classes in a Java virtual machine: `jvm.java…`, `jvm.org…`, `hudi` for `org.apache.hudi`."""
+
+    version: str
+    jvm: Any
+    hudi: Any
+    #: A HadoopStorageConfiguration.
+    storage: Any
+
+    def engine_context(self) -> Any:
+        """Hudi's HoodieEngineContext of the adapter."""
+        raise NotImplementedError
+
+    def write_client(self, table: str, name: str, schema: str | None, settings: Mapping[str, str]) -> Any:
+        """A write client for one table, whose rows have the Avro schema `schema`; the caller closes it."""
+        raise NotImplementedError
+
+    def meta_client(self, table: str) -> Any:
+        """Hudi's HoodieTableMetaClient of the table, freshly loaded."""
+        builder = self.hudi.common.table.HoodieTableMetaClient.builder()
+        return builder.setConf(self.storage).setBasePath(table).setLoadActiveTimelineOnLoad(True).build()
+
+    def properties(self, entries: Mapping[str, str]) -> Any:
+        """`entries` as java.util.Properties."""
+        found = self.jvm.java.util.Properties()
+        for key, value in entries.items():
+            found.setProperty(key, value)
+        return found
+
+    def list_of(self, items: Iterable[Any]) -> Any:
+        """The items as a java.util.ArrayList."""
+        found = self.jvm.java.util.ArrayList()
+        for item in items:
+            found.add(item)
+        return found
+
+    def without_checksums(self, hadoop: Any) -> None:
+        """No .crc file beside every file: Hadoop's local file system, one shared instance, writes them unless told not to."""
+        self.jvm.org.apache.hadoop.fs.FileSystem.get(self.jvm.java.net.URI("file:///"), hadoop).setWriteChecksum(False)

@@ -1,0 +1,126 @@
+"""The adapter of Apache Hudi's Java write client: one class, the release is a parameter."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from hudi_conformance.contract import Engine, Hello, Query, Refused, TableSpec
+from hudi_conformance.contract.messages import Phase, Service
+from hudi_conformance.engines.apache_hudi import inspection, maintenance, tables
+from hudi_conformance.engines.apache_hudi.engine import FEATURES as ON_SPARK
+from hudi_conformance.engines.apache_hudi.engine import NEWEST_TABLE_VERSION
+from hudi_conformance.engines.apache_hudi.faults import translated
+from hudi_conformance.engines.apache_hudi_java import reading, writing
+from hudi_conformance.engines.apache_hudi_java.machine import Machine
+from hudi_conformance.engines.environments import Progress, to_stderr
+
+#: What the adapter on Spark offers and this one does not. Pure functions and files are asked of the very same classes there.
+_ONLY_ON_SPARK = frozenset(
+    {
+        "read.incremental",
+        "read.cdc",
+        "read.filter",
+        "inspect.log-file",
+        "inspect.log-content",
+        "inspect.hfile",
+        "inspect.base-file",
+        "inspect.bloom-filter",
+        "inspect.instant",
+        "inspect.history-file",
+        "inspect.manifest",
+        "inspect.metadata-table",
+        "inspect.properties",
+        "partition.dropped-columns",
+        "schema.evolution",
+    }
+)
+_NOT_IN_RELEASE = {"1.0.2": frozenset({"write.bulk-insert"}), "1.2.0": frozenset[str]()}
+FEATURES = {
+    release: frozenset(f for f in ON_SPARK[release] - _ONLY_ON_SPARK - missing if not f.startswith("compute."))
+    for release, missing in _NOT_IN_RELEASE.items()
+}
+
+
+class ApacheHudiJavaEngine(Engine):
+    """The Java write client of one release, in the Java virtual machine of this process; tables of version 8 are written."""
+
+    def __init__(self, version: str, progress: Progress = to_stderr) -> None:
+        self.version = version
+        self.machine = Machine(version, progress)
+
+    def hello(self) -> Hello:
+        """Identity and features of this release."""
+        return Hello("apache-hudi-java", self.version, "java", FEATURES[self.version])
+
+    def read(self, table: str, query: Query) -> pa.Table:
+        """Rows through Hudi's readers of file slices."""
+        for feature, asked in {f"read.{query.kind}": True, "read.filter": bool(query.where)}.items():
+            if asked and feature not in FEATURES[self.version]:
+                raise Refused(feature, "there is no query engine here")
+        table = self._admit(table)
+        with in_contract_words():
+            return reading.read(self.machine, table, query)
+
+    def create(self, table: str, spec: TableSpec) -> None:
+        """An empty table of version 8."""
+        if len(spec.ordering) > 1 and "merge.multiple-ordering-fields" not in FEATURES[self.version]:
+            raise Refused("merge.multiple-ordering-fields", f"{self.version} orders by one field")
+        with in_contract_words():
+            tables.create(self.machine, tables.local(table), spec)
+
+    def write(self, table: str, operation: str, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
+        """One commit."""
+        feature = f"write.{operation.replace('_', '-')}"
+        if feature not in FEATURES[self.version]:
+            raise Refused(feature, f"the client for {self.version} has no such write")
+        table = self._admit(table, writing=True)
+        with in_contract_words():
+            return writing.write(self.machine, table, operation, rows, options or {})
+
+    def service(
+        self,
+        table: str,
+        service: Service,
+        *,
+        phase: Phase = "run",
+        instant: str | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> str | None:
+        """One table service through the write client."""
+        order = maintenance.Order(self.machine, self._admit(table, writing=True), phase, instant, options or {})
+        with in_contract_words():
+            return maintenance.run(order, service)
+
+    def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
+        """Timeline and file slices of a table as Hudi's own classes see them."""
+        if Path(tables.path_of(tables.local(uri))).is_file():
+            raise Refused("inspect.log-file", "this adapter looks at tables only; apache-hudi looks at files")
+        table = self._admit(uri)
+        with in_contract_words():
+            return inspection.inspect_table(self.machine, table)
+
+    def close(self) -> None:
+        """Tidy up."""
+        self.machine.stop()
+
+    def _admit(self, table: str, *, writing: bool = False) -> str:
+        """The table's URI for Hudi, if its version is one that this release reads or this adapter writes."""
+        table = tables.local(table)
+        found = tables.properties_of(self.machine, table)
+        newest = tables.VERSION if writing else NEWEST_TABLE_VERSION[self.version]
+        tables.refuse_versions(found, newest=newest, oldest=tables.VERSION if writing else 0)
+        return table
+
+
+@contextmanager
+def in_contract_words() -> Iterator[None]:
+    """Turn Java exceptions into Conflict, Refused or EngineError."""
+    import jpype
+
+    try:
+        yield
+    except jpype.JException as e:
+        raise translated(e, str(e.stacktrace())) from None

@@ -1,0 +1,41 @@
+"""The settings of the Java client for a table: what the Spark datasource would take from the table by itself."""
+
+from collections.abc import Mapping
+
+from hudi_conformance.engines.apache_hudi.tables import write_options
+
+#: By the entry of hoodie.properties, the writer's settings that say the same.
+_FROM_TABLE: Mapping[str, tuple[str, ...]] = {
+    "hoodie.table.recordkey.fields": ("hoodie.datasource.write.recordkey.field",),
+    "hoodie.table.partition.fields": ("hoodie.datasource.write.partitionpath.field",),
+    "hoodie.table.precombine.field": ("hoodie.datasource.write.precombine.field",),
+    "hoodie.table.ordering.fields": ("hoodie.datasource.write.precombine.field",),
+    "hoodie.record.merge.mode": ("hoodie.write.record.merge.mode",),
+    "hoodie.record.merge.strategy.id": ("hoodie.write.record.merge.strategy.id",),
+    "hoodie.compaction.payload.class": ("hoodie.compaction.payload.class", "hoodie.datasource.write.payload.class"),
+    "hoodie.datasource.write.hive_style_partitioning": ("hoodie.datasource.write.hive_style_partitioning",),
+    "hoodie.datasource.write.partitionpath.urlencode": ("hoodie.datasource.write.partitionpath.urlencode",),
+    "hoodie.populate.meta.fields": ("hoodie.populate.meta.fields",),
+}
+
+_OF_THE_CLIENT: Mapping[str, str] = {
+    # Keys are looked up in the table's files, as Spark does it: the client's own default remembers them in memory only.
+    "hoodie.index.type": "SIMPLE",
+    # New keys go to file groups of their own. The client would put them into a small base file, of a slice with log files too,
+    # and write that base file anew without its log files: what they say would be lost.
+    "hoodie.parquet.small.file.limit": "0",
+    "hoodie.auto.commit": "false",
+}
+
+
+def settings_of(properties: Mapping[str, str], operation: str = "upsert") -> dict[str, str]:
+    """The settings for a write or a service on the table with these properties."""
+    from_table = {
+        setting: properties[entry] for entry, settings in _FROM_TABLE.items() if entry in properties for setting in settings
+    }
+    return {
+        "hoodie.datasource.write.partitionpath.field": "",
+        **from_table,
+        **write_options(properties, operation),
+        **_OF_THE_CLIENT,
+    }
