@@ -12,7 +12,7 @@ from hudi_reference.errors import (
     MalformedProperties,
     MissingProperty,
     TableNotFound,
-    UnsupportedMergeStrategy,
+    UnknownMerger,
     UnsupportedTableVersion,
     UnsupportedTimelineLayout,
 )
@@ -286,21 +286,21 @@ def properties_of(mode: str | None, strategy: str | None, payload: str | None, o
         (COMMIT, EVENT_TIME_STRATEGY, None, InvalidProperty),
         (EVENT, COMMIT_TIME_STRATEGY, None, InvalidProperty),
         (CUSTOM, EVENT_TIME_STRATEGY, None, InvalidProperty),
-        (None, OTHER_ID, None, UnsupportedMergeStrategy),
-        (CUSTOM, OTHER_ID, None, UnsupportedMergeStrategy),
-        (CUSTOM, PAYLOAD_STRATEGY, OTHER, UnsupportedMergeStrategy),
+        (None, OTHER_ID, None, CUSTOM),
+        (CUSTOM, OTHER_ID, None, CUSTOM),
+        (CUSTOM, PAYLOAD_STRATEGY, OTHER, CUSTOM),
         (EVENT, OTHER_ID, None, InvalidProperty),
         (COMMIT, PAYLOAD_STRATEGY, OTHER, InvalidProperty),
         (None, None, DEFAULT, EVENT),
         (None, None, EVENT_PAYLOAD, EVENT),
         (EVENT, EVENT_TIME_STRATEGY, DEFAULT, EVENT),
-        (None, PAYLOAD_STRATEGY, DEFAULT, UnsupportedMergeStrategy),
+        (None, PAYLOAD_STRATEGY, DEFAULT, CUSTOM),
         (None, None, OVERWRITE, COMMIT),
         (COMMIT, COMMIT_TIME_STRATEGY, OVERWRITE, COMMIT),
         (EVENT, None, OVERWRITE, InvalidProperty),
         (COMMIT, None, DEFAULT, InvalidProperty),
-        (None, None, OTHER, UnsupportedMergeStrategy),
-        (CUSTOM, None, OTHER, UnsupportedMergeStrategy),
+        (None, None, OTHER, CUSTOM),
+        (CUSTOM, None, OTHER, CUSTOM),
         (CUSTOM, None, None, InvalidProperty),
         (None, PAYLOAD_STRATEGY, None, InvalidProperty),
         (None, EVENT_TIME_STRATEGY, OVERWRITE, InvalidProperty),
@@ -337,7 +337,7 @@ def test_a_table_with_a_custom_merger_is_refused_when_read() -> None:
     table = new_table()
     set_property(table.storage, "hoodie.record.merge.mode", "CUSTOM")
     set_property(table.storage, "hoodie.record.merge.strategy.id", OTHER_ID)
-    with pytest.raises(UnsupportedMergeStrategy) as raised:
+    with pytest.raises(UnknownMerger) as raised:
         open_table("x:", storage=table.storage).snapshot()
     assert raised.value.feature == "merge.custom"
 

@@ -41,6 +41,8 @@ FUNCTIONS: dict[str, str] = {
     "history.files-in-range": "which files of the history a range of requested times touches, by their names",
     "history-file-name.parse": "the parts of the name of a file of the timeline history",
     "merge.fold": "what is left of the versions of one record: base row, then log entries",
+    "merge.settings": "what the settings of a writer say of merging",
+    "merger.choose": "which of several mergers a table with a strategy id has",
     "properties.infer": "merge mode, strategy and payload class of a table",
 }
 
@@ -95,6 +97,7 @@ FEATURES: dict[str, str] = {
     "merge.commit-time": "the later commit wins",
     "merge.event-time": "the greater ordering value wins",
     "merge.custom": "a merger found by its strategy id",
+    "merge.samples": "the two sample mergers of the specification, found by their ids",
     "merge.multiple-ordering-fields": "ordering by several fields in turn",
     "merge.partial-updates": "log blocks that hold only some columns of their records",
     "delete.flag": "rows whose _hoodie_is_deleted is true are deletes",

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings
 
 import pyarrow as pa
 
@@ -10,6 +11,9 @@ from hudi_conformance import __version__
 from hudi_conformance.contract import Conflict, Engine, EngineError, Hello, Query, Refused, TableSpec
 from hudi_conformance.contract.messages import FUNCTIONS, Operation, Phase, Service
 from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
+
+if TYPE_CHECKING:
+    from hudi_reference import WritableTable
 
 #: What the reference offers on tables.
 OFFERED = frozenset(
@@ -28,6 +32,7 @@ OFFERED = frozenset(
         "write.upsert",
         "write.delete",
         "write.bulk-insert",
+        "write.partial-update",
         "copy-on-write",
         "merge-on-read",
         "log.avro",
@@ -67,6 +72,8 @@ OFFERED = frozenset(
         "service.savepoint",
         "service.restore",
         "archive.flink-settings",
+        "merge.custom",
+        "merge.samples",
     }
 )
 #: What it offers below the level of tables.
@@ -96,10 +103,8 @@ class Reference(Engine):
 
     def read(self, table: str, query: Query) -> pa.Table:
         """The rows of a query."""
-        from hudi_reference import open_table
-
         with _in_terms_of_the_contract():
-            opened = open_table(table)
+            opened = _opened(table)
             chosen: dict[str, Any] = {"columns": query.columns, "where": query.where}
             match query.kind:
                 case "snapshot":
@@ -126,11 +131,10 @@ class Reference(Engine):
 
     def inspect_table(self, uri: str) -> dict[str, Any]:
         """Properties, timeline and file groups of a table."""
-        from hudi_reference import open_table
         from hudi_reference.metadata.usable import inspect_metadata_table
 
         with _in_terms_of_the_contract():
-            opened = open_table(uri)
+            opened = _opened(uri)
             return {**opened.inspect(), "metadata_table": inspect_metadata_table(opened)}
 
     def compute(self, function: str, arguments: Mapping[str, Any]) -> Any:
@@ -143,8 +147,9 @@ class Reference(Engine):
     def create(self, table: str, spec: TableSpec) -> None:
         """An empty table."""
         from hudi_reference import create_table
+        from hudi_reference.records.sample_mergers import SAMPLE_MERGERS
 
-        with _in_terms_of_the_contract():
+        with _in_terms_of_the_contract(), catch_warnings(action="ignore", category=DeprecationWarning):
             create_table(
                 table,
                 name=spec.name,
@@ -157,14 +162,13 @@ class Reference(Engine):
                 hive_style=spec.hive_style,
                 url_encode=spec.url_encode,
                 properties=dict(spec.properties),
+                mergers=SAMPLE_MERGERS,
             )
 
     def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit of rows or keys."""
-        from hudi_reference import open_table
-
         with _in_terms_of_the_contract():
-            instant: str = getattr(open_table(table, options=options), operation)(rows)
+            instant: str = getattr(_opened(table, options), operation)(rows)
             return instant
 
     def service(
@@ -178,10 +182,16 @@ class Reference(Engine):
     ) -> str | None:
         """One table service."""
         from hudi_conformance.engines.reference_services import Order, run
-        from hudi_reference import open_table
 
         with _in_terms_of_the_contract():
-            return run(open_table(table), service, Order(phase, instant, options or {}))
+            return run(_opened(table), service, Order(phase, instant, options or {}))
+
+
+def _opened(table: str, options: Mapping[str, str] | None = None) -> "WritableTable":
+    from hudi_reference import open_table
+    from hudi_reference.records.sample_mergers import SAMPLE_MERGERS
+
+    return open_table(table, options=options, mergers=SAMPLE_MERGERS)
 
 
 def _data_columns(rows: pa.Table) -> pa.Table:

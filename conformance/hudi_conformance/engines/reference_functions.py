@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from hudi_conformance.contract.errors import EngineError
 from hudi_conformance.engines.metadata_json import metadata_partition, metadata_record
-from hudi_conformance.engines.reference_merging import fold
+from hudi_conformance.engines.reference_merging import choose, fold, settings
 from hudi_conformance.engines.reference_properties import infer, parse, table_checksum
 from hudi_conformance.engines.reference_times import draw, time_text
 from hudi_reference.errors import InvalidQuery, MalformedHistory
@@ -172,5 +172,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "properties.checksum": Function(table_checksum, ("database", "table")),
     "properties.infer": Function(infer, ("mode", "strategy", "payload", "ordering")),
     "merge.fold": Function(fold, ("mode", "payload", "strategy", "ordering", "schema", "base", "log")),
+    "merge.settings": Function(settings, ("options",)),
+    "merger.choose": Function(choose, ("strategy", "record_type", "mergers")),
     "true-time.draw": Function(draw, ("source", "skew", "clocks", "program")),
 }

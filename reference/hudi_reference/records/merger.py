@@ -18,7 +18,7 @@ from hudi_reference.layout.merging import MergeMode
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.decisions import Kind
 from hudi_reference.records.deletes import DeleteMarker, delete_columns
-from hudi_reference.records.ordering import orderings_of
+from hudi_reference.records.ordering import is_lower, orderings_of
 from hudi_reference.records.row import Row
 from hudi_reference.requirement import implements
 
@@ -108,6 +108,10 @@ class RecordContext:
         fields = [self.schema.field(name) for name in names]
         columns = [pa.array([Row.cells_of(row)[field.name]], field.type) for field in fields]
         return orderings_of(pa.table(columns, schema=pa.schema(fields)), self.ordering)[0] if fields else None
+
+    def is_late(self, older: BufferedRecord, newer: BufferedRecord) -> bool:
+        """Whether the newer version has the lower ordering value. Raises IncomparableOrdering."""
+        return is_lower(newer.ordering, older.ordering)
 
     def updated(self, record: BufferedRecord, row: Mapping[str, Any]) -> BufferedRecord:
         """The record with another row, and the ordering value that this row has."""

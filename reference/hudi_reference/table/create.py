@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any, Literal, get_args
 
 import pyarrow as pa
 
 from hudi_reference.clock import Clock, SystemClock
 from hudi_reference.errors import Misuse, TableExists
 from hudi_reference.ids import Ids, RandomIds
-from hudi_reference.layout.merging import MERGE_CONFIGURATION, MergeMode
+from hudi_reference.layout.merge_settings import MergeSettings, check_unchanged, configured
+from hudi_reference.layout.merging import MergeMode
 from hudi_reference.layout.properties import (
     META_FOLDER,
     PROPERTIES_PATH,
@@ -19,6 +21,8 @@ from hudi_reference.layout.properties import (
     read_properties,
     write_properties,
 )
+from hudi_reference.records.choosing import merging_of
+from hudi_reference.records.merger import RecordMerger
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, field_names, parse_schema, without_meta_columns
 from hudi_reference.storage import ObjectExists, Storage, storage_of
@@ -74,13 +78,19 @@ def open_table(
     clock: Clock | None = None,
     ids: Ids | None = None,
     options: Mapping[str, str] | None = None,
+    mergers: Sequence[RecordMerger] = (),
 ) -> WritableTable:
     """The table at `uri`, given nothing else. `options` are settings of its writers by Hudi's names.
 
-    Raises TableNotFound, MalformedProperties, UnsupportedTableVersion and their kin.
+    `mergers` are those among which a table with a merge strategy of its own finds its merger: the first with its id counts.
+    Raises TableNotFound, MalformedProperties, UnsupportedTableVersion and their kin; a query or write raises UnknownMerger.
     """
-    store = storage_of(uri) if storage is None else storage
-    return WritableTable(store, clock or SystemClock(), ids or RandomIds(), read_properties(store), uri, options=options or {})
+    store, given = storage_of(uri) if storage is None else storage, options or {}
+    properties = read_properties(store)
+    if given:
+        check_unchanged(properties.merging, given)
+    table = WritableTable(store, clock or SystemClock(), ids or RandomIds(), properties, uri, options=given)
+    return replace(table, mergers=tuple(mergers))
 
 
 @implements("PROP-002", "PROP-005", "PROP-006", "PROP-015", "MRG-020", "MRG-033", "MRG-034", "COMPAT-005")
@@ -98,21 +108,24 @@ def create_table(
     url_encode: bool = False,
     database: str = "default",
     properties: Mapping[str, str] | None = None,
+    options: Mapping[str, str] | None = None,
+    mergers: Sequence[RecordMerger] = (),
     storage: Storage | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,
 ) -> WritableTable:
     """An empty table at version 8. `schema` is an Avro record of the data columns; `properties` are further properties.
 
-    Raises TableExists, and Misuse for fields that the schema lacks or a merge mode that does not fit.
+    `options` are settings of its writers by Hudi's names; those on merging decide how the table merges. For mode CUSTOM they
+    name a strategy id that one of `mergers` has, or a payload class; so may the properties.
+    Raises TableExists, UnknownMerger, and Misuse for fields that the schema lacks or a merge mode that does not fit.
     """
     store, time = storage_of(uri) if storage is None else storage, clock or SystemClock()
     avro = without_meta_columns(parse_schema(schema, "schema"))
     arrow_schema(avro)
     _check_fields(avro, [*record_key, *partition, *(field.partition(".")[0] for field in ordering)])
-    mode = merge_mode or ("EVENT_TIME_ORDERING" if ordering else "COMMIT_TIME_ORDERING")
-    _check_mode(mode, ordering)
-    strategy, payload = MERGE_CONFIGURATION[mode]
+    _check_mode(merge_mode)
+    merging = configured(merge_mode, MergeSettings.of({**(options or {}), **(properties or {})}), ordering)
     entries = {
         "hoodie.table.name": name,
         "hoodie.database.name": database,
@@ -128,16 +141,18 @@ def create_table(
         **({"hoodie.table.partition.fields": ",".join(partition)} if partition else {}),
         **_ordering_entry(ordering),
         "hoodie.table.keygenerator.type": _key_generator(record_key, partition),
-        "hoodie.record.merge.mode": mode,
-        "hoodie.record.merge.strategy.id": strategy,
-        "hoodie.compaction.payload.class": payload,
+        "hoodie.record.merge.mode": merging.mode,
+        "hoodie.record.merge.strategy.id": merging.strategy,
+        "hoodie.compaction.payload.class": merging.payload,
         "hoodie.table.create.schema": json.dumps(avro, separators=(",", ":")),
         "hoodie.datasource.write.hive_style_partitioning": str(hive_style).lower(),
         "hoodie.datasource.write.partitionpath.urlencode": str(url_encode).lower(),
         "hoodie.datasource.write.drop.partition.columns": "false",
         **(properties or {}),
     }
-    return WritableTable(store, time, ids or RandomIds(), _create(store, entries, time), uri)
+    merging_of(TableProperties(entries), mergers)  # refused before anything is stored
+    table = WritableTable(store, time, ids or RandomIds(), _create(store, entries, time), uri, options=options or {})
+    return replace(table, mergers=tuple(mergers))
 
 
 def _create(store: Storage, entries: Mapping[str, str], clock: Clock) -> TableProperties:
@@ -174,9 +189,7 @@ def _check_fields(schema: AvroSchema, wanted: Sequence[str]) -> None:
             )  # fmt: skip
 
 
-def _check_mode(mode: Any, ordering: Sequence[str]) -> None:
-    if mode not in MERGE_CONFIGURATION:
-        raise Misuse("no table can be created with this mode", rule="MRG-035", expected=" or ".join(MERGE_CONFIGURATION),
-                     found=str(mode))  # fmt: skip
-    if mode == "EVENT_TIME_ORDERING" and not ordering:
-        raise Misuse("event-time mode needs an ordering field", rule="MRG-034", expected="ordering=(field,)")
+def _check_mode(mode: Any) -> None:
+    known = get_args(MergeMode)
+    if mode is not None and mode not in known:
+        raise Misuse("there is no such merge mode", rule="MRG-016", expected=" or ".join(known), found=str(mode))

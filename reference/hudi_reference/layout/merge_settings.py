@@ -1,0 +1,98 @@
+"""How a writer's settings say how a table merges, spec "Record Merger > Merge Mode Configs", "Payload Configs".
+
+Each setting has older names, and payload classes a name of Flink's; the first of them that is set counts.
+"""
+
+import uuid
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from hudi_reference.errors import InvalidProperty, Misuse
+from hudi_reference.layout.merging import MERGE_CONFIGURATION, MergeConfiguration, infer
+from hudi_reference.requirement import implements
+
+#: What is set -> the names of the setting, the newest first.
+SETTINGS: dict[str, tuple[str, ...]] = {
+    "mode": ("hoodie.write.record.merge.mode", "hoodie.record.merge.mode"),
+    "strategy": (
+        "hoodie.write.record.merge.strategy.id", "hoodie.datasource.write.record.merger.strategy",
+        "hoodie.record.merge.strategy.id", "hoodie.compaction.record.merger.strategy",
+    ),
+    "classes": ("hoodie.write.record.merge.custom.implementation.classes", "hoodie.datasource.write.record.merger.impls"),
+    "payload": ("hoodie.datasource.write.payload.class", "payload.class", "hoodie.compaction.payload.class"),
+    "ordering": ("hoodie.payload.ordering.field", "hoodie.datasource.write.precombine.field", "hoodie.table.precombine.field"),
+}  # fmt: skip
+
+
+@implements("MRG-036", "MRG-040", "PAY-019", "PAY-021")
+@dataclass(frozen=True)
+class MergeSettings:
+    """What the settings of a writer say of merging; None and nothing where they are silent."""
+
+    mode: str | None = None
+    strategy: str | None = None
+    payload: str | None = None
+    classes: tuple[str, ...] = ()
+    ordering: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, options: Mapping[str, str]) -> Self:
+        """The settings among options, by any of their names."""
+        said = {what: next((options[name] for name in names if options.get(name)), None) for what, names in SETTINGS.items()}
+        mode = said["mode"]
+        return cls(mode.upper() if mode else None, said["strategy"], said["payload"],
+                   _listed(said["classes"]), _listed(said["ordering"]))  # fmt: skip
+
+
+def _listed(text: str | None) -> tuple[str, ...]:
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+@implements("API-006", "MRG-035", "PAY-001", "PAY-005", "PAY-011")
+def configured(mode: str | None, settings: MergeSettings, ordering: Sequence[str]) -> MergeConfiguration:
+    """The merge configuration of a new table. Raises Misuse for settings that contradict each other or say too little.
+
+    A payload class works and is deprecated; without one, the mode decides, and without a mode the ordering field.
+    """
+    if mode and settings.mode and mode != settings.mode:
+        raise Misuse("two merge modes", rule="MRG-021", expected="one", found=f"{mode} and {settings.mode}")
+    try:
+        found = infer(mode or settings.mode, settings.strategy, settings.payload, is_ordered=bool(ordering))
+    except InvalidProperty as error:
+        raise Misuse(
+            f"no table can merge like this: {error.message}", rule=error.rule, expected=error.expected, found=error.found,
+            cure="give one merge mode; for CUSTOM a strategy id and its merger",
+        ) from error  # fmt: skip
+    if found.mode == "EVENT_TIME_ORDERING" and not ordering:
+        raise Misuse("event-time mode needs an ordering field", rule="MRG-034", expected="ordering=(field,)")
+    check_strategy(found.strategy)
+    if settings.payload and settings.payload not in {payload for _, payload in MERGE_CONFIGURATION.values()}:
+        message = f"payload classes such as {settings.payload} are deprecated since Hudi 1.1.0: use a merge mode or a merger"
+        warnings.warn(message, DeprecationWarning, stacklevel=3)
+    return found
+
+
+@implements("API-006")
+def check_strategy(strategy: str) -> None:
+    """Raises Misuse for an id that is no UUID, such as the name of a class."""
+    try:
+        uuid.UUID(strategy)
+    except ValueError as error:
+        raise Misuse("a merge strategy id is a UUID", rule="API-006", expected="a UUID", found=strategy) from error
+
+
+@implements("MRG-022", "MRG-024")
+def check_unchanged(stored: MergeConfiguration, options: Mapping[str, str]) -> None:
+    """Raises Misuse for writer settings that would merge a table otherwise than it was made to merge."""
+    said = MergeSettings.of(options)
+    for name, found, given in (
+        ("merge mode", stored.mode, said.mode),
+        ("merge strategy", stored.strategy, said.strategy),
+    ):
+        if given and given != found:
+            raise Misuse(
+                f"a write cannot change the {name} of a table", rule="MRG-024", expected=found, found=given,
+                cure="leave the setting out, or make a new table",
+            )  # fmt: skip
