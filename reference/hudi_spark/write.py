@@ -191,7 +191,7 @@ def remove_lost_attempts(commit: Commit) -> None:
 
     A reader counts every file of a completed instant, so a file of a failed attempt would become visible with the others.
     """
-    named = {stat.path for stat in commit.stats}
+    named = {path for stat in commit.stats for path in (stat.path, *stat.changes)}
     for info in commit.storage.list(skip=META_FOLDER):
         name = parse_data_file_name(split_path(info.path)[1])
         if name is not None and name.instant == commit.requested and info.path not in named:

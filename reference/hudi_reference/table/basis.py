@@ -71,7 +71,6 @@ def held_by_update(basis: Basis, columns: Iterable[str]) -> frozenset[str]:
 #: Properties that ask a writer for more than data files and an instant.
 _NEEDS_MORE: Mapping[str, Callable[[TableProperties], bool]] = {
     "hoodie.table.metadata.partitions": lambda p: bool(p.get("hoodie.table.metadata.partitions")),
-    "hoodie.table.cdc.enabled": lambda p: p.is_set("hoodie.table.cdc.enabled"),
     "hoodie.populate.meta.fields": lambda p: not p.populates_meta_fields,
     "hoodie.datasource.write.drop.partition.columns": lambda p: p.is_set("hoodie.datasource.write.drop.partition.columns"),
     "hoodie.bootstrap.base.path": lambda p: p.get("hoodie.bootstrap.base.path") is not None,

@@ -44,12 +44,16 @@ class Commit:
     options: Mapping[str, str] = field(default_factory=dict)
 
     @implements("OCC-007", "TL-034", "TL-036", "LAY-018", "LAY-024")
-    def add_file(self, name: str, data: bytes, stat: WriteStat) -> None:
-        """Store a data file in its partition, after its marker, and remember what it holds."""
+    def add_file(self, name: str, data: bytes, stat: WriteStat, *, beside: bool = False) -> None:
+        """Store a data file in its partition, after its marker, and remember what it holds.
+
+        A file that lies `beside` a data file, as those of change capture do, is remembered with that one.
+        """
         mark_partition(self.storage, stat.partition, self.requested)
         mark_file(self.storage, self.requested, name, stat)
         self.storage.create(join_path(stat.partition, name), data)
-        self.stats.append(stat)
+        if not beside:
+            self.stats.append(stat)
 
     @implements("TL-036", "OCC-004", "OCC-023", "S3-006")
     def complete(self, schema: AvroSchema) -> str:

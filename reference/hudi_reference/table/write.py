@@ -24,6 +24,7 @@ from hudi_reference.records.ordering import default_of, orderings_of, type_of
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, only, with_meta_columns
 from hudi_reference.table.basis import PARTIAL_UPDATE, Basis, held_by_update
+from hudi_reference.table.change_log import write_change_log
 from hudi_reference.table.commit import Commit, begin
 from hudi_reference.table.file_groups import FileSlice
 from hudi_reference.table.rows import PARTITION, Incoming, check_nulls, combine, in_file, stamp
@@ -171,7 +172,8 @@ class Writer:
         merged = apply(base, Changes([self._as_batch(stamped, by_key)], base.schema, held), reader.merging)
         rows = in_file(merged, str(name))
         written = pc.sum(pc.equal(rows.column("_hoodie_commit_time"), self.commit.requested)).as_py() or 0
-        counts = {"updates": written, "deletes": base.num_rows - rows.num_rows}
+        changes = write_change_log(self.commit, self.schema, name, found.partition, base, rows)
+        counts = {"updates": written, "deletes": base.num_rows - rows.num_rows, "changes": changes}
         self._add_base_file(name, found.partition, rows, previous=found, **counts)
 
     @implements("TYP-015", "TL-008", "LF-003", "LF-004", "LF-005", "BLK-011", "LF-035", "LF-038")

@@ -1,0 +1,61 @@
+"""Writing change-capture files: what the next base file of a group changes, for tables that ask their writers to log it.
+
+Only a base file in place of an earlier one has such a file beside it. New file groups are inserts as a whole, and log files of
+merge-on-read tables are changes themselves; readers work both out (ER-078).
+"""
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from hudi_reference.errors import InvalidProperty
+from hudi_reference.files.log.cdc import Change, Mode, Operation
+from hudi_reference.files.log.write import BlockWriter
+from hudi_reference.layout.names import BaseFileName, LogFileName, join_path
+from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties
+from hudi_reference.records.changes import KEY
+from hudi_reference.records.difference import AFTER, BEFORE, OPERATION, Difference, State
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import META_COLUMNS, AvroSchema
+from hudi_reference.table.commit import Commit
+from hudi_reference.timeline.metadata import WriteStat
+
+_ENABLED, _MODE = "hoodie.table.cdc.enabled", "hoodie.table.cdc.supplemental.logging.mode"
+
+
+@implements("TYP-004")
+def logging_mode(properties: TableProperties) -> Mode | None:
+    """What writers of the table log of each change; None where they log nothing. Raises InvalidProperty."""
+    if not properties.is_set(_ENABLED):
+        return None
+    name = properties.get(_MODE) or Mode.DATA_BEFORE_AFTER
+    try:
+        return Mode(name.upper())
+    except ValueError as error:
+        raise InvalidProperty(
+            f"{_MODE} has an unknown value", rule="TYP-004", path=PROPERTIES_PATH, expected=" or ".join(Mode), found=name
+        ) from error
+
+
+@implements("TYP-004", "BLK-033", "BLK-034", "BLK-035", "BLK-036")
+def write_change_log(
+    commit: Commit, schema: AvroSchema, name: BaseFileName, partition: str, before: pa.Table, after: pa.Table
+) -> Mapping[str, int]:
+    """Log how the rows of a group change with its next base file `name`; paths and sizes of the files, none if nothing did.
+
+    `before` and `after` are rows with meta columns, `schema` is their Avro schema.
+    """
+    mode = logging_mode(commit.properties)
+    images = Difference(_state(before), _state(after)).images() if mode is not None else None
+    if mode is None or images is None or not images.num_rows:
+        return {}
+    changes = [Change(Operation(c[OPERATION]), c["key"], c[BEFORE], c[AFTER]) for c in images.to_pylist()]
+    data = BlockWriter(commit.requested, schema).cdc(changes, mode)
+    log = LogFileName(name.file_id, commit.requested, 1, name.write_token, cdc=True)
+    path = join_path(partition, str(log))
+    commit.add_file(str(log), data, WriteStat(name.file_id, partition, path, size=len(data), is_log=True), beside=True)
+    return {path: len(data)}
+
+
+def _state(rows: pa.Table) -> State:
+    return State(rows.column(KEY), rows.drop_columns(list(META_COLUMNS)))
