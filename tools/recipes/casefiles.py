@@ -8,6 +8,7 @@ from typing import Any
 from tools.recipes.catalogue import as_of_text
 from tools.recipes.expectation import META_COLUMNS, document, right_rows
 from tools.recipes.recipe import COW, EVENT, MOR, Check, Producer, Recipe, Table
+from tools.recipes.series import reads_document
 from tools.recipes.timeline_names import timeline_of
 
 #: Steps that write deletes into the logs of a merge-on-read table.
@@ -29,7 +30,9 @@ def case_files(
     for check in checks:
         name = recipe.case_name(check, producer)
         files = {"case.json": case_json(recipe, check, producer, instants, home)}
-        if check.timeline:
+        if check.windows:
+            files["expected/reads.json"] = reads_document(recipe, check, instants, table)
+        elif check.timeline:
             files["expected/inspect.json"] = {"timeline": timeline_of(table)}
         elif check.has_rows:
             files["expected/rows.json"] = document(recipe, check, right_rows(recipe, check, instants))
@@ -37,12 +40,18 @@ def case_files(
                 files[f"expected/also-right-{number}.json"] = document(recipe, check, rows)
         if name == home:
             files["made.json"] = {"producer": producer, "requested_times": list(instants)}
-        yield name, {path: to_json(content) for path, content in files.items()}
+        yield name, {path: series_json(content) if "reads" in content else to_json(content) for path, content in files.items()}
 
 
 def to_json(content: Any) -> bytes:
     """Readable JSON that does not depend on anything but its content."""
     return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def series_json(content: Any) -> bytes:
+    """A series of queries, each on a line of its own."""
+    columns, *reads = (json.dumps(part, ensure_ascii=False) for part in (content["columns"], *content["reads"]))
+    return ('{"columns": ' + columns + ',\n "reads": [\n  ' + ",\n  ".join(reads) + "\n]}\n").encode()
 
 
 def case_json(recipe: Recipe, check: Check, producer: Producer, instants: Sequence[str], home: str) -> dict[str, Any]:
@@ -57,7 +66,7 @@ def case_json(recipe: Recipe, check: Check, producer: Producer, instants: Sequen
         "needs": sorted(needs(recipe, check)),
         **{key: value for key, value in optional.items() if value},
         "table": "table" if name == home else f"../{home}/table",
-        **({} if check.timeline else {"query": query_json(check, instants)}),
+        **({} if check.timeline or check.windows else {"query": query_json(check, instants)}),
         "expected": expected_json(check),
         "if_it_fails": check.if_it_fails,
     }
@@ -87,6 +96,8 @@ def query_json(check: Check, instants: Sequence[str]) -> dict[str, Any]:
 def expected_json(check: Check) -> dict[str, Any]:
     """Where the right answer is, or which kind of no is right."""
     found: dict[str, Any] = {}
+    if check.windows:
+        found |= {"reads": "expected/reads.json", "derived_by": ["model"]}
     if check.timeline:
         found |= {"inspect": "expected/inspect.json", "derived_by": ["file names"]}
     if check.refused is not None:

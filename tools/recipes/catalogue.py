@@ -28,6 +28,7 @@ MODULES = (
     "merge_ordering",
     "truth_tables",
     "queries",
+    "windows",
     "compatibility",
 )
 

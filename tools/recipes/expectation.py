@@ -34,6 +34,9 @@ def columns_of(recipe: Recipe, check: Check) -> tuple[tuple[str, Any], ...]:
     known = dict.fromkeys(META_COLUMNS, "string") | dict(recipe.table.columns)
     latest = [step.columns for step in recipe.steps if step.columns][-1:] or [recipe.table.columns]
     known |= dict(latest[0]) | dict(check.read_as)
+    if check.kind == "cdc":
+        image = {"type": "record", "fields": tuple((name, known[name]) for name, _ in latest[0])}
+        return (("op", "string"), ("ts_ms", "string"), ("before", image), ("after", image))
     return tuple((name, known[name]) for name in check.columns or (name for name, _ in latest[0]))
 
 
@@ -50,6 +53,14 @@ def _by_hand(rows: Sequence[Row], instants: Sequence[str]) -> list[Row]:
 
 
 def _by_model(recipe: Recipe, check: Check, instants: Sequence[str]) -> list[Row]:
+    model = model_of(recipe, instants, [None] * len(instants))
+    if check.as_of is not None:
+        return list(model.as_of(as_of_instant(check.as_of, instants)))
+    return list(model.read_optimized() if check.kind == "read-optimized" else model.snapshot())
+
+
+def model_of(recipe: Recipe, instants: Sequence[str], completions: Sequence[str | None]) -> Model:
+    """The model after the steps of a recipe, which were requested and completed then."""
     table = recipe.table
     model = Model(
         record_key=table.record_key,
@@ -58,12 +69,10 @@ def _by_model(recipe: Recipe, check: Check, instants: Sequence[str]) -> list[Row
         merge_mode=table.merge_mode,
         table_type=table.type,
     )
-    for step, instant in zip(recipe.steps, instants, strict=True):
+    for step, instant, completion in zip(recipe.steps, instants, completions, strict=True):
         if step.modelled != "nothing":
-            model.apply(step.modelled, step.rows, instant)  # type: ignore[arg-type]
-    if check.as_of is not None:
-        return list(model.as_of(as_of_instant(check.as_of, instants)))
-    return list(model.read_optimized() if check.kind == "read-optimized" else model.snapshot())
+            model.apply(step.modelled, step.rows, instant, completion)  # type: ignore[arg-type]
+    return model
 
 
 def _fits(row: Row, condition: tuple[str, str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -148,12 +149,51 @@ class AsOf:
 
 
 @dataclass(frozen=True)
+class Bound:
+    """A point of the timeline: when step `step` completed, or with `begun` when it was requested."""
+
+    step: int
+    begun: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.step}{'-begun' if self.begun else ''}"
+
+
+@dataclass(frozen=True)
+class Window:
+    """A window of an incremental or change query. `error` says why there is no answer; `accept` are further right answers."""
+
+    begin: Bound | None = None
+    end: Bound | None = None
+    says: str = ""
+    error: str | None = None
+    or_error: bool = False
+
+    @property
+    def name(self) -> str:
+        """What a report calls it."""
+        return f"after-{self.begin or 'nothing'}-until-{self.end or 'now'}"
+
+
+def windows_of(*steps: int) -> tuple[Window, ...]:
+    """Windows that begin and end at every request and completion of the steps, open on one side; and between neighbours.
+
+    `steps` are their numbers in the order of their completion.
+    """
+    bounds = [Bound(step, begun) for step in sorted(steps) for begun in (True, False)]
+    completions = [None, *(Bound(step) for step in steps)]
+    chained = [Window(begin, end) for begin, end in pairwise(completions) if begin is not None]
+    return (Window(), *(Window(None, end) for end in bounds), *(Window(begin) for begin in bounds), *chained)
+
+
+@dataclass(frozen=True)
 class Check:
     """One question to the table, which becomes a case.
 
     The case is called `<area>.<recipe>`, or `<area>.<recipe>.<name>` where a recipe has several checks. The right
     answer is the model's, unless `rows` (worked out by hand), `refused` or `error` is given. `read_as` are columns that come
-    back with another type than they were written with. `accept` holds further
+    back with another type than they were written with.
+    With `windows` the case is a series of queries, one for each. `accept` holds further
     right answers. With `timeline` the question is what `inspect` shows of the timeline. `only` restricts the check to
     some producers' tables. `flags` name the danger if an engine fails. With `or_rows` a refusal is right and so are
     the rows, from an engine that knows what others must refuse. With `or_error` rows are right and so is an error: of a
@@ -164,8 +204,9 @@ class Check:
     says: str
     if_it_fails: str
     name: str = ""
-    kind: Literal["snapshot", "read-optimized", "as-of"] = "snapshot"
+    kind: Literal["snapshot", "read-optimized", "as-of", "incremental", "cdc"] = "snapshot"
     as_of: AsOf | None = None
+    windows: tuple[Window, ...] = ()
     columns: tuple[str, ...] | None = None
     where: tuple[tuple[str, str, Any], ...] = ()
     rows: tuple[Row, ...] | None = None
@@ -185,7 +226,7 @@ class Check:
     @property
     def has_rows(self) -> bool:
         """Whether rows are a right answer."""
-        return not self.timeline and self.error is None and (self.refused is None or self.or_rows)
+        return not self.timeline and not self.windows and self.error is None and (self.refused is None or self.or_rows)
 
 
 #: Changes files of a finished table; gets its folder and the requested times of the steps.

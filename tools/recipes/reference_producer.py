@@ -35,6 +35,7 @@ def make(recipe: Recipe, out: Path) -> list[str]:
         merge_mode=table.merge_mode,
         hive_style=table.hive_style,
         url_encode=table.url_encode,
+        properties={key: value for key, value in table.options.items() if key.startswith("hoodie.table.")},
         clock=ManualClock(START, 1000),
         ids=SeededIds(zlib.crc32(recipe.name.encode())),
     )

@@ -6,7 +6,9 @@ from typing import Any, Literal, get_args
 
 from hudi_conformance.model.merge import Record, Row, Rules, copies
 
-Operation = Literal["insert", "upsert", "delete", "bulk_insert", "insert_overwrite", "delete_partition", "compact"]
+Operation = Literal[
+    "insert", "upsert", "delete", "partial_update", "bulk_insert", "insert_overwrite", "delete_partition", "compact"
+]
 
 #: Partition values, then values of the record key. Rows with one key in two partitions are two records.
 Key = tuple[tuple[Any, ...], tuple[Any, ...]]
@@ -15,11 +17,12 @@ Records = dict[Key, Record]
 
 @dataclass(frozen=True)
 class Change:
-    """One completed action: its requested time (None if nobody asks for it) and the rows given to it."""
+    """One completed action: the rows given to it, its requested time and its completion time (None if nobody asks for them)."""
 
     operation: Operation
     rows: tuple[Row, ...]
     instant: str | None
+    completion: str | None = None
 
 
 class Model:
@@ -48,7 +51,13 @@ class Model:
         self._merge_on_read = table_type == "MERGE_ON_READ"
         self._changes: list[Change] = []
 
-    def apply(self, operation: Operation, rows: Sequence[Mapping[str, Any]] = (), instant: str | None = None) -> None:
+    def apply(
+        self,
+        operation: Operation,
+        rows: Sequence[Mapping[str, Any]] = (),
+        instant: str | None = None,
+        completion: str | None = None,
+    ) -> None:
         """One completed action, in the order of the timeline.
 
         `rows` of a delete hold at least the key and partition columns, of `delete_partition` the partition columns, of
@@ -56,7 +65,7 @@ class Model:
         """
         if operation not in get_args(Operation):
             raise ValueError(f"the model knows no operation {operation!r}; it knows {', '.join(get_args(Operation))}")
-        self._changes.append(Change(operation, tuple(dict(row) for row in rows), instant))
+        self._changes.append(Change(operation, tuple(dict(row) for row in rows), instant, completion))
 
     def snapshot(self) -> list[Row]:
         """The latest rows, in no particular order."""
@@ -67,6 +76,15 @@ class Model:
         if any(change.instant is None for change in self._changes):
             raise ValueError("as_of needs a table all of whose changes were applied with their instant")
         return self._rows([c for c in self._changes if c.instant is not None and c.instant <= instant])
+
+    @property
+    def history(self) -> tuple[Change, ...]:
+        """The actions, in the order of the timeline."""
+        return tuple(self._changes)
+
+    def after(self, changes: Iterable[Change]) -> Records:
+        """The records after these of the actions. Rows in them are those given to the actions, and no copies."""
+        return self._replay(changes)
 
     def read_optimized(self) -> list[Row]:
         """The rows of the base files: on merge-on-read what first inserts and compaction put there."""
@@ -84,6 +102,7 @@ class Model:
             "bulk_insert": self._insert,
             "upsert": self._upsert,
             "delete": self._delete,
+            "partial_update": self._partial_update,
             "insert_overwrite": self._insert_overwrite,
             "delete_partition": self._delete_partition,
             "compact": self._compact,
@@ -102,6 +121,11 @@ class Model:
             batch.setdefault(self._key(row), []).append(row)
         for key, versions in batch.items():
             records.setdefault(key, Record()).upsert(self._rules.deduplicate(versions), self._rules)
+
+    def _partial_update(self, records: Records, rows: tuple[Row, ...]) -> None:
+        for row in rows:
+            if record := records.get(self._key(row)):
+                record.update(row, self._rules)
 
     def _delete(self, records: Records, rows: tuple[Row, ...]) -> None:
         for row in rows:

@@ -1,0 +1,80 @@
+"""Windows over a table's history: which records were written in one, and what changed.
+
+A window are the actions that completed after `begin` and up to `end`; None leaves a side open. Every action needs its
+completion time. A row in the model's records is the very object that an action was given: it tells which action wrote it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hudi_conformance.model.merge import Row, copies
+from hudi_conformance.model.table import Change, Key, Model
+
+#: Operations that put new rows in place of whole partitions, and those that only put rows elsewhere.
+_REPLACING, _REWRITING = ("insert_overwrite", "delete_partition"), ("compact",)
+
+
+@dataclass(frozen=True)
+class Window:
+    """Completions after `begin` (or from there on) up to `end`."""
+
+    begin: str | None = None
+    end: str | None = None
+    include_begin: bool = False
+
+    def holds(self, change: Change) -> bool:
+        """Whether the action is in the window; texts are compared."""
+        time = _completion(change)
+        late_enough = self.begin is None or time > self.begin or (self.include_begin and time == self.begin)
+        return late_enough and (self.end is None or time <= self.end)
+
+
+def _completion(change: Change) -> str:
+    if change.completion is None:
+        raise ValueError("windows need a table all of whose changes were applied with their completion")
+    return change.completion
+
+
+def written(model: Model, window: Window) -> list[Row]:
+    """The records that were inserted or updated in the window, each once, as the end of the window left them."""
+    until = [change for change in model.history if Window(None, window.end).holds(change)]
+    inside = {id(row) for change in until if window.holds(change) for row in change.rows}
+    return [row for record in model.after(until).values() for row in copies([r for r in record.rows if id(r) in inside])]
+
+
+def changes(model: Model, window: Window) -> list[dict[str, Any]]:
+    """Every change in the window: `op` (i, u, d), `ts_ms` (the action's requested time), the rows `before` and `after`.
+
+    An action that replaces partitions deletes their rows and inserts its own. Nothing changed where a row has the same values.
+    """
+    inside = [change for change in model.history if window.holds(change) and change.operation not in _REWRITING]
+    return [found for change in sorted(inside, key=_completion) for found in _of_one(model, change)]
+
+
+def _of_one(model: Model, change: Change) -> Iterator[dict[str, Any]]:
+    earlier = [other for other in model.history if _completion(other) < _completion(change)]
+    together = [other for other in model.history if _completion(other) <= _completion(change)]
+    before, after = _rows(model, earlier), _rows(model, together)
+    for key in before.keys() | after.keys():
+        old, new = before.get(key), after.get(key)
+        if old is not None and new is not None and change.operation in _REPLACING:
+            if old is not new:
+                yield from (_image("d", change, old, None), _image("i", change, None, new))
+        elif old != new:
+            yield _image("i" if old is None else "d" if new is None else "u", change, old, new)
+
+
+def _rows(model: Model, actions: Sequence[Change]) -> dict[Key, Row]:
+    """The row of each key; keys that occur twice have no answer here."""
+    found = {}
+    for key, record in model.after(actions).items():
+        if len(record.rows) > 1:
+            raise ValueError(f"several rows have the key {key}: which of them changed is not settled")
+        if record.rows:
+            found[key] = record.rows[0]
+    return found
+
+
+def _image(operation: str, change: Change, before: Row | None, after: Row | None) -> dict[str, Any]:
+    return {"op": operation, "ts_ms": change.instant, "before": before and dict(before), "after": after and dict(after)}
