@@ -57,8 +57,8 @@ def data_files(storage: MemoryStorage) -> set[str]:
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-027", "LAY-011")
 def test_no_data_file_is_there_before_its_marker(engine: Client, type: str) -> None:
-    """Wherever a writer dies, each of its files has a marker below the meta folder: MERGE for a base file in place of an earlier
-    one, CREATE for any other; once the write has completed the markers go.
+    """Wherever a writer dies, each of its files has a marker below the meta folder: MERGE for a base file in place of an
+    earlier one, CREATE for any other. Once the write has completed the markers go.
     """
     only_the_reference(engine)
     before = data_files(with_a_row(type))

@@ -1,12 +1,14 @@
 """Instant times from a counter that all writers share, spec "Timeline > Time", "TrueTime".
 
-One service hands out every time: there are no clocks to differ, so nobody waits and nothing is locked to draw a time. The
+One service hands out every time: there are no clocks to differ, so nobody waits and nothing is locked to draw a time. A table's
+writers share it by a setting, `open_table(uri, options={"hoodie.time.generator.counter": "file:///srv/counter"})`. The
 service may die at any moment. What it has given out it must not give out again, so the counter lies in storage.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 
 from hudi_reference.errors import MalformedInstantTime
 from hudi_reference.locks import Lock, held, new_owner
@@ -28,6 +30,8 @@ class SharedCounter:
     storage: Storage
     lock: Lock
     path: str = "counter"
+    #: Its times are no dates: settings that go by hours find every action to be as old or as new as the timeline began.
+    zone: tzinfo | None = UTC
 
     @implements("TT-001", "TT-005", "TT-006", "TT-003")
     def requested(self, known: str = "") -> str:

@@ -15,19 +15,27 @@ from hudi_reference.errors import ClockBehindTimeline, Misuse
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.locks import Lock, held, lock_of, new_owner
 from hudi_reference.requirement import implements
-from hudi_reference.storage import Storage
+from hudi_reference.storage import Storage, storage_of
 from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.counter import SharedCounter
 from hudi_reference.timeline.times import format_time
 
 #: The writers' setting for the largest difference between their clocks, in milliseconds.
 SKEW_KEY = "hoodie.time.generator.max_expected_clock_skew_ms"
 DEFAULT_SKEW = 200
+#: The writers' setting for the URI of the folder in which their common counter lies, instead of clocks. All of them need it.
+COUNTER_KEY = "hoodie.time.generator.counter"
 #: Threads of one process share one clock: what is left is its resolution.
 SKEW_IN_PROCESS = 1
 
 
 class Times(Protocol):
     """Where requested and completion times come from."""
+
+    #: The lock of the table.
+    lock: Lock
+    #: The zone that times are written in, None for that of this process.
+    zone: tzinfo | None
 
     def requested(self, known: str = "") -> str:
         """A new time, later than `known` and than every time drawn before."""
@@ -124,3 +132,11 @@ _LONGEST_STEP = 500
 def latest_time(timeline: Timeline) -> str:
     """The latest requested or completion time on the timeline, "" if it is empty."""
     return max((max(i.requested, i.completion or "") for i in timeline.instants), default="")
+
+
+@implements("TT-005")
+def times_of(storage: Storage, properties: TableProperties, clock: Clock, options: Mapping[str, str]) -> Times:
+    """What one table's writers draw times from: the counter that their settings name, else their clocks."""
+    if counter := options.get(COUNTER_KEY):
+        return SharedCounter(storage_of(counter), lock_of(storage))
+    return TimeGenerator.of(storage, properties, clock, options)

@@ -14,7 +14,7 @@ from hudi_reference.locks import held, new_owner
 from hudi_reference.requirement import implements
 from hudi_reference.storage import ObjectExists, Storage
 from hudi_reference.timeline.active import Timeline, load_timeline
-from hudi_reference.timeline.generator import TimeGenerator, latest_time
+from hudi_reference.timeline.generator import Times, latest_time, times_of
 from hudi_reference.timeline.instant import Instant, parse_instant_name
 from hudi_reference.timeline.legacy import check_migrated
 from hudi_reference.timeline.states import ACTIONS, State, moves_of
@@ -32,14 +32,14 @@ class Transitions:
 
     storage: Storage
     properties: TableProperties
-    times: TimeGenerator
+    times: Times
 
     @classmethod
     def of(
         cls, storage: Storage, properties: TableProperties, clock: Clock, options: Mapping[str, str] | None = None
     ) -> "Transitions":
         """For one table, with the times and the lock that all its writers in this process share."""
-        return cls(storage, properties, TimeGenerator.of(storage, properties, clock, options))
+        return cls(storage, properties, times_of(storage, properties, clock, options or {}))
 
     @implements("TL-001", "TL-026", "TL-034", "TL-048")
     def request(self, action: str, content: bytes = b"", requested: str | None = None) -> Instant:
