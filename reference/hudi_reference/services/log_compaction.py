@@ -49,6 +49,7 @@ from hudi_reference.table.slice_reader import SliceReader, held_columns
 from hudi_reference.table.table import Table, View
 from hudi_reference.table.write import LogOptions
 from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.history import END_OF_TIME
 from hudi_reference.timeline.instant import Instant
 from hudi_reference.timeline.metadata import WriteStat
 from hudi_reference.timeline.states import ACTIONS

@@ -26,6 +26,10 @@ from hudi_reference.timeline.transitions import Transitions
 from hudi_reference.timeline.undone import check_no_restore, check_not_undone
 
 
+#: Operations that merge log files and change no row.
+JOINING = ("COMPACT", "LOG_COMPACT")
+
+
 @dataclass
 class Commit:
     """A write that has begun. Whoever holds it adds data files, then completes it."""
@@ -76,14 +80,19 @@ class Commit:
             service.run(self, found[0])
         return self.requested
 
-    @implements("OCC-011", "OCC-013", "OCC-014", "OCC-019")
+    @implements("OCC-011", "OCC-013", "OCC-014", "OCC-019", "NBC-003", "NBC-007")
     def _check_conflicts(self, timeline: Timeline) -> None:
-        """No action that completed since the write began may have touched its file groups. The lock is held meanwhile."""
+        """No action that completed since the write began may have touched its file groups. The lock is held meanwhile.
+
+        What merges log files stands beside new ones: by their completion these belong to the slice that a compaction opens.
+        """
         mine = {(stat.partition, stat.file_id) for stat in self.stats}
         for instant in set(timeline.commits).difference(self.seen.commits):
             other = load_commit(self.storage, self.properties, instant)
             theirs = {(stat.partition, stat.file_id) for stat in other.stats}
             theirs |= {(partition, file_id) for partition, ids in other.replaced.items() for file_id in ids}
+            if other.operation in JOINING:
+                theirs -= {(stat.partition, stat.file_id) for stat in self.stats if stat.is_log}
             if shared := mine & theirs:
                 partition, file_id = min(shared)
                 raise WriteConflict(
