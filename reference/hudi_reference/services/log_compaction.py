@@ -117,9 +117,8 @@ def _before_pending(found: FileSlice, timeline: Timeline) -> FileSlice:
 
     What completes later may have been requested before the other ones, and then belongs between them.
     """
-    first = min(
-        (i.requested for i in timeline.pending if ACTIONS[i.action].writes and not ACTIONS[i.action].planned), default="~"
-    )
+    writes = (i.requested for i in timeline.pending if ACTIONS[i.action].writes and not ACTIONS[i.action].planned)
+    first = min(writes, default=END_OF_TIME)
     logs = [name for name in found.log_files if (parsed := parse_data_file_name(name)) and parsed.instant < first]
     return replace(found, log_files=tuple(logs))
 

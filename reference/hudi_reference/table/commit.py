@@ -25,7 +25,6 @@ from hudi_reference.timeline.states import State
 from hudi_reference.timeline.transitions import Transitions
 from hudi_reference.timeline.undone import check_no_restore, check_not_undone
 
-
 #: Operations that merge log files and change no row.
 JOINING = ("COMPACT", "LOG_COMPACT")
 
