@@ -107,6 +107,10 @@ class Record:
         else:
             self._replace(version, rules)
 
+    def update(self, version: Row, rules: Rules) -> None:
+        """`version` has some columns: they take the place of those of each row that it may replace."""
+        self.rows = [{**row, **version} if rules.replaces(version, row) else row for row in self.rows]
+
     def delete(self) -> None:
         """A delete by key alone removes all that came before it, whatever its ordering; what follows starts anew."""
         self.rows = []

@@ -1,7 +1,7 @@
 """The adapter of Apache Hudi on Spark 3.5: one class, the release is a parameter."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from hudi_conformance.contract import Engine, Hello, Query, Refused, TableSpec
 from hudi_conformance.contract.messages import Phase, Service
-from hudi_conformance.engines.apache_hudi import functions, inspection, maintenance, queries, services, tables
+from hudi_conformance.engines.apache_hudi import functions, inspection, maintenance, queries, services, tables, updates
 from hudi_conformance.engines.apache_hudi.faults import in_contract_words
 from hudi_conformance.engines.apache_hudi.files import Files
 from hudi_conformance.engines.apache_hudi.session import Session
@@ -41,6 +41,7 @@ _FEATURES = frozenset(
         "write.upsert",
         "write.delete",
         "write.bulk-insert",
+        "write.partial-update",
         *(f"service.{service}" for service in maintenance.SERVICES),
         "copy-on-write",
         "merge-on-read",
@@ -106,7 +107,8 @@ class ApacheHudiEngine(Engine):
         """One commit; `options` are further options of the datasource, for recipes of golden tables."""
         table = self._admit(table, writing=True)
         with in_contract_words():
-            return tables.write(self.session, table, operation, rows, options or {})
+            write = updates.partial_update if operation == "partial_update" else partial(tables.write, operation=operation)
+            return write(session=self.session, table=table, rows=rows, options=options or {})
 
     def service(
         self,
