@@ -54,3 +54,11 @@ def test_looking_an_engine_up_imports_none():
         "assert not {'hudi_reference', 'pyspark', 'hudi'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [("reference", 60), ("apache-hudi-java@1.0.2", 20), ("apache-hudi@1.0.2", 4), ("python adapter.py", 4)]
+)
+def test_slow_engines_get_fewer_drawn_programs(name, number):
+    """As many as their commits allow; an adapter that nobody knows counts as slow."""
+    assert engines.find(name).affordable(60, 4) == number

@@ -10,6 +10,7 @@ from hudi_conformance.commands.engines import greet
 from hudi_conformance.contract import Hello
 from hudi_conformance.engines import environments
 from hudi_conformance.engines.apache_hudi.bundle import cached_bundle
+from hudi_conformance.engines.apache_hudi_java.jars import client
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_each_engine_that_is_not_here_gets_one_command():
 
 @pytest.mark.usefixtures("bare")
 def test_an_engine_is_ready_when_every_piece_is_there(monkeypatch):
-    """Environment and Java alone do not make Apache Hudi run: its jar must be there too."""
+    """Environment and Java alone do not make Apache Hudi run: its jar must be there too, and the client's for the client."""
     info = engines.find("apache-hudi@1.0.2")
     assert {piece.name for piece in doctor.diagnose(info).pieces if not piece.there} == {"java", "environment", "jar"}
     stamp = environments.environment_folder("apache-hudi") / ".complete"
@@ -52,6 +53,11 @@ def test_an_engine_is_ready_when_every_piece_is_there(monkeypatch):
     cached_bundle("1.0.2").touch()
     assert doctor.diagnose(info).ready
     assert not doctor.diagnose(engines.find("apache-hudi@1.2.0")).ready
+
+    on_java = engines.find("apache-hudi-java@1.0.2")
+    assert [(piece.name, piece.there) for piece in doctor.diagnose(on_java).pieces][-2:] == [("jar", True), ("jar", False)]
+    client("1.0.2").cached.touch()
+    assert doctor.diagnose(on_java).ready
 
 
 @pytest.mark.usefixtures("bare")

@@ -2,6 +2,7 @@
 
 import subprocess
 import threading
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import uv
 
 from hudi_conformance.engines import environments
 from hudi_conformance.engines.apache_hudi import bundle as bundles
+from hudi_conformance.engines.apache_hudi_java import jars
+from hudi_conformance.engines.apache_hudi_java.jars import client
 
 OFFLINE_WORDS = "error: Failed to fetch: `https://index.example/simple/pyspark/`\n  Caused by: dns error"
 
@@ -198,3 +201,36 @@ def test_a_jar_is_fetched_once(stand, tmp_path, monkeypatch):
     assert jar.read_text() == "jar\n"
     assert len(asked.read_text().splitlines()) == 1
     assert {path.suffix for path in jar.parent.iterdir()} == {".jar", ".lock"}
+
+
+def test_a_client_is_fetched_without_what_it_depends_on(stand, tmp_path, monkeypatch):
+    """Its own dependencies cannot all be had, and the bundle holds them: patterns keep every other artifact out."""
+    submit, asked = tmp_path / "spark-submit", tmp_path / "submitted"
+    name = "org.apache.hudi_hudi-java-client-1.0.1.jar"
+    submit.write_text(
+        f'#!/bin/sh\necho "$@" > {asked}\nivy=${{4#spark.jars.ivy=}}\nmkdir -p "$ivy/jars"\necho jar > "$ivy/jars/{name}"\n'
+    )
+    submit.chmod(0o755)
+    monkeypatch.setattr(bundles, "_spark_submit", lambda: str(submit))
+    jar = client("1.0.2").fetched()
+    assert jar.name == "hudi-java-client-1.0.1.jar"
+    words = asked.read_text().split()
+    patterns = words[words.index("--exclude-packages") + 1].split(",")
+    for artifact in ("org.apache.hudi:hudi-client-common", "org.apache.avro:avro", "org.apache.hbase:hbase-server", "io.x:y"):
+        assert any(fnmatchcase(artifact, pattern) for pattern in patterns)
+    assert not any(fnmatchcase("org.apache.hudi:hudi-java-client", pattern) for pattern in patterns)
+
+
+def test_the_library_of_a_java_is_found_beside_it(stand, tmp_path, monkeypatch):
+    """Through links, and with the cure where a Java has none."""
+    home = tmp_path / "jdk"
+    (home / "bin").mkdir(parents=True)
+    (home / "bin" / "java").touch()
+    (tmp_path / "java").symlink_to(home / "bin" / "java")
+    monkeypatch.setattr(jars, "machine_java", lambda: str(tmp_path / "java"))
+    with pytest.raises(environments.EnvironmentFailure, match="set JAVA_HOME"):
+        jars.java_library()
+    library = home / "lib" / "server" / "libjvm.so"
+    library.parent.mkdir(parents=True)
+    library.touch()
+    assert jars.java_library() == str(library)

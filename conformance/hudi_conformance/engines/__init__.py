@@ -5,7 +5,7 @@
 
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from shutil import which
 
@@ -27,7 +27,8 @@ class EngineInfo:
     """How to start one engine.
 
     Either `factory` makes an object in this process, or `argv` is the command of a process; with `extra`, the command is
-    run by the Python of that extra's own environment, which is made on first use. Time limits are in seconds.
+    run by the Python of that extra's own environment, which is made on first use. Time limits are in seconds;
+    `commit_seconds` is about what one small commit takes, None where nobody knows.
     """
 
     name: str
@@ -37,6 +38,14 @@ class EngineInfo:
     extra: str | None = None
     start_timeout: float = 30.0
     message_timeout: float = 120.0
+    commit_seconds: float | None = None
+
+    def affordable(self, many: int, few: int) -> int:
+        """How many drawn programs of writes a test runs: `many` in this process, `few` where a commit takes seconds or who
+        knows how long, a third of the many in between."""
+        if self.factory is not None:
+            return many
+        return few if self.commit_seconds is None or self.commit_seconds >= 1 else max(few, many // 3)
 
     def starter(self, progress: Progress) -> Callable[[], Transport]:
         """A function that starts the engine once more each time it is called."""
@@ -68,9 +77,8 @@ def _apache_hudi(version: str) -> EngineInfo:
 
 def _apache_hudi_java(version: str) -> EngineInfo:
     module = "hudi_conformance.engines.apache_hudi_java"
-    return _on_a_jvm(
-        f"apache-hudi-java@{version}", f"Apache Hudi {version}'s Java client", "apache-hudi", module, "--version", version
-    )
+    name, summary = f"apache-hudi-java@{version}", f"Java client of Apache Hudi {version}, without Spark"
+    return replace(_on_a_jvm(name, summary, "apache-hudi", module, "--version", version), commit_seconds=0.3)
 
 
 def _reference() -> Engine:

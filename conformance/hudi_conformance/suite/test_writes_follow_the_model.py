@@ -24,7 +24,7 @@ def test_every_snapshot_is_what_the_model_says(engine: Client, new_uri: Callable
     """After each commit of any program of upserts and deletes the snapshot holds the rows that the merge mode promises."""
 
     @settings(
-        max_examples=MANY if find(engine.name).factory else FEW,
+        max_examples=find(engine.name).affordable(MANY, FEW),
         derandomize=True,
         database=None,
         deadline=None,

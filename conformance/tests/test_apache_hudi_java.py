@@ -1,0 +1,233 @@
+"""The adapter of Apache Hudi's Java client, on tables that it writes here. Each release is one process, asked through the contract."""
+
+import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from hudi_conformance import engines
+from hudi_conformance.contract import EngineError, Query, Refused, TableSpec
+from hudi_conformance.contract.client import Client
+
+pytestmark = [pytest.mark.apache_hudi, pytest.mark.slow]
+
+NESTED = {
+    "type": "record",
+    "name": "nested",
+    "fields": [{"name": "a", "type": "int"}, {"name": "l", "type": {"type": "array", "items": "string"}}],
+}
+SCHEMA = {
+    "type": "record",
+    "name": "t",
+    "fields": [
+        {"name": "id", "type": "string"},
+        {"name": "p", "type": "string"},
+        {"name": "ts", "type": "long"},
+        {"name": "n", "type": ["null", "int"], "default": None},
+        {"name": "d", "type": ["null", {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2}]},
+        {"name": "w", "type": ["null", {"type": "long", "logicalType": "timestamp-micros"}]},
+        {"name": "x", "type": ["null", NESTED]},
+    ],
+}
+ARROW = pa.schema(
+    {
+        "id": pa.string(),
+        "p": pa.string(),
+        "ts": pa.int64(),
+        "n": pa.int32(),
+        "d": pa.decimal128(10, 2),
+        "w": pa.timestamp("us", "UTC"),
+        "x": pa.struct({"a": pa.int32(), "l": pa.list_(pa.string())}),
+    }
+)
+RICH = {"d": Decimal("1.25"), "w": dt.datetime(2026, 1, 1, tzinfo=dt.UTC), "x": {"a": 1, "l": ["q", "r"]}}
+PLAIN = ("id", "p", "ts", "n")
+BOTH_TYPES = pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+
+
+@pytest.fixture(scope="module", params=["1.0.2", "1.2.0"])
+def java(request) -> Iterator[Client]:
+    """A virtual machine of each release, one for all tests of this module."""
+    info = engines.find(f"apache-hudi-java@{request.param}")
+    limits = {"start_timeout": info.start_timeout, "message_timeout": info.message_timeout}
+    with Client(info.name, info.starter(lambda _: None), **limits) as client:
+        yield client
+
+
+@pytest.fixture
+def table(tmp_path) -> str:
+    return (tmp_path / "table").as_uri()
+
+
+def rows(*values: tuple[object, ...], **more: object) -> pa.Table:
+    """Rows of (id, p, ts, n), all with the same further columns."""
+    return pa.Table.from_pylist([dict(zip(PLAIN, value, strict=True)) | more for value in values], schema=ARROW)
+
+
+def plain(found: pa.Table) -> list[tuple[object, ...]]:
+    """The rows as (id, p, ts, n), in order of id."""
+    return sorted(tuple(row[name] for name in PLAIN) for row in found.to_pylist())
+
+
+def spec(**changes: object) -> TableSpec:
+    """A merge-on-read table of one partition field that orders by ts."""
+    usual = {"name": "t", "type": "MERGE_ON_READ", "schema": SCHEMA, "record_key": ("id",), "partition": ("p",)}
+    return TableSpec(**({**usual, "ordering": ("ts",)} | changes))
+
+
+def actions(java: Client, table: str) -> list[str]:
+    """The completed actions of the active timeline, in order."""
+    return [i["action"] for i in java.inspect(table)["timeline"]["completed"] if i["where"] == "active"]
+
+
+@BOTH_TYPES
+@pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"])
+@pytest.mark.parametrize("partition", [(), ("p",)], ids=["one-folder", "partitioned"])
+def test_writes_are_read_back(java, table, kind, mode, partition):
+    """Insert, upsert with a late record and a new key, and delete give the rows that the merge mode promises."""
+    java.create(table, spec(type=kind, partition=partition, merge_mode=mode))
+    java.write(table, "insert", rows(("a", "x", 10, 1), ("b", "y", 10, 1), ("c", "x", 10, 1)))
+    changed = java.write(table, "upsert", rows(("a", "x", 5, 2), ("b", "y", 20, 2), ("e", "y", 1, None), **RICH))
+    java.write(table, "delete", rows(("c", "x", 0, None)).select(["id", "p"]))
+
+    late = (5, 2) if mode == "COMMIT_TIME_ORDERING" else (10, 1)
+    now = [("a", "x", *late), ("b", "y", 20, 2), ("e", "y", 1, None)]
+    assert plain(java.read(table, Query())) == now
+    then = [("a", "x", *late), ("b", "y", 20, 2), ("c", "x", 10, 1), ("e", "y", 1, None)]
+    assert plain(java.read(table, Query("as-of", as_of=changed))) == then
+    base = [("a", "x", 10, 1), ("b", "y", 10, 1), ("c", "x", 10, 1), ("e", "y", 1, None)]
+    assert plain(java.read(table, Query("read-optimized"))) == (base if kind == "MERGE_ON_READ" else now)
+
+
+def test_types_survive_the_way_in_and_out(java, table):
+    """Decimals, timestamps in UTC, structs and lists come back equal, and null integers stay integers."""
+    java.create(table, spec())
+    written = pa.concat_tables([rows(("a", "x", 1, 1), **RICH), rows(("b", "x", 1, None))])
+    java.write(table, "insert", written)
+    java.write(table, "upsert", rows(("a", "x", 2, 1), **RICH))
+    found = java.read(table, Query()).sort_by("id")
+    assert [found.schema.field(name).type for name in ARROW.names] == ARROW.types
+    assert found.to_pylist() == [written.to_pylist()[0] | {"ts": 2}, written.to_pylist()[1]]
+
+
+def test_keys_folders_and_meta_columns_are_as_described(java, table):
+    """Keys of two fields, two levels of folders named field=value, escaped."""
+    keys = {"record_key": ("id", "n"), "partition": ("p", "ts"), "hive_style": True, "url_encode": True}
+    java.create(table, spec(**keys, merge_mode="COMMIT_TIME_ORDERING"))
+    java.write(table, "insert", rows(("a", "x/y", 1, 1)))
+    keys_and_path = java.read(table, Query(columns=("_hoodie_record_key", "_hoodie_partition_path"))).to_pylist()
+    assert keys_and_path == [{"_hoodie_record_key": "id:a,n:1", "_hoodie_partition_path": "p=x%2Fy/ts=1"}]
+
+
+def test_an_empty_table_has_a_schema(java, table):
+    """Reading a table without commits gives no rows and all columns."""
+    java.create(table, spec())
+    found = java.read(table, Query())
+    assert (found.num_rows, found.column_names) == (0, ARROW.names)
+
+
+def test_keys_are_looked_up_in_the_table(java, table):
+    """What another engine wrote is found: the client's own default index would know of its own writes only."""
+    reference = engines.find("reference")
+    with Client(reference.name, reference.starter(lambda _: None)) as other:
+        other.create(table, spec())
+        other.write(table, "insert", rows(("a", "x", 1, 1)))
+        java.write(table, "upsert", rows(("a", "x", 2, 2)))
+        assert plain(java.read(table, Query())) == plain(other.read(table, Query())) == [("a", "x", 2, 2)]
+
+
+def test_an_insert_beside_log_files_would_lose_updates(java, table):
+    """Why new keys get file groups of their own: as the client comes, it puts them into a small base file, and writes that
+    file anew from the base file alone. The update in the log file is gone."""
+    for limit, lost in {"0": False, "104857600": True}.items():
+        java.create(table + limit, spec())
+        java.write(table + limit, "insert", rows(("a", "x", 1, 1)))
+        java.write(table + limit, "upsert", rows(("a", "x", 2, 2)))
+        options = {"hoodie.parquet.small.file.limit": limit}
+        java.write(table + limit, "upsert", rows(("b", "x", 1, 1)), options=options)
+        a = ("a", "x", 1, 1) if lost else ("a", "x", 2, 2)
+        assert plain(java.read(table + limit, Query())) == [a, ("b", "x", 1, 1)]
+
+
+def test_compaction_is_planned_and_carried_out(java, table):
+    """In two steps: the slice is cut when it is planned, and the new base file holds what was merged."""
+    java.create(table, spec())
+    java.write(table, "insert", rows(("a", "x", 1, 1)))
+    java.write(table, "upsert", rows(("a", "x", 5, 2)))
+    plan = java.service(table, "compaction", phase="schedule")
+    java.write(table, "upsert", rows(("a", "x", 3, 3)))
+    assert plain(java.read(table, Query())) == [("a", "x", 5, 2)]
+    assert java.service(table, "compaction", phase="execute", instant=plan) == plan
+    assert actions(java, table) == ["deltacommit", "deltacommit", "deltacommit", "commit"]
+    assert plain(java.read(table, Query())) == plain(java.read(table, Query("read-optimized"))) == [("a", "x", 5, 2)]
+
+
+def test_what_was_done_is_undone(java, table):
+    """A rollback takes a commit away; a restore goes back to a savepoint, which can be removed afterwards."""
+    java.create(table, spec())
+    saved = java.write(table, "insert", rows(("a", "x", 1, 1)))
+    java.service(table, "savepoint", instant=saved)
+    java.service(table, "rollback", instant=java.write(table, "upsert", rows(("a", "x", 2, 2))))
+    assert plain(java.read(table, Query())) == [("a", "x", 1, 1)]
+    java.write(table, "upsert", rows(("a", "x", 3, 3)))
+    java.service(table, "restore", instant=saved)
+    assert plain(java.read(table, Query())) == [("a", "x", 1, 1)]
+    java.service(table, "savepoint", instant=saved, options={"delete": "true"})
+    assert {"rollback", "restore"} <= set(actions(java, table))
+    assert "savepoint" not in actions(java, table)
+
+
+def test_old_files_and_instants_go(java, table):
+    """Cleaning removes slices that nobody is promised, archiving takes instants off the active timeline."""
+    java.create(table, spec(type="COPY_ON_WRITE"))
+    written = [java.write(table, "upsert", rows(("a", "x", ts, ts))) for ts in range(1, 7)]
+    assert java.service(table, "clean", options={"hoodie.clean.commits.retained": "1"})
+    assert len(list(Path(table.removeprefix("file://"), "x").glob("*.parquet"))) < len(written)
+    limits = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
+    assert java.service(table, "archive", options=limits) in written
+    assert len(actions(java, table)) < len(written)
+    assert plain(java.read(table, Query())) == [("a", "x", 6, 6)]
+
+
+def test_no_checksum_files_are_left(java, table):
+    """Hadoop's .crc files beside every file would be foreign bytes in a table."""
+    java.create(table, spec())
+    java.write(table, "insert", rows(("a", "x", 1, 1)))
+    assert not list(Path(table.removeprefix("file://")).rglob("*.crc"))
+
+
+def test_what_is_not_offered_is_refused_by_name(java, table):
+    """Queries that need a query engine, files, other storage; bulk inserts where the client is of another release."""
+    java.create(table, spec())
+    java.write(table, "insert", rows(("a", "x", 1, 1)))
+    for query in (Query("incremental"), Query(where=(("ts", ">", 0),))):
+        with pytest.raises(Refused, match=r"read\.(incremental|filter)"):
+            java.read(table, query)
+    with pytest.raises(Refused, match=r"storage\.s3"):
+        java.read("s3://bucket/table", Query())
+    (base,) = Path(table.removeprefix("file://"), "x").glob("*.parquet")
+    with pytest.raises(Refused, match="tables only"):
+        java.inspect(base.as_uri())
+    if java.hello.version == "1.0.2":
+        with pytest.raises(Refused, match=r"write\.bulk-insert"):
+            java.write(table, "bulk_insert", rows(("b", "x", 1, 1)))
+    else:
+        java.write(table, "bulk_insert", rows(("b", "x", 1, 1)))
+        assert plain(java.read(table, Query())) == [("a", "x", 1, 1), ("b", "x", 1, 1)]
+
+
+def test_what_goes_wrong_is_told_in_one_line(java, table):
+    """The innermost cause with its class, and the trace beside it; rows that do not fit; the engine lives on."""
+    with pytest.raises(EngineError, match=r"^\w*(NotFound|FileNotFound)Exception: [^\n]*$") as missing:
+        java.read(table, Query())
+    assert "\tat " in (missing.value.trace or "")
+    java.create(table, spec())
+    with pytest.raises(EngineError, match="no column nobody"):
+        java.write(table, "upsert", rows(("a", "x", 1, 1)).append_column("nobody", pa.array([1])))
+    with pytest.raises(EngineError, match="a row that the schema does not allow"):
+        java.write(table, "upsert", rows(("a", "x", None, 1)))
+    with pytest.raises(EngineError, match="nobody"):
+        java.read(table, Query(columns=("nobody",)))
