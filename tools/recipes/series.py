@@ -46,7 +46,7 @@ class _Series:
             return found | {"error": window.error}
         rows, inclusive = (self._rows(windows.Window(begin, end, including)) for including in (False, True))
         found["rows"] = rows
-        if inclusive != rows:  # releases before 1.1 count what completed just when the window begins (ER-099)
+        if inclusive != rows:  # releases before 1.1 count what completed just when the window begins (ER-101)
             found["accept"] = [inclusive]
         is_reversed = begin is not None and end is not None and end < begin
         return found | ({"or_error": True} if window.or_error or is_reversed else {})

@@ -50,7 +50,7 @@ def series(
     requirements: Sequence[str], flags: Sequence[str], **more: Any,
 ) -> Recipe:  # fmt: skip
     """A recipe whose one check asks for many windows."""
-    errata = tuple(more.pop("errata", ("ER-100",)))
+    errata = tuple(more.pop("errata", ("ER-101",)))
     check = Check(
         kind=kind,  # type: ignore[arg-type]
         windows=tuple(windows),
@@ -86,7 +86,7 @@ EVERY = [
         if_it_fails=BY_COMPLETION,
         requirements=("TYP-009", "TYP-010", "RDR-005") + (("RDR-007",) if kind == COW else ("MRG-029",)),
         flags=("lost-write", "silent-stale"),
-        errata=("ER-100", "ER-101") if kind == MOR else ("ER-100",),
+        errata=("ER-101", "ER-102") if kind == MOR else ("ER-101",),
         producers=BOTH,
     )
     for kind in TYPES
@@ -221,7 +221,7 @@ SERVED = [
         if_it_fails="Scanning the present table with the window's filter loses each record that was written again since.",
         requirements=("TYP-009", "CLN-003", "TYP-010"),
         flags=("lost-write",),
-        errata=("ER-100", "ER-102"),
+        errata=("ER-101", "ER-103"),
         producers=(HUDI,),
     ),
     series(
@@ -243,7 +243,7 @@ SERVED = [
         if_it_fails="Look requested times of rows up in the history too; what is older than the active timeline completed.",
         requirements=("TYP-009", "LSM-025", "TL-055"),
         flags=("lost-write",),
-        errata=("ER-100", "ER-102"),
+        errata=("ER-101", "ER-103"),
         producers=(HUDI,),
         needs=("timeline.history",),
     ),
@@ -283,7 +283,7 @@ CHANGES = [
         requirements=("TYP-012", "TYP-013") + (("TYP-004", "BLK-033") if kind == COW else ("BLK-035",)),
         flags=("lost-write", "wrong-value"),
         producers=BOTH,
-        errata=("ER-100", "ER-103"),
+        errata=("ER-101", "ER-104"),
     )
     for kind in TYPES
     for mode, setting in MODES.items()
@@ -302,7 +302,7 @@ CHANGES += [
         if_it_fails="Report what happened to the table's rows: compare merged rows, and not incoming ones.",
         requirements=("TYP-012", "MRG-029"),
         flags=("phantom-row",),
-        errata=("ER-100", "ER-103", "ER-104"),
+        errata=("ER-101", "ER-104", "ER-105"),
         producers=BOTH,
         needs=("delete.flag",),
     )
@@ -323,7 +323,7 @@ CHANGES += [
         if_it_fails="Each row of a replaced file group is a delete, those after the first too.",
         requirements=("TYP-012", "TYP-013", "TL-039"),
         flags=("lost-write",),
-        errata=("ER-103",),
+        errata=("ER-104",),
         producers=(HUDI,),
         needs=("timeline.replaced-groups",),
     ),
@@ -341,7 +341,7 @@ CHANGES += [
         if_it_fails="The image before is the merged row, whichever slice holds it; a compaction is no change.",
         requirements=("TYP-012", "TYP-011", "BLK-035"),
         flags=("double-apply", "wrong-value"),
-        errata=("ER-103",),
+        errata=("ER-104",),
         producers=(HUDI,),
     ),
     series(
@@ -356,7 +356,7 @@ CHANGES += [
         "that goes from window to window never sees what completes late.",
         requirements=("TYP-012", "RDR-006"),
         flags=("lost-write",),
-        errata=("ER-103",),
+        errata=("ER-104",),
         producers=(REFERENCE,),
     ),
 ]
