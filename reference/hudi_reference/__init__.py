@@ -20,7 +20,7 @@ completion one step: for one writer at a time.
 
 from hudi_reference.services.archive import archive, archive_after, limits_of
 from hudi_reference.services.clean import clean
-from hudi_reference.services.compaction import compact
+from hudi_reference.services.compaction import check_inline, compact, compact_after
 from hudi_reference.services.log_compaction import log_compact
 from hudi_reference.services.migrate import Migration, migrate
 from hudi_reference.services.restore import restore
@@ -48,4 +48,4 @@ __all__ = [
     "savepoint",
 ]
 
-FOLLOW_UPS.append(FollowUp(check=limits_of, run=archive_after))
+FOLLOW_UPS += [FollowUp(check=check_inline, run=compact_after), FollowUp(check=limits_of, run=archive_after)]

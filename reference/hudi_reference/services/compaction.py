@@ -10,15 +10,17 @@ dies, the rows of the table are the same, and whoever comes next carries the pla
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_reference.errors import CannotUndo, Misuse, WriteConflict
+from hudi_reference.errors import CannotUndo, MalformedTable, Misuse, UnsupportedFeature, WriteConflict
 from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.layout.names import BaseFileName, join_path
 from hudi_reference.layout.partitions import mark_partition
+from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import KEY
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import with_meta_columns
@@ -35,10 +37,12 @@ from hudi_reference.services.compaction_plan import (
     remove_strays,
     store,
 )
-from hudi_reference.services.compaction_trigger import is_due
+from hudi_reference.services.compaction_trigger import COMMITS_KEY, check_settings, is_due
 from hudi_reference.table.basis import check_writable
+from hudi_reference.table.commit import Commit
 from hudi_reference.table.rows import in_file
 from hudi_reference.table.table import Table, View
+from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.metadata import WriteStat
 from hudi_reference.timeline.states import State
 
@@ -142,6 +146,31 @@ def _counts(before: pa.ChunkedArray, merged: pa.Table, base_file: str | None) ->
     updates = len(changed.filter(pc.is_in(changed, value_set=before)))
     stays = merged.num_rows - len(changed)
     return {"updates": updates, "inserts": len(changed) - updates, "deletes": len(before) - stays - updates}
+
+
+#: Whether writers compact by themselves; deployed writers do not unless they are told to.
+INLINE_KEY = "hoodie.compact.inline"
+_INLINE_DEFAULTS = {COMMITS_KEY: "5"}
+
+
+@implements("SVC-013", "SVC-014")
+def check_inline(properties: TableProperties, options: Options) -> None:
+    """Raises Misuse and UnsupportedTableFeature for settings of inline compaction that cannot be."""
+    if options.get(INLINE_KEY) == "true":
+        check_settings(options)
+        chosen((), options)
+
+
+@implements("SVC-007", "SVC-013", "SVC-014")
+def compact_after(commit: Commit, _: Timeline) -> None:
+    """What follows each write where `hoodie.compact.inline` is true: the plans that are there, and one more when it is due.
+
+    A table that cannot be compacted was written all the same: what is wrong, `compact` says.
+    """
+    if commit.options.get(INLINE_KEY) == "true" and commit.properties.is_merge_on_read:
+        table = Table(commit.storage, commit.clock, commit.ids, commit.properties, options=commit.options)
+        with suppress(MalformedTable, UnsupportedFeature, WriteConflict):
+            compact(table, {**_INLINE_DEFAULTS, **commit.options})
 
 
 @implements("TL-050", "SVC-006")

@@ -28,14 +28,21 @@ TRIGGERS: Mapping[str, Callable[[bool, bool], bool]] = {
 }
 
 
-def is_due(timeline: Timeline, options: Mapping[str, str], now: int, zone: tzinfo | None) -> bool:
-    """Whether these settings ask for a compaction now; `now` in milliseconds. Raises Misuse, UnsupportedTableFeature."""
-    name = options.get(STRATEGY_KEY, "NUM_COMMITS")
-    if name not in TRIGGERS:
+def check_settings(options: Mapping[str, str]) -> None:
+    """Raises Misuse and UnsupportedTableFeature for settings that cannot be."""
+    if options.get(STRATEGY_KEY, "NUM_COMMITS") not in TRIGGERS:
         raise UnsupportedTableFeature(
             "a trigger of compaction that is not known here", rule="CMP-001", path=STRATEGY_KEY,
-            expected=" or ".join(TRIGGERS), found=name,
+            expected=" or ".join(TRIGGERS), found=options[STRATEGY_KEY],
         )  # fmt: skip
+    number(options, COMMITS_KEY, 1, least=1)
+    number(options, SECONDS_KEY, 3600)
+
+
+def is_due(timeline: Timeline, options: Mapping[str, str], now: int, zone: tzinfo | None) -> bool:
+    """Whether these settings ask for a compaction now; `now` in milliseconds. Raises Misuse, UnsupportedTableFeature."""
+    check_settings(options)
+    name = options.get(STRATEGY_KEY, "NUM_COMMITS")
     last = _last_compaction(timeline, planned=name == "NUM_COMMITS_AFTER_LAST_REQUEST")
     after = "" if last is None else last.requested
     deltas = [c for c in timeline.commits if c.action == "deltacommit" and (c.completion or c.requested) > after]
