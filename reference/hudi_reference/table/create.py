@@ -79,8 +79,12 @@ def open_table(
     ids: Ids | None = None,
     options: Mapping[str, str] | None = None,
     mergers: Sequence[RecordMerger] = (),
+    schema_on_read: bool = False,
 ) -> WritableTable:
     """The table at `uri`, given nothing else. `options` are settings of its writers by Hudi's names.
+
+    With `schema_on_read` columns are matched by the ids of the table's schema history where it has one: a renamed column keeps
+    its values, one that was dropped and added again has none of the old ones. Else they are matched by name.
 
     `mergers` are those among which a table with a merge strategy of its own finds its merger: the first with its id counts.
     Raises TableNotFound, MalformedProperties, UnsupportedTableVersion and their kin; a query or write raises UnknownMerger.
@@ -90,7 +94,7 @@ def open_table(
     if given:
         check_unchanged(properties.merging, given)
     table = WritableTable(store, clock or SystemClock(), ids or RandomIds(), properties, uri, options=given)
-    return replace(table, mergers=tuple(mergers))
+    return replace(table, mergers=tuple(mergers), schema_on_read=schema_on_read)
 
 
 @implements("PROP-002", "PROP-005", "PROP-006", "PROP-015", "MRG-020", "MRG-033", "MRG-034", "COMPAT-005")

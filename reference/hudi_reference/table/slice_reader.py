@@ -18,6 +18,7 @@ from hudi_reference.records.keys import record_keys
 from hudi_reference.records.merger import Merging
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import field_names, parse_schema
+from hudi_reference.schema.by_id import ById
 from hudi_reference.schema.evolution import conform
 from hudi_reference.storage import Storage
 from hudi_reference.table.attempts import of_one_attempt
@@ -44,6 +45,8 @@ class SliceReader:
     key_fields: tuple[str, ...] = ()
     #: Partition columns that are in no file; None where files have all columns.
     dropped: DroppedColumns | None = None
+    #: How columns are matched by the ids of a schema history; None where they are matched by name.
+    by_id: ById | None = None
     #: Whether blocks may say by row positions which rows of the base file they change.
     by_position: bool = True
     #: Whether Arrow may use threads of its own; off where slices are read in parallel.
@@ -114,7 +117,16 @@ class SliceReader:
         if found.base_file is None:
             return fields.empty_table()
         path = found.path(found.base_file)
-        return conform(read_base_file(self.storage, path, fields.names, threads=self.threads), fields, path)
+        rows = read_base_file(self.storage, path, self._stored(fields, found.base_file_instant), threads=self.threads)
+        return conform(self._named(rows, found.base_file_instant), fields, path)
+
+    def _stored(self, fields: pa.Schema, instant: str) -> list[str]:
+        """What a file that was written by the instant calls these columns."""
+        return list(fields.names) if self.by_id is None else self.by_id.stored(fields.names, instant)
+
+    def _named(self, rows: pa.Table, instant: str) -> pa.Table:
+        """Rows of a file that was written by the instant under the names of the table's schema."""
+        return rows if self.by_id is None else self.by_id.renamed(rows, instant)
 
     @implements("META-008", "META-012")
     def _keyed(self, rows: pa.Table) -> pa.Table:
@@ -134,7 +146,7 @@ class SliceReader:
         """What the logs say, and how it meets the `base_rows` rows of the base file: by position if every block allows it."""
         blocks = self.blocks(found)
         batches = list(self._batches(blocks, fields))
-        held = {number: columns for number, block in enumerate(blocks) if (columns := held_columns(block)) is not None}
+        held = {number: columns for number, block in enumerate(blocks) if (columns := self._held(block)) is not None}
         places = []
         for block, batch in zip(blocks if self.by_position else (), batches, strict=False):
             place = places_in(block, found.base_file_instant, base_rows, len(batch))
@@ -143,13 +155,18 @@ class SliceReader:
             places.append(place)
         return Changes(batches, fields, held, places if self.by_position else None)
 
+    def _held(self, block: Block) -> frozenset[str] | None:
+        columns = held_columns(block)
+        return columns if columns is None or self.by_id is None else self.by_id.held(columns, block.instant)
+
     @implements("BLK-011", "BLK-030")
     def _batches(self, blocks: Iterable[Block], fields: pa.Schema) -> Iterator[pa.Table | list[Delete]]:
         for block in blocks:
             if block.kind is BlockType.DELETE:
                 yield decode_deletes(block)
             else:
-                yield self._keyed(conform(decode_rows(block, fields.names), fields, block.path))
+                rows = self._named(decode_rows(block, self._stored(fields, block.instant)), block.instant)
+                yield self._keyed(conform(rows, fields, block.path))
 
     @implements("LF-036", "BLK-004", "BLK-005", "LF-037", "RDR-013", "RDR-014", "LCP-003")
     def blocks(self, found: FileSlice) -> list[Block]:

@@ -35,6 +35,7 @@ from hudi_reference.table.file_groups import FileGroups, FileSlice, load_file_gr
 from hudi_reference.table.incremental import COMMIT_TIME, Changed, changed_in, written_in
 from hudi_reference.table.inspect import inspect_table
 from hudi_reference.table.retention import check_retained
+from hudi_reference.table.schema_history import by_id
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.versions import timeline_of
 from hudi_reference.table.window import Window
@@ -79,6 +80,7 @@ class View:
             merging=merging_of(properties, table.mergers, defaults_of(schema)),
             key_fields=() if properties.populates_meta_fields else properties.record_key,
             dropped=dropped,
+            by_id=by_id(table.storage, self.timeline, self.groups) if table.schema_on_read else None,
         )
 
 
@@ -98,6 +100,8 @@ class Table:
     parallelism: int = 2
     #: Settings of the writers by Hudi's names, for what is not said with each write.
     options: Mapping[str, str] = field(default_factory=dict)
+    #: Whether columns are matched by the ids of the schema history, and not by name.
+    schema_on_read: bool = False
     #: What merges the records of a table with a strategy of its own.
     mergers: Sequence[RecordMerger] = ()
 
