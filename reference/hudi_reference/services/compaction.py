@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_reference.errors import CannotUndo, MalformedTable, Misuse, UnsupportedFeature, WriteConflict
+from hudi_reference.errors import MalformedTable, Misuse, UnsupportedFeature, WriteConflict
 from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.layout.names import BaseFileName, join_path
 from hudi_reference.layout.partitions import mark_partition
@@ -30,7 +30,6 @@ from hudi_reference.services.compaction_plan import (
     chosen,
     completed_record,
     eligible,
-    files_of_instant,
     operations_in,
     plan_record,
     present,
@@ -44,7 +43,6 @@ from hudi_reference.table.rows import in_file
 from hudi_reference.table.table import Table, View
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.metadata import WriteStat
-from hudi_reference.timeline.states import State
 
 Options = Mapping[str, str]
 
@@ -171,19 +169,3 @@ def compact_after(commit: Commit, _: Timeline) -> None:
         table = Table(commit.storage, commit.clock, commit.ids, commit.properties, options=commit.options)
         with suppress(MalformedTable, UnsupportedFeature, WriteConflict):
             compact(table, {**_INLINE_DEFAULTS, **commit.options})
-
-
-@implements("TL-050", "SVC-006")
-def take_back(table: Table, requested: str, action: str = "compaction") -> str:
-    """Undo a half-done attempt at a plan: its files go, and it is requested again. The requested time.
-
-    Raises CannotUndo unless the plan is pending.
-    """
-    found = next((pending for pending in pending_of(table.timeline, action) if pending.requested == requested), None)
-    if found is None:
-        raise CannotUndo(f"no pending {action}", rule="TL-050", found=requested)
-    if found.state is State.INFLIGHT:
-        for path in files_of_instant(table, requested):
-            table.storage.delete(path)
-        transitions_of(table).revert(found)
-    return requested

@@ -20,6 +20,7 @@ from hudi_reference.layout.names import join_path, parse_data_file_name, split_p
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.requirement import implements
 from hudi_reference.services.acting import (
+    PLANNED,
     Plan,
     by_partition,
     carry_out,
@@ -56,9 +57,22 @@ def rollback(table: Table, instant: str) -> str:
     """Undo the write that was requested at `instant`; the requested time of the rollback.
 
     The caller has found that a pending write failed: that it is inflight proves nothing. Goes on with a rollback of that
-    instant that was begun before. Raises CannotUndo, and then nothing has changed.
+    instant that was begun before. Of a compaction or clustering that was begun the attempt alone is undone: the plan is
+    requested again, and its requested time is the answer. Raises CannotUndo, and then nothing has changed.
     """
+    for pending in table.timeline.pending:
+        if pending.requested == instant and pending.state is State.INFLIGHT and pending.action in PLANNED:
+            return take_back(table, pending)
     return execute_rollback(table, schedule_rollback(table, instant))
+
+
+@implements("TL-050", "SVC-006")
+def take_back(table: Table, pending: Instant) -> str:
+    """Undo a half-done attempt at a plan: its files go, and it is requested again. The requested time."""
+    for path in files_of(table, pending):
+        table.storage.delete(path)
+    transitions_of(table).revert(pending)
+    return pending.requested
 
 
 def schedule_rollback(table: Table, instant: str) -> str:
