@@ -105,8 +105,8 @@ def plan_log_compaction(table: Table, options: Mapping[str, str] | None = None) 
     for operation in eligible(table, view, groups_in_plans(table, view.timeline)):
         older = _before_pending(operation.found, view.timeline)
         blocks = reader.blocks(older)
-        several = len({block.instant for block in blocks}) > 1
-        if several and len(blocks) >= least and all(held_columns(block) is None for block in blocks):
+        several = len({block.instant for block in blocks}) > 1 and len(blocks) >= least
+        if several and all(held_columns(block) is None for block in blocks) and _come_first(older, operation.found, reader):
             found.append(replace(operation, found=older))
     return found
 
@@ -121,6 +121,12 @@ def _before_pending(found: FileSlice, timeline: Timeline) -> FileSlice:
     first = min(writes, default=END_OF_TIME)
     logs = [name for name in found.log_files if (parsed := parse_data_file_name(name)) and parsed.instant < first]
     return replace(found, log_files=tuple(logs))
+
+
+def _come_first(older: FileSlice, found: FileSlice, reader: SliceReader) -> bool:
+    """Whether the changes of the older logs are the first ones of the slice: they are not, where they were joined before."""
+    first, every = ([(block.path, block.offset) for block in reader.blocks(part)] for part in (older, found))
+    return every[: len(first)] == first
 
 
 @implements("LCP-001", "LCP-002", "LCP-004", "SVC-005", "TL-016", "TL-017")

@@ -1,0 +1,314 @@
+"""Compaction and log compaction of the reference: every point at which they may die, who else is at work, what is due, refusals."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference_samples import contents, data_files, new_table, timeline_files, trip, trips
+
+from hudi_conformance.schedule.crash import crashes
+from hudi_reference import clean, compact, log_compact, open_table
+from hudi_reference.clock import ManualClock
+from hudi_reference.errors import MissingDataFile, Misuse, UnsupportedTableFeature, WriteConflict
+from hudi_reference.ids import SeededIds
+from hudi_reference.records.joining import what_stays
+from hudi_reference.records.merge import Kind, Version, fold, merger_of
+from hudi_reference.services.acting import read_plan, transitions_of
+from hudi_reference.services.compaction import execute_compaction, plan_compaction, schedule_compaction
+from hudi_reference.services.log_compaction import execute_log_compaction, schedule_log_compaction
+from hudi_reference.services.rollback import rollback
+from hudi_reference.storage import MemoryStorage
+from hudi_reference.timeline.states import State
+
+DAY = 86_400_000
+
+
+def rows(table):
+    return sorted((row["id"], row["name"], row["_hoodie_commit_time"]) for row in table.snapshot().to_pylist())
+
+
+def opened(storage, day=1, **options):
+    """The table as a process sees it that began so many days after it was made."""
+    clock = ManualClock(1_767_225_600_000 + day * DAY)
+    return open_table("memory:///unused", storage=storage, clock=clock, ids=SeededIds(day), **options)
+
+
+def with_logs(writes=3):
+    """A merge-on-read table with a base file and so many logs less one; of three keys one is deleted."""
+    table = new_table(table_type="MERGE_ON_READ")
+    table.upsert(trips(trip("a", "a0"), trip("b", "b0"), trip("c", "c0")))
+    for number in range(1, writes):
+        table.upsert(trips(trip("a", f"a{number}"), trip("b", f"b{number}")))
+    table.delete(trips(trip("c", "c")))
+    return table
+
+
+def end_state(storage):
+    """What a table looks like to everybody: rows, data files, names of the timeline without the times of services."""
+    table = opened(storage, 9)
+    kinds = sorted(name.partition(".")[2] for name in timeline_files(table))
+    return rows(table), sorted(path.partition("_")[0] for path in data_files(table)), kinds
+
+
+@pytest.mark.parametrize("service", [compact, log_compact])
+def test_a_compaction_may_die_anywhere(service):
+    """Wherever it dies the rows are those before it; run again it comes to the end that one run comes to."""
+    table = with_logs()
+    expected = rows(table)
+    points = list(crashes(table.storage, lambda store: service(opened(store))))
+    assert points[-1].ended and len(points) > 4
+    end = end_state(points[-1].storage)
+    for point in points:
+        assert rows(opened(point.storage, 2)) == expected, point
+        again = list(crashes(point.storage, lambda store: service(opened(store, 3))))
+        assert end_state(again[-1].storage) == end, point
+        for second in again:
+            assert rows(opened(second.storage, 4)) == expected, f"{point}, then {second}"
+
+
+@pytest.mark.parametrize("service", [compact, log_compact])
+def test_writes_go_on_beside_one_that_died(service):
+    """Wherever it dies a later write counts, before and after the service is run again."""
+    table = with_logs()
+    for point in crashes(table.storage, lambda store: service(opened(store))):
+        opened(point.storage, 2).upsert(trips(trip("a", "later"), trip("d", "new")))
+        after = rows(opened(point.storage, 3))
+        assert [row[:2] for row in after] == [("a", "later"), ("b", "b2"), ("d", "new")], point
+        service(opened(point.storage, 4))
+        assert rows(opened(point.storage, 5)) == after, point
+
+
+def test_a_taken_back_compaction_may_die_anywhere():
+    """Wherever the way back dies rows are the same, and the plan can be carried out."""
+    table = with_logs()
+    expected = rows(table)
+    halfway = [point for point in crashes(table.storage, lambda store: compact(opened(store))) if not point.ended][-1]
+    (found,) = opened(halfway.storage).timeline.pending
+    assert (found.action, found.state) == ("compaction", State.INFLIGHT)
+    for point in crashes(halfway.storage, lambda store: rollback(opened(store, 2), found.requested)):
+        assert rows(opened(point.storage, 3)) == expected, point
+        assert execute_compaction(opened(point.storage, 4), found.requested) == found.requested
+        assert rows(opened(point.storage, 5)) == expected, point
+
+
+class Meddling(MemoryStorage):
+    """Storage in which somebody else does something as soon as the first base file of a compaction is there."""
+
+    def __init__(self, storage, act):
+        super().__init__()
+        for info in storage.list():
+            self.put(info.path, storage.get(info.path))
+        self.act = act
+
+    def create(self, path, data):
+        super().create(path, data)
+        if path.endswith(".parquet") and self.act:
+            act, self.act = self.act, None
+            act(self)
+
+
+def test_two_executors_of_one_plan_come_to_one_commit():
+    """The second one finds the files of the first one, and one of them completes; what it names is there."""
+    table = with_logs()
+    requested, expected = schedule_compaction(table), rows(table)
+    storage = Meddling(table.storage, lambda found: execute_compaction(opened(found, 2), requested))
+    with pytest.raises(WriteConflict):
+        execute_compaction(opened(storage), requested)
+    assert rows(opened(storage, 3)) == expected
+    assert [name for name in timeline_files(opened(storage)) if name.startswith(f"{requested}_")] != []
+    assert not opened(storage).file_groups().latest_slices[0].missing
+
+
+def test_an_attempt_that_was_taken_back_does_not_complete():
+    """Somebody takes the attempt back and begins another one: the first one notices before it names files that are gone."""
+
+    def meddle(storage):
+        rollback(opened(storage, 2), requested)
+        other = opened(storage, 3)
+        transitions_of(other).start(next(iter(other.timeline.pending)))
+
+    table = with_logs()
+    requested, expected = schedule_compaction(table), rows(table)
+    storage = Meddling(table.storage, meddle)
+    with pytest.raises(WriteConflict, match="took this attempt"):
+        execute_compaction(opened(storage), requested)
+    assert rows(opened(storage, 4)) == expected
+    compact(opened(storage, 5))
+    assert rows(opened(storage, 6)) == expected
+
+
+def test_all_rows_deleted_make_an_empty_base_file():
+    """The next slice is there, without rows, and nothing of the slice before comes back when that is cleaned."""
+    table = new_table(table_type="MERGE_ON_READ")
+    table.upsert(trips(trip("a", "a"), trip("b", "b")))
+    table.delete(trips(trip("a", ""), trip("b", "")))
+    compact(table)
+    assert table.snapshot().num_rows == table.read_optimized().num_rows == 0
+    clean(table, {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"})
+    assert table.snapshot().num_rows == 0
+
+
+def test_counts_of_a_compaction():
+    """The stat tells updated, new and deleted rows, and how many logs were merged."""
+    table = with_logs()
+    requested = compact(table)
+    commit = table.view().groups.commits[next(c for c in table.timeline.commits if c.requested == requested)]
+    (stat,) = commit.stats
+    assert (stat.writes, stat.updates, stat.inserts, stat.deletes) == (2, 2, 0, 1)
+    (record,) = commit.record["partitionToWriteStats"][stat.partition]
+    assert record["totalLogFilesCompacted"] == 3
+    assert record["totalLogSizeCompacted"] == sum(
+        len(table.storage.get(path)) for path in contents(table.storage) if ".log." in path
+    )
+
+
+TRIGGERS = "hoodie.compact.inline.trigger.strategy"
+COMMITS = "hoodie.compact.inline.max.delta.commits"
+SECONDS = "hoodie.compact.inline.max.delta.seconds"
+
+
+@pytest.mark.parametrize(
+    ("options", "due"),
+    [
+        ({}, True),
+        ({COMMITS: "4"}, True),
+        ({COMMITS: "5"}, False),
+        ({TRIGGERS: "TIME_ELAPSED", SECONDS: "80000"}, True),
+        ({TRIGGERS: "TIME_ELAPSED", SECONDS: "90000"}, False),
+        ({TRIGGERS: "NUM_AND_TIME", COMMITS: "4", SECONDS: "90000"}, False),
+        ({TRIGGERS: "NUM_OR_TIME", COMMITS: "5", SECONDS: "80000"}, True),
+        ({TRIGGERS: "NUM_COMMITS_AFTER_LAST_REQUEST", COMMITS: "4"}, True),
+    ],
+)
+def test_when_a_compaction_is_due(options, due):
+    """By the number of delta commits and the time since the last compaction, a day after four of them."""
+    table = opened(with_logs().storage)
+    assert bool(plan_compaction(table, options)) is due
+
+
+def test_delta_commits_count_from_the_last_compaction_on():
+    """Those before a compaction do not count; those before a plan that is pending count unless the trigger says otherwise."""
+    table = with_logs()
+    compact(table)
+    table.upsert(trips(trip("a", "more")))
+    assert not plan_compaction(table, {COMMITS: "2"})
+    schedule_compaction(table, {COMMITS: "1"})
+    table.insert(trips(trip("z", "another group")), new_keys_in_logs=True)
+    assert plan_compaction(table, {COMMITS: "2"})
+    assert not plan_compaction(table, {COMMITS: "2", TRIGGERS: "NUM_COMMITS_AFTER_LAST_REQUEST"})
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({COMMITS: "0"}, Misuse),
+        ({SECONDS: "soon"}, Misuse),
+        ({TRIGGERS: "AT_NOON"}, UnsupportedTableFeature),
+        ({"hoodie.compaction.strategy": "com.example.Mine"}, UnsupportedTableFeature),
+        ({"hoodie.compaction.target.io": "-1"}, Misuse),
+    ],
+)
+def test_settings_that_cannot_be(options, error):
+    """They are told by name, by the service and by a writer that is to compact inline, before anything is written."""
+    table = with_logs()
+    before = contents(table.storage)
+    with pytest.raises(error):
+        compact(table, options)
+    inline = opened(table.storage, options={"hoodie.compact.inline": "true", **options})
+    with pytest.raises(error):
+        inline.upsert(trips(trip("a", "x")))
+    assert contents(table.storage) == before
+
+
+def test_strategies_choose_among_slices():
+    """The largest logs come first, as many as the budget takes; the one that exceeds it is in."""
+    table = new_table(table_type="MERGE_ON_READ")
+    for number, name in enumerate(("small", "of medium length, say", "long" * 100)):
+        table.insert(trips(trip(f"k{number}", name)), new_keys_in_logs=True)
+    package = "org.apache.hudi.table.action.compact.strategy."
+
+    def sizes(**options):
+        named = {f"hoodie.compaction.{key.replace('_', '.')}": value for key, value in options.items()}
+        return [plan.metrics["TOTAL_LOG_FILES_SIZE"] for plan in plan_compaction(table, named)]
+
+    every = sizes()
+    assert every == sorted(every, reverse=True) and len(every) == 3
+    assert sizes(target_io="1") == every[:1]
+    assert sizes(target_io="121") == every[:2]
+    assert sizes(logfile_size_threshold=str(int(every[1]))) == every[:2]
+    assert len(sizes(strategy=f"{package}BoundedIOCompactionStrategy", target_io="1")) == 1
+    assert len(sizes(strategy="UnBoundedCompactionStrategy", target_io="1")) == 3
+    assert sizes(strategy="LogFileNumBasedCompactionStrategy", logfile_num_threshold="2") == []
+
+
+def test_what_cannot_be_compacted_is_refused():
+    """A copy-on-write table has no logs; a slice with a missing file cannot be merged; a plan must be there."""
+    with pytest.raises(Misuse):
+        compact(new_table())
+    with pytest.raises(Misuse):
+        log_compact(new_table())
+    table = with_logs()
+    with pytest.raises(Misuse):
+        execute_compaction(table, "20250101000000000")
+    requested = schedule_compaction(table)
+    log = next(path for path in contents(table.storage) if ".log." in path)
+    table.storage.delete(log)
+    with pytest.raises(MissingDataFile):
+        execute_compaction(table, requested)
+    assert [found.state for found in table.timeline.pending] == [State.INFLIGHT]
+
+
+def test_a_log_compaction_that_was_overtaken_is_dropped():
+    """Its plan goes, whoever finds it first, and with it what a dead attempt has left; the rows stay."""
+    for execute in (log_compact, None):
+        table = with_logs()
+        halfway = [p for p in crashes(table.storage, lambda store: log_compact(opened(store))) if not p.ended][-1]
+        other = opened(halfway.storage, 2)
+        (found,) = other.timeline.pending
+        assert compact(other) is not None
+        expected = rows(other)
+        if execute:
+            assert execute(opened(halfway.storage, 3)) is None
+        else:
+            with pytest.raises(WriteConflict, match="planned later"):
+                execute_log_compaction(opened(halfway.storage, 3), found.requested)
+        left = opened(halfway.storage, 4)
+        assert left.timeline.pending == () and rows(left) == expected
+        assert not [path for path in data_files(left) if found.requested in path]
+
+
+def test_a_log_compaction_takes_only_what_no_pending_write_can_come_between():
+    """A write is pending that was requested between two logs: the later log is not joined, nor what follows it."""
+    table = with_logs(2)
+    transitions_of(table).request("deltacommit")
+    table.upsert(trips(trip("a", "after the pending one")))
+    requested = schedule_log_compaction(table)
+    (operation,) = read_plan(table, "logcompaction", requested)["operations"]
+    assert len(operation["deltaFilePaths"]) == 2
+    assert log_compact(table) == requested
+    assert [row[:2] for row in rows(table)] == [("a", "after the pending one"), ("b", "b1")]
+
+
+VERSIONS = st.lists(
+    st.tuples(st.sampled_from([Kind.ROW, Kind.ROW, Kind.DELETE, Kind.KEY_DELETE]), st.integers(1, 3)), min_size=1, max_size=6
+)
+
+
+@given(VERSIONS, VERSIONS, st.integers(0, 3))
+def test_what_stays_means_the_same_to_older_and_later_versions(joined, later, stored):
+    """Over any stored row or none, and under any later versions, the joined history leaves the version that all leave."""
+    merge = merger_of("EVENT_TIME_ORDERING")
+
+    def made(kinds, start):
+        return [Version(kind, None if kind is Kind.KEY_DELETE else value, start + n) for n, (kind, value) in enumerate(kinds)]
+
+    before = [Version(Kind.ROW, stored, 0)] if stored else []
+    every, after = made(joined, 1), made(later, 100)
+    short = what_stays(every, merge)
+
+    def result(history):
+        winner = fold(history, merge)
+        return winner.position if winner is not None and winner.kind is Kind.ROW else None
+
+    assert len(short) <= 3
+    assert result([*before, *short]) == result([*before, *every])
+    assert result([*before, *short, *after]) == result([*before, *every, *after])
