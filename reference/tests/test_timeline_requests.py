@@ -1,4 +1,4 @@
-"""What reading costs in requests to storage: formulas of the table's shape, which hold exactly.
+"""What reading costs in requests to storage, and markers and archiving: formulas of the table's shape, which hold exactly.
 
 | question | requests |
 |---|---|
@@ -14,15 +14,17 @@
 | a range of requested times in the history | 1 open for each file whose name touches it and that was not read before |
 | a range of completion times              | 1 open more for each older file: its footer says whether it must be read |
 | the completion time of one archived write | 1 open for each file whose name covers its requested time |
+| the markers of a write of n data files   | n creates, 1 listing, n deletes |
+| what archiving removes beside instants   | 1 listing of the data files, 1 get for each write that goes, 1 listing for the markers of each action |
 """
 
 from collections.abc import Callable
 
 import pytest
 from history_samples import FOLDER, Archived, Counting, level_file, name_of, put_history
-from reference_samples import new_table, reopened, trip, trips
+from reference_samples import TABLE_TYPES, new_table, reopened, trip, trips
 
-from hudi_reference import open_table
+from hudi_reference import archive, open_table
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.storage import MemoryStorage
 from hudi_reference.timeline.active import Timeline, load_timeline
@@ -265,3 +267,35 @@ def test_a_timeline_without_a_history_can_be_asked() -> None:
     """Timeline: an empty history where none is given."""
     assert Timeline(()).completion_of(at(1)) is None
     assert Timeline(()).completed_between() == ()
+
+
+@pytest.mark.parametrize("kind", TABLE_TYPES)
+@pytest.mark.parametrize("files", [1, 3])
+def test_each_file_of_a_write_costs_a_marker(kind: str, files: int) -> None:
+    """A create and a delete for each file, whatever it is, and one listing for all; the others go to other folders."""
+    storage = Counting(MemoryStorage())
+    table = new_table(storage, table_type=kind, partition=("p",))
+    rows = [trip(str(number), "x", p=str(number)) for number in range(files)]
+    for _ in range(2):
+        storage.requests.clear()
+        instant = table.upsert(trips(*rows))
+        found = {(what, path): n for (what, path), n in storage.requests.items() if path.startswith(".hoodie/.temp")}
+        assert set(found.values()) == {1}
+        assert sorted(what for what, _ in found) == [*["create"] * files, *["delete"] * files, "list"]
+        assert ("list", f".hoodie/.temp/{instant}") in found
+
+
+def test_archiving_lists_the_data_files_once() -> None:
+    """One listing of the data files and one get of each completed file that goes, and of that alone, before it is flushed."""
+    storage = Counting(MemoryStorage())
+    table = new_table(storage, properties={"hoodie.archive.automatic": "false"})
+    for number in range(8):
+        table.insert(trips(trip(str(number), "x")))
+    storage.requests.clear()
+    limits = {"hoodie.keep.max.commits": "4", "hoodie.keep.min.commits": "2", "hoodie.clean.commits.retained": "1"}
+    plan = archive(table, limits, dry_run=True)
+    assert len(plan.going) == 6
+    assert storage.requests["list", ""] == 1
+    read = [path.rpartition("/")[2] for what, path in storage.requests if what == "get" and "/timeline/2" in path]
+    assert sorted(read) == [instant.file_name for instant in plan.going]
+    assert sum(n for (what, path), n in storage.requests.items() if what == "list" and ".temp/" in path) == 6

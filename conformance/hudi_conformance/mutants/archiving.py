@@ -73,7 +73,7 @@ def files_of_lost_attempts_are_left_behind(bug: Bug) -> None:
     """Archives independently of what attempts left in the partitions."""
     bug.edit(
         archive._left_behind,
-        "(*lost, *uncommitted_files(storage, timeline, start), *markers)",
+        "(*files_left_behind(storage, lost(named), uncommitted(timeline, start)), *markers)",
         "tuple(markers)",
     )
 

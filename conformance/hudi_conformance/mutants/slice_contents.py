@@ -98,9 +98,9 @@ def the_greatest_token_is_kept(bug: Bug) -> None:
     """Removes the committed file where an attempt that lost has a greater token."""
     bug.edit(
         leftovers.leftover_files,
-        "return tuple(sorted(found))",
-        "return tuple(sorted(min(named[parse_data_file_name(split_path(path)[1]).instant], default=path)"
-        " if '_99999-' in path else path for path in found))",
+        "files_left_behind(storage, lost(groups.named))",
+        "tuple(sorted(min(groups.named[parse_data_file_name(split_path(path)[1]).instant], default=path)"
+        " if '_99999-' in path else path for path in files_left_behind(storage, lost(groups.named))))",
     )
 
 
@@ -108,9 +108,9 @@ def the_greatest_token_is_kept(bug: Bug) -> None:
 def tokens_of_different_actions_are_compared(bug: Bug) -> None:
     """Takes log files of earlier actions for left over, because a later one of the group has another token."""
     bug.edit(
-        leftovers.leftover_files,
-        "or info.path in named[name.instant]:",
-        "or (info.path in named[name.instant] and (isinstance(name, BaseFileName) or name.instant == max(named))):",
+        leftovers.lost,
+        "path not in named[instant]",
+        "(path not in named[instant] or ('.log.' in path and instant != max(named)))",
     )
 
 
@@ -183,8 +183,8 @@ def file_names_are_made_up_when_read(bug: Bug) -> None:
     """Returns the name of the file that a row was found in, and not the one that is stored."""
     bug.edit(
         SliceReader._batches,
-        "yield self._keyed(conform(decode_rows(block, fields.names), fields, block.path))",
-        "rows = self._keyed(conform(decode_rows(block, fields.names), fields, block.path))\n            "
+        "yield self._keyed(conform(rows, fields, block.path))",
+        "rows = self._keyed(conform(rows, fields, block.path))\n                "
         "yield rows if '_hoodie_file_name' not in fields.names else rows.set_column("
         "fields.names.index('_hoodie_file_name'), fields.field('_hoodie_file_name'), pa.array([block.path] * len(rows)))",
     )

@@ -8,7 +8,7 @@
 A process that dies in between loses nothing: the next run finds what is in both places and goes on.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -22,8 +22,8 @@ from hudi_reference.services.archive_limits import ArchiveLimits
 from hudi_reference.services.clean_plan import earliest_to_retain
 from hudi_reference.storage import Storage
 from hudi_reference.table.commit import Commit
-from hudi_reference.table.file_groups import load_file_groups
-from hudi_reference.table.leftovers import leftover_files, uncommitted_files
+from hudi_reference.table.file_groups import load_commit
+from hudi_reference.table.leftovers import files_left_behind, lost, uncommitted
 from hudi_reference.table.markers import markers_of
 from hudi_reference.table.table import Table
 from hudi_reference.timeline.active import Timeline, load_timeline
@@ -31,7 +31,7 @@ from hudi_reference.timeline.generator import TimeGenerator
 from hudi_reference.timeline.history import ArchivedAction
 from hudi_reference.timeline.history_writer import flush, merge_levels, retire
 from hudi_reference.timeline.instant import Instant, parse_instant_name
-from hudi_reference.timeline.states import ACTIONS, State
+from hudi_reference.timeline.states import ACTIONS, COMMITS, State
 from hudi_reference.timeline.times import format_time
 
 #: Pending action -> the states whose file holds its plan, the first that has content. Others have none. What overwrites a
@@ -149,7 +149,7 @@ def _hours_ago(situation: Situation, clock: Clock) -> str:
 
 
 @implements("ARC-004")
-def _left_behind(situation: Situation, going: Iterable[Instant]) -> tuple[str, ...]:
+def _left_behind(situation: Situation, going: Collection[Instant]) -> tuple[str, ...]:
     """Data files of attempts that lost, files of writes that never completed and that would pass for archived ones, markers.
 
     Afterwards only the history knows these actions, and it does not name their files.
@@ -157,10 +157,10 @@ def _left_behind(situation: Situation, going: Iterable[Instant]) -> tuple[str, .
     storage, timeline = situation.storage, situation.timeline
     requested = {instant.requested for instant in going}
     start = next(i.requested for i in timeline.writes if i.requested not in requested | situation.savepointed)
-    groups = load_file_groups(storage, situation.properties, timeline)
-    lost = leftover_files(storage, groups, requested)
+    writes = (instant for instant in going if instant.action in COMMITS)
+    named = {instant.requested: load_commit(storage, situation.properties, instant).paths for instant in writes}
     markers = (path for instant in sorted(requested) for path in markers_of(storage, instant))
-    return (*lost, *uncommitted_files(storage, timeline, start), *markers)
+    return (*files_left_behind(storage, lost(named), uncommitted(timeline, start)), *markers)
 
 
 @implements("ARC-002")

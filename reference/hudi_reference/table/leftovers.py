@@ -4,7 +4,7 @@ Which attempt won says the action's metadata, which names its files; write token
 not have won, and tokens of different actions have nothing to do with each other (ER-022).
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 
 from hudi_reference.errors import MalformedTable, UnsupportedFeature
 from hudi_reference.files.log.block import BlockType, CorruptBlock
@@ -16,40 +16,50 @@ from hudi_reference.storage import Storage
 from hudi_reference.table.file_groups import FileGroups
 from hudi_reference.timeline.active import Timeline
 
+#: Whether a data file was left behind, by its path and the instant in its name.
+Judge = Callable[[str, str], bool]
+
 
 @implements("BF-007", "LF-007")
-def leftover_files(storage: Storage, groups: FileGroups, instants: Collection[str] | None = None) -> tuple[str, ...]:
-    """The paths of data files of completed actions that the metadata of their action does not name, sorted.
-
-    `instants` are the requested times of the actions that are asked about, all if None.
-    Only actions of the active timeline are judged, for only their metadata is at hand. A log file of such a name that holds
-    blocks of other actions, or a command, belongs to those: tables before version 8 named log files by their base file.
+def lost(named: Mapping[str, Collection[str]]) -> Judge:
+    """Files that the metadata of their action does not name. `named` are those that it does, by requested time, of the actions
+    that are asked about; they have completed.
     """
-    named = groups.named if instants is None else {r: paths for r, paths in groups.named.items() if r in instants}
-    found = []
-    for info in storage.list(skip=META_FOLDER):
-        name = parse_data_file_name(split_path(info.path)[1])
-        if name is None or name.instant not in named or info.path in named[name.instant]:
-            continue
-        if isinstance(name, BaseFileName) or _is_of_its_action(storage, info.path, name):
-            found.append(info.path)
-    return tuple(sorted(found))
+    return lambda path, instant: instant in named and path not in named[instant]
 
 
 @implements("ARC-004")
-def uncommitted_files(storage: Storage, timeline: Timeline, before: str) -> tuple[str, ...]:
-    """The paths of data files whose action was requested before that time and did not complete, sorted.
+def uncommitted(timeline: Timeline, before: str) -> Judge:
+    """Files whose action was requested before that time and did not complete.
 
     Once the active timeline begins at `before`, they would count as those of archived actions. Nothing may be pending there.
+    """
+    return lambda _, instant: instant < before and timeline.completion_of(instant) is None
+
+
+@implements("BF-007", "LF-007")
+def files_left_behind(storage: Storage, *judges: Judge) -> tuple[str, ...]:
+    """The paths of the data files that one of these finds were left behind, sorted; one listing.
+
+    A log file of such a name that holds blocks of other actions, or a command, belongs to those: tables before version 8 named
+    log files by their base file.
     """
     found = []
     for info in storage.list(skip=META_FOLDER):
         name = parse_data_file_name(split_path(info.path)[1])
-        if name is None or name.instant >= before or timeline.completion_of(name.instant) is not None:
+        if name is None or not any(judge(info.path, name.instant) for judge in judges):
             continue
         if isinstance(name, BaseFileName) or _is_of_its_action(storage, info.path, name):
             found.append(info.path)
     return tuple(sorted(found))
+
+
+def leftover_files(storage: Storage, groups: FileGroups) -> tuple[str, ...]:
+    """The paths of data files of completed actions that the metadata of their action does not name, sorted.
+
+    Only actions of the active timeline are judged, for only their metadata is at hand.
+    """
+    return files_left_behind(storage, lost(groups.named))
 
 
 def _is_of_its_action(storage: Storage, path: str, name: LogFileName) -> bool:
@@ -63,7 +73,6 @@ def _is_of_its_action(storage: Storage, path: str, name: LogFileName) -> bool:
     return all(block.instant == name.instant and block.kind is not BlockType.COMMAND for block in blocks)
 
 
-@implements("BF-007", "LF-007")
 def remove_leftover_files(storage: Storage, groups: FileGroups) -> tuple[str, ...]:
     """Delete these files; their paths. No reader of the table sees a difference."""
     found = leftover_files(storage, groups)

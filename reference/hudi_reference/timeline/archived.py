@@ -15,6 +15,7 @@ from hudi_reference.schema.datum import DAMAGE
 from hudi_reference.timeline.actions import content_of, read_action
 from hudi_reference.timeline.avro_container import MAGIC, Record, read_record
 from hudi_reference.timeline.history import ArchivedAction
+from hudi_reference.timeline.legacy import read_json_record
 from hudi_reference.timeline.schemas import schema_of
 
 
@@ -37,12 +38,7 @@ def plan_of(action: ArchivedAction, path: str) -> Record | None:
 
 def _as_json(action: ArchivedAction, data: bytes, path: str) -> Record:
     schema = schema_of(content_of(action.instant).records[0])
-    try:
-        fields = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise _unreadable(path, str(error)[:200]) from error
-    if not isinstance(fields, dict):
-        raise _unreadable(path, type(fields).__name__)
+    fields = read_json_record(data, path, "LSM-020")
     known = {field["name"]: fields.get(field["name"], field.get("default")) for field in schema["fields"]}
     return Record(known, schema)
 
@@ -63,5 +59,5 @@ def _bare(action: ArchivedAction, data: bytes, path: str) -> Record:
 def _unreadable(path: str, found: str) -> MalformedMetadata:
     return MalformedMetadata(
         "not the metadata of an archived action", rule="LSM-020", path=path,
-        expected="an Avro container, a JSON object, or a record under the deployed schema", found=found,
+        expected="a record under the deployed schema, an Avro container, or a JSON object", found=found,
     )  # fmt: skip

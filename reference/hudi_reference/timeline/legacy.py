@@ -100,19 +100,21 @@ def check_migrated(storage: Storage, properties: TableProperties) -> None:
 
 
 @implements("COMPAT-001", "COMPAT-003")
-def read_json_record(data: bytes, path: str) -> dict[str, Any]:
-    """The record in a commit of version 6; raises MalformedMetadata when it is cut, or anything else than a JSON object."""
+def read_json_record(data: bytes, path: str, rule: str = "COMPAT-003") -> dict[str, Any]:
+    """The record of an action as releases before version 8 stored it; raises MalformedMetadata, which names `path` and `rule`,
+    when it is cut, or anything else than a JSON object.
+    """
     try:
         record = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise _malformed(path, str(error)) from error
+        raise _malformed(path, rule, str(error)) from error
     if not isinstance(record, Mapping):
-        raise _malformed(path, type(record).__name__)
+        raise _malformed(path, rule, type(record).__name__)
     return dict(record)
 
 
-def _malformed(path: str, found: str) -> MalformedMetadata:
+def _malformed(path: str, rule: str, found: str) -> MalformedMetadata:
     return MalformedMetadata(
-        "not the metadata of an action", rule="COMPAT-003", path=path, expected="a JSON object", found=found[:80],
+        "not the metadata of an action", rule=rule, path=path, expected="a JSON object", found=found[:80],
         cure="restore the file from another copy of the table; it was cut or overwritten",
     )  # fmt: skip
