@@ -87,7 +87,7 @@ EVERY = [
         requirements=("TYP-009", "TYP-010", "RDR-005") + (("RDR-007",) if kind == COW else ("MRG-029",)),
         flags=("lost-write", "silent-stale"),
         errata=("ER-101", "ER-102") if kind == MOR else ("ER-101",),
-        producers=BOTH,
+        producers=(HUDI,),
     )
     for kind in TYPES
 ]
@@ -282,7 +282,7 @@ CHANGES = [
         if_it_fails=IMAGES,
         requirements=("TYP-012", "TYP-013") + (("TYP-004", "BLK-033") if kind == COW else ("BLK-035",)),
         flags=("lost-write", "wrong-value"),
-        producers=BOTH,
+        producers=BOTH if kind == COW and mode != "before" else (HUDI,),
         errata=("ER-101", "ER-104"),
     )
     for kind in TYPES
@@ -303,7 +303,7 @@ CHANGES += [
         requirements=("TYP-012", "MRG-029"),
         flags=("phantom-row",),
         errata=("ER-101", "ER-104", "ER-105"),
-        producers=BOTH,
+        producers=(HUDI,),
         needs=("delete.flag",),
     )
     for kind in TYPES
