@@ -186,9 +186,9 @@ def blocks_decoded_with_the_newest_schema(bug: Bug) -> None:
     """Decodes every block of a slice with the schema of the last one."""
     bug.edit(
         SliceReader._batches,
-        "conform(decode_rows(block, fields.names), fields, block.path)",
-        "conform(decode_rows(type(block)(block.kind, [b for b in blocks if b.kind == block.kind][-1].header,"
-        " block.content, block.path, block.offset, block.size)), fields, block.path)",
+        "decode_rows(block, self._stored(fields, block.instant))",
+        "decode_rows(type(block)(block.kind, [b for b in blocks if b.kind == block.kind][-1].header,"
+        " block.content, block.path, block.offset, block.size))",
     )
 
 

@@ -184,7 +184,7 @@ def file_names_are_made_up_when_read(bug: Bug) -> None:
     bug.edit(
         SliceReader._batches,
         "yield self._keyed(conform(rows, fields, block.path))",
-        "rows = self._keyed(conform(rows, fields, block.path))\n                "
+        "rows = self._keyed(conform(rows, fields, block.path))\n            "
         "yield rows if '_hoodie_file_name' not in fields.names else rows.set_column("
         "fields.names.index('_hoodie_file_name'), fields.field('_hoodie_file_name'), pa.array([block.path] * len(rows)))",
     )

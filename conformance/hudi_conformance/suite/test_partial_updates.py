@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from hudi_conformance.contract import EngineError, Query, Refused, TableSpec
@@ -28,7 +28,7 @@ SCHEMA = {
     "namespace": "hoodie.updated",
     "fields": [{"name": name, "type": ["null", kind], "default": None} for name, kind in TYPES.items()],
 }
-#: Programs drawn for an engine in this process, and for one whose commits take seconds.
+#: Programs drawn for an engine in this process, and for one whose commits take seconds: of that one no failure is shortened.
 MANY, FEW = 60, 4
 RECONCILE = {"hoodie.datasource.write.reconcile.schema": "true"}
 NULLS = {"hoodie.write.set.null.for.missing.columns": "true"}
@@ -117,8 +117,11 @@ def programs(merge_mode: Any) -> st.SearchStrategy[Program]:
 def test_partial_updates_follow_the_model(engine: Client, new_uri: Callable[[], str], merge_mode: str) -> None:
     """After any program of upserts, deletes and partial updates the snapshot is what the columns written last say."""
 
+    quick = find(engine.name).factory is not None
+    phases = (Phase.explicit, Phase.generate, *((Phase.shrink,) if quick else ()))
+
     @settings(
-        max_examples=MANY if find(engine.name).factory else FEW, derandomize=True, database=None, deadline=None,
+        max_examples=MANY if quick else FEW, derandomize=True, database=None, deadline=None, phases=phases,
         report_multiple_bugs=False, suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     @given(programs(merge_mode))
@@ -243,3 +246,17 @@ def test_the_type_of_the_table_says_where_records_are(engine: Client, new_uri: C
     slices = [s for groups in engine.inspect(uri)["file_groups"].values() for group in groups.values() for s in group["slices"]]
     has_logs = any(found["log_files"] for found in slices)
     assert has_logs == (type == "MERGE_ON_READ")
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("RDR-018", "TYP-007")
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "merge.commit-time")
+def test_a_query_never_goes_by_an_older_listing(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
+    """Whatever an engine keeps of a listing between two queries, each sees the files that came before it."""
+    uri = new_uri()
+    made(engine, uri, type)
+    expect(engine, uri, [OLD, OTHER], TYPES, "after the first write")
+    for number in (1, 2):
+        changed = {**OLD, "name": f"change {number}"}
+        engine.write(uri, "upsert", as_arrow([changed], TYPES))
+        expect(engine, uri, [changed, OTHER], TYPES, f"after change {number} in the partition that was there")
