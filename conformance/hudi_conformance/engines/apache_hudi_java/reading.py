@@ -25,8 +25,8 @@ def read(machine: Machine, table: str, query: Query) -> pa.Table:
     view = view_of(machine, client)
     try:
         newest = query.as_of or _newest(view)
-        slices = () if newest is None else _slices(machine, view, query.kind == "read-optimized", newest)
-        rows = from_records(machine, (r for found in slices for r in reader.records(found, newest)), str(reader.schema))
+        slices = iter(()) if newest is None else _slices(machine, view, query.kind == "read-optimized", newest)
+        rows = from_records(machine, (r for found in slices for r in reader.records(found, newest or "")), str(reader.schema))
     finally:
         view.close()
     return rows.select(list(query.columns or [c for c in rows.column_names if c not in META_COLUMNS]))

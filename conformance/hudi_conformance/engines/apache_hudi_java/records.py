@@ -51,7 +51,7 @@ def from_records(machine: Machine, records: Iterable[Any], schema: str) -> pa.Ta
         framed += data
         count += 1
     parsed = parse_schema(schema, "the table's schema")
-    rows = arrow_schema(parsed).empty_table() if count == 0 else decode_avro_columns(framed, parsed, count)
+    rows = arrow_schema(parsed).empty_table() if count == 0 else decode_avro_columns(bytes(framed), parsed, count)
     if rows is None:
         raise EngineError("records that their schema does not describe")
     return rows
