@@ -10,13 +10,14 @@ from tools.recipes.recipe import Recipe, Step
 from tools.recipes.schema import arrow_schema, avro_record
 from tools.recipes.surgery import strip
 
-from hudi_reference import WritableTable, create_table
+from hudi_reference import WritableTable, compact, create_table, log_compact
 from hudi_reference.clock import ManualClock
 from hudi_reference.ids import SeededIds
 from hudi_reference.table.write import LogOptions
 
 #: 2026-01-01T00:00:00Z. Each reading of the clock is a second later than the one before.
 START = 1767225600000
+SERVICES: dict[str, Callable[[WritableTable], str | None]] = {"compact": compact, "log_compact": log_compact}
 
 
 def make(recipe: Recipe, out: Path) -> list[str]:
@@ -48,6 +49,10 @@ def make(recipe: Recipe, out: Path) -> list[str]:
 
 
 def _act(table: WritableTable, recipe: Recipe, step: Step) -> str:
+    if step.kind in SERVICES:
+        instant = SERVICES[step.kind](table)
+        assert instant is not None, f"{step.kind} of {recipe.name} found nothing to do"
+        return instant
     columns = step.columns or recipe.table.columns
     if step.kind == "delete":
         named = {*recipe.table.record_key, *recipe.table.partition}

@@ -6,21 +6,24 @@ an ordering value between theirs, is there or not. The same steps make merge-on-
 log compaction at the end, and copy-on-write tables, where writers merge. What is right comes from the model.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
 
+from tools.recipes.handmade import data_block_of, deltacommit
 from tools.recipes.recipe import (
-    BOTH,
     COMMIT,
     COW,
     EVENT,
     HUDI,
     MOR,
+    REFERENCE,
     MergeMode,
-    Producer,
     Recipe,
     Row,
     Step,
+    Surgery,
     Table,
     compact,
     delete,
@@ -28,7 +31,9 @@ from tools.recipes.recipe import (
     upsert,
 )
 from tools.recipes.recipe import Check as Asked
+from tools.recipes.surgery import set_property
 
+from hudi_conformance.model import Model
 from hudi_reference.records.decisions import COMPARED, Kind, Order
 
 TABLE = Table(columns=(("id", "string"), ("ts", "int"), ("name", "string"), ("_hoodie_is_deleted", "boolean")))
@@ -118,36 +123,162 @@ SAYS = {
     COMMIT: "Commit time: the later version stays, whatever the ordering values",
 }
 RULES = {EVENT: ("MRG-001", "MRG-028", "MRG-029"), COMMIT: ("MRG-001", "MRG-025")}
-#: How the versions are stored -> what follows the writes, who makes the table, further rules, and what is said of it.
-ARRANGEMENTS: dict[str, tuple[tuple[Step, ...], tuple[Producer, ...], tuple[str, ...], str]] = {
-    "mor": ((), BOTH, ("MRG-014", "BLK-009", "BLK-012", "RDR-014", "RDR-016"), "where base rows and log entries meet"),
-    "cow": ((), BOTH, ("TYP-002", "RDR-012"), "where a writer merged them into base files"),
-    "compacted": ((compact(),), (HUDI,), ("MRG-008", "MRG-013"), "after a compaction"),
-    "log-compacted": ((service("log_compact"),), (HUDI,), ("MRG-008", "LCP-003"), "after a log compaction"),
+#: How the versions are stored -> what follows the writes, further rules, and what is said of it.
+ARRANGEMENTS: dict[str, tuple[tuple[Step, ...], tuple[str, ...], str]] = {
+    "mor": ((), ("MRG-014", "BLK-009", "BLK-012", "RDR-014", "RDR-016"), "where base rows and log entries meet"),
+    "cow": ((), ("TYP-002", "RDR-012"), "where a writer merged them into base files"),
+    "compacted": ((compact(),), ("MRG-008", "MRG-013"), "after a compaction"),
+    "log-compacted": ((service("log_compact"),), ("MRG-008", "LCP-003"), "after a log compaction"),
 }
 
 
 def truth_table(mode: MergeMode, arrangement: str) -> Recipe:
     """The table that holds every cell of a merge mode."""
-    more, producers, rules, where = ARRANGEMENTS[arrangement]
+    more, rules, where = ARRANGEMENTS[arrangement]
     kind = COW if arrangement == "cow" else MOR
+    asked = Asked(
+        requirements=rules if kind == COW else (*RULES[mode], *rules),
+        says=f"{SAYS[mode]}: every pair of versions, {where}.",
+        if_it_fails="The key says which cell is wrong: where two versions met, what the older and what the newer one "
+        "was, and how the newer one's ordering value compares; docs/merging.md has the table.",
+        flags=("silent-stale", "lost-write", "resurrected-row"),
+    )
+    forgets = arrangement == "log-compacted" and mode == EVENT
     return Recipe(
         name=f"truth-table.{'event' if mode == EVENT else 'commit'}-time.{arrangement}",
         area="merge",
         table=TABLE.having(type=kind, merge_mode=mode),
         steps=(*steps(mode), *more),
-        checks=(
-            Asked(
-                requirements=rules if kind == COW else (*RULES[mode], *rules),
-                says=f"{SAYS[mode]}: every pair of versions, {where}.",
-                if_it_fails="The key says which cell is wrong: where two versions met, what the older and what the newer one "
-                "was, and how the newer one's ordering value compares; docs/merging.md has the table.",
-                flags=("silent-stale", "lost-write", "resurrected-row"),
-            ),
-        ),
-        producers=producers,
+        checks=tuple(_as_deployed(asked)) if forgets else (asked,),
         module="truth_tables",
     )
 
 
-RECIPES = [truth_table(mode, arrangement) for mode in (EVENT, COMMIT) for arrangement in ARRANGEMENTS]
+def _as_deployed(asked: Asked) -> Iterator[Asked]:
+    """The log compaction of 1.0.2 lets any later row win over a tombstone: who reads its block finds those rows (ER-106)."""
+    yield replace(asked, only=(REFERENCE,))
+    late = {name_of("log", Kind.DELETE, Kind.ROW, Order.LOWER): NEWER[Order.LOWER]}
+    pairs = {order: name_of("log", Kind.DELETE, Kind.DELETE, order) for order in COMPARED}
+    late |= {f"{name}-then-row": BETWEEN[order] for order, name in pairs.items()}
+    model = Model(record_key=TABLE.record_key, ordering=TABLE.ordering, merge_mode=EVENT, table_type=MOR)
+    for step in steps(EVENT):
+        model.apply(step.kind, step.rows)  # type: ignore[arg-type]
+    back = [version(key, Kind.ROW, ts, "last" if "then" in key else "newer") for key, ts in late.items()]
+    yield replace(asked, only=(HUDI,), accept=((*model.snapshot(), *back),), errata=("ER-106",))
+
+
+#: A table whose rows may be deletes in three ways: by the flag, by the table's own marker, by the operation column.
+MARKED = (("id", "string"), ("ts", "int"), ("name", "string"), ("op", "string"), ("_hoodie_operation", "string"),
+          ("_hoodie_is_deleted", "boolean"))  # fmt: skip
+MARKS: dict[str, Row] = {
+    "flag": {"_hoodie_is_deleted": True},
+    "marker": {"op": "D"},
+    "operation": {"_hoodie_operation": "D"},
+    "image-before": {"_hoodie_operation": "-U"},
+}
+NO_MARKS: dict[str, Row] = {
+    "flag-false": {"_hoodie_is_deleted": False},
+    "marker-in-another-case": {"op": "d"},
+    "marker-with-a-blank": {"op": "D "},
+    "operation-update": {"_hoodie_operation": "U"},
+    "operation-insert": {"_hoodie_operation": "I"},
+}
+MARKER = (set_property("hoodie.payload.delete.field", "op"), set_property("hoodie.payload.delete.marker", "D"))
+FORMS_FAIL = (
+    "The key says which mark was not seen, or seen where there is none, and which cell it stands in: a delete that is stored "
+    "as a row has the row's ordering value."
+)
+
+
+def plain(key: str, ts: int, name: str, **mark: Any) -> Row:
+    """A row with or without a mark."""
+    return {**dict.fromkeys(column for column, _ in MARKED), "id": key, "ts": ts, "name": name, **mark}
+
+
+def marked_rows(mode: MergeMode, marks: Mapping[str, Row], no_marks: Mapping[str, Row]) -> tuple[list[list[Row]], list[Row]]:
+    """What a base file and two logs hold, and by hand what is left: late deletes and rows behind greater deletes lose."""
+    base, first, second, right = ([], [], [], [])  # type: tuple[list[Row], list[Row], list[Row], list[Row]]
+    for (form, mark), (order, ts) in product(marks.items(), NEWER.items()):
+        late = mode == EVENT and order is Order.LOWER
+        key = f"{form}.row-delete-{order.value}"
+        base.append(plain(key, OLDER, "older"))
+        first.append(plain(key, ts, "newer", **mark))
+        right += [plain(key, OLDER, "older")] if late else []
+        key = f"{form}.delete-row-{order.value}"
+        base.append(plain(key, LEAST, "base"))
+        first.append(plain(key, OLDER, "older", **mark))
+        second.append(plain(key, ts, "newer"))
+        right += [] if late else [plain(key, ts, "newer")]
+    for form, mark in no_marks.items():
+        base.append(plain(form, OLDER, "older"))
+        second.append(plain(form, NEWER[Order.GREATER], "newer", **mark))
+        right.append(second[-1])
+    return [base, first, second], right
+
+
+def deletes_as_rows(mode: MergeMode) -> Recipe:
+    """Deletes in data blocks, put there by hand: writers would make entries of a delete block of them."""
+    (base, first, second), right = marked_rows(mode, MARKS, NO_MARKS)
+    return Recipe(
+        name=f"truth-table.{'event' if mode == EVENT else 'commit'}-time.deletes-as-rows",
+        area="merge",
+        table=TABLE.having(columns=MARKED, merge_mode=mode),
+        steps=(upsert(*base),),
+        checks=(
+            Asked(
+                requirements=RULES[mode],
+                says="Rows of data blocks are deletes by the flag, by the marker of the table, and by the operation column.",
+                if_it_fails=FORMS_FAIL,
+                flags=("resurrected-row", "lost-write"),
+                rows=tuple(right),
+            ),
+        ),
+        producers=(REFERENCE,),
+        surgery=(
+            deltacommit(10, 11, data_block_of(MARKED, 10, *first), columns=MARKED),
+            deltacommit(20, 21, data_block_of(MARKED, 20, *second), columns=MARKED),
+            *MARKER,
+        ),
+        module="truth_tables",
+    )
+
+
+def marker_of_hudi(name: str, says: str, *, surgery: tuple[Surgery, ...] = (), options: Mapping[str, str]) -> Recipe:
+    """Rows with the marker's value, written by a job that knows of the marker or not."""
+    steps, right = marked_rows(EVENT, {"marker": MARKS["marker"]}, {"marker-in-another-case": {"op": "d"}})
+    columns = tuple(column for column in MARKED if not column[0].startswith("_hoodie"))
+    return Recipe(
+        name=f"truth-table.event-time.{name}",
+        area="merge",
+        table=TABLE.having(columns=columns, options=options),
+        steps=tuple(upsert(*rows) for rows in steps),
+        checks=(
+            Asked(
+                requirements=RULES[EVENT],
+                says=says,
+                if_it_fails=FORMS_FAIL,
+                flags=("resurrected-row", "lost-write"),
+                rows=tuple({n: row[n] for n, _ in columns} for row in right),
+            ),
+        ),
+        producers=(HUDI,),
+        surgery=surgery,
+        module="truth_tables",
+    )
+
+
+RECIPES = [
+    *(truth_table(mode, arrangement) for mode in (EVENT, COMMIT) for arrangement in ARRANGEMENTS),
+    *map(deletes_as_rows, (EVENT, COMMIT)),
+    marker_of_hudi(
+        "marker-of-the-table",
+        "Rows with the value that the table's delete marker names are deletes, also where their writer did not know of it.",
+        surgery=MARKER,
+        options={},
+    ),
+    marker_of_hudi(
+        "marker-of-the-writer",
+        "A writer that knows the delete marker makes delete entries of marked rows, with the ordering values of the rows.",
+        options={"hoodie.payload.delete.field": "op", "hoodie.payload.delete.marker": "D"},
+    ),
+]

@@ -50,7 +50,7 @@ def cases() -> Iterator[VectorCase]:
     )  # fmt: skip
     yield VectorCase(
         **common, name="ordering-values", requirements=["MRG-028", "MRG-019"],
-        says="Ordering values of every type: each pair in both directions. The greater one stays, the later of equals.",
+        says="Ordering values of every type: each pair of neighbours in both directions. The greater one stays, the later of equals.",
         flags=["silent-stale"], errata=["ER-055"],
         notes={"nan": "NaN is greater than every other number.", "zero": "-0.0 is below 0.0.",
                "null": "A null is the default value: the number 0, and below every text.",
@@ -253,6 +253,8 @@ def _ordering_values() -> Iterator[Test]:
         schema = record(ts=kind, name="string")
         steps = [(place, value) for place, equals in enumerate(ladder) for value in equals]
         for (one, lower), (other, upper) in combinations_with_replacement(steps, 2):
+            if other - one > 1:
+                continue
             yield _pair(name, schema, lower, upper, newer_stays=True)
             if lower is not upper:
                 yield _pair(name, schema, upper, lower, newer_stays=one == other)
