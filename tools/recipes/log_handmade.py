@@ -290,7 +290,7 @@ JOINED = [
         "joined.while-the-log-compaction-is-pending",
         *SMALL,
         log_compaction(20, None, joined_block(20, row("joined"), of=(10, 12, 14))),
-        requirements=("LF-036",),
+        requirements=("LF-036", "LCP-004"),
         says="The joined block of a log compaction that did not complete replaces nothing.",
         if_it_fails="A pending instant's block was taken to replace those that its header lists.",
         flags=("lost-write",),
