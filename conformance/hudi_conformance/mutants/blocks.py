@@ -101,7 +101,7 @@ def a_range_of_what_was_joined(bug: Bug) -> None:
     )
 
 
-@planted(breaks=("NBC-002", "RDR-015"))
+@planted(breaks=("NBC-002", "NBC-007", "RDR-015"))
 def logs_sliced_by_their_begin(bug: Bug) -> None:
     """Puts a log into the slice that was the newest when its action began."""
     bug.edit(file_groups._slices, "if start <= joins)", "if start <= parsed.instant)")
