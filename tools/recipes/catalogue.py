@@ -27,6 +27,7 @@ MODULES = (
     "merge",
     "merge_ordering",
     "truth_tables",
+    "payloads",
     "queries",
     "windows",
     "compatibility",
