@@ -52,6 +52,7 @@ _FEATURES = frozenset(
         "log.only-slices",
         "merge.commit-time",
         "merge.event-time",
+        "merge.custom",
         "merge.partial-updates",
         "delete.flag",
         "partition.none",

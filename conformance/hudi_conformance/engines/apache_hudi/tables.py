@@ -121,8 +121,11 @@ def write_options(properties: Mapping[str, str], operation: str) -> dict[str, st
     The metadata table is kept up where the table has one and is not started where it has none.
     """
     has_metadata = bool(properties.get("hoodie.table.metadata.partitions"))
+    payload = properties.get("hoodie.compaction.payload.class")
+    custom = properties.get("hoodie.record.merge.mode") == "CUSTOM"
     return {
         **WRITE_OPTIONS,
+        **({"hoodie.datasource.write.payload.class": payload} if payload and custom else {}),
         "hoodie.table.name": properties.get("hoodie.table.name", "table"),
         "hoodie.datasource.write.operation": operation,
         "hoodie.metadata.enable": str(has_metadata).lower(),
