@@ -19,12 +19,14 @@ from tools.recipes.recipe import (
     HUDI,
     MOR,
     REFERENCE,
+    AsOf,
     MergeMode,
     Recipe,
     Row,
     Step,
     Surgery,
     Table,
+    TableType,
     compact,
     delete,
     service,
@@ -123,33 +125,49 @@ SAYS = {
     COMMIT: "Commit time: the later version stays, whatever the ordering values",
 }
 RULES = {EVENT: ("MRG-001", "MRG-028", "MRG-029"), COMMIT: ("MRG-001", "MRG-025")}
-#: How the versions are stored -> what follows the writes, further rules, and what is said of it.
-ARRANGEMENTS: dict[str, tuple[tuple[Step, ...], tuple[str, ...], str]] = {
-    "mor": ((), ("MRG-014", "BLK-009", "BLK-012", "RDR-014", "RDR-016"), "where base rows and log entries meet"),
-    "cow": ((), ("TYP-002", "RDR-012"), "where a writer merged them into base files"),
-    "compacted": ((compact(),), ("MRG-008", "MRG-013"), "after a compaction"),
-    "log-compacted": ((service("log_compact"),), ("MRG-008", "LCP-003"), "after a log compaction"),
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """How the versions are stored, and what follows the writes."""
+
+    where: str
+    rules: tuple[str, ...]
+    type: TableType = MOR
+    more: tuple[Step, ...] = ()
+
+
+ARRANGEMENTS = {
+    "cow": Arrangement("where a writer merged them into base files", ("TYP-002", "RDR-012"), COW),
+    "compacted": Arrangement("after a compaction", ("MRG-008", "MRG-013"), more=(compact(),)),
+    "log-compacted": Arrangement("after a log compaction", ("MRG-008", "LCP-003"), more=(service("log_compact"),)),
 }
+#: The rules of the same table before its compaction, where the reader merges.
+READER = ("MRG-014", "BLK-009", "BLK-012", "RDR-014", "RDR-016")
 
 
 def truth_table(mode: MergeMode, arrangement: str) -> Recipe:
     """The table that holds every cell of a merge mode."""
-    more, rules, where = ARRANGEMENTS[arrangement]
-    kind = COW if arrangement == "cow" else MOR
+    found = ARRANGEMENTS[arrangement]
     asked = Asked(
-        requirements=rules if kind == COW else (*RULES[mode], *rules),
-        says=f"{SAYS[mode]}: every pair of versions, {where}.",
+        requirements=found.rules if found.type == COW else (*RULES[mode], *found.rules),
+        says=f"{SAYS[mode]}: every pair of versions, {found.where}.",
         if_it_fails="The key says which cell is wrong: where two versions met, what the older and what the newer one "
         "was, and how the newer one's ordering value compares; docs/merging.md has the table.",
         flags=("silent-stale", "lost-write", "resurrected-row"),
     )
-    forgets = arrangement == "log-compacted" and mode == EVENT
+    checks: tuple[Asked, ...] = (asked,)
+    if arrangement == "compacted":
+        before = f"{SAYS[mode]}: every pair of versions, where base rows and log entries meet."
+        as_of = AsOf(step=len(steps(mode)) - 1)
+        rules = (*RULES[mode], *READER)
+        checks += (replace(asked, name="before", kind="as-of", as_of=as_of, says=before, requirements=rules),)
     return Recipe(
         name=f"truth-table.{'event' if mode == EVENT else 'commit'}-time.{arrangement}",
         area="merge",
-        table=TABLE.having(type=kind, merge_mode=mode),
-        steps=(*steps(mode), *more),
-        checks=tuple(_as_deployed(asked)) if forgets else (asked,),
+        table=TABLE.having(type=found.type, merge_mode=mode),
+        steps=(*steps(mode), *found.more),
+        checks=tuple(_as_deployed(asked)) if arrangement == "log-compacted" else checks,
         module="truth_tables",
     )
 
@@ -268,7 +286,8 @@ def marker_of_hudi(name: str, says: str, *, surgery: tuple[Surgery, ...] = (), o
 
 
 RECIPES = [
-    *(truth_table(mode, arrangement) for mode in (EVENT, COMMIT) for arrangement in ARRANGEMENTS),
+    *(truth_table(EVENT, arrangement) for arrangement in ARRANGEMENTS),
+    truth_table(COMMIT, "compacted"),
     *map(deletes_as_rows, (EVENT, COMMIT)),
     marker_of_hudi(
         "marker-of-the-table",

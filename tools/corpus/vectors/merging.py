@@ -138,7 +138,8 @@ def _cell(mode: str, older: str, newer: str, order: str, ts: str, word: str) -> 
     versions = [version(older, "20", "older"), version(newer, ts, "newer")]
     name = f"{older}-{newer}-{order}"
     yield valid(f"log.{name}", asked(mode, None, versions), value, *sorted(flags))
-    yield valid(f"base-and-log.{name}", asked(mode, version("row", "1", "base"), versions), value, *sorted(flags))
+    if mode == EVENT:
+        yield valid(f"base-and-log.{name}", asked(mode, version("row", "1", "base"), versions), value, *sorted(flags))
     if older == "row":
         yield valid(f"base.{name}", asked(mode, versions[0], versions[1:]), value, *sorted(flags))
 
