@@ -19,6 +19,7 @@ from hudi_reference.services.acting import Plan, carry_out, pending_of, planning
 from hudi_reference.services.rollback import (
     RollbackPlan,
     check_not_savepointed,
+    check_own_files,
     files_of,
     remove_files_of,
     rollback_record,
@@ -69,7 +70,10 @@ def schedule_restore(table: Table, instant: str) -> str | None:
 
 @implements("TL-023")
 def plan_restore(table: Table, instant: str) -> RestorePlan:
-    """What a restore to that instant would undo, or is undoing already. Changes nothing. Raises CannotUndo."""
+    """What a restore to that instant would undo, or is undoing already. Changes nothing.
+
+    Raises CannotUndo, and UnsupportedTableFeature for writes of table version 6 to logs.
+    """
     timeline = table.timeline
     for pending in pending_of(timeline, "restore"):
         return _under_way(_plan_of(pending.requested, read_plan(table, "restore", pending.requested)), instant)
@@ -78,6 +82,8 @@ def plan_restore(table: Table, instant: str) -> RestorePlan:
         raise CannotUndo("no completed commit on the active timeline", rule="TL-023", found=instant)
     later = sorted(_later(table, timeline, commit), key=completion_order, reverse=True)
     check_not_savepointed(timeline, later)
+    for found in later:
+        check_own_files(table, found)
     _check_complete(table, replace(timeline, instants=tuple(i for i in timeline.instants if i not in later)))
     return RestorePlan(instant, tuple((found.requested, found.action) for found in later))
 

@@ -154,22 +154,29 @@ def remove_files_of(table: Table, requested: str, action: str) -> None:
 def files_of(table: Table, target: Instant) -> tuple[str, ...]:
     """The paths of all data files that carry the instant in their names, those of lost attempts among them.
 
-    Raises UnsupportedTableFeature if its metadata names others: before table version 8 log files were shared by actions.
+    Raises UnsupportedTableFeature as `check_own_files` does.
     """
+    check_own_files(table, target)
     listed = (info.path for info in table.storage.list(skip=META_FOLDER))
-    found = [
+    return tuple(
         path for path in listed if (name := parse_data_file_name(split_path(path)[1])) and name.instant == target.requested
-    ]
-    if target.state is State.COMPLETED:
-        named = load_commit(table.storage, table.properties, target).paths
-        for path in sorted(named):
-            name = parse_data_file_name(split_path(path)[1])
-            if name is not None and name.instant != target.requested:
-                raise UnsupportedTableFeature(
-                    "the action wrote to a file of another action", rule="TL-019", path=path, found=target.file_name,
-                    cure="undo it with the release that wrote it",
-                )  # fmt: skip
-    return tuple(found)
+    )
+
+
+@implements("TL-019", "TL-023")
+def check_own_files(table: Table, target: Instant) -> None:
+    """Raises UnsupportedTableFeature if an action wrote to log files of others: before table version 8 these were shared, and a
+    migration leaves them as they are. What is in them cannot be taken back by deleting files (ER-107).
+    """
+    if target.state is not State.COMPLETED:
+        return
+    for path in sorted(load_commit(table.storage, table.properties, target).paths):
+        name = parse_data_file_name(split_path(path)[1])
+        if name is not None and name.instant != target.requested:
+            raise UnsupportedTableFeature(
+                "the action wrote to a file of another action, as before table version 8", rule="TL-019", path=path,
+                found=target.file_name, cure="undo such a write before the table is migrated",
+            )  # fmt: skip
 
 
 def check_not_savepointed(timeline: Timeline, targets: Iterable[Instant]) -> None:
