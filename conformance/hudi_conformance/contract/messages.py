@@ -18,6 +18,7 @@ FUNCTIONS: dict[str, str] = {
     "partition.escape": "a partition value as it stands in a folder name",
     "partition.unescape": "the value of an escaped folder name",
     "key.complex": "the record key of several fields",
+    "key.generate": "record key and partition path that a table's key generator makes of a row",
     "hash.file-group": "the file group of a key in the metadata table",
     "hash.bucket": "the bucket of a record",
     "hash.column-stats-key": "the key of a column's statistics in one file",

@@ -4,8 +4,11 @@ Arguments and values are JSON; the reference's own errors come through.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from itertools import islice
 from typing import Any, NamedTuple
+
+import pyarrow as pa
 
 from hudi_conformance.contract.errors import EngineError
 from hudi_conformance.engines.metadata_json import metadata_partition, metadata_record
@@ -17,12 +20,14 @@ from hudi_reference.files.bloom import FilterType, decode_filter, make_filter
 from hudi_reference.files.positions import decode_positions, encode_positions
 from hudi_reference.layout.names import in_merge_order, require_base_file_name, require_log_file_name
 from hudi_reference.layout.partitions import escape, unescape
+from hudi_reference.layout.properties import TableProperties
 from hudi_reference.metadata.keys import bloom_filters_key, column_stats_key, file_group_of, partition_stats_key
 from hudi_reference.metadata.locations import location_of
 from hudi_reference.metadata.secondary import parse_secondary_key, secondary_key
 from hudi_reference.metadata.usable import after
 from hudi_reference.records.buckets import bucket_of
-from hudi_reference.records.keys import composite_key
+from hudi_reference.records.keys import KeyGenerator, composite_key
+from hudi_reference.schema.avro import arrow_schema
 from hudi_reference.timeline.active import Timeline, build_timeline, completion_order
 from hudi_reference.timeline.manifest import LevelFile, parse_level_file_name
 from hudi_reference.timeline.times import milliseconds_of
@@ -91,6 +96,33 @@ def _complex_key(fields: Sequence[tuple[str, str | None]]) -> str:
     return composite_key([name for name, _ in fields], [value for _, value in fields])
 
 
+#: Avro types of key fields -> how a value's text becomes what is stored.
+_STORED: dict[str, Callable[[Json], Json]] = {
+    "int": int, "long": int, "float": float, "double": float, "string": str, "boolean": bool, "bytes": bytes.fromhex,
+}  # fmt: skip
+
+
+def _generate_key(fields: Sequence[tuple[str, Json, Json]], properties: Mapping[str, str]) -> Json:
+    """Key and path of one row. A field is its name, its Avro type, and its stored value: numbers and decimals as text, bytes in
+    hexadecimal digits.
+    """
+    record = {"type": "record", "name": "row", "fields": [{"name": name, "type": ["null", kind]} for name, kind, _ in fields]}
+    types = arrow_schema(record).types
+    columns = [_key_column(found, kind, value) for found, (_, kind, value) in zip(types, fields, strict=True)]
+    rows = pa.table(columns, names=[name for name, _, _ in fields])
+    generator = KeyGenerator.of(TableProperties(properties))
+    return {"key": generator.keys(rows)[0].as_py(), "partition": generator.paths(rows)[0].as_py()}
+
+
+def _key_column(found: pa.DataType, kind: Json, value: Json) -> pa.Array:
+    """A column of the one value."""
+    if value is None or pa.types.is_decimal(found):
+        return pa.array([None if value is None else Decimal(value)], found)
+    plain = kind if isinstance(kind, str) else kind["type"]
+    stored = pa.array([_STORED[plain](value)], {"int": pa.int32(), "long": pa.int64()}.get(plain, found))
+    return stored if stored.type == found else stored.view(found)
+
+
 def _bucket(fields: Sequence[tuple[str, str | None]], buckets: int) -> int:
     return bucket_of([value for _, value in fields], buckets)
 
@@ -149,6 +181,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "partition.escape": Function(escape, ("value",)),
     "partition.unescape": Function(unescape, ("text",)),
     "key.complex": Function(_complex_key, ("fields",)),
+    "key.generate": Function(_generate_key, ("fields", "properties")),
     "hash.file-group": Function(file_group_of, ("key", "groups")),
     "hash.bucket": Function(_bucket, ("fields", "buckets")),
     "hash.column-stats-key": Function(column_stats_key, ("column", "partition", "file")),

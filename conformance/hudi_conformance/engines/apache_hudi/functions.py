@@ -3,10 +3,15 @@
 Only calls and conversions stand here. Where a release has no class for a function, it is not offered (`OFFERED`).
 """
 
+import io
+import json
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+import fastavro
 
 from hudi_conformance.contract import EngineError, Refused
 from hudi_conformance.engines.apache_hudi.session import Session
@@ -99,6 +104,40 @@ def _avro_record(session: Session, row: Mapping[str, Any], name: str) -> Any:
     for field, value in values.items():
         record.put(field, value)
     return record
+
+
+#: Avro types of key fields -> how a value's text becomes what is stored.
+_STORED: Mapping[str, Callable[[Any], Any]] = {
+    "int": int, "long": int, "float": float, "double": float, "string": str, "boolean": bool, "bytes": bytes.fromhex,
+}  # fmt: skip
+#: A property of a table -> the setting of a writer from which a key generator takes the same.
+_SETTINGS = {
+    "hoodie.table.keygenerator.type": "hoodie.datasource.write.keygenerator.type",
+    "hoodie.table.recordkey.fields": "hoodie.datasource.write.recordkey.field",
+    "hoodie.table.partition.fields": "hoodie.datasource.write.partitionpath.field",
+}
+
+
+def _generate_key(session: Session, fields: Sequence[tuple[str, Any, Any]], properties: Mapping[str, str]) -> dict[str, str]:
+    """By the key generator for Avro records. The record goes there as bytes: the bridge to Java keeps no types of numbers."""
+    schema = json.dumps({"type": "record", "name": "row", "fields": [{"name": n, "type": ["null", k]} for n, k, _ in fields]})
+    out = io.BytesIO()
+    fastavro.schemaless_writer(out, fastavro.parse_schema(json.loads(schema)), {n: _stored(k, v) for n, k, v in fields})
+    avro = session.jvm.org.apache.avro
+    reader = avro.generic.GenericDatumReader(avro.Schema.Parser().parse(schema))
+    record = reader.read(None, avro.io.DecoderFactory.get().binaryDecoder(out.getvalue(), None))
+    settings = session.properties({_SETTINGS.get(name, name): value for name, value in properties.items()})
+    typed = session.hudi.common.config.TypedProperties(settings)
+    key = session.hudi.keygen.factory.HoodieAvroKeyGeneratorFactory.createKeyGenerator(typed).getKey(record)
+    return {"key": str(key.getRecordKey()), "partition": str(key.getPartitionPath())}
+
+
+def _stored(kind: Any, value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(kind, str):
+        return _STORED[kind](value)
+    return Decimal(value) if kind["logicalType"] == "decimal" else int(value)
 
 
 def _file_group(session: Session, key: str, groups: int) -> int:
@@ -256,6 +295,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "partition.escape": _escape,
     "partition.unescape": _unescape,
     "key.complex": _complex_key,
+    "key.generate": _generate_key,
     "hash.file-group": _file_group,
     "hash.bucket": _bucket,
     "hash.column-stats-key": _column_stats_key,
