@@ -34,6 +34,8 @@ from hudi_reference.timeline.metadata import WriteStat
 
 #: Rows in one new base file at most.
 ROWS_PER_FILE = 1_000_000
+#: Settings by which a writer aims at a size of base files, and what it takes a row to need, in bytes.
+_FILE_SIZE, _ROW_SIZE = "hoodie.parquet.max.file.size", "hoodie.copyonwrite.record.size.estimate"
 
 
 @dataclass(frozen=True)
@@ -152,11 +154,19 @@ class Writer:
         else:
             self.new_base_file(partition, new)
 
+    @property
+    @implements("TYP-018")
+    def rows_per_file(self) -> int:
+        """Rows of a new base file, as many as fit into the size that is aimed at."""
+        settings = self.commit.options
+        size = settings.get(_FILE_SIZE)
+        return ROWS_PER_FILE if size is None else max(1, int(size) // int(settings.get(_ROW_SIZE, "1024")))
+
     @implements("BF-003", "BF-009", "TYP-002", "TL-006", "META-005")
     def new_base_file(self, partition: str, rows: pa.Table) -> None:
         """A new file group with these rows."""
-        for start in range(0, rows.num_rows, ROWS_PER_FILE):
-            part = rows.slice(start, ROWS_PER_FILE)
+        for start in range(0, rows.num_rows, self.rows_per_file):
+            part = rows.slice(start, self.rows_per_file)
             name = self._base_file_name(self.commit.ids.file_id())
             stamped = stamp(part, self.commit.requested, self.number, str(name))
             self._add_base_file(name, partition, stamped, inserts=part.num_rows)
@@ -293,7 +303,8 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
         located = locate(incoming, view, reader, living=held is not None)
     named = "UPSERT" if held is not None else operation
     commit = begin(table.storage, table.properties, table.clock, table.ids, named, view.timeline, table.options)
-    writer = Writer(commit, reader, with_meta_columns(view.schema), logs=logs, held=held)
+    chosen = LogOptions.of(table.options) if logs is DEFAULTS else logs
+    writer = Writer(commit, reader, with_meta_columns(view.schema), logs=chosen, held=held)
     for found, changes in located.known:
         writer.change(found, changes, by_key=by_key)
     for partition, new in () if by_key or held is not None else located.new:
