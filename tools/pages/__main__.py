@@ -9,11 +9,17 @@ import sys
 from pathlib import Path
 
 from tools.pages.engines_today import engines_page
+from tools.pages.merging import merging_page
 from tools.pages.properties import properties_page
 from tools.pages.timeline import timeline_page
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = {"what-engines-do-today.md": engines_page, "properties.md": properties_page, "timeline.md": timeline_page}
+PAGES = {
+    "merging.md": merging_page,
+    "properties.md": properties_page,
+    "timeline.md": timeline_page,
+    "what-engines-do-today.md": engines_page,
+}
 
 
 def main() -> int:

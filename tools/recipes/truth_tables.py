@@ -178,7 +178,7 @@ def _as_deployed(asked: Asked) -> Iterator[Asked]:
     late = {name_of("log", Kind.DELETE, Kind.ROW, Order.LOWER): NEWER[Order.LOWER]}
     pairs = {order: name_of("log", Kind.DELETE, Kind.DELETE, order) for order in COMPARED}
     late |= {f"{name}-then-row": BETWEEN[order] for order, name in pairs.items()}
-    model = Model(record_key=TABLE.record_key, ordering=TABLE.ordering, merge_mode=EVENT, table_type=MOR)
+    model = Model(record_key=TABLE.record_key, ordering=TABLE.ordering, merge_mode="EVENT_TIME_ORDERING", table_type=MOR)
     for step in steps(EVENT):
         model.apply(step.kind, step.rows)  # type: ignore[arg-type]
     back = [version(key, Kind.ROW, ts, "last" if "then" in key else "newer") for key, ts in late.items()]

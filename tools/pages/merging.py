@@ -1,0 +1,269 @@
+"""`docs/merging.md`: how versions of a record meet, from the decision tables; which laws hold is worked out by trying."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+
+from hudi_conformance import errata
+from hudi_reference.layout.merging import MergeMode
+from hudi_reference.records.decisions import TABLES, Cell, Decisions, DecisionTable, Fill, Kind, Order, Result, decisions_of
+from hudi_reference.records.merge import Version, fold, merger_of
+from hudi_reference.records.payloads.tables import PAYLOAD_TABLES
+
+_HEAD = """# Merging: which version of a record is right
+
+<!-- Written by `python -m tools.pages` from reference/hudi_reference/records/decisions.py and records/payloads/tables.py;
+change the tables there. -->
+
+A record may have many versions: a row in a base file, rows and deletes in log files, rows in the input of a write. One
+function decides between an **older** and a **newer** version, for queries, writes and services alike. What it decides
+stands in the tables below; each cell of the first two is a record of a table in `fixtures/merge/truth-table.*` and a test
+in `fixtures/merge/cells.*`.
+
+## How versions meet
+
+```mermaid
+flowchart LR
+    base[row of the base file] --> one((meet))
+    first[entry of the first log] --> one
+    one --> two((meet))
+    second[entry of the second log] --> two
+    two --> left[what is left]
+```
+
+Versions meet from the oldest on: the base row, then the entries of the logs in the order of their blocks, logs in the order
+in which their writes were requested, then by version and write token (ER-021). A key without a base row begins with its
+first log entry. What is left of a record that ends with a delete is nothing; the delete itself is remembered as long as its
+log belongs to the slice, and defeats late rows. A compaction, or a write to a copy-on-write table, keeps the rows that are
+left and forgets deletes.
+
+Deployed readers fold all log entries first, and then the result meets the base row. Both ways differ only after a delete by
+key:
+
+```
+versions          base row 20     delete by key     row 5
+
+one by one        (20 ⊕ delete) ⊕ 5   =   nothing ⊕ 5   =   5        the reference; a compaction changes nothing
+logs first        20 ⊕ (delete ⊕ 5)   =   20 ⊕ 5        =   20       the deleted row is back (ER-051)
+```
+
+## Versions
+
+| version | where it comes from | ordering value |
+|---|---|---|
+| row | base file, data block, input of a write; of a partial block it holds only some columns | its ordering fields |
+| delete | delete block with an ordering value; a row with `_hoodie_is_deleted` true, with the table's delete marker, or \
+with `D` or `-U` in `_hoodie_operation` | the entry's, the row's |
+| delete by key | delete block with Integer 0: the operation `delete`, SQL `DELETE` | none (ER-050) |
+
+A delete marker is two properties, `hoodie.payload.delete.field` and `hoodie.payload.delete.marker`; one without the other
+is refused.
+
+**Ordering values** compare as values of the column's type: numbers as numbers, whatever their width, NaN above all others
+and -0.0 below 0.0, texts by their UTF-8 bytes, dates and timestamps by time, several fields one after the other. A null or
+a missing field counts as the number 0, or as below every text (ER-055). Values that have no order among themselves are an
+error.
+"""
+
+_WORDS = {
+    Order.LOWER: "lower",
+    Order.EQUAL: "equal",
+    Order.GREATER: "greater",
+    Order.OLDER_NULL: "null before",
+    Order.NEWER_NULL: "null now",
+    Order.BOTH_NULL: "both null",
+    Order.INCOMPARABLE: "other types",
+}
+_NEWER = (Kind.ROW, Kind.DELETE, Kind.KEY_DELETE)
+
+
+def merging_page() -> str:
+    """The page, with a line end at its end."""
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield _HEAD
+    yield "## Merge modes\n"
+    for name, table in TABLES.items():
+        yield from _table(f"`{name}`", table)
+    yield from _partial()
+    yield "## Payload classes\n"
+    yield "What tables of mode `CUSTOM` without a merger of their own do, by `hoodie.compaction.payload.class`. *In one input*"
+    yield "is what two records of one write come to, where that is something else.\n"
+    for name, table in PAYLOAD_TABLES.items():
+        yield from _table(name, table)
+    yield from _laws()
+    yield from _errata()
+
+
+def _table(title: str, table: DecisionTable) -> Iterator[str]:
+    yield f"### {title}\n"
+    yield f"{table.says}\n"
+    yield from _matrix(decisions_of(table.stored))
+    if table.batch is not None and table.batch != table.stored:
+        yield "In one input:\n"
+        yield from _matrix(decisions_of(table.batch))
+
+
+def _matrix(decisions: Decisions) -> Iterator[str]:
+    """Older versions down, newer versions across."""
+    yield "| older ↓ newer → | " + " | ".join(kind.value for kind in _NEWER) + " |"
+    yield "|---" * (len(_NEWER) + 1) + "|"
+    for older in Kind:
+        cells = [decisions.get((older, newer)) for newer in _NEWER]
+        if any(cells):
+            yield f"| {older.value} | " + " | ".join(_cells(found or {}) for found in cells) + " |"
+    yield ""
+
+
+def _cells(found: Mapping[Order | None, Cell]) -> str:
+    """The outcomes of one pair of kinds, orders of one outcome together; what holds of nulls everywhere is not repeated."""
+    orders: dict[str, list[str]] = {}
+    for order in (None, *_WORDS):
+        if order in found and not _goes_without_saying(found[order], found):
+            orders.setdefault(_outcome(found[order]), []).append(_WORDS.get(order, "") if order else "")
+    parts = [f"{', '.join(told)}: {outcome}" if all(told) else outcome for outcome, told in orders.items()]
+    notes = sorted({text for cell in found.values() for text in (cell.note, cell.erratum or "") if text})
+    return "<br>".join(parts) + (f"<br>*{'; '.join(notes)}*" if notes else "")
+
+
+def _goes_without_saying(cell: Cell, found: Mapping[Order | None, Cell]) -> bool:
+    """Whether a null counts as the default value here, and values of other types are refused."""
+    if cell.order is Order.BOTH_NULL and Order.EQUAL in found:
+        return _outcome(cell) == _outcome(found[Order.EQUAL])
+    return cell.result is Result.BY_DEFAULT or (cell.order is Order.INCOMPARABLE and cell.result is Result.REFUSED)
+
+
+def _outcome(cell: Cell) -> str:
+    if cell.result in (Result.MERGER, Result.REFUSED, Result.NOTHING):
+        return str(cell.result.value)
+    stays = cell.newer if cell.result is Result.NEWER else cell.older
+    word = "newer" if cell.result is Result.NEWER else "older"
+    fill = "" if cell.fill is Fill.NOTHING else f"; {cell.fill.value} come from the other"
+    return f"**{word}**{fill}" if stays is Kind.ROW else f"gone ({word})"
+
+
+def _partial() -> Iterator[str]:
+    yield "## Rows that hold some of the columns\n"
+    yield "A row of a partial block (header `IS_PARTIAL`) meets others like a whole row. Where it stays, the columns that"
+    yield "it does not hold come from the other version, nested columns as a whole; where it loses, none do (ER-067)."
+    yield "A column that it holds and that is null is a real null. After a delete, or where there was no row, what no version"
+    yield "has held since is null (ER-068, ER-069).\n"
+    yield "| column in the newer row, which stays | in the older one | is |"
+    yield "|---|---|---|"
+    yield "| held, whatever its value | anything | the newer one's |"
+    yield "| not held | held | the older one's |"
+    yield "| not held | not held, or there is no older row | null |"
+    yield ""
+    yield "Event time, base row `(ts 5, a=A, b=B)`:\n"
+    yield "| log entries | left |"
+    yield "|---|---|"
+    for entries, left in (
+        ("`(6, a=A2)`", "`(6, A2, B)`"),
+        ("`(4, a=A2)`", "`(5, A, B)`"),
+        ("`(6, a=A2)`, `(7, b=null)`", "`(7, A2, null)`"),
+        ("`(7, a=A2)`, `(6, b=B3)`", "`(7, A2, B)`; 1.0.2 and 1.2.0: `(7, A2, B3)` (ER-067)"),
+        ("delete by key, `(6, a=A2)`", "`(6, A2, null)`; deployed: `(6, A2, B)` (ER-068)"),
+    ):
+        yield f"| {entries} | {left} |"
+    yield ""
+
+
+#: The versions over which laws are tried: `d2` is a row with ordering value 2, `x2` a delete with it, `x0` one by key.
+_DOMAINS = {
+    "rows": ("d1", "d2", "d3"),
+    "rows, deletes": ("d1", "d2", "d3", "x1", "x2", "x3"),
+    "rows, deletes, deletes by key": ("d1", "d2", "x1", "x2", "x0"),
+}
+_MODES: tuple[tuple[MergeMode, str], ...] = (
+    ("COMMIT_TIME_ORDERING", "commit time"),
+    ("EVENT_TIME_ORDERING", "event time"),
+)
+
+
+def _laws() -> Iterator[str]:
+    yield "## Laws\n"
+    yield "Tried on all versions with two or three ordering values, when this page is written. `d2` is a row with ordering"
+    yield "value 2, `x2` a delete with it, `x0` a delete by key. A counter-example says what is left one way and the other.\n"
+    laws = "grouping", "writing the last one again", "order (ordering values differ)", "a compaction in between"
+    yield f"| mode | versions | {' | '.join(f'{law} changes nothing' for law in laws)} |"
+    yield "|---|---|---|---|---|---|"
+    for mode, name in _MODES:
+        for holds, domain in _DOMAINS.items():
+            tried = [law(mode, domain) for law in (_grouping, _again, _order, _compaction)]
+            yield f"| {name} | {holds} | " + " | ".join(found or "yes" for found in tried) + " |"
+    yield ""
+    yield "Payloads that fill columns are not associative either: `(ts 1, a=p)`, `(ts 2, a=null)`, `(ts 1, a=q)` under"
+    yield "PartialUpdateAvroPayload gives `p` from the left and `q` from the right, so that a compaction shows.\n"
+
+
+def left_of(mode: MergeMode, names: Sequence[str]) -> str:
+    """What a reader sees of these versions, oldest first: the name of a row, or nothing."""
+    found = fold(_versions(names), merger_of(mode))
+    return names[found.position] if found is not None and found.kind is Kind.ROW else "nothing"
+
+
+def _versions(names: Sequence[str]) -> list[Version]:
+    return [_version(name, place) for place, name in enumerate(names)]
+
+
+def _version(name: str, place: int) -> Version:
+    if name == "x0":
+        return Version(Kind.KEY_DELETE, None, place)
+    return Version(Kind.ROW if name[0] == "d" else Kind.DELETE, int(name[1:]), place)
+
+
+def _seen(found: Version, names: Sequence[str]) -> tuple[str, int]:
+    """What is left, rows told apart by their place."""
+    return (names[found.position], found.position) if found.kind is Kind.ROW else ("nothing", -1)
+
+
+def _grouping(mode: MergeMode, domain: Sequence[str]) -> str | None:
+    merge = merger_of(mode)
+    for names in product(domain, repeat=3):
+        a, b, c = _versions(names)
+        one, other = _seen(merge(merge(a, b), c), names), _seen(merge(a, merge(b, c)), names)
+        if one != other:
+            return (
+                f"no: ({names[0]} ⊕ {names[1]}) ⊕ {names[2]} is {one[0]}, {names[0]} ⊕ ({names[1]} ⊕ {names[2]}) is {other[0]}"
+            )
+    return None
+
+
+def _again(mode: MergeMode, domain: Sequence[str]) -> str | None:
+    for names in product(domain, repeat=2):
+        if left_of(mode, names) != left_of(mode, (*names, names[-1])):
+            return f"no: {', '.join(names)}"
+    return None
+
+
+def _order(mode: MergeMode, domain: Sequence[str]) -> str | None:
+    for one, other in product(domain, repeat=2):
+        there, back = left_of(mode, (one, other)), left_of(mode, (other, one))
+        if one[1:] != other[1:] and there != back:
+            return f"no: {one} ⊕ {other} is {there}, {other} ⊕ {one} is {back}"
+    return None
+
+
+def _compaction(mode: MergeMode, domain: Sequence[str]) -> str | None:
+    """A base row and two log entries, all at once and with a compaction between the two, which forgets deletes."""
+    for names in product([name for name in domain if name[0] == "d"], domain, domain):
+        kept = left_of(mode, names[:2])
+        compacted = left_of(mode, (*(() if kept == "nothing" else (kept,)), names[2]))
+        if left_of(mode, names) != compacted:
+            return f"no: {', '.join(names)} is {left_of(mode, names)}, with a compaction before the last one {compacted}"
+    return None
+
+
+#: What an erratum of merging is about, by the beginnings of its rules.
+_AREAS = ("MRG-", "PAY-", "API-", "BLK-012", "LF-046")
+
+
+def _errata() -> Iterator[str]:
+    yield "## Where text and releases differ\n"
+    yield "| | the text says | releases do | the reference |"
+    yield "|---|---|---|---|"
+    for found in errata.errata():
+        if any(rule.startswith(_AREAS) for rule in found.requirements):
+            cells = (found.text, found.deployed, found.reference)
+            yield f"| {found.id} | " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
