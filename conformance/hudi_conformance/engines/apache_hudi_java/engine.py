@@ -37,7 +37,12 @@ _ONLY_ON_SPARK = frozenset(
         "schema.evolution",
     }
 )
-_NOT_IN_RELEASE = {"1.0.2": frozenset({"write.bulk-insert"}), "1.2.0": frozenset[str]()}
+#: The client of 1.0.1 cannot insert in bulk on the classes of 1.0.2, nor cluster, which does; and the handle that reads merged
+#: slices knows neither partial blocks nor slices without a base file.
+_NOT_IN_RELEASE = {
+    "1.0.2": frozenset({"write.bulk-insert", "service.clustering", "merge.partial-updates", "log.only-slices"}),
+    "1.2.0": frozenset[str](),
+}
 FEATURES = {
     release: frozenset(f for f in ON_SPARK[release] - _ONLY_ON_SPARK - missing if not f.startswith("compute."))
     for release, missing in _NOT_IN_RELEASE.items()
@@ -90,6 +95,8 @@ class ApacheHudiJavaEngine(Engine):
         options: Mapping[str, str] | None = None,
     ) -> str | None:
         """One table service through the write client."""
+        if f"service.{service}" not in FEATURES[self.version]:
+            raise Refused(f"service.{service}", f"the client for {self.version} does not run it")
         order = maintenance.Order(self.machine, self._admit(table, writing=True), phase, instant, options or {})
         with in_contract_words():
             return maintenance.run(order, service)

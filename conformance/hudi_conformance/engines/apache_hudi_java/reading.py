@@ -12,7 +12,6 @@ import pyarrow as pa
 from hudi_conformance.contract import Query
 from hudi_conformance.engines.apache_hudi.inspection import items, view_of
 from hudi_conformance.engines.apache_hudi.queries import META_COLUMNS
-from hudi_conformance.engines.apache_hudi.tables import properties_of
 from hudi_conformance.engines.apache_hudi_java.machine import Machine
 from hudi_conformance.engines.apache_hudi_java.records import from_records
 from hudi_conformance.engines.apache_hudi_java.settings import settings_of
@@ -21,6 +20,8 @@ from hudi_conformance.engines.apache_hudi_java.settings import settings_of
 def read(machine: Machine, table: str, query: Query) -> pa.Table:
     """The rows of a snapshot, a read-optimized query or one as of an instant."""
     client = machine.meta_client(table)
+    if query.as_of:
+        machine.hudi.common.table.timeline.TimelineUtils.validateTimestampAsOf(client, query.as_of)
     reader = (_Merged if machine.version.startswith("1.0.") else _FileGroups)(machine, table, client)
     view = view_of(machine, client)
     try:
@@ -78,11 +79,12 @@ class _Merged:
 
     def __init__(self, machine: Machine, table: str, client: Any) -> None:
         self._hudi = machine.hudi
-        properties = properties_of(machine, table)
+        config = client.getTableConfig()
+        properties = {str(key): str(value) for key, value in dict(config.getProps()).items()}
         self.schema = self._hudi.common.table.TableSchemaResolver(client).getTableAvroSchema()
         plain = self._hudi.avro.HoodieAvroUtils.removeMetadataFields(self.schema)
         settings = settings_of(properties) | {"hoodie.metadata.enable": "false"}
-        self._config = machine.write_config(table, properties["hoodie.table.name"], str(plain), settings)
+        self._config = machine.write_config(table, str(config.getTableName()), str(plain), settings)
         self._table = self._hudi.table.HoodieJavaTable.create(self._config, machine.engine_context(), client)
 
     def records(self, found: Any, newest: str) -> Iterator[Any]:
@@ -92,4 +94,6 @@ class _Merged:
         handle = self._hudi.io.HoodieMergedReadHandle(self._config, some(newest), self._table, where, some(found))
         properties = self._config.getProps()
         for record in handle.getMergedRecords():
-            yield record.toIndexedRecord(self.schema, properties).get().getData()
+            content = record.toIndexedRecord(self.schema, properties)
+            if content.isPresent():  # a delete has none
+                yield content.get().getData()

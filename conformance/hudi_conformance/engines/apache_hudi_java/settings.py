@@ -8,8 +8,8 @@ from hudi_conformance.engines.apache_hudi.tables import write_options
 _FROM_TABLE: Mapping[str, tuple[str, ...]] = {
     "hoodie.table.recordkey.fields": ("hoodie.datasource.write.recordkey.field",),
     "hoodie.table.partition.fields": ("hoodie.datasource.write.partitionpath.field",),
-    "hoodie.table.precombine.field": ("hoodie.datasource.write.precombine.field",),
-    "hoodie.table.ordering.fields": ("hoodie.datasource.write.precombine.field",),
+    "hoodie.table.precombine.field": ("hoodie.datasource.write.precombine.field", "hoodie.payload.ordering.field"),
+    "hoodie.table.ordering.fields": ("hoodie.datasource.write.precombine.field", "hoodie.payload.ordering.field"),
     "hoodie.record.merge.mode": ("hoodie.write.record.merge.mode",),
     "hoodie.record.merge.strategy.id": ("hoodie.write.record.merge.strategy.id",),
     "hoodie.compaction.payload.class": ("hoodie.compaction.payload.class", "hoodie.datasource.write.payload.class"),
