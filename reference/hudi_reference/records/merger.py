@@ -232,10 +232,12 @@ def checked(
 
 
 def _has_ordering(result: BufferedRecord, inputs: tuple[BufferedRecord, BufferedRecord], context: RecordContext) -> bool:
-    """Whether a result without ordering value should have one: not where its row, or both inputs, have null."""
+    """Whether a result without ordering value should have one: not where its row, or both inputs, have null, nor where one of
+    them is a delete by key.
+    """
     if result.row is not None:
         return context.ordering_of(result.row) is not None
-    return any(found.ordering is not None for found in inputs)
+    return any(found.ordering is not None for found in inputs) and all(found.kind is not Kind.KEY_DELETE for found in inputs)
 
 
 def merging_of(properties: TableProperties) -> Merging:
