@@ -2,11 +2,11 @@
 
 A version is a row; a row whose `_hoodie_is_deleted` is true is a delete that carries an ordering value ("flagged"); a
 delete by key alone carries none. The two standard merge modes differ in one question only, whether a version may
-replace what is there (`Rules.replaces`).
+replace what is there (`Rules.replaces`). Payload classes answer a few questions more (`Habits`).
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -50,15 +50,40 @@ def _rank(number: float) -> tuple[bool, float, float]:
 
 
 @dataclass(frozen=True)
+class Habits:
+    """How a payload class differs from a merge by ordering values."""
+
+    #: The later version stays, whatever the ordering values are.
+    overwrites: bool = False
+    #: Of versions with equal ordering values the earlier one stays.
+    first_of_equals: bool = False
+    #: Nulls of the row that stays are filled from the other one.
+    fills_nulls: bool = False
+    #: A flagged delete removes rows of greater ordering values too.
+    late_deletes_remove: bool = False
+
+
+#: By the name of the class, without its package. Columns have no defaults but null.
+PAYLOADS: Mapping[str, Habits] = {
+    "EventTimeAvroPayload": Habits(),
+    "FirstValueAvroPayload": Habits(first_of_equals=True),
+    "HoodieAvroPayload": Habits(overwrites=True),
+    "OverwriteNonDefaultsWithLatestAvroPayload": Habits(overwrites=True, fills_nulls=True),
+    "PartialUpdateAvroPayload": Habits(fills_nulls=True, late_deletes_remove=True),
+}
+
+
+@dataclass(frozen=True)
 class Rules:
     """What decides between versions of a record, and whether deletes leave a trace.
 
-    `ordering` is empty in commit-time mode. `keeps_tombstones` is true for merge-on-read: there the log remembers the
+    `ordering` is empty where the later version stays. `keeps_tombstones` is true for merge-on-read: there the log remembers the
     ordering value of a flagged delete until compaction, while a copy-on-write file simply lacks the row.
     """
 
     ordering: tuple[str, ...]
     keeps_tombstones: bool
+    habits: Habits = Habits()
 
     def ordering_of(self, row: Row) -> Ordering:
         """The values by which `row` is compared; nothing in commit-time mode, where all rows are equal."""
@@ -66,7 +91,22 @@ class Rules:
 
     def replaces(self, newer: Row, older: Row) -> bool:
         """Whether `newer`, which arrived later, takes the place of `older`: by ordering value, ties to the later."""
-        return at_least(self.ordering_of(newer), self.ordering_of(older))
+        return self.reaches(self.ordering_of(newer), self.ordering_of(older))
+
+    def reaches(self, newer: Ordering, older: Ordering) -> bool:
+        """Whether the ordering value of the later of two versions is enough to win."""
+        return not at_least(older, newer) if self.habits.first_of_equals and newer else at_least(newer, older)
+
+    def met(self, newer: Row, older: Row) -> Row:
+        """The row that is left of two."""
+        stays, other = (newer, older) if self.replaces(newer, older) else (older, newer)
+        if not self.habits.fills_nulls:
+            return stays
+        return {name: other.get(name) if value is None else value for name, value in stays.items()}
+
+    def removes(self, delete: Row, row: Row) -> bool:
+        """Whether a flagged delete that arrived later removes the row."""
+        return self.habits.late_deletes_remove or self.replaces(delete, row)
 
     def deduplicate(self, versions: Iterable[Row]) -> Row:
         """The one of several versions of a record in one batch that counts."""
@@ -122,17 +162,17 @@ class Record:
         self.tombstone = None
 
     def _replace(self, version: Row, rules: Rules) -> None:
-        if self.tombstone is not None and not at_least(rules.ordering_of(version), self.tombstone):
+        if self.tombstone is not None and not rules.reaches(rules.ordering_of(version), self.tombstone):
             return
         self.tombstone = None
-        self.rows = [version if rules.replaces(version, row) else row for row in self.rows] or [version]
+        self.rows = [rules.met(version, row) for row in self.rows] or [version]
 
     def _delete_flagged(self, version: Row, rules: Rules) -> None:
         own = rules.ordering_of(version)
         if self.tombstone is not None:
-            self.tombstone = own if at_least(own, self.tombstone) else self.tombstone
+            self.tombstone = own if rules.reaches(own, self.tombstone) else self.tombstone
         elif self.rows:
-            self.rows = [row for row in self.rows if not rules.replaces(version, row)]
+            self.rows = [row for row in self.rows if not rules.removes(version, row)]
             self.tombstone = own if rules.keeps_tombstones and not self.rows else None
 
 

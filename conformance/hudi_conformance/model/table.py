@@ -1,10 +1,10 @@
 """A table as the list of changes made to it, replayed into a dictionary from key to record."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from hudi_conformance.model.merge import Record, Row, Rules, copies
+from hudi_conformance.model.merge import PAYLOADS, Habits, Record, Row, Rules, copies
 
 Operation = Literal[
     "insert", "upsert", "delete", "partial_update", "bulk_insert", "insert_overwrite", "delete_partition", "compact"
@@ -28,8 +28,8 @@ class Change:
 class Model:
     """The rows that a table must return.
 
-    `merge_mode` None is event time if there is an ordering field, else commit time. Without a record key every row is
-    a record of its own.
+    `merge_mode` None is event time if there is an ordering field, else commit time; CUSTOM merges by a `payload` class of
+    `PAYLOADS`. Without a record key every row is a record of its own.
     """
 
     def __init__(
@@ -38,15 +38,18 @@ class Model:
         record_key: Sequence[str] = (),
         partition: Sequence[str] = (),
         ordering: Sequence[str] = (),
-        merge_mode: Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"] | None = None,
+        merge_mode: Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM"] | None = None,
         table_type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"] = "COPY_ON_WRITE",
+        payload: str | None = None,
     ) -> None:
         mode = merge_mode or ("EVENT_TIME_ORDERING" if ordering else "COMMIT_TIME_ORDERING")
+        habits = PAYLOADS[payload] if payload is not None and mode == "CUSTOM" else Habits(mode == "COMMIT_TIME_ORDERING")
         self._record_key = tuple(record_key)
         self._partition = tuple(partition)
         self._rules = Rules(
-            ordering=tuple(ordering) if mode == "EVENT_TIME_ORDERING" else (),
+            ordering=() if habits.overwrites else tuple(ordering),
             keeps_tombstones=table_type == "MERGE_ON_READ",
+            habits=habits,
         )
         self._merge_on_read = table_type == "MERGE_ON_READ"
         self._changes: list[Change] = []
@@ -67,6 +70,14 @@ class Model:
             raise ValueError(f"the model knows no operation {operation!r}; it knows {', '.join(get_args(Operation))}")
         self._changes.append(Change(operation, tuple(dict(row) for row in rows), instant, completion))
 
+    def undo(self, instant: str) -> None:
+        """That action is taken back, as if it had not been."""
+        self._changes = [change for change in self._changes if change.instant != instant]
+
+    def restore(self, instant: str) -> None:
+        """Every action requested after that one is taken back."""
+        self._changes = [change for change in self._changes if change.instant is not None and change.instant <= instant]
+
     def snapshot(self) -> list[Row]:
         """The latest rows, in no particular order."""
         return self._rows(self._changes)
@@ -86,6 +97,17 @@ class Model:
         """The records after these of the actions. Rows in them are those given to the actions, and no copies."""
         return self._replay(changes)
 
+    def knows(self, row: Mapping[str, Any]) -> bool:
+        """Whether the key of the row was ever written."""
+        return self._key(dict(row)) in self._replay(self._changes)
+
+    def steps(self, changes: Iterable[Change]) -> Iterator[tuple[Change, Records]]:
+        """The records after each of these actions; the same ones each time, changed."""
+        records: Records = {}
+        for change in changes:
+            self._take(change, records)
+            yield change, records
+
     def read_optimized(self) -> list[Row]:
         """The rows of the base files: on merge-on-read what first inserts and compaction put there."""
         if not self._merge_on_read:
@@ -97,6 +119,11 @@ class Model:
 
     def _replay(self, changes: Iterable[Change]) -> Records:
         records: Records = {}
+        for change in changes:
+            self._take(change, records)
+        return records
+
+    def _take(self, change: Change, records: Records) -> None:
         steps: dict[Operation, Callable[[Records, tuple[Row, ...]], None]] = {
             "insert": self._insert,
             "bulk_insert": self._insert,
@@ -107,9 +134,7 @@ class Model:
             "delete_partition": self._delete_partition,
             "compact": self._compact,
         }
-        for change in changes:
-            steps[change.operation](records, change.rows)
-        return records
+        steps[change.operation](records, change.rows)
 
     def _insert(self, records: Records, rows: tuple[Row, ...]) -> None:
         for row in rows:

@@ -1,7 +1,7 @@
 """Windows over a table's history: which records were written in one, and what changed.
 
 A window are the actions that completed after `begin` and up to `end`; None leaves a side open. Every action needs its
-completion time. A row in the model's records is the very object that an action was given: it tells which action wrote it.
+completion time. The action that wrote a row is the first after which the records hold that very object.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,8 +39,14 @@ def _completion(change: Change) -> str:
 def written(model: Model, window: Window) -> list[Row]:
     """The records that were inserted or updated in the window, each once, as the end of the window left them."""
     until = [change for change in model.history if Window(None, window.end).holds(change)]
-    inside = {id(row) for change in until if window.holds(change) for row in change.rows}
-    return [row for record in model.after(until).values() for row in copies([r for r in record.rows if id(r) in inside])]
+    #: By the identity of a row: the row, which must live as long as its number counts, and the action that wrote it.
+    writers: dict[int, tuple[Row, Change]] = {}
+    left: list[Row] = []
+    for change, records in model.steps(until):
+        left = [row for record in records.values() for row in record.rows]
+        for row in left:
+            writers.setdefault(id(row), (row, change))
+    return copies([row for row in left if window.holds(writers[id(row)][1])])
 
 
 def changes(model: Model, window: Window) -> list[dict[str, Any]]:
