@@ -16,7 +16,7 @@ def migrate(
 
     with telling_errors():
         done = act(table, dry_run=dry_run)
-    if not done.properties and not done.removed:
+    if not (done.properties or done.compacted or done.removed):
         typer.echo("The table is at version 8, and nothing of an older timeline is left.")
         return
     for path in done.created:
@@ -27,6 +27,8 @@ def migrate(
         typer.echo(f"set     {key}={value}")
     for key in done.dropped:
         typer.echo(f"unset   {key}")
+    for path in done.compacted:
+        typer.echo(f"compact {path}")
     for path in done.removed:
         typer.echo(f"delete  {path}")
     if dry_run:

@@ -2,23 +2,27 @@
 
     1. every instant of the old timeline is written to the new timeline, every archived one to the history
     2. one object is replaced: the properties. Until here it is a table of version 6, from here on one of version 8
-    3. the old timeline and the metadata table are deleted
+    3. the old timeline and the metadata table are deleted: from here on writers of version 8 take the table
+    4. the logs of merge-on-read tables are compacted, as the service of version 8 does it
 
 Whoever reads while this goes on, or after it died, finds one whole timeline: the properties say which. A second run begins
 anew before step 2, and goes on behind it; until it has, writers of version 8 refuse the table. Writers of version 6 must be
 stopped first: they would not notice.
 
 Log files keep their names. Their instant is that of their base file, which completed, so that the rules of version 8 put them
-into the same slices. While a compaction is under way that is not so; whatever is pending has to be finished first.
+into the same slices, and rows are the same before and after step 4. That step leaves no log of version 6 in a slice that is read:
+several actions may have appended to one. While a compaction is under way the names mean something else; whatever is pending has
+to be finished first.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from hudi_reference.clock import Clock, SystemClock
-from hudi_reference.errors import MigrationRefused, TableChanged, UnfinishedMigration
+from hudi_reference.errors import MigrationRefused, TableChanged, UnfinishedMigration, UnsupportedFeature
 from hudi_reference.ids import Ids, RandomIds
 from hudi_reference.layout.java_properties import dump
+from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.layout.properties import (
     BACKUP_PATH,
     META_FOLDER,
@@ -27,12 +31,16 @@ from hudi_reference.layout.properties import (
     read_properties,
     with_checksum,
 )
+from hudi_reference.records.choosing import merging_of
 from hudi_reference.requirement import implements
+from hudi_reference.services.compaction import compact
 from hudi_reference.services.migrated_properties import migrated_properties
 from hudi_reference.services.migrated_timeline import MigratedTimeline, OldFile, migrated_timeline, read_old_files
 from hudi_reference.storage import ObjectChanged, ObjectInfo, Storage, storage_of
 from hudi_reference.table.archived_log import archived_log_files
-from hudi_reference.table.table import check_readable
+from hudi_reference.table.basis import check_writable
+from hudi_reference.table.file_groups import FileSlice
+from hudi_reference.table.table import Table, check_readable
 from hudi_reference.timeline.active import load_timeline
 from hudi_reference.timeline.history_writer import flush
 from hudi_reference.timeline.instant import Instant, parse_instant_name
@@ -53,6 +61,8 @@ class Migration:
     #: The properties afterwards that are new or have changed, and those that go.
     properties: dict[str, str] = field(default_factory=dict)
     dropped: tuple[str, ...] = ()
+    #: The file groups whose logs are compacted, as paths.
+    compacted: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
 
 
@@ -67,35 +77,40 @@ def migrate(
     """
     store = storage_of(uri) if storage is None else storage
     properties = read_properties(store)
-    if not properties.is_legacy:
-        rest = _left_behind(store, properties)
-        if not dry_run:
-            _delete(store, rest)
-        return Migration(removed=rest)
-    return _migrate(store, properties, clock or SystemClock(), ids or RandomIds(), dry_run=dry_run)
+    table = Table(store, clock or SystemClock(), ids or RandomIds(), properties, uri)
+    if properties.is_legacy:
+        return _migrate(table, dry_run=dry_run)
+    rest, groups = _left_behind(store, properties), _with_old_logs(table)
+    if not dry_run:
+        _delete(store, rest)
+        _compact(table, groups)
+    return Migration(compacted=groups, removed=rest)
 
 
-def _migrate(storage: Storage, properties: TableProperties, clock: Clock, ids: Ids, *, dry_run: bool) -> Migration:
+def _migrate(table: Table, *, dry_run: bool) -> Migration:
+    storage, properties = table.storage, table.properties
     version = storage.head(PROPERTIES_PATH)
     listed = list_legacy_files(storage)
     _check_migratable(storage, properties, listed)
     old = read_old_files(listed, storage, properties)
-    new = migrated_timeline(storage, properties, old, ids)
+    new = migrated_timeline(storage, properties, old, table.ids)
     entries = migrated_properties(properties)
     target = TableProperties(entries)
     earlier = _of_an_earlier_run(storage, target, old, new)
-    rest = _old_timeline(storage, properties, listed)
+    rest, groups = _old_timeline(storage, properties, listed), _with_logs(table, target)
     if not dry_run:
         _delete(storage, earlier)
         _store(storage, target, new)
         _check_unchanged(storage, listed)
-        _switch(storage, entries, version.version if version else "", f"Updated at {format_time(clock.now())} UTC")
+        _switch(storage, entries, version.version if version else "", f"Updated at {format_time(table.clock.now())} UTC")
         _delete(storage, rest)
+        _compact(replace(table, properties=target), groups)
     return Migration(
         created=tuple(f"{target.timeline_folder}/{name}" for name in sorted(new.files)),
         archived=tuple(action.instant.requested for action in new.history),
         properties={key: value for key, value in entries.items() if properties.entries.get(key) != value},
         dropped=tuple(key for key in properties.entries if key not in entries),
+        compacted=groups,
         removed=rest,
     )
 
@@ -155,6 +170,44 @@ def _check_unchanged(storage: Storage, listed: list[ObjectInfo]) -> None:
     """The last look before the switch: writers of version 6 should have been stopped."""
     if (now := list_legacy_files(storage)) != listed:
         raise _changed(min({info.path for info in now} ^ {info.path for info in listed}, default=META_FOLDER))
+
+
+@implements("COMPAT-006")
+def _with_logs(table: Table, target: TableProperties) -> tuple[str, ...]:
+    """The file groups to compact; none if this implementation does not write tables of that kind: it reads them as they are."""
+    if not target.is_merge_on_read or not _can_be_compacted(target):
+        return ()
+    return tuple(found.path(found.file_id) for found in table.view().groups.latest_slices if found.log_files)
+
+
+def _can_be_compacted(properties: TableProperties) -> bool:
+    try:
+        check_writable(properties)
+        merging_of(properties)
+    except UnsupportedFeature:
+        return False
+    return True
+
+
+def _with_old_logs(table: Table) -> tuple[str, ...]:
+    """The same in a table whose migration died before it came to that: some log has the name of its base file's instant, or
+    was written by several actions.
+    """
+    groups = table.view().groups
+
+    def is_old(found: FileSlice, name: str) -> bool:
+        parsed = parse_data_file_name(name)
+        several = len(groups.committed.get(found.path(name), ())) > 1
+        return several or (parsed is not None and parsed.instant == found.base_file_instant)
+
+    old = any(is_old(found, name) for found in groups.latest_slices for name in found.log_files)
+    return _with_logs(table, table.properties) if old else ()
+
+
+def _compact(table: Table, groups: Collection[str]) -> None:
+    """All of them, however many there are."""
+    if groups:
+        compact(table, {"hoodie.compaction.strategy": "UnBoundedCompactionStrategy"})
 
 
 def _changed(path: str) -> TableChanged:
