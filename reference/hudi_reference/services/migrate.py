@@ -10,7 +10,7 @@ anew before step 2, and goes on behind it; until it has, writers of version 8 re
 stopped first: they would not notice.
 
 Log files keep their names. Their instant is that of their base file, which completed, so that the rules of version 8 put them
-into the same slices, and rows are the same before and after step 4. That step leaves no log of version 6 in a slice that is read:
+into the same slices, and rows are the same before and after step 4. That step leaves no log of version 6 in a slice in use:
 several actions may have appended to one. While a compaction is under way the names mean something else; whatever is pending has
 to be finished first.
 """
