@@ -9,6 +9,7 @@ import pyarrow as pa
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.keys import with_settings
+from hudi_reference.records.merger import RecordMerger
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.reconcile import reconciled
@@ -60,10 +61,11 @@ def held_by_update(basis: Basis, columns: Iterable[str]) -> frozenset[str]:
     changed = [name for name in columns if name not in fixed]
     if not changed:
         raise Misuse("a partial update of no column", rule="LF-046", expected="a column beside key and partition fields")
-    if basis.reader.merging.mode == "CUSTOM":
+    merger = basis.reader.merging.merger
+    if merger is not None and type(merger).partial_merge is RecordMerger.partial_merge:
         raise UnsupportedTableFeature(
-            "records of some columns in a table with a merger of its own", rule="LF-046", cure="upsert whole rows",
-            expected="EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING", found="hoodie.record.merge.mode=CUSTOM",
+            "the merger of the table does not know records of some columns", rule="API-013", cure="upsert whole rows",
+            expected="a merger with partial_merge", found=f"{type(merger).__name__}, {merger.strategy_id}",
         )  # fmt: skip
     return frozenset({*META_COLUMNS, *changed})
 

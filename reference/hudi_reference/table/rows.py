@@ -15,7 +15,7 @@ from hudi_reference.records.keys import KeyGenerator
 from hudi_reference.records.merger import Merging
 from hudi_reference.records.through_merger import combined_by_merger
 from hudi_reference.requirement import implements
-from hudi_reference.schema.avro import META_COLUMNS, AvroSchema
+from hudi_reference.schema.avro import META_COLUMNS, AvroSchema, only
 from hudi_reference.schema.evolution import conform
 from hudi_reference.schema.fitting import fits
 
@@ -115,8 +115,8 @@ def _keeps_its_times(found: pa.ChunkedArray, wanted: pa.DataType) -> bool:
 
 @implements("LF-038")
 def check_nulls(rows: pa.Table, schema: AvroSchema) -> None:
-    """Raises InvalidRows for a null in a field whose type in the table's schema takes none."""
-    for field in schema["fields"]:
+    """Raises InvalidRows for a null in a field that the rows have and whose type in the table's schema takes none."""
+    for field in only(schema, rows.column_names)["fields"]:
         kind = field["type"]
         takes_null = kind == "null" or (isinstance(kind, list) and "null" in kind)
         if not takes_null and rows.column(field["name"]).null_count:

@@ -145,8 +145,8 @@ class SliceReader:
     def _changes(self, found: FileSlice, fields: pa.Schema, base_rows: int) -> Changes:
         """What the logs say, and how it meets the `base_rows` rows of the base file: by position if every block allows it."""
         blocks = self.blocks(found)
-        batches = list(self._batches(blocks, fields))
         held = {number: columns for number, block in enumerate(blocks) if (columns := self._held(block)) is not None}
+        batches = list(self._batches(blocks, fields))
         places = []
         for block, batch in zip(blocks if self.by_position else (), batches, strict=False):
             place = places_in(block, found.base_file_instant, base_rows, len(batch))
@@ -157,6 +157,11 @@ class SliceReader:
 
     def _held(self, block: Block) -> frozenset[str] | None:
         columns = held_columns(block)
+        if columns is not None and self.key_fields:
+            raise MalformedLogBlock(
+                "a block of some columns in a table without meta columns: its records have no keys", rule="LF-045",
+                path=block.path, offset=block.offset, expected="whole rows", found="IS_PARTIAL=true",
+            )  # fmt: skip
         return columns if columns is None or self.by_id is None else self.by_id.held(columns, block.instant)
 
     @implements("BLK-011", "BLK-030")
