@@ -21,7 +21,7 @@ def compaction_makes_a_new_group(bug: Bug) -> None:
     bug.edit(Compactor.merge, "BaseFileName(found.file_id,", "BaseFileName(self.table.ids.file_id(),")
 
 
-@planted(breaks=("CMP-002", "MRG-008", "MRG-010", "MRG-013", "OCC-003"))
+@planted(breaks=("CMP-002", "MRG-010", "MRG-013", "OCC-003"))
 def compaction_merges_in_commit_order(bug: Bug) -> None:
     """A compaction lets the last log record of a key stay, whatever the table's merge mode."""
     bug.edit(
@@ -103,14 +103,14 @@ def joined_blocks_count_before_they_are_committed(bug: Bug) -> None:
     )
 
 
-@planted(breaks=("LCP-001", "OCC-003"))
+@planted(breaks="LCP-001")
 def overtaken_log_compactions_complete(bug: Bug) -> None:
     """A log compaction completes although a later compaction has merged its inputs, and a reader applies it once more."""
     bug.set(log_compaction, "overtaken_by", lambda *_: None)
     bug.edit(slice_reader._with_compacted_in_place, "(joined if places else ())", "joined")
 
 
-@planted(breaks=("LCP-005", "NBC-001"))
+@planted(breaks="LCP-005")
 def log_compaction_ignores_pending_writes(bug: Bug) -> None:
     """A log compaction joins what is behind a pending write, and puts it in front of that write."""
     bug.edit(log_compaction._before_pending, "parsed.instant < first", "parsed.instant")
