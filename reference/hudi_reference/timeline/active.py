@@ -15,7 +15,7 @@ from hudi_reference.requirement import implements
 from hudi_reference.storage import MemoryStorage, Storage
 from hudi_reference.timeline.history import END_OF_TIME, START_OF_TIME, History
 from hudi_reference.timeline.instant import Instant, Parts, instant_name_parts, parse_instant_name
-from hudi_reference.timeline.states import ACTIONS, COMMITS, State
+from hudi_reference.timeline.states import ACTIONS, COMMITS, PENDING, State
 
 TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
 #: Completed actions that change the rows of a table of each type. A copy-on-write table may become merge-on-read, never back.
@@ -33,6 +33,10 @@ def completion_order(instant: Instant) -> tuple[bool, str, tuple[str, str, State
     """Sort key: by completion time, what did not complete last; that by requested time."""
     pending = instant.state is not State.COMPLETED
     return (pending, "" if pending else instant.completion or instant.requested, requested_order(instant))
+
+
+#: Timelines are long, and looking up the member of an enumeration takes longer than a comparison.
+_COMPLETED = State.COMPLETED
 
 
 @dataclass(frozen=True)
@@ -148,14 +152,19 @@ def build_timeline(names: Iterable[str]) -> tuple[Instant, ...]:
     Raises MalformedInstantName.
     """
     highest: dict[tuple[str, str], Parts] = {}
-    for name in sorted(names):
+    done, action = "", ""  # the completed action before: its pending files follow at once, and say nothing more
+    for name in sorted(names, reverse=True):
+        if PENDING.get(name[len(done) :]) == action and name.startswith(done):
+            continue
         parts = instant_name_parts(name)
         if parts is None:
             continue
         identity = (parts[0], ACTIONS[parts[1]].completes_as)
         known = highest.get(identity)
-        if known is None or known[2] < parts[2]:
+        if known is None or known[2] <= parts[2]:
             highest[identity] = parts
+            if parts[2] is _COMPLETED:
+                done, action = identity
     return tuple(Instant(*highest[identity]) for identity in sorted(highest))
 
 
@@ -176,8 +185,8 @@ def _check_folders(storage: Storage, folder: str, names: Iterable[str]) -> None:
     """A file where the timeline belongs, or a folder where an instant belongs, would hide what happened."""
     if not names and storage.head(folder) is not None:
         raise MalformedTable("a file where the folder of the timeline belongs", rule="LAY-017", path=folder)
-    for name in names:
-        if name.endswith("/") and parse_instant_name(name[:-1]) is not None:
+    for name in [name for name in names if name[-1] == "/"]:
+        if parse_instant_name(name[:-1]) is not None:
             raise MalformedInstantName(
                 "a folder where the file of an instant belongs", rule="TL-046", path=f"{folder}/{name}",
                 cure="remove it, or put the file back; the action may have completed",

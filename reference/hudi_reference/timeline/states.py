@@ -187,3 +187,10 @@ def _extensions() -> dict[str, tuple[str, State]]:
 
 #: What follows the times in an instant's file name -> action and state.
 EXTENSIONS = _extensions()
+
+#: What follows the requested time in the name of a pending file, with its point -> the action as which it completes.
+PENDING = {
+    f".{extension}": ACTIONS[action].completes_as
+    for extension, (action, state) in EXTENSIONS.items()
+    if state is not State.COMPLETED
+}
