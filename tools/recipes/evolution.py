@@ -78,7 +78,7 @@ FLOAT_TO_DOUBLE = evolution(
     upsert({"id": "c", "ts": 3, "x": 0.1}, columns=DOUBLES),
     requirements=("LF-038", "TYP-007"),
     says="A float that became a double is one number wherever it is stored: the one that its decimal text says.",
-    errata=("{FLOAT}",),
+    errata=("ER-108",),
     rows=({"id": "a", "ts": 1, "x": 0.1}, {"id": "b", "ts": 2, "x": 0.1}, {"id": "c", "ts": 3, "x": 0.1}),
     accept=(({"id": "a", "ts": 1, "x": TENTH}, {"id": "b", "ts": 2, "x": TENTH}, {"id": "c", "ts": 3, "x": 0.1}),),
 )

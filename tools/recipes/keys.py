@@ -91,6 +91,7 @@ EVERY_TYPE = keys(
             says="Partition columns of every type have the values that are in the file.",
             if_it_fails=IN_THE_FILE,
             flags=("wrong-value",),
+            errata=("ER-111",),
             rows=tuple({"an_int": row["an_int"], **{level: row[name] for level, name in OF_LEVEL.items()}}
                        for row in (VALUES, OTHERS, NOTHING)),
         ),
@@ -126,6 +127,7 @@ def timed(name: str, table: Table, paths: dict[str, str], *rows: Row, updated: R
                 says="The column of such a partition has the number that is in the file, and null where that is null.",
                 if_it_fails=IN_THE_FILE,
                 flags=("wrong-value",),
+                errata=("ER-111",),
                 rows=tuple({"id": one["id"], "p": one["p"]} for one in left),
             ),
             Check(
