@@ -2,6 +2,7 @@
 
     spark.dataSource.register(HudiReference)
     spark.read.format("hudi-reference").option("as_of", "20260101000000000").load(uri)
+    spark.read.format("hudi-reference").option("query", "cdc").option("begin", "20260101000000000").load(uri)
     CREATE TEMPORARY VIEW trips USING `hudi-reference` OPTIONS (path 'file:///data/trips')
 
 A table of the catalog (`CREATE TABLE`) cannot stand for one: PySpark 4.3 reads it without the options it was made with.
@@ -32,7 +33,7 @@ _OPERATIONS = {"bulk_insert": "BULK_INSERT", "insert": "INSERT"}
 
 
 class HudiReference(DataSource):  # type: ignore[misc]  # pyspark is not checked
-    """A table at the option `path`; options for reading `query` and `as_of`, for writing `operation`."""
+    """A table at the option `path`; options for reading `query`, `as_of`, `begin` and `end`, for writing `operation`."""
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
@@ -67,8 +68,10 @@ class HudiReference(DataSource):  # type: ignore[misc]  # pyspark is not checked
 
     def _plan(self, columns: list[str] | None) -> ReadPlan:
         as_of = self.options.get("as_of")
-        query = self.options.get("query", "snapshot" if as_of is None else "as-of")
-        return make_plan(self.uri, query=query, columns=columns, as_of=as_of, native=False)
+        begin, end = self.options.get("begin"), self.options.get("end")
+        implied = "as-of" if as_of is not None else "snapshot" if begin is end is None else "incremental"
+        query = self.options.get("query", implied)
+        return make_plan(self.uri, query=query, columns=columns, as_of=as_of, begin=begin, end=end, native=False)
 
 
 @dataclass

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import pyarrow as pa
 import pyarrow.types as pt
@@ -22,21 +22,25 @@ from hudi_reference.errors import InvalidQuery, Misuse, UnsupportedSchema
 from hudi_reference.files.missing import missing
 from hudi_reference.schema.avro import arrow_schema, parse_schema
 from hudi_reference.storage import LocalStorage
+from hudi_reference.table.cdc import ChangePlan, ChangeQuery, GroupChange
 from hudi_reference.table.file_groups import FileSlice
+from hudi_reference.table.incremental import changed_in
 from hudi_reference.table.table import (
     Comparison,
     SliceQuery,
     View,
     check_columns,
     check_readable,
+    chosen,
     compare,
     constant,
 )
+from hudi_reference.table.window import Window
 from hudi_reference.timeline.points import instant_of
 from hudi_spark.arrow import arrow_schema_of, spark_schema
 from hudi_spark.tasks import MergeTask, frame_of
 
-Query = Literal["snapshot", "read-optimized", "as-of"]
+Query = Literal["snapshot", "read-optimized", "as-of", "incremental", "cdc"]
 
 #: Paths in which nothing means something else to Hadoop (globs, drive letters) than to a file system.
 _PLAIN_PATH = re.compile(r"[\w/=.,%+@ -]+")
@@ -56,13 +60,18 @@ def read(
     columns: Sequence[str] | None = None,
     where: Iterable[Comparison] = (),
     as_of: str | None = None,
+    begin: str | None = None,
+    end: str | None = None,
 ) -> DataFrame:
     """The rows of a query, as `hudi_reference.Table` answers it; all columns, meta columns first, if `columns` is None.
+
+    `begin` and `end` are the window of an incremental query (the table's rows) or of a change query (`cdc`: op, ts_ms, before,
+    after). What one write changed in one file group is a task.
 
     The plan is made now: later commits do not change the DataFrame. Errors in the plan are raised here, those in data files
     by whatever action runs the DataFrame (see `errors_of_executors`).
     """
-    plan = make_plan(uri, query=query, columns=columns, where=where, as_of=as_of)
+    plan = make_plan(uri, query=query, columns=columns, where=where, as_of=as_of, begin=begin, end=end)
     schema = spark_schema(plan.fields)
     parts = []
     if plan.merged:
@@ -78,19 +87,28 @@ def read(
 class ReadPlan:
     """All that the driver knows of a query.
 
-    `query` reads one slice and is shipped to the tasks; `merged` are the slices that it reads, `native` the absolute paths
-    of base files for Spark's reader. `columns` are those of the result; `query` reads those of the filters, too.
+    `query` reads one part, a slice or what a write changed in one file group, and is shipped to the tasks; `merged` are the
+    parts that it reads, `native` the absolute paths of base files for Spark's reader. `columns` are those of the result;
+    `query` reads those of the filters, too, and `fields` has the reference's types of all that it reads.
     """
 
-    query: SliceQuery
+    query: "SliceQuery | ChangesOfGroups"
+    fields: pa.Schema
     columns: list[str]
-    merged: list[FileSlice]
+    merged: Sequence[FileSlice | GroupChange]
     native: list[Path]
 
-    @property
-    def fields(self) -> pa.Schema:
-        """The columns that are read, with the reference's types."""
-        return pa.schema([self.query.reader.schema.field(name) for name in self.query.columns])
+
+@dataclass(frozen=True)
+class ChangesOfGroups:
+    """Reads and filters what one write changed in one file group."""
+
+    query: ChangeQuery
+    where: list[Comparison]
+
+    def __call__(self, change: GroupChange) -> pa.Table:
+        """The changes."""
+        return chosen(self.query(change), self.where)
 
 
 def make_plan(
@@ -100,26 +118,53 @@ def make_plan(
     columns: Sequence[str] | None = None,
     where: Iterable[Comparison] = (),
     as_of: str | None = None,
+    begin: str | None = None,
+    end: str | None = None,
     native: bool = True,
 ) -> ReadPlan:
     """The plan of a query. Raises what `hudi_reference` raises; with `native` False all slices are read by the reference."""
     table = open_shared(uri)
     check_readable(table.properties)
-    view = table.view(_instant(query, as_of))
+    view, window = table.view(_instant(query, as_of)), _window(query, begin, end)
+    if query == "cdc":
+        return _plan_of_changes(table, view, window, columns, list(where))
+    found = view.groups.latest_slices
+    if query == "incremental":
+        changed = changed_in(window, table.storage, table.properties, view.timeline, view.groups)
+        view, found, native = replace(view, timeline=changed.timeline, groups=changed.groups), changed.slices, False
+        window = changed.window
     reader, logs = view.reader(table), query != "read-optimized"
     names = list(reader.schema.names if columns is None else columns)
     comparisons = list(where)
-    needed = list(dict.fromkeys([*names, *(column for column, _, _ in comparisons)]))
-    check_columns(needed, reader.schema)
-    for column, operator, value in comparisons:
-        compare(pa.chunked_array([], reader.schema.field(column).type), operator, value)
-    slices = [s for s in view.groups.latest_slices if s.base_file is not None or (logs and s.log_files)]
+    needed = _needed(names, comparisons, reader.schema)
+    slices = [s for s in found if s.base_file is not None or (logs and s.log_files)]
     direct = _base_files_for_spark(table, view, slices, logs=logs) if native and reader.dropped is None else {}
     merged = [found for found in slices if found not in direct]
     paths = (found.path(name) for found in merged for name in found.log_files)
     sizes = {path: reader.committed[path] for path in paths if path in reader.committed}
-    tasks = SliceQuery(replace(reader, committed=sizes), needed, comparisons, logs)
-    return ReadPlan(tasks, names, merged, list(direct.values()))
+    of_window = window if query == "incremental" else None
+    tasks = SliceQuery(replace(reader, committed=sizes), needed, comparisons, logs, of_window)
+    fields = pa.schema([reader.schema.field(name) for name in needed])
+    return ReadPlan(tasks, fields, names, merged, list(direct.values()))
+
+
+def _plan_of_changes(
+    table: Table, view: View, window: Window, columns: Sequence[str] | None, where: list[Comparison]
+) -> ReadPlan:
+    query = ChangeQuery(view.reader(table))
+    names = list(query.schema.names if columns is None else columns)
+    _needed(names, where, query.schema)
+    changes = ChangePlan(view.timeline, view.groups, table.properties.is_legacy).changes(window)
+    return ReadPlan(ChangesOfGroups(query, where), query.schema, names, changes, [])
+
+
+def _needed(names: Sequence[str], where: Sequence[Comparison], schema: pa.Schema) -> list[str]:
+    """The columns of the result and of the filters, which fit the schema. Raises InvalidQuery."""
+    needed = list(dict.fromkeys([*names, *(column for column, _, _ in where)]))
+    check_columns(needed, schema)
+    for column, operator, value in where:
+        compare(pa.chunked_array([], schema.field(column).type), operator, value)
+    return needed
 
 
 def open_shared(uri: str) -> Table:
@@ -131,11 +176,17 @@ def open_shared(uri: str) -> Table:
 
 
 def _instant(query: str, as_of: str | None) -> str | None:
-    if query not in ("snapshot", "read-optimized", "as-of"):
-        raise InvalidQuery("unknown query", rule="TYP-016", expected="snapshot, read-optimized or as-of", found=query)
+    if query not in get_args(Query):
+        raise InvalidQuery("unknown query", rule="TYP-016", expected=", ".join(get_args(Query)), found=query)
     if (query == "as-of") != (as_of is not None):
         raise InvalidQuery("an as-of query, and no other, has a time", rule="TYP-008", found=f"{query}, as_of={as_of}")
     return None if as_of is None else instant_of(as_of)
+
+
+def _window(query: str, begin: str | None, end: str | None) -> Window:
+    if query not in ("incremental", "cdc") and (begin is not None or end is not None):
+        raise InvalidQuery("an incremental or change query, and no other, has a window", rule="TYP-009", found=query)
+    return Window.between(begin, end)
 
 
 def _base_files_for_spark(table: Table, view: View, slices: list[FileSlice], *, logs: bool) -> dict[FileSlice, Path]:

@@ -4,10 +4,11 @@ Tasks over file slices get them pickled as the rows of a DataFrame, one slice in
 """
 
 import pickle
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from operator import itemgetter
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,7 +22,6 @@ from hudi_reference.table.commit import Commit
 from hudi_reference.table.file_groups import FileSlice
 from hudi_reference.table.rows import PARTITION, Incoming, Needs, combine, prepare
 from hudi_reference.table.slice_reader import SliceReader
-from hudi_reference.table.table import SliceQuery
 from hudi_reference.table.write import Writer
 from hudi_reference.timeline.metadata import WriteStat
 from hudi_spark.arrow import batches
@@ -38,8 +38,8 @@ STATS = pa.schema([("stat", pa.binary())])
 MOST_TASKS = 100_000
 
 
-def frame_of(spark: SparkSession, slices: Sequence[FileSlice]) -> DataFrame:
-    """A DataFrame of pickled slices, each in a partition of its own.
+def frame_of(spark: SparkSession, slices: Sequence[Any]) -> DataFrame:
+    """A DataFrame of pickled slices, or of other parts of a table, each in a partition of its own.
 
     Made from an RDD so that Spark does not know its size: from a handful of slices it would conclude that their rows are few
     and fit into a broadcast.
@@ -48,16 +48,16 @@ def frame_of(spark: SparkSession, slices: Sequence[FileSlice]) -> DataFrame:
     return spark.createDataFrame(spark.sparkContext.parallelize(rows, len(rows)), "slice binary")
 
 
-def _slices(given: Batches) -> Iterator[FileSlice]:
+def _slices(given: Batches) -> Iterator[Any]:
     for batch in given:
         yield from map(pickle.loads, batch.column(0).to_pylist())
 
 
 @dataclass(frozen=True)
 class MergeTask:
-    """Reads slices."""
+    """Reads slices, or what writes changed in file groups."""
 
-    query: SliceQuery
+    query: Callable[[Any], pa.Table]
     schema: pa.Schema
 
     def run(self, given: Batches) -> Iterator[pa.RecordBatch]:
