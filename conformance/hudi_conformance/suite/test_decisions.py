@@ -1,0 +1,220 @@
+"""The decision tables, written and read by one engine: every pair of versions, wherever the two meet.
+
+Each record stands for one cell of a table, and its key names the cell. A table is made with nothing but the choice of its mode
+and ordering field. What is right is written down here, in words.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import permutations, product
+from typing import Any, Literal
+
+import pyarrow as pa
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.contract.messages import Query, TableSpec
+
+Mode = Literal["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"]
+EVENT: Mode = "EVENT_TIME_ORDERING"
+COMMIT: Mode = "COMMIT_TIME_ORDERING"
+NEEDS = ("create", "write.upsert", "read.snapshot", "merge-on-read", "copy-on-write", "partition.none", "delete.flag",
+         "merge.event-time", "merge.commit-time")  # fmt: skip
+ARROW = pa.schema([("id", pa.string()), ("ts", pa.int64()), ("name", pa.string()), ("_hoodie_is_deleted", pa.bool_())])
+AVRO = {"type": "record", "name": "cells", "fields": [
+    {"name": "id", "type": "string"},
+    *({"name": name, "type": ["null", kind], "default": None}
+      for name, kind in (("ts", "long"), ("name", "string"), ("_hoodie_is_deleted", "boolean"))),
+]}  # fmt: skip
+#: Settings under which services do what they are asked for at once.
+DUE = {"hoodie.compact.inline.max.delta.commits": "1", "hoodie.log.compaction.blocks.threshold": "1"}
+
+Version = tuple[str, int, str]
+Rows = dict[str, tuple[int, str]]
+
+#: Older and newer version -> which row is left where the newer one's ordering value is lower, equal, greater.
+EVENT_TIME = {
+    ("row", "row"): ("older", "newer", "newer"),
+    ("row", "delete"): ("older", None, None),
+    ("row", "key-delete"): (None, None, None),
+    ("delete", "row"): (None, "newer", "newer"),
+    ("delete", "delete"): (None, None, None),
+    ("delete", "key-delete"): (None, None, None),
+}
+#: Where the older version is in no log, a delete leaves nothing that a later row could lose against.
+FORGETFUL = EVENT_TIME | {("delete", "row"): ("newer", "newer", "newer")}
+COMMIT_TIME = {pair: ("newer" if pair[1] == "row" else None,) * 3 for pair in EVENT_TIME}
+OLDER, NEWER = 20, {"lower": 10, "equal": 20, "greater": 30}
+
+
+def create(engine: Client, uri: str, kind: str, mode: Mode) -> None:
+    """A table that says how it merges, and nothing else of it."""
+    engine.create(
+        uri,
+        TableSpec(
+            name="cells", type=kind, schema=AVRO, record_key=("id",), ordering=("ts",), merge_mode=mode,  # type: ignore[arg-type]
+        ),
+    )  # fmt: skip
+
+
+def upsert(engine: Client, uri: str, versions: Mapping[str, Version] | Sequence[tuple[str, Version]]) -> None:
+    """One input of versions, by key."""
+    pairs = list(versions.items() if isinstance(versions, Mapping) else versions)
+    rows = [{"id": key, "ts": ts, "name": name, "_hoodie_is_deleted": kind == "delete"} for key, (kind, ts, name) in pairs]
+    engine.write(uri, "upsert", pa.Table.from_pylist(rows, schema=ARROW))
+
+
+def change(engine: Client, uri: str, versions: Mapping[str, Version]) -> None:
+    """A write of the rows and deletes among the versions, then a delete of the keys that are deleted by key."""
+    upsert(engine, uri, {key: version for key, version in versions.items() if version[0] != "key-delete"})
+    keys = [key for key, version in versions.items() if version[0] == "key-delete"]
+    if keys:
+        engine.write(uri, "delete", pa.Table.from_pylist([{"id": key} for key in keys], schema=KEYS))
+
+
+KEYS = pa.schema([("id", pa.string())])
+
+
+def read(engine: Client, uri: str) -> Rows:
+    """Ordering value and name by key; a key that occurs twice fails."""
+    rows = engine.read(uri, Query(columns=("id", "ts", "name"))).to_pylist()
+    assert len({row["id"] for row in rows}) == len(rows), "a key occurs twice"
+    return {row["id"]: (row["ts"], row["name"]) for row in rows}
+
+
+def cells() -> Iterator[tuple[str, str, str, str]]:
+    """Key, older and newer kind, order."""
+    for older, newer in EVENT_TIME:
+        for order in NEWER:
+            yield f"{older}-{newer}-{order}", older, newer, order
+
+
+def right(table: Mapping[tuple[str, str], Sequence[str | None]]) -> Rows:
+    """The rows that are left."""
+    found: Rows = {}
+    for key, older, newer, order in cells():
+        left = dict(zip(NEWER, table[older, newer], strict=True))[order]
+        if left is not None:
+            found[key] = (OLDER if left == "older" else NEWER[order], left)
+    return found
+
+
+@pytest.mark.needs(*NEEDS, "write.delete")
+@pytest.mark.requirements(
+    "MRG-001", "MRG-005", "MRG-008", "MRG-010", "MRG-013", "MRG-016", "MRG-023", "MRG-025", "MRG-027", "MRG-028", "MRG-029",
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "arrangement",
+    [
+        "copy-on-write",
+        "merge-on-read",
+        pytest.param("compaction", marks=pytest.mark.needs("service.compaction")),
+        pytest.param("log-compaction", marks=pytest.mark.needs("service.log-compaction")),
+    ],
+)
+@pytest.mark.parametrize("mode", [EVENT, COMMIT])
+def test_every_pair_of_versions(engine: Client, new_uri: Callable[[], str], mode: Mode, arrangement: str) -> None:
+    """Queries, writers and services leave the row that the table's mode says, of each pair over an older base row."""
+    uri, kind = new_uri(), "COPY_ON_WRITE" if arrangement == "copy-on-write" else "MERGE_ON_READ"
+    create(engine, uri, kind, mode)
+    upsert(engine, uri, {key: ("row", 1, "base") for key, *_ in cells()})
+    change(engine, uri, {key: (older, OLDER, "older") for key, older, _, _ in cells()})
+    change(engine, uri, {key: (newer, NEWER[order], "newer") for key, _, newer, order in cells()})
+    if kind != arrangement.upper().replace("-", "_"):
+        assert engine.service(uri, arrangement, options=DUE) is not None  # type: ignore[arg-type]
+    table = COMMIT_TIME if mode == COMMIT else FORGETFUL if arrangement == "copy-on-write" else EVENT_TIME
+    assert read(engine, uri) == right(table)
+
+
+@pytest.mark.needs(*NEEDS)
+@pytest.mark.requirements("MRG-008", "MRG-011", "MRG-005", "MRG-028", "MRG-029")
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_two_versions_in_one_input(engine: Client, new_uri: Callable[[], str], kind: str) -> None:
+    """Event time: an input is combined by the rule by which it is merged: the greater of different ordering values counts."""
+    uri, pairs = new_uri(), [cell for cell in cells() if cell[3] != "equal" and "key-delete" not in cell[1:3]]
+    create(engine, uri, kind, EVENT)
+    upsert(engine, uri, {key: ("row", 1, "base") for key, *_ in pairs})
+    batch = [(key, (older, OLDER, "older")) for key, older, _, _ in pairs]
+    batch += [(key, (newer, NEWER[order], "newer")) for key, _, newer, order in pairs]
+    upsert(engine, uri, batch)
+    keys = {key for key, *_ in pairs}
+    assert read(engine, uri) == {key: row for key, row in right(EVENT_TIME).items() if key in keys}
+
+
+#: Three versions with different ordering values, in every order of arrival, each a row or a delete.
+TRIPLES: dict[str, tuple[Version, ...]] = {
+    "-".join(f"{kind[0]}{ts}" for kind, ts in zip(kinds, order, strict=True)): tuple(
+        (kind, ts, f"version {ts}") for kind, ts in zip(kinds, order, strict=True)
+    )
+    for order in permutations((10, 20, 30))
+    for kinds in product(("row", "delete"), repeat=3)
+}
+#: The versions that one input holds, by their places.
+GROUPINGS: dict[str, tuple[tuple[int, ...], ...]] = {
+    "one by one": ((0,), (1,), (2,)),
+    "first two together": ((0, 1), (2,)),
+    "last two together": ((0,), (1, 2)),
+    "all together": ((0, 1, 2),),
+}
+
+
+@pytest.mark.needs(*NEEDS)
+@pytest.mark.requirements("MRG-003", "MRG-030", "MRG-028", "MRG-029")
+@pytest.mark.parametrize("grouping", GROUPINGS)
+def test_neither_order_nor_grouping_of_different_event_times_matters(
+    engine: Client, new_uri: Callable[[], str], grouping: str
+) -> None:
+    """Event time: of three versions that came in any order, in one input or several, the greatest is left, or its delete."""
+    uri = new_uri()
+    create(engine, uri, "MERGE_ON_READ", EVENT)
+    upsert(engine, uri, dict.fromkeys(TRIPLES, ("row", 1, "base")))
+    for places in GROUPINGS[grouping]:
+        upsert(engine, uri, [(key, versions[place]) for key, versions in TRIPLES.items() for place in places])
+    greatest = {key: max(versions, key=lambda version: version[1]) for key, versions in TRIPLES.items()}
+    assert read(engine, uri) == {key: (ts, name) for key, (kind, ts, name) in greatest.items() if kind == "row"}
+
+
+@pytest.mark.needs(*NEEDS, "service.compaction")
+@pytest.mark.requirements("MRG-003", "MRG-013", "MRG-008", "MRG-030")
+@pytest.mark.parametrize("after", [0, 1, 2])
+def test_rows_of_any_event_times_come_to_one_row_wherever_compactions_lie(
+    engine: Client, new_uri: Callable[[], str], after: int
+) -> None:
+    """Event time without deletes: a compaction after any of three writes changes nothing, ties going to the later one."""
+    uri = new_uri()
+    triples: dict[str, tuple[int, ...]] = {"-".join(map(str, ts)): ts for ts in product((10, 20, 30), repeat=3)}
+    create(engine, uri, "MERGE_ON_READ", EVENT)
+    upsert(engine, uri, dict.fromkeys(triples, ("row", 1, "base")))
+    for place in range(3):
+        upsert(engine, uri, {key: ("row", ts[place], f"write {place}") for key, ts in triples.items()})
+        if place == after:
+            assert engine.service(uri, "compaction", options=DUE) is not None
+    left: dict[str, Any] = {key: max((ts, place) for place, ts in enumerate(found)) for key, found in triples.items()}
+    assert read(engine, uri) == {key: (ts, f"write {place}") for key, (ts, place) in left.items()}
+
+
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "merge-on-read", "copy-on-write", "merge.event-time")
+@pytest.mark.requirements("MRG-005")
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_every_input_looks_for_what_is_stored(engine: Client, new_uri: Callable[[], str], kind: str) -> None:
+    """Inputs of one row and of many, of known and of new keys, of a key twice: there are as many rows as keys."""
+    uri = new_uri()
+    create(engine, uri, kind, EVENT)
+    upsert(engine, uri, {str(number): ("row", 1, "first") for number in range(5)})
+    upsert(engine, uri, {"3": ("row", 2, "alone")})
+    upsert(engine, uri, [("3", ("row", 3, "twice")), ("3", ("row", 4, "twice")), ("5", ("row", 1, "new"))])
+    upsert(engine, uri, {str(number): ("row", 5, "many") for number in range(50)})
+    assert read(engine, uri) == {str(number): (5, "many") for number in range(50)}
+
+
+@pytest.mark.needs("create", "copy-on-write")
+@pytest.mark.requirements("MRG-016")
+@pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERINGS", "LATEST"])
+def test_there_is_no_other_mode(engine: Client, new_uri: Callable[[], str], mode: str) -> None:
+    """A table with a mode that is none of the three is not made."""
+    spec = TableSpec(
+        name="cells", type="COPY_ON_WRITE", schema=AVRO, record_key=("id",), ordering=("ts",),
+        properties={"hoodie.record.merge.mode": mode},
+    )  # fmt: skip
+    with pytest.raises(ContractError):
+        engine.create(new_uri(), spec)
