@@ -37,7 +37,7 @@ def as_arrow(*rows: dict[str, Any], columns: tuple[str, ...] = tuple(TYPES)) -> 
 
 def make(engine: Client, uri: str, type: Any, *, ordering: tuple[str, ...] = (), **more: Any) -> None:
     """A table of these columns."""
-    mode = "EVENT_TIME_ORDERING" if ordering else "COMMIT_TIME_ORDERING"
+    mode: Any = "EVENT_TIME_ORDERING" if ordering else "COMMIT_TIME_ORDERING"
     engine.create(uri, TableSpec("keyed", type, SCHEMA, ordering=ordering, merge_mode=mode, **more))
 
 
