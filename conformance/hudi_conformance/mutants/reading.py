@@ -148,7 +148,7 @@ def time_travel_sees_later_blocks(bug: Bug) -> None:
 @planted(breaks="TL-052")
 def the_last_completion_counts(bug: Bug) -> None:
     """Takes the last of several completed files of one action."""
-    bug.edit(active.build_timeline, "known[2] < parts[2]", "known[2] <= parts[2]")
+    bug.edit(active.build_timeline, "known[2] <= parts[2]", "known[2] < parts[2]")
 
 
 @planted(breaks="TL-037")
@@ -160,12 +160,14 @@ def foreign_names_are_an_error(bug: Bug) -> None:
 @planted(breaks="TL-043")
 def clusterings_complete_under_their_own_name(bug: Bug) -> None:
     """Expects a finished clustering under the word clustering."""
+    bug.set(active, "PENDING", {})
     bug.item(states.ACTIONS, "clustering", replace(states.ACTIONS["clustering"], completes_as="clustering"))
 
 
 @planted(breaks="TL-044")
 def compactions_complete_under_their_own_name(bug: Bug) -> None:
     """Expects a finished compaction under the word compaction."""
+    bug.set(active, "PENDING", {})
     bug.item(states.ACTIONS, "compaction", replace(states.ACTIONS["compaction"], completes_as="compaction"))
 
 

@@ -56,13 +56,15 @@ def manifest_files_not_listed_are_read(bug: Bug) -> None:
 @planted(breaks="TL-042")
 def completion_under_another_name_is_another_action(bug: Bug) -> None:
     """Shows a pending clustering or compaction beside the instant as which it completed."""
+    bug.set(active, "PENDING", {})
     bug.edit(active.build_timeline, "ACTIONS[parts[1]].completes_as", "parts[1]")
 
 
 @planted(breaks="TL-053")
 def lowest_state_counts(bug: Bug) -> None:
     """Takes an action for pending as long as its earlier state files lie there."""
-    bug.edit(active.build_timeline, "known[2] < parts[2]", "known[2] > parts[2]")
+    bug.set(active, "PENDING", {})
+    bug.edit(active.build_timeline, "known[2] <= parts[2]", "known[2] > parts[2]")
 
 
 @planted(breaks=("TL-004", "TL-032"))
