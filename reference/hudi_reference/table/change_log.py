@@ -8,11 +8,10 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from hudi_reference.errors import InvalidProperty
 from hudi_reference.files.log.cdc import Change, Mode, Operation
 from hudi_reference.files.log.write import BlockWriter
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path
-from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties
+from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import KEY
 from hudi_reference.records.difference import AFTER, BEFORE, OPERATION, Difference, State
 from hudi_reference.requirement import implements
@@ -26,15 +25,7 @@ _ENABLED, _MODE = "hoodie.table.cdc.enabled", "hoodie.table.cdc.supplemental.log
 @implements("TYP-004")
 def logging_mode(properties: TableProperties) -> Mode | None:
     """What writers of the table log of each change; None where they log nothing. Raises InvalidProperty."""
-    if not properties.is_set(_ENABLED):
-        return None
-    name = properties.get(_MODE) or Mode.DATA_BEFORE_AFTER
-    try:
-        return Mode(name.upper())
-    except ValueError as error:
-        raise InvalidProperty(
-            f"{_MODE} has an unknown value", rule="TYP-004", path=PROPERTIES_PATH, expected=" or ".join(Mode), found=name
-        ) from error
+    return Mode(properties.require(_MODE)) if properties.is_set(_ENABLED) else None
 
 
 @implements("TYP-004", "BLK-033", "BLK-034", "BLK-035", "BLK-036")

@@ -1,0 +1,192 @@
+"""Incremental and change queries: bounds, what was cleaned or archived, and what logging of changes leaves out."""
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from hudi_reference import WritableTable, archive, clean, create_table, open_table
+from hudi_reference.clock import ManualClock
+from hudi_reference.errors import InvalidQuery, MissingDataFile, Misuse, UnsupportedTableFeature
+from hudi_reference.ids import SeededIds
+from hudi_reference.storage import MemoryStorage
+from hudi_reference.timeline.points import instant_of
+
+SCHEMA: dict[str, Any] = {
+    "type": "record",
+    "name": "t",
+    "fields": [{"name": "id", "type": "string"}, {"name": "ts", "type": "long"}, {"name": "v", "type": ["null", "double"]}],
+}
+COLUMNS = pa.schema([("id", pa.string()), ("ts", pa.int64()), ("v", pa.float64())])
+
+
+def table(table_type: str = "COPY_ON_WRITE", **properties: str) -> WritableTable:
+    """An empty table in memory on a clock of its own."""
+    return create_table(
+        "memory:", name="t", schema=SCHEMA, record_key=["id"], ordering=["ts"], table_type=table_type,  # type: ignore[arg-type]
+        storage=MemoryStorage(), clock=ManualClock(1767225600000, 1000), ids=SeededIds(1), properties=properties,
+    )  # fmt: skip
+
+
+def rows(*given: tuple[str, int, float | None]) -> pa.Table:
+    """Rows of the table."""
+    return pa.Table.from_pylist([dict(zip(COLUMNS.names, row, strict=True)) for row in given], schema=COLUMNS)
+
+
+def completions(found: WritableTable) -> list[str]:
+    """When the writes completed."""
+    return [instant.completion or "" for instant in found.timeline.commits]
+
+
+def ids(found: pa.Table) -> list[str]:
+    """The keys of an answer."""
+    return sorted(found.column("id").to_pylist())
+
+
+@pytest.mark.parametrize("ask", ["incremental", "changes"])
+def test_a_window_that_ends_before_it_begins_is_refused(ask: str) -> None:
+    """The error names both bounds and what would be right."""
+    made = table()
+    made.upsert(rows(("a", 1, 1.0)))
+    with pytest.raises(InvalidQuery, match="ends before it begins") as caught:
+        getattr(made, ask)("20260102000000000", "20260101000000000")
+    assert (caught.value.found, caught.value.rule) == ("20260101000000000", "TYP-009")
+
+
+@pytest.mark.parametrize("time", ["earliest", "000", "", "2026", "2026-13-01", "2026-02-30 00:00:00", "yesterday"])
+def test_a_bound_that_is_no_point_of_the_timeline_is_refused(time: str) -> None:
+    """No text is taken for a bound that nobody meant."""
+    made = table()
+    with pytest.raises(InvalidQuery, match="not a point of the timeline"):
+        made.incremental(time)
+    with pytest.raises(InvalidQuery, match="not a point of the timeline"):
+        made.changes(None, time)
+
+
+@pytest.mark.parametrize(
+    ("text", "instant"),
+    [
+        ("20260329013000123", "20260329013000123"),
+        ("20260329013000", "20260329013000"),
+        ("2026-03-29", "20260329000000000"),
+        ("2026-03-29 01:30:00", "20260329013000999"),
+        ("2026-03-29T01:30:00", "20260329013000999"),
+        ("2026-03-29 01:30:00.123", "20260329013000123"),
+    ],
+)
+def test_points_of_the_timeline_have_many_texts(text: str, instant: str) -> None:
+    """Seconds without milliseconds mean their last one, a day its midnight."""
+    assert instant_of(text) == instant
+
+
+def test_the_begin_can_be_asked_for() -> None:
+    """What completed just when a window begins is in it only with include_begin."""
+    made = table()
+    made.upsert(rows(("a", 1, 1.0)))
+    made.upsert(rows(("b", 1, 1.0)))
+    first, second = completions(made)
+    assert ids(made.incremental(first)) == ["b"]
+    assert ids(made.incremental(first, include_begin=True)) == ["a", "b"]
+    assert ids(made.incremental(first, first)) == []
+    assert made.changes(second).num_rows == 0
+    assert made.changes(second, include_begin=True).num_rows == 1
+
+
+def test_filters_and_columns_come_after_the_window() -> None:
+    """The commit time need not be asked for, and an unknown column is named."""
+    made = table()
+    made.upsert(rows(("a", 1, 1.0), ("b", 1, 2.0)))
+    assert made.incremental("2020-01-01", columns=["v"], where=[("id", "=", "b")]).to_pylist() == [{"v": 2.0}]
+    assert made.changes(columns=["op"], where=[("op", "=", "i")]).to_pylist() == [{"op": "i"}] * 2
+    with pytest.raises(InvalidQuery, match="no such column"):
+        made.incremental(columns=["w"])
+    with pytest.raises(InvalidQuery, match="no such column"):
+        made.changes(columns=["id"])
+
+
+def test_a_table_without_commit_times_has_no_windows() -> None:
+    """Rows that do not tell when they were written are not guessed at."""
+    made = table(**{"hoodie.populate.meta.fields": "false"})
+    with pytest.raises(UnsupportedTableFeature, match="when they were written"):
+        made.incremental()
+
+
+def _cleaned(made: WritableTable) -> list[str]:
+    for number in range(1, 6):
+        made.upsert(rows(("a", number, float(number)), (f"n{number}", 1, 0.0)))
+    times = completions(made)
+    assert clean(made, {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"})
+    return times
+
+
+def test_a_window_whose_end_was_cleaned_is_refused() -> None:
+    """What is left lacks the record that was written again; a window up to now is whole."""
+    made = table()
+    times = _cleaned(made)
+    assert ids(made.incremental(times[0])) == ["a", "n2", "n3", "n4", "n5"]
+    assert ids(made.incremental(None, times[-1])) == ["a", "n1", "n2", "n3", "n4", "n5"]
+    with pytest.raises(InvalidQuery, match="cleaned") as caught:
+        made.incremental(times[0], times[2])
+    assert caught.value.path is not None
+    assert caught.value.path.endswith(".parquet")
+    with pytest.raises(InvalidQuery, match="cleaned"):
+        made.changes(times[0])
+
+
+def test_changes_with_both_images_outlive_a_clean() -> None:
+    """Where the change-capture files have all that is asked for, base files are not looked at."""
+    made = table(**{"hoodie.table.cdc.enabled": "true"})
+    made.upsert(rows(("a", 1, 1.0), ("b", 1, 1.0)))
+    for number in range(2, 5):
+        made.upsert(rows(("a", number, float(number))))
+    times = completions(made)
+    clean(made, {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"})
+    assert [change["after"]["v"] for change in made.changes(times[0]).to_pylist()] == [2.0, 3.0, 4.0]
+
+
+def test_windows_reach_into_the_history() -> None:
+    """Instants that were archived are found in the history, for records and for changes."""
+    made = table(**{"hoodie.table.cdc.enabled": "true"})
+    for number in range(1, 9):
+        made.upsert(rows(("a", number, float(number)), ("b", 0 if number > 1 else 1, 0.0)))
+    times = completions(made)
+    assert archive(made, {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.automatic": "false"})
+    found = open_table("memory:", storage=made.storage)
+    assert len(found.timeline.commits) < len(times)
+    assert ids(found.incremental(times[0])) == ["a"]
+    assert ids(found.incremental(None, times[1])) == ["a", "b"]
+    assert [change["after"]["v"] for change in found.changes(times[0]).to_pylist()] == [float(n) for n in range(2, 9)]
+
+
+def test_a_lost_file_is_not_taken_for_a_cleaned_one() -> None:
+    """Where no clean has ever been, a missing file is damage."""
+    made = table()
+    for number in (1, 2, 3):
+        made.upsert(rows(("a", number, float(number))))
+    times = completions(made)
+    second = next(
+        info.path for info in made.storage.list() if "20260101000003000" in info.path and info.path.endswith("parquet")
+    )
+    made.storage.delete(second)
+    with pytest.raises(MissingDataFile):
+        made.incremental(None, times[1])
+    with pytest.raises(MissingDataFile):
+        made.changes(times[0], times[1])
+
+
+@pytest.mark.parametrize("mode", ["DATA_BEFORE_AFTER", "DATA_BEFORE", "OP_KEY_ONLY"])
+def test_what_a_mode_does_not_log_is_looked_up(mode: str) -> None:
+    """All modes give the same changes; a null and a NaN are values, and no change where they stay."""
+    made = table(**{"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": mode})
+    made.upsert(rows(("a", 1, float("nan")), ("b", 1, None), ("c", 1, 1.0)))
+    made.upsert(rows(("a", 2, float("nan")), ("b", 2, 1.0), ("d", 1, None)))
+    made.delete(rows(("c", 0, None)).select(["id"]))
+    changes = [(c["op"], (c["before"] or {}).get("ts"), (c["after"] or {}).get("ts")) for c in made.changes().to_pylist()]
+    assert sorted(changes[3:], key=str) == [("d", 1, None), ("i", None, 1), ("u", 1, 2), ("u", 1, 2)]
+    assert [info.path.endswith(".cdc") for info in made.storage.list()].count(True) == 2
+
+
+def test_an_unknown_mode_of_logging_is_refused() -> None:
+    """A mode that is misspelt is not taken for the default."""
+    with pytest.raises(Misuse, match="unknown value"):
+        table(**{"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": "EVERYTHING"})
