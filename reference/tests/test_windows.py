@@ -150,7 +150,7 @@ def test_windows_reach_into_the_history() -> None:
     for number in range(1, 9):
         made.upsert(rows(("a", number, float(number)), ("b", 0 if number > 1 else 1, 0.0)))
     times = completions(made)
-    assert archive(made, {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.automatic": "false"})
+    archive(made, {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.automatic": "false"})
     found = open_table("memory:", storage=made.storage)
     assert len(found.timeline.commits) < len(times)
     assert ids(found.incremental(times[0])) == ["a"]

@@ -60,7 +60,7 @@ class Difference:
         return pairs, sorted(place for places in waiting.values() for place in places), inserted
 
     def _part(self, operation: str, old: pa.Array | None, new: pa.Array | None) -> pa.Table:
-        count = len(old if old is not None else new)
+        count = len(old) if old is not None else len(new) if new is not None else 0
         keys = self.before.keys.take(old) if new is None else self.after.keys.take(new)
         columns = [pa.repeat(operation, count), keys, image(self.before.rows, old, count), image(self.after.rows, new, count)]
         return pa.table(columns, names=[OPERATION, "key", BEFORE, AFTER])

@@ -12,6 +12,7 @@ dies, the rows of the table are the same, and whoever comes next carries the pla
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -137,7 +138,7 @@ class Compactor:
         )  # fmt: skip
 
 
-def _counts(before: pa.ChunkedArray, merged: pa.Table, base_file: str | None) -> dict[str, int]:
+def _counts(before: pa.ChunkedArray, merged: pa.Table, base_file: str | None) -> dict[str, Any]:
     """How many rows of the base file, with the keys `before`, were updated and deleted, and how many are new."""
     stayed = pc.fill_null(pc.equal(merged.column("_hoodie_file_name"), base_file or ""), False)
     changed = merged.filter(pc.invert(stayed)).column(KEY)
