@@ -110,13 +110,6 @@ def overtaken_log_compactions_complete(bug: Bug) -> None:
     bug.edit(slice_reader._with_compacted_in_place, "(joined if places else ())", "joined")
 
 
-@planted(breaks="LCP-005")
-def log_compaction_ignores_pending_writes(bug: Bug) -> None:
-    """A log compaction joins what is behind a pending write, and puts it in front of that write."""
-    bug.edit(log_compaction._before_pending, "parsed.instant < first", "parsed.instant")
-    bug.edit(log_compaction._come_first, "every[: len(first)] == first", "True")
-
-
 @planted(breaks="SVC-004")
 def plans_of_compactions_overlap(bug: Bug) -> None:
     """A planner does not look at the plans of other compactions."""
