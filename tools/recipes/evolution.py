@@ -98,7 +98,7 @@ NESTED_LATER = (
 def nested(key: str, ts: int, x: int, **more: Any) -> Row:
     """A row with the number x in all its nested columns."""
     inside = {"x": x, "y": "y", **more}
-    return {"id": key, "ts": ts, "place": inside, "points": [inside, None], "counts": {"k": x}, "last": "last"}
+    return {"id": key, "ts": ts, "place": inside, "points": [inside, inside], "counts": {"k": x}, "last": "last"}
 
 
 NESTED_STEPS = evolution(
