@@ -148,7 +148,7 @@ def _archive(order: Order, client: Any) -> str | None:
 def _compaction(order: Order, client: Any) -> str | None:
     found = order.instant if order.phase == "execute" else _requested(client.scheduleCompaction(order.none))
     if found is not None and order.phase != "schedule":
-        _executed(order, client.compact, found)
+        _execute_compaction(order, client, found)
     return found
 
 
@@ -173,9 +173,14 @@ def _requested(scheduled: Any) -> str | None:
     return str(scheduled.get()) if scheduled.isPresent() else None
 
 
-def _executed(order: Order, compact: Callable[..., Any], instant: str) -> None:
-    """1.0.2 completes a compaction by itself; later releases want to be told to."""
-    compact(instant) if order.session.version == "1.0.2" else compact(instant, True)
+def _execute_compaction(order: Order, client: Any, instant: str) -> None:
+    """With the settings of a data source 1.0.2 stores the files and leaves the completion to the caller."""
+    if order.session.version != "1.0.2":
+        client.compact(instant, True)
+        return
+    done = client.compact(instant)
+    if (instant, "compaction") in order.instants():
+        client.commitCompaction(instant, done.getCommitMetadata().get(), order.none)
 
 
 #: By the contract's name.
