@@ -11,6 +11,7 @@ MODULES = (
     "layout",
     "layout_handmade",
     "layout_more",
+    "keys",
     "timeline",
     "timeline_services",
     "timeline_states",
@@ -29,6 +30,7 @@ MODULES = (
     "truth_tables",
     "payloads",
     "queries",
+    "evolution",
     "windows",
     "compatibility",
 )
