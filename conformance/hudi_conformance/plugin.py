@@ -33,6 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--report", metavar="DIR", type=Path, help="write report.jsonl, run.json and index.html")
     group.addoption("--plant", metavar="NAME", help="plant a bug into the reference (hudi-conformance mutants)")
     group.addoption("--seed", metavar="N", type=int, help="seed of drawn data")
+    group.addoption("--programs", metavar="N", type=int, help="programs that each model-based test draws")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -166,6 +167,7 @@ def session_of(config: pytest.Config) -> "Session":
             list_path=config.getoption("expected_failures"),
             update=config.getoption("update_expected_failures"),
             planted=config.getoption("plant"),
+            programs=config.getoption("programs"),
         )
     return found
 

@@ -25,6 +25,8 @@ class Session:
     list_path: Path | None = None
     update: bool = False
     planted: str | None = None
+    #: How many programs each model-based test draws; None: as many as the engine can afford.
+    programs: int | None = None
     _clients: dict[str, Client | ContractError] = field(default_factory=dict)
     _lists: dict[str, ExpectedFailures] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)

@@ -9,6 +9,9 @@ from typer.testing import CliRunner
 from hudi_conformance import cases
 from hudi_conformance.commands import fixtures
 from hudi_conformance.contract.client import connect
+from hudi_conformance.golden import ask
+from hudi_conformance.suite import programs_of_everything as everything
+from hudi_conformance.suite.programs_of_everything import Ask, Shape
 from hudi_conformance.suite.programs_of_writes import Program, Step, row
 from hudi_conformance.suite.saved_programs import add_case, from_json, save, to_json
 from hudi_conformance.verdict import Outcome, judge
@@ -25,27 +28,81 @@ PROGRAM = Program(
 )
 
 
+def drawn(key, rank, name, deleted=None):
+    """One row of a program of everything."""
+    return {"id": key, "city": "oslo", "rank": rank, "name": name, "note": "m", "size": 1, "deleted": deleted}
+
+
+EVERYTHING = everything.Program(
+    Shape("MERGE_ON_READ", "event-time", orders="date", captures="DATA_BEFORE_AFTER"),
+    (
+        everything.Step("upsert", (drawn("a", 1, "x"), drawn("b", 1, "x"))),
+        everything.Step("upsert", (drawn("a", 3, "y"), drawn("b", 0, "late", deleted=True)), ask=Ask("cdc", 0, 1)),
+        everything.Step("upsert", (drawn("a", 3, "undone"),)),
+        everything.Step("rollback"),
+        everything.Step("compaction"),
+        everything.Step("partial_update", (drawn("b", 2, "z"),), ("name",), Ask("as-of", 1)),
+    ),
+)
+
+
 def test_a_program_survives_its_file():
     """What is saved is what was drawn."""
-    path = Path(save(PROGRAM).split()[-3])
-    assert from_json(json.loads(path.read_text())) == PROGRAM
-    assert from_json(to_json(PROGRAM)) == PROGRAM
+    for program in (PROGRAM, EVERYTHING):
+        path = Path(save(program).split()[-1])
+        assert from_json(json.loads(path.read_text())) == program
+        assert from_json(to_json(program)) == program
 
 
 def test_a_saved_program_is_a_case_that_the_reference_passes(tmp_path):
     """MRG-028: the late row loses and the deleted key is gone, by the model; the reference agrees."""
     case = cases.load(add_case(PROGRAM, "merge.drawn.late-row", tmp_path) / "case.json")
-    assert [dict(r) for r in case.rows[0].rows] == [{"id": "a", "city": "oslo", "ts": "3", "value": "x"}]
+    (answer,) = case.reads[0].rows
+    assert [(r["id"], r["city"], r["name"]) for r in answer.rows] == [("a", "oslo", "x")]
+    passes(case)
+
+
+def passes(case):
+    """The reference gives the right answer to every query of the case."""
     with connect("reference") as engine:
-        rows = engine.read(cases.place(case, tmp_path / "copy"), case.query)
-        assert judge(case, "reference", engine.hello, rows, 0.0).outcome is Outcome.PASS
+        assert judge(case, "reference", engine.hello, ask(engine, case), 0.0).outcome is Outcome.PASS
+
+
+def test_a_saved_program_of_everything_is_asked_with_queries_of_every_kind(tmp_path):
+    """A table that was compacted, cleaned and rolled back, with its windows and changes; fails with a wrong row in any answer."""
+    folder = add_case(EVERYTHING, "merge.drawn.everything", tmp_path)
+    case = cases.load(folder / "case.json")
+    assert {read.query.kind for read in case.reads} == {"snapshot", "read-optimized", "as-of", "incremental", "cdc"}
+    assert {"merge.partial-updates", "log.command", "types.temporal"} <= set(case.needs)
+    passes(case)
+    path = folder / "expected" / "reads.json"
+    path.write_text(path.read_text("utf-8").replace('"note": "m"', '"note": "n"'), "utf-8")
+    with connect("reference") as engine:
+        wrong = cases.load(folder / "case.json")
+        assert judge(wrong, "reference", engine.hello, ask(engine, wrong), 0.0).outcome is Outcome.FAIL
 
 
 def test_the_same_program_makes_the_same_bytes(tmp_path):
     """The table is made by a fixed clock and fixed ids, so that it can be made again."""
-    folders = [add_case(PROGRAM, "merge.drawn.twice", tmp_path / name) for name in ("one", "two")]
+    folders = [add_case(EVERYTHING, "merge.drawn.twice", tmp_path / name) for name in ("one", "two")]
     contents = [{p.relative_to(f): p.read_bytes() for p in f.rglob("*") if p.is_file()} for f in folders]
     assert contents[0] == contents[1]
+
+
+def test_one_command_keeps_programs(tmp_path, monkeypatch):
+    """Several programs become cases in one call, named after their files; a case that is there already stays as it is."""
+    monkeypatch.setattr(fixtures, "fixtures_root", lambda: tmp_path)
+    paths = [tmp_path / "one.json", tmp_path / "two.json"]
+    for path, program in zip(paths, (PROGRAM, EVERYTHING), strict=True):
+        path.write_text(json.dumps(to_json(program)))
+    done = CliRunner().invoke(fixtures.app, ["add", *map(str, paths)])
+    assert done.exit_code == 0, done.output
+    found = [cases.load(tmp_path / "merge" / f"drawn.{name}" / "case.json") for name in ("one", "two")]
+    assert [case.id for case in found] == ["merge.drawn.one", "merge.drawn.two"]
+    again = CliRunner().invoke(fixtures.app, ["add", str(paths[0])])
+    assert (again.exit_code, "is there already" in again.output) == (2, True)
+    both = CliRunner().invoke(fixtures.app, ["add", *map(str, paths), "--id", "merge.drawn.three"])
+    assert (both.exit_code, "--id names one case" in both.output) == (2, True)
 
 
 @pytest.mark.parametrize("name", ["drawn", "nowhere.drawn"])

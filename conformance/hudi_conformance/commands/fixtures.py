@@ -151,23 +151,29 @@ def _anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 @app.command()
 def add(
-    program: Annotated[Path, typer.Argument(metavar="PROGRAM.json", help="A drawn program that a test has saved.")],
+    programs: Annotated[list[Path], typer.Argument(metavar="PROGRAM.json...", help="Drawn programs that tests have saved.")],
     case: Annotated[
-        str, typer.Option("--id", metavar="AREA.NAME", help="Id of the new case, such as merge.drawn.late-delete.")
-    ],
+        str | None, typer.Option("--id", metavar="AREA.NAME", help="Id of the one new case; merge.drawn.<file name> if none.")
+    ] = None,
 ) -> None:
-    """Keep a drawn program of writes as a golden case: the reference writes its table, the model says the right rows."""
+    """Keep drawn programs as golden cases: the reference writes their tables, the model says what every query has to give."""
     from hudi_conformance.suite.saved_programs import add_case, from_json
 
-    area, _, name = case.partition(".")
-    if area not in AREAS or not name:
-        typer.echo(f"{case}: an id is AREA.NAME, with an area of {', '.join(AREAS)}", err=True)
+    if case is not None and len(programs) > 1:
+        typer.echo("--id names one case; leave it out for several programs", err=True)
         raise typer.Exit(2)
-    if (fixtures_root() / area / name).exists():
-        typer.echo(f"{case} is there already", err=True)
-        raise typer.Exit(2)
-    folder = add_case(from_json(cases.read_json(program)), case, fixtures_root())
-    typer.echo(f"{cases.load(folder / 'case.json').id}: {folder}; now say in case.json which rules it checks")
+    chosen = {path: case or f"merge.drawn.{path.stem}" for path in programs}
+    for name in chosen.values():
+        area, _, rest = name.partition(".")
+        if area not in AREAS or not rest:
+            typer.echo(f"{name}: an id is AREA.NAME, with an area of {', '.join(AREAS)}", err=True)
+            raise typer.Exit(2)
+        if (fixtures_root() / area / rest).exists():
+            typer.echo(f"{name} is there already", err=True)
+            raise typer.Exit(2)
+    for path, name in chosen.items():
+        folder = add_case(from_json(cases.read_json(path)), name, fixtures_root())
+        typer.echo(f"{cases.load(folder / 'case.json').id}: {folder}; say in case.json which rules it checks")
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})

@@ -34,6 +34,9 @@ def run(
     report: Annotated[Path, typer.Option("--report", metavar="DIR", help="Where the reports go.")] = Path("report"),
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Seed of drawn data; the date if none.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="Processes that run cases.")] = 1,
+    programs: Annotated[
+        int | None, typer.Option("--programs", metavar="N", min=1, help="Programs that each model-based test draws.")
+    ] = None,
 ) -> None:
     """Run the suite on engines and print the matrix."""
     names = list(dict.fromkeys(engine or ["reference"]))
@@ -45,9 +48,9 @@ def run(
             raise _stop(console, complaint, BROKEN)
     seed = int(time.strftime("%Y%m%d")) if seed is None else seed
     face, catcher = Progressing(console), _Catcher()
-    code = pytest.main(
-        _arguments(names, only, expected_failures, update, report.resolve(), seed, jobs), plugins=[face, catcher]
-    )
+    arguments = _arguments(names, only, expected_failures, update, report.resolve(), seed, jobs)
+    arguments += [f"--programs={programs}"] if programs is not None else []
+    code = pytest.main(arguments, plugins=[face, catcher])
     raise typer.Exit(_conclude(console, face, catcher.ending, int(code), only))
 
 

@@ -6,11 +6,26 @@ from pathlib import Path
 
 import pytest
 
+from hudi_conformance.contract.client import Client
+from hudi_conformance.engines import find
+from hudi_conformance.plugin import session_of
 from hudi_conformance.programs import engine, pytest_generate_tests, reader, writer
 from hudi_conformance.suite.histories import Histories
+from hudi_conformance.suite.programs_of_everything import Budget
 from hudi_conformance.suite.programs_of_writes import Shelf
 
-__all__ = ["engine", "histories", "new_uri", "pytest_generate_tests", "reader", "shelf", "writer"]
+__all__ = ["budget", "engine", "histories", "new_uri", "pytest_generate_tests", "reader", "shelf", "writer"]
+
+
+@pytest.fixture
+def budget(request: pytest.FixtureRequest) -> Budget:
+    """A function of (many, few, engines) that says how many programs a test draws: what `--programs` says, or what the slowest
+    of the engines can do in a short time."""
+
+    def affordable(many: int, few: int, *engines: Client) -> int:
+        return session_of(request.config).programs or min(find(one.name).affordable(many, few) for one in engines)
+
+    return affordable
 
 
 @pytest.fixture

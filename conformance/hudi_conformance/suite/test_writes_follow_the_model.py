@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.engines import find
+from hudi_conformance.suite.programs_of_everything import Budget
 from hudi_conformance.suite.programs_of_writes import Program, programs, run
 from hudi_conformance.suite.saved_programs import save
 
@@ -20,11 +20,11 @@ MANY, FEW = 80, 4
     "LAY-021", "PROP-017", "TYP-007", "RDR-016", "RDR-017",
 )  # fmt: skip
 @pytest.mark.needs(*WRITES, "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time", "partition.plain")
-def test_every_snapshot_is_what_the_model_says(engine: Client, new_uri: Callable[[], str]) -> None:
+def test_every_snapshot_is_what_the_model_says(engine: Client, new_uri: Callable[[], str], budget: Budget) -> None:
     """After each commit of any program of upserts and deletes the snapshot holds the rows that the merge mode promises."""
 
     @settings(
-        max_examples=find(engine.name).affordable(MANY, FEW),
+        max_examples=budget(MANY, FEW, engine),
         derandomize=True,
         database=None,
         deadline=None,

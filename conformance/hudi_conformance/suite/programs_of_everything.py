@@ -1,0 +1,234 @@
+"""Programs of everything that can be done to a table: writes and services, and queries of every kind after each step.
+
+`Program` is plain data, so that one that failed can be kept and made a golden case. `programs` draws it from a `Vocabulary`:
+what an engine offers is what its programs are made of.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
+from typing import Any, Literal, get_args
+
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from hudi_conformance.contract import TableSpec
+from hudi_conformance.model import Model
+from hudi_conformance.model.merge import PAYLOADS
+
+Row = dict[str, Any]
+#: How many programs a test draws, given how many fast engines can do, how many slow ones, and the engines.
+Budget = Callable[..., int]
+Family = Literal["commit-time", "event-time", "custom"]
+Write = Literal["insert", "bulk_insert", "upsert", "delete", "partial_update"]
+Deed = Literal[
+    Write, "compaction", "log-compaction", "clean", "archive", "savepoint", "give free", "restore", "rollback"
+]  # fmt: skip
+Kind = Literal["snapshot", "read-optimized", "as-of", "incremental", "cdc"]
+
+MODES: Mapping[Family, Any] = {
+    "commit-time": "COMMIT_TIME_ORDERING", "event-time": "EVENT_TIME_ORDERING", "custom": "CUSTOM",
+}  # fmt: skip
+#: Ordering fields by type: what four values, each greater than the one before, are in that type.
+RANKS: Mapping[str, tuple[Any, ...]] = {
+    "long": (1, 2, 9, 10),
+    "int": (1, 2, 9, 10),
+    "double": (-2.5, -0.0, 0.0, 1e10),
+    "string": ("B", "a", "\uffee", "\U0001f600"),
+    "date": tuple(date(2026, 1, day) for day in (1, 2, 9, 10)),
+    "decimal(9,2)": tuple(Decimal(text) for text in ("-1.00", "0.50", "9.00", "10.00")),
+}
+#: The features without which a type of ordering field is not drawn.
+FEATURE_OF_TYPE = {"date": "types.temporal", "decimal(9,2)": "types.decimal"}
+AVRO_TYPES: Mapping[str, Any] = {
+    "date": {"type": "int", "logicalType": "date"},
+    "decimal(9,2)": {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2},
+}
+ARROW_TYPES: Mapping[str, pa.DataType] = {
+    "long": pa.int64(), "int": pa.int32(), "double": pa.float64(), "string": pa.string(), "date": pa.date32(),
+    "decimal(9,2)": pa.decimal128(9, 2), "boolean": pa.bool_(),
+}  # fmt: skip
+PACKAGE, PAYLOAD_STRATEGY = "org.apache.hudi.common.model.", "00000000-0000-0000-0000-000000000000"
+DELETED = "_hoodie_is_deleted"
+#: Columns that a partial update may leave out.
+OTHERS = ("name", "note", "size")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A table. `orders` is the type of its field `ts`; with `two`, an int field `seq` decides between equal ones.
+
+    `payload` is the class by which a table of mode CUSTOM merges, `captures` the logging mode of its change-capture files.
+    """
+
+    type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
+    family: Family
+    orders: str = "long"
+    two: bool = False
+    partitioned: bool = True
+    payload: str | None = None
+    captures: str | None = None
+
+    @property
+    def types(self) -> dict[str, str]:
+        """The type of each column that queries are asked for."""
+        seq = {"seq": "int"} if self.two else {}
+        return {"id": "string", "city": "string", "ts": self.orders, **seq, "name": "string", "note": "string", "size": "int"}
+
+    @property
+    def ordering(self) -> tuple[str, ...]:
+        """The fields that order versions; by commit time there may be none."""
+        return () if self.family == "commit-time" else ("ts", "seq") if self.two else ("ts",)
+
+    def spec(self) -> TableSpec:
+        """The table to create."""
+        types = {**self.types, DELETED: "boolean"}
+        fields = [{"name": n, "type": ["null", AVRO_TYPES.get(t, t)], "default": None} for n, t in types.items()]
+        properties = {}
+        if self.payload is not None:
+            properties["hoodie.compaction.payload.class"] = PACKAGE + self.payload
+            properties["hoodie.record.merge.strategy.id"] = PAYLOAD_STRATEGY
+        if self.captures is not None:
+            properties["hoodie.table.cdc.enabled"] = "true"
+            properties["hoodie.table.cdc.supplemental.logging.mode"] = self.captures
+        return TableSpec(
+            "everything", self.type, {"type": "record", "name": "row", "namespace": "hoodie.everything", "fields": fields},
+            ("id",), ("city",) if self.partitioned else (), self.ordering, MODES[self.family], properties=properties,
+        )  # fmt: skip
+
+    def model(self) -> Model:
+        """The model of the empty table."""
+        spec = self.spec()
+        return Model(
+            record_key=spec.record_key, partition=spec.partition, ordering=spec.ordering, merge_mode=spec.merge_mode,
+            table_type=spec.type, payload=self.payload,
+        )  # fmt: skip
+
+    def row(self, drawn: Row, kept: Collection[str] = OTHERS) -> Row:
+        """The row of a table for a drawn one: key, partition, ordering fields by its `rank`, and the columns that are kept."""
+        place = drawn["rank"] // 2 if self.two else drawn["rank"]
+        found = {"id": drawn["id"], "city": drawn["city"], "ts": RANKS[self.orders][place]}
+        if self.two:
+            found["seq"] = drawn["rank"] % 2 + 1
+        found |= {name: drawn[name] for name in OTHERS if name in kept}
+        return found | ({DELETED: drawn["deleted"]} if len(kept) == len(OTHERS) else {})
+
+    def arrow(self, rows: Collection[Row]) -> pa.Table:
+        """Rows for the contract, with the columns that the first one has."""
+        names = next(iter(rows)).keys() if rows else self.types
+        types = {**self.types, DELETED: "boolean"}
+        schema = pa.schema([(name, ARROW_TYPES[types[name]]) for name in names])
+        return pa.Table.from_pylist(list(rows), schema=schema)
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A query after a step; `first` and `second` choose among the times that can be asked for then."""
+
+    kind: Kind
+    first: int = 0
+    second: int = 0
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is done: a write with its drawn rows (and, for a partial update, the columns it gives), or a service."""
+
+    does: Deed
+    rows: tuple[Row, ...] = ()
+    columns: tuple[str, ...] = OTHERS
+    ask: Ask = Ask("snapshot")
+
+
+@dataclass(frozen=True)
+class Program:
+    """A table, and what is done to it."""
+
+    shape: Shape
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What programs are made of, by the features that all engines of a run declare."""
+
+    features: frozenset[str]
+
+    def has(self, *features: str) -> bool:
+        """Whether all of these are declared."""
+        return self.features.issuperset(features)
+
+    def deeds(self, shape: Shape) -> list[Deed]:
+        """What may be done to such a table; the first ones more often."""
+        found: list[Deed] = ["upsert", "upsert", "upsert", "delete"]
+        found += [one for one in ("insert", "bulk_insert") if self.has(f"write.{one.replace('_', '-')}")]  # type: ignore[misc]
+        if self.has("write.partial-update", "merge.partial-updates") and shape.payload is None:
+            found += ["partial_update", "partial_update"]
+        if shape.type == "MERGE_ON_READ":
+            found += [one for one in ("compaction", "compaction", "log-compaction") if self.has(f"service.{one}")]  # type: ignore[misc]
+        found += [one for one in ("clean", "archive", "rollback") if self.has(f"service.{one}")]  # type: ignore[misc]
+        if self.has("service.savepoint", "service.restore"):
+            found += ["savepoint", "give free", "restore"]
+        return found
+
+    def kinds(self) -> list[Kind]:
+        """The queries that may be asked."""
+        return [kind for kind in get_args(Kind) if self.has(f"read.{kind}")]
+
+    def shapes(self, family: Family) -> st.SearchStrategy[Shape]:
+        """Tables of one family."""
+        types = [name for name in RANKS if name not in FEATURE_OF_TYPE or self.has(FEATURE_OF_TYPE[name])]
+        drawn = st.builds(
+            Shape,
+            type=st.sampled_from(("COPY_ON_WRITE", "MERGE_ON_READ")),
+            family=st.just(family),
+            orders=st.sampled_from(("long", *types)),
+            two=st.booleans() if self.has("merge.multiple-ordering-fields") else st.just(False),
+            partitioned=st.booleans(),
+            payload=st.sampled_from(sorted(PAYLOADS)) if family == "custom" else st.none(),
+            captures=st.sampled_from((None, "OP_KEY_ONLY", "DATA_BEFORE", "DATA_BEFORE_AFTER"))
+            if self.has("read.cdc")
+            else st.none(),
+        )
+        return drawn.map(_plainer)
+
+
+def _plainer(shape: Shape) -> Shape:
+    """Without a second ordering field where the first has few values that look alike, or where none is used."""
+    return replace(shape, two=shape.two and shape.orders == "long" and bool(shape.ordering) and shape.payload is None)
+
+
+@st.composite
+def programs(draw: st.DrawFn, vocabulary: Vocabulary, family: Family, most_steps: int = 7) -> Program:
+    """A program over few keys, so that versions meet often; one row a key in each input."""
+    shape = draw(vocabulary.shapes(family))
+    first = Step("upsert", tuple({**row, "deleted": None} for row in draw(_rows(shape))))
+    return Program(shape, (first, *draw(st.lists(_steps(shape, vocabulary), min_size=1, max_size=most_steps))))
+
+
+def _steps(shape: Shape, vocabulary: Vocabulary) -> st.SearchStrategy[Step]:
+    asks = st.builds(Ask, st.sampled_from(vocabulary.kinds()), st.integers(0, 7), st.integers(0, 7))
+
+    def steps(does: Deed) -> st.SearchStrategy[Step]:
+        rows = _rows(shape) if does in get_args(Write) else st.just(())
+        columns = _PARTS if does == "partial_update" else st.just(OTHERS)
+        return st.builds(Step, st.just(does), rows, columns, asks)
+
+    return st.sampled_from(vocabulary.deeds(shape)).flatmap(steps)
+
+
+_PARTS = st.sampled_from((("name",), ("note",), ("name", "size"), ("size", "note")))
+
+
+def _rows(shape: Shape) -> st.SearchStrategy[tuple[Row, ...]]:
+    drawn = st.fixed_dictionaries({
+        "id": st.sampled_from("abc"), "city": st.sampled_from(("oslo", "rio")), "rank": st.integers(0, 3),
+        "name": st.sampled_from(("x", "y", None)), "note": st.sampled_from(("m", None)), "size": st.sampled_from((1, 2, None)),
+        "deleted": st.sampled_from((None, None, False, True)),
+    })  # fmt: skip
+
+    def identity(row: Row) -> Any:
+        return (row["id"], row["city"]) if shape.partitioned else row["id"]
+
+    return st.lists(drawn, min_size=1, max_size=4, unique_by=identity).map(tuple)
