@@ -1,13 +1,19 @@
 """Merging by ordering values of every type, and by ordering fields however the table names them."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
+from tools.recipes.handmade import STORED, at, data_block, delete_block, deltacommit
 from tools.recipes.merge import BYSTANDER, EVENT_TABLE, FIRST, FLAG_TABLE, FLAGGED, flagged, row
 from tools.recipes.merge import story as story_of_this_area
 from tools.recipes.recipe import COW, HUDI, HUDI_1_2, MOR, REFERENCE, Recipe, Step, Table, insert, upsert
+
+from hudi_reference.files.log.block import BlockType, HeaderKey, encode_block
+from hudi_reference.files.log.content import Delete, encode_deletes
 
 
 def story(name: str, table: Table, *steps: Step, **more: Any) -> list[Recipe]:
@@ -204,4 +210,93 @@ BY_1_2 = [
     ),
 ]
 
-RECIPES = [*ORDERING_TYPES, *BY_1_2]
+STORED_LOG = upsert(row(1, "base"), BYSTANDER)
+OPEN_FAIL = "Answers are recorded and nobody fails."
+
+
+def text_delete(second: int, key: str, ordering: str) -> bytes:
+    """A delete block whose ordering value is a text."""
+    header = {HeaderKey.INSTANT_TIME: at(second), HeaderKey.SCHEMA: json.dumps(STORED)}
+    return encode_block(BlockType.DELETE, header, encode_deletes([Delete(key, "", ordering)], [pa.string()]))
+
+
+#: What the text leaves open. `rows` is what the reference takes for right.
+OPEN = [
+    *story(
+        "open.tie-of-overlapping-writers",
+        EVENT_TABLE,
+        STORED_LOG,
+        surgery=(
+            deltacommit(10, 31, data_block(10, row(5, "began first, completed last"))),
+            deltacommit(20, 21, data_block(20, row(5, "began last, completed first"))),
+        ),
+        producers=(REFERENCE,),
+        requirements=("MRG-028", "RDR-014"),
+        says="Of two overlapping delta commits with one ordering value the later one counts: by request, or by completion.",
+        rows=(row(5, "began last, completed first"), BYSTANDER),
+        if_it_fails=OPEN_FAIL,
+        open=True,
+        errata=("ER-021", "ER-054"),
+    ),
+    *story(
+        "open.tie-of-a-row-and-a-delete-in-one-write",
+        EVENT_TABLE,
+        STORED_LOG,
+        surgery=(deltacommit(10, 11, delete_block(10, "a", ordering=5), data_block(10, row(5, "row"))),),
+        producers=(REFERENCE,),
+        requirements=("MRG-028", "BLK-011"),
+        says="A delete and a row of one write with one ordering value: the later block counts, or deletes come last.",
+        rows=(row(5, "row"), BYSTANDER),
+        if_it_fails=OPEN_FAIL,
+        open=True,
+        errata=("ER-054",),
+    ),
+    *story(
+        "open.null-against-negative-in-logs",
+        EVENT_TABLE,
+        STORED_LOG,
+        surgery=(
+            deltacommit(10, 11, data_block(10, {"id": "a", "ts": None, "name": "null"}, row(-1, "new", "c"))),
+            deltacommit(20, 21, data_block(20, row(-1, "negative"), {"id": "c", "ts": None, "name": "null"})),
+        ),
+        producers=(REFERENCE,),
+        requirements=("MRG-028",),
+        says="Whether a null ordering value in a log counts as 0 against negative ones is not settled.",
+        rows=(row(1, "base"), {"id": "c", "ts": None, "name": "null"}, BYSTANDER),
+        if_it_fails=OPEN_FAIL,
+        open=True,
+        errata=("ER-055",),
+    ),
+    *story(
+        "open.delete-by-key-in-the-middle-of-history",
+        EVENT_TABLE,
+        STORED_LOG,
+        surgery=(
+            deltacommit(10, 11, data_block(10, row(20, "before the delete"))),
+            deltacommit(20, 21, delete_block(20, "a")),
+            deltacommit(30, 31, data_block(30, row(10, "after the delete, with a lower value"))),
+        ),
+        producers=(REFERENCE,),
+        requirements=("MRG-028", "MRG-003"),
+        says="A delete without ordering value between two log rows: the later row is there, or hidden by the one before.",
+        rows=(row(10, "after the delete, with a lower value"), BYSTANDER),
+        if_it_fails=OPEN_FAIL,
+        open=True,
+        errata=("ER-050", "ER-051"),
+    ),
+    *story(
+        "open.ordering-values-of-two-types",
+        EVENT_TABLE,
+        STORED_LOG,
+        surgery=(deltacommit(10, 11, data_block(10, row(5, "row"))), deltacommit(20, 21, text_delete(20, "a", "9"))),
+        producers=(REFERENCE,),
+        requirements=("MRG-028",),
+        says="A delete whose ordering value is a text meets a row with a number: an error, or the delete wins, or the row.",
+        rows=(row(5, "row"), BYSTANDER),
+        if_it_fails=OPEN_FAIL,
+        open=True,
+        errata=("ER-053",),
+    ),
+]
+
+RECIPES = [*ORDERING_TYPES, *BY_1_2, *OPEN]

@@ -32,7 +32,7 @@ DECISIONS: dict[MergeMode, Decisions] = {
 Merge = Callable[[Version, Version], Version]
 
 
-@implements("MRG-001", "MRG-008", "MRG-025", "MRG-028", "MRG-029", "BLK-012")
+@implements("MRG-001", "MRG-008", "MRG-025", "MRG-028", "MRG-029", "MRG-030", "BLK-012")
 def merger_of(mode: MergeMode) -> Merge:
     """The function that says which of an older and a newer version stays."""
     decisions = DECISIONS[mode]
@@ -56,7 +56,7 @@ def cell_of(decisions: Decisions, older: Version, newer: Version) -> Cell:
     return cell
 
 
-@implements("MRG-003", "RDR-014")
+@implements("MRG-003", "MRG-027", "RDR-014")
 def fold(versions: Iterable[Version], merge: Merge) -> Version | None:
     """The version that stays of all, oldest first; None for no versions."""
     winner: Version | None = None
