@@ -32,14 +32,15 @@ def logging_mode(properties: TableProperties) -> Mode | None:
 def write_change_log(
     commit: Commit, schema: AvroSchema, name: BaseFileName, partition: str, before: pa.Table, after: pa.Table
 ) -> Mapping[str, int]:
-    """Log how the rows of a group change with its next base file `name`; paths and sizes of the files, none if nothing did.
+    """Log how the rows of a group change with its next base file `name`; path and size of the file, if the table wants one.
 
-    `before` and `after` are rows with meta columns, `schema` is their Avro schema.
+    `before` and `after` are rows with meta columns, `schema` is their Avro schema. Where nothing changed the file says that:
+    deployed readers refuse a base file in place of another that has none beside it.
     """
     mode = logging_mode(commit.properties)
-    images = Difference(_state(before), _state(after)).images() if mode is not None else None
-    if mode is None or images is None or not images.num_rows:
+    if mode is None:
         return {}
+    images = Difference(_state(before), _state(after)).images()
     changes = [Change(Operation(c[OPERATION]), c["key"], c[BEFORE], c[AFTER]) for c in images.to_pylist()]
     data = BlockWriter(commit.requested, schema).cdc(changes, mode)
     log = LogFileName(name.file_id, commit.requested, 1, name.write_token, cdc=True)

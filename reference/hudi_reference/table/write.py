@@ -24,7 +24,7 @@ from hudi_reference.records.ordering import default_of, orderings_of, type_of
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, only, with_meta_columns
 from hudi_reference.table.basis import PARTIAL_UPDATE, Basis, held_by_update
-from hudi_reference.table.change_log import write_change_log
+from hudi_reference.table.change_log import logging_mode, write_change_log
 from hudi_reference.table.commit import Commit, begin
 from hudi_reference.table.file_groups import FileSlice
 from hudi_reference.table.rows import PARTITION, Incoming, check_nulls, combine, in_file, stamp
@@ -200,11 +200,17 @@ class Writer:
             data = b"".join(part.data for part in parts)
             writes = sum(part.rows for part in parts)
             stat = WriteStat(
-                found.file_id, found.partition, join_path(found.partition, str(name)), self.commit.requested,
+                found.file_id, found.partition, join_path(found.partition, str(name)),
                 writes=writes, updates=writes, deletes=sum(part.deletes for part in parts), size=len(data), is_log=True,
-                log_version=name.version,
+                log_version=name.version, **self._slice_before(found),
             )  # fmt: skip
             self.commit.add_file(str(name), data, stat)
+
+    def _slice_before(self, found: FileSlice) -> dict[str, Any]:
+        """What the stat of a log file says of its slice, where deployed readers look for images before changes."""
+        if logging_mode(self.commit.properties) is None or found.base_file is None:
+            return {"previous_instant": self.commit.requested}
+        return {"previous_instant": found.base_instant, "base_file": found.base_file, "earlier_logs": found.log_files}
 
     @implements("LF-042")
     def _places(self, found: FileSlice, changes: pa.Table) -> dict[str, int] | None:

@@ -35,6 +35,9 @@ class WriteStat:
     log_version: int = 1
     #: Where in a log file the bytes of this action begin: 0 but in files that releases before version 8 appended to.
     log_offset: int = 0
+    #: Of a log file: the base file of its slice, and the log files that the slice had before.
+    base_file: str = ""
+    earlier_logs: tuple[str, ...] = ()
     #: Paths and sizes of the change-capture files that go with a base file.
     changes: Mapping[str, int] = field(default_factory=dict, hash=False)
 
@@ -42,7 +45,7 @@ class WriteStat:
         """The stat as `HoodieWriteStat`, with the values that deployed writers fill."""
         name = self.path.rpartition("/")[2]
         place = {"logVersion": self.log_version, "logOffset": self.log_offset}
-        log = {**place, "baseFile": "", "logFiles": [name]} if self.is_log else {}
+        log = {**place, "baseFile": self.base_file, "logFiles": [*self.earlier_logs, name]} if self.is_log else {}
         counters = dict.fromkeys(_COUNTERS, 0)
         return {
             **counters,
