@@ -10,8 +10,9 @@ from hudi_reference import clean, compact, log_compact, open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import MissingDataFile, Misuse, UnsupportedTableFeature, WriteConflict
 from hudi_reference.ids import SeededIds
+from hudi_reference.records.decisions import Kind
 from hudi_reference.records.joining import what_stays
-from hudi_reference.records.merge import Kind, Version, fold, merger_of
+from hudi_reference.records.merge import Version, fold, merger_of
 from hudi_reference.services.acting import read_plan, transitions_of
 from hudi_reference.services.compaction import execute_compaction, plan_compaction, schedule_compaction
 from hudi_reference.services.log_compaction import execute_log_compaction, schedule_log_compaction

@@ -14,6 +14,7 @@ from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.contract.messages import Service
 from hudi_conformance.suite.programs_of_writes import TYPES, Program, Step, as_arrow, expect_rows, row
 from hudi_conformance.suite.tables_under_services import (
+    Json,
     as_of,
     golden,
     instant_files,
@@ -405,7 +406,7 @@ def replace_group(uri: str, partition: str, file_id: str) -> None:
         "operationType": "DELETE_PARTITION",
         "partitionToReplaceFileIds": {partition: [file_id]},
     }
-    planned = {"operationType": None, "clusteringPlan": None, "extraMetadata": {}, "version": 1}
+    planned: Json = {"operationType": None, "clusteringPlan": None, "extraMetadata": {}, "version": 1}
     requested = transitions.request(
         "replacecommit", write_record(schema_of("HoodieRequestedReplaceMetadata"), planned, bytes(16))
     )
@@ -435,7 +436,7 @@ def plan_clustering(uri: str, partition: str, base_file: Path) -> None:
         "version": 1,
     }
     group = {"slices": [slice_], "metrics": {}, "numOutputFileGroups": 1, "extraMetadata": {}, "version": 1}
-    plan = {
+    plan: Json = {
         "inputGroups": [group],
         "strategy": None,
         "extraMetadata": {},
@@ -565,7 +566,7 @@ def test_joined_deletes_keep_their_ordering_values(engine: Client, new_uri: NewU
     instant = table.run("log-compaction")
     (name,) = [found for found in logs(table.uri) if found.split("_")[1].startswith(str(instant))]
     blocks = read_log_file(LocalStorage(folder_of(table.uri)), f"oslo/{name}")
-    found = {delete.key: delete.ordering for block in blocks for delete in decode_deletes(block)}  # type: ignore[arg-type]
+    found = {delete.key: delete.ordering for block in blocks for delete in decode_deletes(block)}
     assert found == {"a": 20, "b": None}
     table.write(Step("upsert", (row("a", 15, "late"), row("d", 1, "new"))))
     assert {one["id"] for one in snapshot(engine, table.uri)} == {"c", "d"}

@@ -12,7 +12,8 @@ import pyarrow as pa
 from hudi_reference.errors import UnsupportedMergeStrategy, UnsupportedTableFeature
 from hudi_reference.files.log.content import Delete
 from hudi_reference.records.changes import Changes
-from hudi_reference.records.merge import Kind, Merge, Version, fold, merger_of
+from hudi_reference.records.decisions import Kind
+from hudi_reference.records.merge import Merge, Version, fold, merger_of
 from hudi_reference.records.merger import Merging
 from hudi_reference.records.ordering import default_of, type_of
 from hudi_reference.requirement import implements
@@ -55,7 +56,9 @@ def join(changes: Changes, merging: Merging, partition: str) -> Joined:
         missing = least if version.kind is Kind.DELETE else None
         return Delete(key, partition, missing if version.ordering is None else version.ordering)
 
-    erased, places, deletes = [], [], []
+    erased: list[Delete] = []
+    deletes: list[Delete] = []
+    places: list[int] = []
     for key, found in stays.items():
         for number, version in enumerate(found):
             if version.kind is Kind.ROW:
