@@ -3,7 +3,7 @@
 from hudi_conformance.mutants.planting import Bug, planted
 from hudi_reference import java_text
 from hudi_reference.records import joda, keys, partial, timestamp_paths
-from hudi_reference.schema import evolution, promotion, reconcile
+from hudi_reference.schema import promotion, reconcile
 from hudi_reference.table import basis, file_groups, rows
 from hudi_reference.table.write import Writer
 
@@ -50,17 +50,6 @@ def updates_of_deleted_records_bring_them_back(bug: Bug) -> None:
 def partial_updates_win_whatever_their_ordering(bug: Bug) -> None:
     """Puts the columns of a late partial update over those that are there."""
     bug.edit(partial._fold, "if merge(older.version, entry) is older.version:", "if False:")
-
-
-@planted(breaks="LF-038")
-def columns_by_their_place(bug: Bug) -> None:
-    """Matches the columns of a file with those of the table by place where the types allow it."""
-    bug.edit(
-        evolution.conform,
-        "columns = [_column(rows, field, path) for field in schema]",
-        "rows = rows.rename_columns(schema.names) if rows.num_columns == len(schema) else rows\n"
-        "    columns = [_column(rows, field, path) for field in schema]",
-    )
 
 
 @planted(breaks="LF-038")
