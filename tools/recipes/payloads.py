@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tools.recipes.recipe import COMMIT, COW, EVENT, HUDI, MOR, MergeMode, Recipe, Row, Table, TableType, upsert
+from tools.recipes.recipe import COMMIT, COW, EVENT, HUDI, MOR, REFERENCE, MergeMode, Recipe, Row, Table, TableType, upsert
 from tools.recipes.recipe import Check as Asked
 
+#: The strategy id of the sample merger that fills nulls.
+FILL_NULLS = "6f1f2b8e-52c5-4d6a-9a55-0a3f3f1c2d01"
 PACKAGE = "org.apache.hudi.common.model."
 COLUMNS = (("id", "string"), ("ts", "long"), ("name", "string"), ("price", "string"))
 FLAG = ("_hoodie_is_deleted", "boolean")
@@ -210,4 +212,36 @@ def recipes() -> Iterator[Recipe]:
         yield from (recipe(payload, kind) for kind in payload.types)
 
 
-RECIPES = list(recipes())
+def own_merger() -> Recipe:
+    """A table with a merger of its own, which builds rows from both versions."""
+    columns = (("id", "string"), ("ts", "long"), ("status", "string"), ("order_info", "string"), ("payment_info", "string"))
+    names = [name for name, _ in columns]
+
+    def order(*values: Any) -> Row:
+        return dict(zip(names, values, strict=True))
+
+    return Recipe(
+        name="own-merger.mor",
+        area="merge",
+        table=Table(columns=columns, merge_mode="CUSTOM", options={"hoodie.record.merge.strategy.id": FILL_NULLS}),
+        steps=(
+            upsert(order("a", 2, "cancelled", None, "card"), order("b", 1, "created", "two books", None)),
+            upsert(order("a", 1, "created", "two books", None), order("b", 2, "cancelled", None, "card")),
+        ),
+        checks=(
+            Asked(
+                requirements=("MRG-031", "MRG-032", "API-008"),
+                says="A table with a merger of its own is merged by it, or refused by who does not know its strategy id.",
+                rows=(order("a", 2, "cancelled", "two books", "card"), order("b", 2, "cancelled", "two books", "card")),
+                refused="merge-strategy",
+                or_rows=True,
+                if_it_fails="The table was merged by rules that are not its own; look at its strategy id, and refuse by name.",
+                flags=("silent-guess",),
+            ),
+        ),
+        producers=(REFERENCE,),
+        module="payloads",
+    )
+
+
+RECIPES = [*recipes(), own_merger()]

@@ -13,10 +13,13 @@ from tools.recipes.surgery import strip
 from hudi_reference import WritableTable, compact, create_table, log_compact
 from hudi_reference.clock import ManualClock
 from hudi_reference.ids import SeededIds
+from hudi_reference.records.sample_mergers import SAMPLE_MERGERS
 from hudi_reference.table.write import LogOptions
 
 #: 2026-01-01T00:00:00Z. Each reading of the clock is a second later than the one before.
 START = 1767225600000
+#: How the names of settings begin that are properties of the table.
+STORED = ("hoodie.table.", "hoodie.record.merge.")
 SERVICES: dict[str, Callable[[WritableTable], str | None]] = {"compact": compact, "log_compact": log_compact}
 
 
@@ -36,7 +39,8 @@ def make(recipe: Recipe, out: Path) -> list[str]:
         merge_mode=table.merge_mode,
         hive_style=table.hive_style,
         url_encode=table.url_encode,
-        properties={key: value for key, value in table.options.items() if key.startswith("hoodie.table.")},
+        properties={key: value for key, value in table.options.items() if key.startswith(STORED)},
+        mergers=SAMPLE_MERGERS,
         clock=ManualClock(START, 1000),
         ids=SeededIds(zlib.crc32(recipe.name.encode())),
     )

@@ -92,8 +92,10 @@ class GreatestOfEach(RecordMerger):
 def _greatest(first: BufferedRecord, other: BufferedRecord) -> dict[str, Any]:
     cells, held = _filled(first, other), first.row or {}
     for name, cell in Row.cells_of(other.row or {}).items():
-        mine, theirs = held.get(name), (other.row or {})[name]
-        if not name.startswith("_hoodie_") and isinstance(mine, _ORDERED) and isinstance(theirs, _ORDERED) and mine < theirs:
+        mine: Any = held.get(name)
+        theirs: Any = (other.row or {})[name]
+        ordered = isinstance(mine, _ORDERED) and isinstance(theirs, _ORDERED)
+        if not name.startswith("_hoodie_") and ordered and mine < theirs:
             cells[name] = cell
     return cells
 
