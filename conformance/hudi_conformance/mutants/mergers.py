@@ -48,8 +48,11 @@ def the_newer_version_first(bug: Bug) -> None:
 @planted(breaks="API-006")
 def the_class_is_stored(bug: Bug) -> None:
     """Stores the name of the merger's class in place of its id."""
-    bug.edit(create.create_table, '"hoodie.record.merge.strategy.id": merging.strategy,',
-             '"hoodie.record.merge.strategy.id": type(mergers[0]).__name__ if mergers else merging.strategy,')  # fmt: skip
+    bug.edit(
+        create.create_table,
+        "**(properties or {}),\n    }",
+        '**(properties or {}),\n        "hoodie.record.merge.strategy.id": type(mergers[0]).__name__ if mergers else "",\n    }',
+    )
 
 
 @planted(breaks="API-007")
