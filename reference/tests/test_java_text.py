@@ -2,6 +2,7 @@
 
 import pyarrow as pa
 import pytest
+
 from hudi_reference.java_text import number_text, texts_of
 
 TEXTS = {
