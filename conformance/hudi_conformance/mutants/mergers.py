@@ -51,7 +51,7 @@ def the_class_is_stored(bug: Bug) -> None:
     bug.edit(
         create.create_table,
         "**(properties or {}),\n    }",
-        '**(properties or {}),\n        "hoodie.record.merge.strategy.id": type(mergers[0]).__name__ if mergers else "",\n    }',
+        '**(properties or {}),\n        "hoodie.record.merge.strategy.id": str(mergers and type(mergers[0]).__name__),\n    }',
     )
 
 
