@@ -17,7 +17,7 @@ EVENT, COMMIT = "EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"
 
 def record(**fields: Json) -> Json:
     """An Avro schema; every field but the first may be null."""
-    listed = [{"name": "id", "type": "string"}]
+    listed: list[Json] = [{"name": "id", "type": "string"}]
     listed += [{"name": name, "type": ["null", kind], "default": None} for name, kind in fields.items()]
     return {"type": "record", "name": "merged", "fields": listed}
 
@@ -50,7 +50,7 @@ def cases() -> Iterator[VectorCase]:
     )  # fmt: skip
     yield VectorCase(
         **common, name="ordering-values", requirements=["MRG-028", "MRG-019"],
-        says="Ordering values of every type: each pair of neighbours in both directions. The greater one stays, the later of equals.",
+        says="Ordering values of every type, neighbours in both directions: the greater one stays, the later of equals.",
         flags=["silent-stale"], errata=["ER-055"],
         notes={"nan": "NaN is greater than every other number.", "zero": "-0.0 is below 0.0.",
                "null": "A null is the default value: the number 0, and below every text.",
