@@ -97,7 +97,7 @@ def _problems_of_parts(case: Case) -> Iterator[str]:
         ends = [0, *(at for patch in variant.patches for at in (patch.at, patch.at + patch.remove)), length]
         if ends != sorted(ends):
             yield f"expected.variants: {variant.name}: patches overlap, or lie beyond the {length} bytes of the file"
-    names = [part.name for part in (*case.variants, *case.reads)]
+    names = [*(variant.name for variant in case.variants), *(read.name for read in case.reads)]
     if case.vectors is not None:
         if case.vectors.function not in FUNCTIONS:
             yield f"vectors: {case.vectors.function!r} is no function of the contract"

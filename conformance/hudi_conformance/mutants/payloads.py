@@ -6,9 +6,10 @@ from hudi_conformance.mutants.planting import Bug, planted
 from hudi_reference.layout import merge_settings
 from hudi_reference.records import choosing, payloads
 from hudi_reference.records.decisions import Cell, DecisionTable, Fill, Kind, Order, Result
-from hudi_reference.records.payloads import PACKAGE, PAYLOADS
+from hudi_reference.records.payloads import PAYLOADS
 from hudi_reference.records.payloads import payload as payload_module
 from hudi_reference.records.payloads.payload import PayloadMerger
+from hudi_reference.records.payloads.tables import PACKAGE
 
 
 def changed(bug: Bug, name: str, cell: Cell) -> None:

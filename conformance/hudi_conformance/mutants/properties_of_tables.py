@@ -17,7 +17,8 @@ def settings_in_the_base_path(bug: Bug) -> None:
 @planted(breaks="PROP-001")
 def writers_have_defaults_of_their_own(bug: Bug) -> None:
     """Names folders as the writer is used to, whatever the table's settings say."""
-    bug.edit(keys.KeyGenerator.of.__func__, 'properties.is_set("hoodie.datasource.write.hive_style_partitioning")', "False")
+    making = vars(keys.KeyGenerator)["of"].__func__
+    bug.edit(making, 'properties.is_set("hoodie.datasource.write.hive_style_partitioning")', "False")
 
 
 @planted(breaks="PROP-002")

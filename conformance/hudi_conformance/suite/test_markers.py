@@ -3,6 +3,8 @@
 Only the reference can be stopped between two requests, from inside its process.
 """
 
+from typing import Literal
+
 import pytest
 
 from hudi_conformance.contract.client import Client
@@ -26,7 +28,7 @@ def table_in(storage: CrashingStorage | MemoryStorage, day: int) -> WritableTabl
     return table
 
 
-def with_a_row(type: str) -> MemoryStorage:
+def with_a_row(type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"]) -> MemoryStorage:
     """The storage of a table with one row."""
     storage, spec = MemoryStorage(), Program(type, "COMMIT_TIME_ORDERING", False).spec()
     create_table(

@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from hudi_reference.files.log.deletes import Ordering
 from hudi_reference.records.changes import Changes, Identity
-from hudi_reference.records.merge import Kind, Merge, Version, merger_of
+from hudi_reference.records.decisions import Kind
+from hudi_reference.records.merge import Merge, Version, merger_of
 from hudi_reference.records.merger import Merging
 from hudi_reference.records.ordering import orderings_of
 from hudi_reference.requirement import implements
