@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hudi_reference import WritableTable, archive, clean, create_table, open_table
+from hudi_reference import WritableTable, archive, clean, create_table, open_table, savepoint
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import InvalidQuery, MissingDataFile, Misuse, UnsupportedTableFeature
 from hudi_reference.ids import SeededIds
@@ -133,15 +133,33 @@ def test_a_window_whose_end_was_cleaned_is_refused() -> None:
         made.changes(times[0])
 
 
-def test_changes_with_both_images_outlive_a_clean() -> None:
-    """Where the change-capture files have all that is asked for, base files are not looked at."""
+def test_changes_go_with_the_slices_of_their_base_files() -> None:
+    """A clean takes the change-capture file of each slice that it deletes; what is left is told, the rest is refused."""
     made = table(**{"hoodie.table.cdc.enabled": "true"})
     made.upsert(rows(("a", 1, 1.0), ("b", 1, 1.0)))
     for number in range(2, 5):
         made.upsert(rows(("a", number, float(number))))
     times = completions(made)
     clean(made, {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"})
-    assert [change["after"]["v"] for change in made.changes(times[0]).to_pylist()] == [2.0, 3.0, 4.0]
+    newest = made.timeline.commits[-1].requested
+    left = [info.path for info in made.storage.list(skip=".hoodie") if not info.path.endswith("metadata")]
+    assert len(left) == 2 and all(newest in path for path in left), left
+    assert [change["after"]["v"] for change in made.changes(times[2]).to_pylist()] == [4.0]
+    with pytest.raises(InvalidQuery, match="cleaned") as caught:
+        made.changes(times[0])
+    assert caught.value.path is not None and caught.value.path.endswith(".cdc")
+
+
+def test_changes_of_savepointed_slices_outlive_a_clean() -> None:
+    """The change-capture file of a slice that a savepoint protects stays beside it; one of a retained commit stays, too."""
+    made = table(**{"hoodie.table.cdc.enabled": "true"})
+    for number in range(1, 7):
+        made.upsert(rows(("a", number, float(number))))
+    times = [instant.requested for instant in made.timeline.commits]
+    savepoint(made, times[1])
+    clean(made, {"hoodie.clean.commits.retained": "2"})
+    left = [path for info in made.storage.list() if (path := info.path).endswith(".cdc")]
+    assert [time for time in times if any(time in path for path in left)] == [times[1], *times[3:]]
 
 
 def test_windows_reach_into_the_history() -> None:

@@ -26,6 +26,7 @@ from hudi_reference.services.acting import (
 )
 from hudi_reference.services.clean_plan import (
     CleanPolicy,
+    change_files_of,
     deletable_slices,
     earliest_to_retain,
     paths_of,
@@ -72,8 +73,9 @@ def plan_clean(table: Table, options: Mapping[str, str] | None = None) -> dict[s
     earliest = earliest_to_retain(policy, timeline, format_time(table.clock.now() - policy.hours * _HOUR, zone))
     groups = load_file_groups(table.storage, table.properties, timeline)
     planned = groups_in_plans(table, timeline)
-    slices = deletable_slices(policy, groups, earliest, savepointed_files(table, timeline), planned)
+    slices = tuple(deletable_slices(policy, groups, earliest, savepointed_files(table, timeline), planned))
     files = [path for found in slices for path in paths_of(found) if path.rpartition("/")[2] not in found.missing]
+    files += change_files_of(table.storage, slices)
     if not files:
         return None
     return {

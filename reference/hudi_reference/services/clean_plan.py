@@ -7,7 +7,8 @@
     what is older                        goes                                 goes
     all slices of a replaced group       go, if it was replaced before E      go
 
-Whatever the policy says, a slice with a savepointed file stays, and so do the slices of groups that a pending plan names.
+Whatever the policy says, a slice with a savepointed file stays, and so do the slices of groups that a pending plan names. The
+change-capture files beside a base file go when its slice goes.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -15,8 +16,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self, get_args
 
 from hudi_reference.errors import Misuse
+from hudi_reference.layout.names import LogFileName, join_path, parse_data_file_name
 from hudi_reference.requirement import implements
 from hudi_reference.services.acting import path_in
+from hudi_reference.storage import Storage
 from hudi_reference.table.file_groups import FileGroup, FileGroups, FileSlice, GroupId
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instant import Instant
@@ -102,6 +105,19 @@ def paths_of(found: FileSlice) -> tuple[str, ...]:
     """The paths of a slice's files, the base file first."""
     base = () if found.base_file is None else (found.base_file,)
     return tuple(map(found.path, (*base, *found.log_files)))
+
+
+@implements("CLN-001")
+def change_files_of(storage: Storage, slices: Collection[FileSlice]) -> tuple[str, ...]:
+    """The paths of the change-capture files that were written with the base files of these slices."""
+    written = {(found.partition, found.file_id, found.base_file_instant) for found in slices}
+    partitions = sorted({found.partition for found in slices})
+    names = ((partition, name, parse_data_file_name(name)) for partition in partitions for name in storage.names(partition))
+    return tuple(
+        join_path(partition, name)
+        for partition, name, file in names
+        if isinstance(file, LogFileName) and file.cdc and (partition, file.file_id, file.instant) in written
+    )
 
 
 def _old_slices(policy: CleanPolicy, group: FileGroup, earliest: Instant | None) -> tuple[FileSlice, ...]:

@@ -185,10 +185,14 @@ class ChangeQuery:
     @implements("TYP-004", "BLK-031", "BLK-032")
     def _logged(self, change: GroupChange) -> pa.Table:
         """The changes that the write logged, with the images that it left out."""
-        parts = [self._completed(rows, change) for path in change.logs for rows in self._change_rows(path)]
+        blocks = (rows for path in change.logs for rows in self._change_rows(path, change.instant.requested))
+        parts = [self._completed(rows, change) for rows in blocks]
         return pa.concat_tables([self.schema.remove(1).empty_table(), *parts])
 
-    def _change_rows(self, path: str) -> Iterator[pa.Table]:
+    @implements("CLN-003")
+    def _change_rows(self, path: str, instant: str) -> Iterator[pa.Table]:
+        if was_cleaned(self.reader.timeline) and self.reader.storage.head(path) is None:
+            raise cleaned_away(instant, None, path)
         for block in read_log_file(self.reader.storage, path):
             if isinstance(block, CorruptBlock):
                 raise CorruptCommittedBlock(
