@@ -161,12 +161,12 @@ class Vocabulary:
 
     def deeds(self, shape: Shape) -> list[Deed]:
         """What may be done to such a table; the first ones more often."""
-        found: list[Deed] = ["upsert", "upsert", "upsert", "delete"]
+        found: list[Deed] = ["upsert", "upsert", "upsert", "upsert", "delete", "delete"]
         found += [one for one in ("insert", "bulk_insert") if self.has(f"write.{one.replace('_', '-')}")]  # type: ignore[misc]
         if self.has("write.partial-update", "merge.partial-updates") and shape.payload is None:
             found += ["partial_update", "partial_update"]
         if shape.type == "MERGE_ON_READ":
-            found += [one for one in ("compaction", "compaction", "log-compaction") if self.has(f"service.{one}")]  # type: ignore[misc]
+            found += [one for one in ("compaction", "compaction", "compaction", "log-compaction") if self.has(f"service.{one}")]  # type: ignore[misc]
         found += [one for one in ("clean", "archive", "rollback") if self.has(f"service.{one}")]  # type: ignore[misc]
         if self.has("service.savepoint", "service.restore"):
             found += ["savepoint", "give free", "restore"]
@@ -181,7 +181,7 @@ class Vocabulary:
         types = [name for name in RANKS if name not in FEATURE_OF_TYPE or self.has(FEATURE_OF_TYPE[name])]
         drawn = st.builds(
             Shape,
-            type=st.sampled_from(("COPY_ON_WRITE", "MERGE_ON_READ")),
+            type=st.sampled_from(("COPY_ON_WRITE", "MERGE_ON_READ", "MERGE_ON_READ")),
             family=st.just(family),
             orders=st.sampled_from(("long", *types)),
             two=st.booleans() if self.has("merge.multiple-ordering-fields") else st.just(False),
@@ -200,11 +200,11 @@ def _plainer(shape: Shape) -> Shape:
 
 
 @st.composite
-def programs(draw: st.DrawFn, vocabulary: Vocabulary, family: Family, most_steps: int = 7) -> Program:
+def programs(draw: st.DrawFn, vocabulary: Vocabulary, family: Family, most_steps: int = 9) -> Program:
     """A program over few keys, so that versions meet often; one row a key in each input."""
     shape = draw(vocabulary.shapes(family))
     first = Step("upsert", tuple({**row, "deleted": None} for row in draw(_rows(shape))))
-    return Program(shape, (first, *draw(st.lists(_steps(shape, vocabulary), min_size=1, max_size=most_steps))))
+    return Program(shape, (first, *draw(st.lists(_steps(shape, vocabulary), min_size=3, max_size=most_steps))))
 
 
 def _steps(shape: Shape, vocabulary: Vocabulary) -> st.SearchStrategy[Step]:
