@@ -55,3 +55,16 @@ def test_damaged_rows_are_other_rows_or_one_of_our_errors(drawn: tuple[dict[str,
         return
     assert found.num_rows == rows.num_rows
     told(found)
+
+
+@bounded(40)
+@given(schemas_and_rows(), st.data())
+def test_columns_that_nobody_asks_for_change_no_other(drawn: tuple[dict[str, Any], pa.Table], draw: st.DataObject) -> None:
+    """BLK-022: passing over values leaves those of the wanted columns as they are."""
+    schema, rows = drawn
+    wanted = draw.draw(st.sets(st.sampled_from(rows.column_names)))
+    fast = decode_avro_columns(encode_rows(rows, schema)[8:], schema, rows.num_rows, wanted)
+    assert fast is not None
+    assert wanted <= set(fast.column_names)
+    assert told(fast.select(sorted(wanted))) == told(rows.select(sorted(wanted)))
+    assert fast.num_rows == rows.num_rows

@@ -7,8 +7,9 @@ from functools import cached_property
 import pyarrow as pa
 
 from hudi_reference.files.log.content import Delete
+from hudi_reference.records.decisions import Kind
 from hudi_reference.records.deletes import DeleteMarker, deleted
-from hudi_reference.records.merge import Kind, Version, fold, merger_of
+from hudi_reference.records.merge import Version, fold, merger_of
 from hudi_reference.records.merger import Merging
 from hudi_reference.records.ordering import orderings_of
 from hudi_reference.requirement import implements
@@ -17,8 +18,8 @@ from hudi_reference.requirement import implements
 Identity = str | int
 
 KEY = "_hoodie_record_key"
-#: With fewer changes than this, versions are folded one by one as the decision tables say; with more, by columns.
-FEW_CHANGES = 10_000
+#: With fewer versions than this, they are folded one by one as the decision tables say; with more, by columns.
+FEW_VERSIONS = 10_000
 
 
 @implements("LF-001", "BLK-011", "RDR-014")
@@ -34,7 +35,7 @@ class Changes:
     batches: Sequence[pa.Table | Sequence[Delete]]
     schema: pa.Schema
     held: Mapping[int, frozenset[str]] = field(default_factory=dict)
-    places: Sequence[Iterable[int]] | None = None
+    places: Sequence[Sequence[int]] | None = None
 
     def __len__(self) -> int:
         return sum(len(batch) for batch in self.batches)
@@ -101,7 +102,7 @@ def apply(base: pa.Table, changes: Changes, merging: Merging) -> pa.Table:
         from hudi_reference.records.partial import apply_by_column
 
         return apply_by_column(base, changes, merging)
-    if len(changes) >= FEW_CHANGES and len(merging.ordering) <= 1:
+    if base.num_rows + len(changes) >= FEW_VERSIONS and len(merging.ordering) <= 1:
         from hudi_reference.records.columnar import select_by_columns
 
         kept, won = select_by_columns(base, changes, merging)

@@ -56,11 +56,11 @@ def select_by_columns(base: pa.Table, changes: Changes, merging: Merging) -> tup
 def _coded(base: pa.Table, changes: Changes) -> tuple[Integers, Integers, int]:
     """A number for each record that changes: of base rows (-1 for those that do not change), of entries, and how many."""
     if changes.places is not None:
-        places = [np.fromiter(found, np.int64) for found in changes.places]
-        changed, code = np.unique(np.concatenate(places), return_inverse=True)
-        base_code = np.full(base.num_rows, -1, np.int64)
-        base_code[changed] = np.arange(len(changed))
-        return base_code, code, len(changed)
+        places = np.concatenate([np.asarray(found, np.int64) for found in changes.places])
+        changes_row = np.zeros(base.num_rows, np.bool_)
+        changes_row[places] = True
+        numbers = np.cumsum(changes_row) - 1
+        return np.where(changes_row, numbers, -1), numbers[places], int(changes_row.sum())
     keys = pa.chunked_array([_keys(batch) for batch in changes.batches], pa.string()).combine_chunks()
     codes = keys.dictionary_encode()
     of_base = pc.index_in(base.column(KEY), value_set=codes.dictionary)

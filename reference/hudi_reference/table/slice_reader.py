@@ -65,10 +65,25 @@ class SliceReader:
         self._check_present(found, logs=logs)
         if not logs or not found.log_files:
             return self._base_rows(found, self._fields(columns))
+        blocks = self.blocks(found)
+        if self._may_do_without_keys(found, blocks):
+            fields = self._fields(self._merge_columns(columns) - ({KEY} - set(columns)))
+            base = self._base_rows(found, fields)
+            changes = self._changes(found, blocks, fields, base.num_rows)
+            if changes.places is not None:
+                return apply(base, changes, self.merging).select(list(columns))
         fields = self._fields(self._merge_columns(columns))
         base = self._keyed(self._base_rows(found, fields))
-        merged = apply(base, self._changes(found, fields, base.num_rows), self.merging)
+        merged = apply(base, self._changes(found, blocks, fields, base.num_rows), self.merging)
         return self._without_virtual_keys(merged).select(list(columns))
+
+    @implements("LF-043")
+    def _may_do_without_keys(self, found: FileSlice, blocks: Sequence[Block]) -> bool:
+        """Whether positions are likely to say for every change which row it meets, and nothing else asks for keys."""
+        counted = HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS
+        if not self.by_position or self.key_fields or self.merging.merger is not None:
+            return False
+        return all(block.header.get(counted) == found.base_file_instant and not held_columns(block) for block in blocks)
 
     @implements("OCC-008", "LAY-021")
     def keys(self, found: FileSlice) -> set[str]:
@@ -139,12 +154,11 @@ class SliceReader:
     def changes(self, found: FileSlice) -> Changes:
         """All that the logs of a slice say, whole and by key: what a log compaction joins."""
         self._check_present(found, logs=True)
-        return replace(self, by_position=False)._changes(found, self.schema, 0)
+        return replace(self, by_position=False)._changes(found, self.blocks(found), self.schema, 0)
 
     @implements("LF-043", "LF-045")
-    def _changes(self, found: FileSlice, fields: pa.Schema, base_rows: int) -> Changes:
+    def _changes(self, found: FileSlice, blocks: Sequence[Block], fields: pa.Schema, base_rows: int) -> Changes:
         """What the logs say, and how it meets the `base_rows` rows of the base file: by position if every block allows it."""
-        blocks = self.blocks(found)
         held = {number: columns for number, block in enumerate(blocks) if (columns := self._held(block)) is not None}
         batches = list(self._batches(blocks, fields))
         places = []

@@ -4,7 +4,7 @@ read:   properties -> timeline -> file groups -> slices at a read time -> merged
 write:  rows -> keys -> locate -> files -> completed instant
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -156,6 +156,26 @@ class Table:
         """
         return self._read(self.view(instant_of(time)), columns, where)
 
+    @implements("RDR-001", "RDR-006")
+    def batches(
+        self,
+        columns: Sequence[str] | None = None,
+        where: Iterable[Comparison] = (),
+        *,
+        as_of: str | None = None,
+        logs: bool = True,
+    ) -> Iterator[pa.Table]:
+        """The rows of `snapshot`, of `as_of` at a time, or of `read_optimized` without `logs`, one slice after the other.
+
+        A slice is read when it is asked for and not kept, so that whoever lets go of each has two at most in memory. All come
+        from one view of the table and have one schema; a table without slices gives one table without rows.
+        """
+        check_readable(self.properties)
+        view = self.view() if as_of is None else self.view(instant_of(as_of))
+        plan = self._plan(view, columns, where, logs=logs)
+        read = replace(plan.read, reader=replace(plan.read.reader, threads=self.parallelism > 1))
+        return (read(found).select(plan.names) for found in plan.slices) if plan.slices else iter([plan.no_rows])
+
     @implements("TYP-009", "TYP-010", "RDR-004")
     def incremental(
         self,
@@ -217,6 +237,21 @@ class Table:
         changed: Changed | None = None,
     ) -> pa.Table:
         check_readable(self.properties)
+        plan = self._plan(view, columns, where, logs=logs, changed=changed)
+        read, slices = plan.read, plan.slices
+        parts = self._in_parallel(read, slices)
+        return pa.concat_tables([plan.no_rows, *(part.select(plan.names) for part in parts)])
+
+    def _plan(
+        self,
+        view: View,
+        columns: Sequence[str] | None,
+        where: Iterable[Comparison],
+        *,
+        logs: bool,
+        changed: Changed | None = None,
+    ) -> "Plan":
+        """Which slices a query reads, and how. Raises InvalidQuery."""
         reader = view.reader(self)
         names = list(columns) if columns is not None else reader.schema.names
         comparisons = list(where)
@@ -226,9 +261,8 @@ class Table:
         found = view.groups.latest_slices if changed is None else changed.slices
         slices = [s for s in found if logs or s.base_file is not None]
         read = SliceQuery(reader, needed, comparisons, logs, None if changed is None else changed.window)
-        parts = self._in_parallel(read, slices)
-        empty = pa.schema([reader.schema.field(name) for name in needed]).empty_table()
-        return pa.concat_tables([empty, *parts]).select(names)
+        no_rows = pa.schema([reader.schema.field(name) for name in needed]).empty_table()
+        return Plan(read, slices, names, no_rows.select(names))
 
     def _in_parallel(self, read: "SliceQuery", slices: Sequence[FileSlice]) -> list[pa.Table]:
         if len(slices) < 2 or self.parallelism < 2:
@@ -283,6 +317,16 @@ class SliceQuery:
         if self.window is not None:
             rows = written_in(rows, self.window, self.reader.timeline)
         return chosen(rows, self.where).select(self.columns)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a query reads: `names` are the columns of its result, `no_rows` is the result of no slices."""
+
+    read: SliceQuery
+    slices: Sequence[FileSlice]
+    names: list[str]
+    no_rows: pa.Table
 
 
 def chosen(rows: pa.Table, where: Iterable[Comparison]) -> pa.Table:

@@ -5,7 +5,7 @@ type makes of the values it reads. Rows are found only where the plain path find
 unusual is left to it, which also finds out what is wrong.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,18 +28,34 @@ _BYTES_AT_ONCE = 1 << 22
 
 
 @implements("BLK-020", "BLK-021", "BLK-022")
-def decode_avro_columns(data: memoryview | bytes, schema: AvroSchema, count: int) -> pa.Table | None:
-    """The `count` rows in `data`; None where they are to be decoded row by row: they are damaged, or unusual."""
+def decode_avro_columns(
+    data: memoryview | bytes, schema: AvroSchema, count: int, wanted: Collection[str] | None = None
+) -> pa.Table | None:
+    """The `count` rows in `data`; None where they are to be decoded row by row: they are damaged, or unusual.
+
+    Of columns that are not `wanted` the values are passed over; those that cannot be passed over are in the rows all the same.
+    """
     try:
-        columns = arrow_schema(schema)
+        every = arrow_schema(schema)
+        columns = pa.schema([_passed_over(field, schema, wanted) for field in every])
         read = _record(plain_schema(schema), pa.struct(list(columns)), {})
         starts, ends = record_places(data, count)
         at_once = max(1, min(_ROWS_AT_ONCE, _BYTES_AT_ONCE * count // (len(data) + 1)))
         parts = [slice(first, first + at_once) for first in range(0, count, at_once)]
-        rows = pa.Table.from_batches([_decoded(data, starts[part], ends[part], read) for part in parts], columns)
+        found = pa.Table.from_batches([_decoded(data, starts[part], ends[part], read) for part in parts], columns)
+        rows = found.select([field.name for field, decoded in zip(every, columns, strict=True) if field.type == decoded.type])
     except (Unclear, UnsupportedSchema, RecursionError, pa.ArrowException):
         return None
     return rows
+
+
+def _passed_over(field: pa.Field, schema: AvroSchema, wanted: Collection[str] | None) -> pa.Field:
+    """The field of a column; with the type null if its values are of no interest and simple enough to be passed over."""
+    if wanted is None or field.name in wanted:
+        return field
+    types = {entry["name"]: entry["type"] for entry in schema["fields"]}[field.name]
+    branches = types if isinstance(types, list) else [types]
+    return pa.field(field.name, pa.null()) if all(branch in _CAN_BE_PASSED_OVER for branch in branches) else field
 
 
 def _decoded(data: memoryview | bytes, starts: Longs, ends: Longs, read: Reader) -> pa.RecordBatch:
@@ -228,7 +244,9 @@ def _fixed(avro: Mapping[str, Any], kind: pa.DataType, known: dict[str, Any]) ->
 
 
 def _floating(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
-    width = kind.bit_width // 8
+    width = _WIDTHS[avro]
+    if pt.is_null(kind):
+        return lambda cursors: pa.nulls(len(cursors.skip(np.full(len(cursors), width))))
     return lambda cursors: _made(kind, cursors.pieces(width))
 
 
@@ -239,6 +257,8 @@ def _text(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
     def read(cursors: Cursors) -> pa.Array:
         lengths = cursors.number()
         starts = cursors.skip(lengths)
+        if pt.is_null(kind):
+            return pa.nulls(len(cursors))
         values = _between(cursors.data, starts, cursors.places, kind)
         return values if pt.is_binary(kind) or _is_ascii(values) else _checked(values)
 
@@ -269,6 +289,8 @@ def _decimals(cursors: Cursors, lengths: Longs, kind: pa.DataType) -> pa.Array:
     return _checked(_made(kind, np.stack([low, high], axis=1)))
 
 
+#: Types whose values can be passed over where nobody asks for them: in the schema of the rows they have the type null.
+_CAN_BE_PASSED_OVER = ("null", "string", "bytes", "float", "double")
 #: Bytes of each value, where all have the same.
 _WIDTHS = {"boolean": 1, "float": 4, "double": 8}
 _READERS: dict[str, Callable[[Any, Any, dict[str, Any]], Reader]] = {

@@ -22,7 +22,7 @@ from hudi_reference.files.hfile.reader import HFile, hfile_of
 from hudi_reference.files.hfile.records import decode_records, encode_records
 from hudi_reference.files.hfile.writer import Layout, encode_hfile
 from hudi_reference.files.log.block import Block, BlockType, HeaderKey
-from hudi_reference.files.log.deletes import DELETE_LIST, NAMESPACE, Ordering, unwrap, wrap
+from hudi_reference.files.log.deletes import DELETE_LIST, NAMESPACE, Ordering, plain_deletes, unwrap, wrap
 from hudi_reference.files.log.kryo import UnknownClass, read_deletes
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, parse_schema
@@ -60,7 +60,7 @@ def decode_rows(block: Block, columns: Sequence[str] | None = None) -> pa.Table:
         return _decode_avro(block, schema, count)
     from hudi_reference.files.log.columnar import decode_avro_columns
 
-    rows = decode_avro_columns(block.content[8:], schema, count)
+    rows = decode_avro_columns(block.content[8:], schema, count, columns)
     return _decode_avro(block, schema, count) if rows is None else rows
 
 
@@ -169,6 +169,10 @@ def encode_rows(rows: pa.Table, schema: AvroSchema) -> bytes:
 @implements("BLK-006", "BLK-009")
 def decode_deletes(block: Block) -> list[Delete]:
     """The entries of a delete block. Raises what `stored_deletes` raises."""
+    content = block.content
+    found = plain_deletes(content[8:]) if content[:8] == struct.pack(">ii", CONTENT_VERSION, len(content) - 8) else None
+    if found is not None:
+        return [Delete(key, partition, None) for key, partition in found]
     return [Delete(e["recordKey"], e["partitionPath"], unwrap(e["orderingVal"])) for e in stored_deletes(block)]
 
 

@@ -26,6 +26,8 @@ _MOST = (1 << 31) - 2 * _MARGIN
 _ROUNDS = 4000
 #: Records that are walked over one after another, while other walks go on elsewhere.
 _ROWS_A_WALK = 512
+#: With fewer records than this one walk costs less than the steps of many.
+MANY_RECORDS = 1 << 16
 #: The top bits of eight bytes: set in all bytes of a number but the last.
 _MORE = np.uint64(0x8080808080808080)
 
@@ -43,19 +45,20 @@ def check(holds: object, what: str) -> None:
 def record_places(data: memoryview | bytes, count: int) -> tuple[Longs, Longs]:
     """Where each record begins and ends: behind its length of four bytes each, and together they fill the data."""
     check(0 < 4 * count <= len(data), "no records, or more than there is room for")
-    lengths = _many_walks(data, count)
+    lengths = _many_walks(data, count) if count >= MANY_RECORDS else None
     lengths = _one_walk(data, count) if lengths is None else lengths
     return lengths + 4, np.append(lengths[1:], len(data))
 
 
 def _one_walk(data: memoryview | bytes, count: int) -> Longs:
     """Where the lengths stand, one behind the other."""
-    length_at, last = struct.Struct(">I").unpack_from, len(data) - 4
-    place, found = 0, array("q")
-    for _ in range(count):
-        check(place <= last, "records beyond the data")
-        found.append(place)
-        place += 4 + length_at(data, place)[0]
+    length_at, place, found = struct.Struct(">I").unpack_from, 0, array("q")
+    try:
+        for _ in range(count):
+            found.append(place)
+            place += 4 + length_at(data, place)[0]
+    except (struct.error, OverflowError):
+        raise Unclear("records beyond the data") from None
     check(place == len(data), "data behind the last record")
     return np.frombuffer(found, np.int64)
 
