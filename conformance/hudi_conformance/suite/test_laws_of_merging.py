@@ -199,11 +199,17 @@ def test_other_keys_make_no_difference(engine: Client, new_uri: NewUri, budget: 
 
 #: A history of one key: each an operation and its row; `|` is where a compaction may come.
 Deed = tuple[str, Row] | str
-D, F = (
-    (lambda rank, name="x", **more: ("upsert", row("a", rank, name, **more))),
-    (lambda rank: ("upsert", row("a", rank, deleted=True))),
-)
-X = ("delete", row("a", 0))
+X: Deed = ("delete", row("a", 0))
+
+
+def D(rank: int, name: str | None = "x", **more: Any) -> Deed:  # noqa: N802  as in the tables of merging
+    """A row."""
+    return "upsert", row("a", rank, name, **more)
+
+
+def F(rank: int) -> Deed:  # noqa: N802
+    """A flagged delete."""
+    return "upsert", row("a", rank, deleted=True)
 
 
 def update(rank: int, **columns: Any) -> Deed:
