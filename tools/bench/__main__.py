@@ -1,6 +1,7 @@
-"""Measure: `python -m tools.bench [--rows N] [--rounds N] [--engines reference,hudi-rs,apache-hudi@1.0.2] [--json FILE]`."""
+"""Measure tables: `python -m tools.bench [--rows N] [--rounds N] [--engines NAME,NAME] [--tables FOLDER] [--json FILE]`."""
 
 import json
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -15,24 +16,31 @@ from tools.bench import tables
 from tools.bench.workers import Worker
 
 console = Console()
-#: Task -> goals as (engine compared with, ratio of CPU seconds at most).
+#: How a task's name begins -> goals: the reference's CPU seconds at most, as a ratio of those of the engine compared with.
 GOALS = {
-    "snapshot copy-on-write": {"arrow": 1.2},
-    "snapshot merge-on-read": {"hudi-rs": 0.8, "apache-hudi@1.0.2": 0.3},
+    "snapshot copy-on-write": {"arrow": 1.1},
+    "snapshot merge-on-read": {"hudi-rs": 0.5, "apache-hudi@1.0.2": 0.25, "arrow": 2.0},
+    "two columns merge-on-read": {"hudi-rs": 0.25},
+    "read-optimized": {"arrow": 1.1},
     "upsert copy-on-write": {"apache-hudi@1.0.2": 0.4},
 }
 #: Peak memory of a merge-on-read snapshot in a fresh process, as a multiple of the result's size in Arrow.
 MEMORY_GOAL = 2.8
 
 
-def read_task(table: str, columns: list[str] | None) -> dict[str, Any]:
-    """A snapshot read."""
-    return {"do": "read", "table": table, "columns": columns, "compare": False}
+def read_task(table: str, columns: list[str] | None, do: str = "read") -> dict[str, Any]:
+    """A snapshot read, or a read-optimized one."""
+    return {"do": do, "table": table, "columns": columns, "compare": False}
+
+
+def goals_of(title: str) -> dict[str, float]:
+    """The goals of a task."""
+    return next((goals for beginning, goals in GOALS.items() if title.startswith(beginning)), {})
 
 
 def compare_rows(workers: list[Worker], task: dict[str, Any], title: str) -> None:
     """Digests of all engines must agree before anything is measured; the raw scan merges nothing and is left out on logs."""
-    taking_part = [w for w in workers if w.name != "arrow" or "copy-on-write" in title]
+    taking_part = [w for w in workers if w.name != "arrow" or "snapshot merge-on-read" not in title]
     digests = {w.name: w.do({**task, "compare": True})["digest"] for w in taking_part}
     if len({json.dumps(d, sort_keys=True) for d in digests.values()}) > 1:
         console.print(f"[red]{title}: the engines answer different rows[/red]", digests)
@@ -46,15 +54,22 @@ def measure(workers: list[Worker], title: str, task: dict[str, Any], rounds: int
             cost = worker.do(task)
             if turn:
                 worker.costs.setdefault(title, []).append(cost)
+    shown = (f"{w.name} {median(c['cpu'] for c in w.costs[title]):.2f}" for w in workers)
+    console.print(f"{title}: CPU s {', '.join(shown)}; system load {os.getloadavg()[0]:.0f}")
 
 
-def measure_upsert(workers: list[Worker], source: Path, changes: Path, rounds: int) -> None:
+def made_once(folder: Path, kind: str, rows: int) -> str:
+    """The URI of the table in a folder, which is made if it is not there."""
+    return folder.as_uri() if folder.exists() else tables.make(folder, kind, rows).uri
+
+
+def measure_upsert(workers: list[Worker], copies: Path, source: str, changes: Path, rounds: int) -> None:
     """Each round on fresh copies of the table, a complete commit each."""
     for turn in range(rounds + 1):
         for worker in workers:
-            copy = source.with_name(f"upsert-{worker.name.replace('@', '-')}")
+            copy = copies / worker.name.replace("@", "-")
             shutil.rmtree(copy, ignore_errors=True)
-            shutil.copytree(source, copy)
+            shutil.copytree(source.removeprefix("file://"), copy)
             task = {"do": "upsert", "table": copy.as_uri(), "rows": str(changes), "compare": False}
             cost = worker.do(task)
             if turn:
@@ -81,7 +96,7 @@ def report(workers: list[Worker], memory: tuple[float, float]) -> dict[str, Any]
         ratios = {name: cpu["reference"] / value for name, value in cpu.items() if name != "reference" and value}
         found[title] = {"cpu": cpu, "wall": wall, "cpu_ratio": ratios}
         cells = [f"{cpu[w.name]:.2f} / {wall[w.name]:.2f}" if w.name in cpu else "" for w in workers]
-        goals = [f"{n} {r:.2f} <= {GOALS[title][n]}" for n, r in ratios.items() if n in GOALS.get(title, {})]
+        goals = [f"{n} {'<=' if ratios[n] <= most else '>'} {most}" for n, most in goals_of(title).items() if n in ratios]
         shown.add_row(title, *cells, ", ".join(f"{n} {r:.2f}" for n, r in ratios.items()), ", ".join(goals))
     console.print(shown)
     peak, size = memory
@@ -94,12 +109,13 @@ def main(
     rows: Annotated[int, typer.Option(help="rows of each table")] = 1_000_000,
     rounds: Annotated[int, typer.Option(help="measured rounds")] = 5,
     engines: Annotated[str, typer.Option(help="peers of the reference, comma separated")] = "hudi-rs,apache-hudi@1.0.2",
+    kept: Annotated[Path | None, typer.Option("--tables", help="folder of the tables: kept, and made where missing")] = None,
     output: Annotated[Path | None, typer.Option("--json", help="file for the figures")] = None,
 ) -> None:
     """Make the tables, compare the rows, measure, print ratios."""
     folder = Path(tempfile.mkdtemp(prefix="hudi-bench-"))
-    console.print(f"making tables of {rows:,} rows in {folder}")
-    found = {kind: tables.make(folder / kind, kind, rows).uri for kind in ("copy-on-write", "merge-on-read")}
+    console.print(f"tables of {rows:,} rows in {kept or folder}")
+    found = {kind: made_once((kept or folder) / kind.replace(" ", "-"), kind, rows) for kind in tables.KINDS}
     changes = folder / "changes.arrow"
     with pa.ipc.new_file(str(changes), (table := tables.updates(rows, 0.10, 9)).schema) as file:
         file.write_table(table)
@@ -110,9 +126,13 @@ def main(
             compare_rows(workers, read_task(uri, columns), f"snapshot {kind}")
             measure(workers, f"snapshot {kind}", read_task(uri, columns), rounds)
             measure(workers, f"two columns {kind}", read_task(uri, ["id", "seats"]), rounds)
+            if kind in tables.MERGE_ON_READ:
+                task, pair = read_task(uri, columns, "read-optimized"), [w for w in workers if w.name in ("reference", "arrow")]
+                compare_rows(pair, task, f"read-optimized {kind}")
+                measure(pair, f"read-optimized {kind}", task, rounds)
         writers = [w for w in workers if w.name == "reference" or w.name.startswith("apache-hudi")]
-        measure_upsert(writers, folder / "copy-on-write", changes, rounds)
-        figures = report(workers, peak_memory(found["merge-on-read"]))
+        measure_upsert(writers, folder / "upserted", found["copy-on-write"], changes, rounds)
+        figures = report(workers, peak_memory(found[tables.MERGE_ON_READ[0]]))
         if output is not None:
             output.write_text(json.dumps(figures, indent=2) + "\n")
     finally:

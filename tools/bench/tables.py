@@ -1,4 +1,7 @@
-"""The tables that are measured: 1 M rows of ten columns, and on merge-on-read three rounds of updates and deletes in logs."""
+"""The tables that are measured: 1 M rows of ten columns, and on merge-on-read three rounds of updates and deletes in logs.
+
+On merge-on-read there is one for each way of merging and each format of log blocks.
+"""
 
 import shutil
 from pathlib import Path
@@ -10,6 +13,8 @@ import pyarrow.compute as pc
 from hudi_reference import WritableTable, create_table
 
 PARTITIONS = 8
+MERGE_ON_READ = tuple(f"merge-on-read {time}-time {block}" for time in ("event", "commit") for block in ("avro", "parquet"))
+KINDS = ("copy-on-write", *MERGE_ON_READ)
 SCHEMA = {
     "type": "record",
     "name": "trip",
@@ -52,7 +57,7 @@ def rows(numbers: np.ndarray, ts: np.ndarray, seed: int) -> pa.Table:
 
 
 def make(folder: Path, kind: str, count: int) -> WritableTable:
-    """The table of one kind (`copy-on-write`, `merge-on-read` or `logs`) with `count` rows, made anew.
+    """The table of one kind (of KINDS, or `logs`) with `count` rows, made anew.
 
     In `logs` every row was updated, so that log files hold as many rows as base files.
     """
@@ -63,12 +68,14 @@ def make(folder: Path, kind: str, count: int) -> WritableTable:
         schema=SCHEMA,
         record_key=("id",),
         partition=("city",),
-        ordering=("ts",),
+        ordering=() if "commit-time" in kind else ("ts",),
+        merge_mode="COMMIT_TIME_ORDERING" if "commit-time" in kind else "EVENT_TIME_ORDERING",
+        options={"hoodie.logfile.data.block.format": "parquet" if kind.endswith("parquet") else "avro"},
         table_type="COPY_ON_WRITE" if kind == "copy-on-write" else "MERGE_ON_READ",
     )
     numbers = np.arange(count)
     table.bulk_insert(rows(numbers, np.full(count, 1000), 0))
-    if kind == "merge-on-read":
+    if kind in MERGE_ON_READ:
         for round_number in range(3):
             _update_and_delete(table, count, round_number)
     if kind == "logs":

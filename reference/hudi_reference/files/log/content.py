@@ -32,6 +32,8 @@ from hudi_reference.schema.rows import from_avro, to_avro
 CONTENT_VERSION = 3
 #: Contents of fewer rows than this are decoded row by row, which is quicker and easier to follow.
 FEW_ROWS = 1000
+#: The same for the entries of a delete block.
+FEW_DELETES = 100
 #: So many values are Python's at a time: they take more memory than in columns, most of all those stored in no bytes.
 _VALUES_AT_ONCE = 200_000
 
@@ -171,7 +173,7 @@ def decode_deletes(block: Block) -> list[Delete]:
     """The entries of a delete block. Raises what `stored_deletes` raises."""
     content = block.content
     found = plain_deletes(content[8:]) if content[:8] == struct.pack(">ii", CONTENT_VERSION, len(content) - 8) else None
-    if found is not None:
+    if found is not None and len(found) >= FEW_DELETES:
         return [Delete(key, partition, None) for key, partition in found]
     return [Delete(e["recordKey"], e["partitionPath"], unwrap(e["orderingVal"])) for e in stored_deletes(block)]
 
