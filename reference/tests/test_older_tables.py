@@ -5,14 +5,24 @@ import struct
 from typing import Any
 
 import fastavro
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference_samples import set_property
 
 from hudi_reference import open_table
-from hudi_reference.errors import MalformedHistory, MalformedMetadata, UnfinishedMigration, UnsupportedTableVersion
+from hudi_reference.errors import (
+    MalformedHistory,
+    MalformedLogBlock,
+    MalformedMetadata,
+    UnfinishedMigration,
+    UnsupportedTableVersion,
+)
 from hudi_reference.files.log.block import BlockType, HeaderKey
+from hudi_reference.files.log.write import BlockWriter
 from hudi_reference.layout.properties import TableProperties
+from hudi_reference.schema.avro import arrow_schema, with_meta_columns
 from hudi_reference.services.migrated_properties import migrated_properties
 from hudi_reference.services.migrated_timeline import completion_times
 from hudi_reference.storage import MemoryStorage, ObjectInfo
@@ -91,8 +101,6 @@ def test_nothing_is_written_to_a_table_of_version_6() -> None:
     """COMPAT-005: a write is refused before it changes anything, and says how to go on."""
     storage = old_table()
     before = [(i.path, i.version) for i in storage.list()]
-    import pyarrow as pa
-
     with pytest.raises(UnsupportedTableVersion, match="migrate"):
         open_table("memory:///old", storage=storage).upsert(pa.table({"id": ["a"]}))
     assert [(i.path, i.version) for i in storage.list()] == before
@@ -109,6 +117,26 @@ def old_table() -> MemoryStorage:
         storage.put(f".hoodie/{name}", b"")
     storage.put(f".hoodie/{T}.commit", json.dumps(commit).encode())
     return storage
+
+
+@pytest.mark.parametrize("partial", [False, True])
+def test_a_block_of_some_columns_is_refused_in_an_old_table(partial: bool) -> None:
+    """LF-045: version 6 knows no such blocks. Whole rows in the same place are read."""
+    storage, group = old_table(), "f0000000-0000-4000-8000-000000000001-0"
+    commit = json.loads(storage.get(f".hoodie/{T}.commit"))
+    schema, name = with_meta_columns(json.loads(commit["extraMetadata"]["schema"])), f".{group}_{T}.log.1_0-1-2"
+    row = pa.Table.from_pylist([{"_hoodie_record_key": "a", "id": "a"}], schema=arrow_schema(schema))
+    storage.put(name, BlockWriter(T, schema, partial=partial).avro(row))
+    commit["partitionToWriteStats"] = {"": [{"fileId": group, "path": name}]}
+    storage.put(f".hoodie/{T}.commit", json.dumps(commit).encode())
+    set_property(storage, "hoodie.table.type", "MERGE_ON_READ")
+    table = open_table("memory:///old", storage=storage)
+    if partial:
+        with pytest.raises(MalformedLogBlock, match="too old") as caught:
+            table.snapshot()
+        assert (caught.value.path, caught.value.offset) == (name, 0)
+    else:
+        assert table.snapshot(["id"]).to_pylist() == [{"id": "a"}]
 
 
 def test_an_instant_that_only_the_new_folder_has_is_missed() -> None:

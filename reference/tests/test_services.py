@@ -4,9 +4,9 @@ import pytest
 from reference_samples import TABLE_TYPES, contents, data_files, new_table, timeline_files, trip, trips
 
 from hudi_conformance.schedule.crash import crashes
-from hudi_reference import clean, delete_savepoint, open_table, restore, rollback, savepoint
+from hudi_reference import archive, clean, delete_savepoint, open_table, restore, rollback, savepoint
 from hudi_reference.clock import ManualClock
-from hudi_reference.errors import CannotProtect, CannotUndo, HudiError, Misuse, WriteConflict
+from hudi_reference.errors import CannotProtect, CannotUndo, HudiError, InvalidQuery, Misuse, WriteConflict
 from hudi_reference.ids import SeededIds
 from hudi_reference.services.clean import execute_clean, plan_clean, schedule_clean
 from hudi_reference.services.restore import execute_restore, schedule_restore
@@ -219,6 +219,36 @@ def test_a_restore_to_where_files_are_missing_is_refused():
         restore(table, times[0])
     assert rows(table) == states[-1]
     assert restore(table, times[-1]) is None, "nothing is later than the newest"
+
+
+VERSIONS = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
+
+
+@pytest.mark.parametrize("kind", TABLE_TYPES)
+def test_a_clean_by_versions_leaves_no_partial_states(kind):
+    """A group that only archived writes wrote until its slice was superseded and cleaned: as of a time between there is an
+    error, not the rows of the other groups; no savepoint of that time, and no way back to it.
+    """
+    options = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "1"}
+    table = new_table(table_type=kind, partition=("p",), options=options)
+    table.upsert(trips(trip("q", "old", p="quiet")))
+    for number in range(6):
+        table.upsert(trips(trip("a", f"a{number}", p="busy")))
+    limits = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.automatic": "false"}
+    assert archive(table, {**limits, **options, "hoodie.clean.commits.retained": "1"})
+    between = table.timeline.commits[-1].requested
+    assert rows(table) == sorted((r["id"], r["name"]) for r in table.as_of(between, ["id", "name"]).to_pylist())
+    table.upsert(trips(trip("q", "new", p="quiet")))
+    assert clean(table, VERSIONS)
+    after, present = table.timeline.commits[-1].requested, rows(table)
+    with pytest.raises(InvalidQuery, match="cleaned") as caught:
+        table.as_of(between)
+    assert caught.value.path.startswith("quiet/")
+    with pytest.raises(CannotProtect):
+        savepoint(table, between)
+    with pytest.raises(CannotUndo):
+        restore(table, between)
+    assert rows(table) == present == sorted((r["id"], r["name"]) for r in table.as_of(after, ["id", "name"]).to_pylist())
 
 
 def test_a_savepoint_and_a_planned_clean_exclude_each_other():

@@ -168,6 +168,18 @@ def reads_of_cleaned_instants_answer(bug: Bug) -> None:
     bug.edit(retention.check_retained, "time >= first", "True")
 
 
+@planted(breaks="CLN-003")
+def groups_of_archived_writes_are_left_out(bug: Bug) -> None:
+    """A read as of an instant leaves out a group whose slice of then was cleaned, where no active write names it."""
+    bug.edit(retention.check_whole, "path is None", "True")
+
+
+@planted(breaks="CLN-001")
+def clean_leaks_change_capture_files(bug: Bug) -> None:
+    """A clean deletes base and log files of a slice and leaves what it logged of its changes for ever."""
+    bug.edit(clean.plan_clean, "files += change_files_of(table.storage, slices)", "pass")
+
+
 @planted(breaks="CLN-004")
 def clean_has_one_policy(bug: Bug) -> None:
     """A clean counts commits, whatever policy is asked for."""

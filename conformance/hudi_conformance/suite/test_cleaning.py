@@ -1,13 +1,14 @@
 """Cleaning: what goes, what stays under every policy, what the plan and its completion say."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
-from hudi_conformance.suite.programs_of_writes import BOTH_TYPES, TYPES, as_arrow, row
+from hudi_conformance.suite.programs_of_writes import BOTH_TYPES, TYPES, Program, as_arrow, row
 from hudi_conformance.suite.tables_under_services import (
     WRITES,
     as_of,
@@ -131,6 +132,41 @@ def test_a_read_of_what_was_cleaned_and_archived_is_an_error(engine: Client, new
     assert not [name for name in instant_files(known.uri) if name.startswith(known.instants[1])]
     with pytest.raises(ContractError):
         as_of(engine, known.uri, known.instants[1])
+
+
+@CLEANS
+@pytest.mark.needs("read.as-of", "service.archive")
+@pytest.mark.requirements("CLN-003")
+def test_a_group_that_archived_writes_made_is_not_left_out(engine: Client, new_uri: Callable[[], str]) -> None:
+    """As of a commit behind which a quiet group was written again and its earlier slice cleaned there is an error, and not the
+    rows of the other groups: that the group was there then only the history tells.
+    """
+    known = updated(engine, new_uri(), 7)
+    limits = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
+    assert engine.service(known.uri, "archive", options={**limits, "hoodie.clean.automatic": "false"}) is not None
+    assert as_of(engine, known.uri, known.instants[-1]) == known.rows[-1]
+    newest = engine.write(known.uri, "upsert", as_arrow([row("c", 2, "again", "rio")]))
+    engine.service(known.uri, "clean", options=keep_versions(1))
+    with pytest.raises(ContractError):
+        as_of(engine, known.uri, known.instants[-1])
+    assert as_of(engine, known.uri, newest) == snapshot(engine, known.uri)
+
+
+@CLEANS
+@pytest.mark.needs("read.cdc")
+@pytest.mark.requirements("CLN-001", "TYP-005")
+def test_change_capture_files_go_with_their_slices(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Of a table that logs its changes nothing is left of the slices that a clean deletes; those of the retained stay."""
+    uri, program = new_uri(), Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True, ())
+    engine.create(uri, replace(program.spec(), properties={"hoodie.table.cdc.enabled": "true"}))
+    times = [engine.write(uri, "upsert", as_arrow([row("a", number, f"update {number}")])) for number in range(1, 6)]
+
+    def captured() -> list[str]:
+        return [time for time in times if any(time in path.name for path in folder_of(uri).rglob(".*.cdc"))]
+
+    assert captured() == times[1:], "the first write makes the group, and changes nothing in it"
+    engine.service(uri, "clean", options=keep_commits(2))
+    assert by_instant(uri) == captured() == times[2:]
 
 
 @pytest.mark.needs("read.snapshot", "read.projection", "timeline.pending-compaction", "service.clean", "write.upsert")

@@ -26,6 +26,7 @@ from hudi_reference.services.rollback import (
     undo,
 )
 from hudi_reference.table.file_groups import load_commit, load_file_groups
+from hudi_reference.table.retention import lost_file
 from hudi_reference.table.table import Table
 from hudi_reference.timeline.active import Timeline, completion_order
 from hudi_reference.timeline.instant import Instant
@@ -84,7 +85,7 @@ def plan_restore(table: Table, instant: str) -> RestorePlan:
     check_not_savepointed(timeline, later)
     for found in later:
         check_own_files(table, found)
-    _check_complete(table, replace(timeline, instants=tuple(i for i in timeline.instants if i not in later)))
+    _check_complete(table, replace(timeline, instants=tuple(i for i in timeline.instants if i not in later)), later)
     return RestorePlan(instant, tuple((found.requested, found.action) for found in later))
 
 
@@ -118,14 +119,17 @@ def _is_compaction(table: Table, found: Instant) -> bool:
     return load_commit(table.storage, table.properties, found).operation == "COMPACT"
 
 
-def _check_complete(table: Table, timeline: Timeline) -> None:
-    """Nothing of the state that is left may be missing."""
-    for found in load_file_groups(table.storage, table.properties, timeline).latest_slices:
-        for name in sorted(found.missing):
-            raise CannotUndo(
-                "a clean has deleted files of this state", rule="TL-023", path=found.path(name),
-                expected="a savepointed instant, or one that the last clean retained",
-            )  # fmt: skip
+@implements("CLN-003")
+def _check_complete(table: Table, timeline: Timeline, later: list[Instant]) -> None:
+    """Nothing of the state that is left may be missing, whether the timeline still knows it or only what came later does."""
+    groups = load_file_groups(table.storage, table.properties, timeline)
+    gone = [found.path(name) for found in groups.latest_slices for name in sorted(found.missing)]
+    path = gone[0] if gone else lost_file(table.storage, table.properties, later, groups)
+    if path is not None:
+        raise CannotUndo(
+            "a clean has deleted files of this state", rule="TL-023", path=path,
+            expected="a savepointed instant, or one that the last clean retained",
+        )  # fmt: skip
 
 
 def execute_restore(table: Table, requested: str) -> str:

@@ -12,6 +12,7 @@ from hudi_reference.requirement import implements
 from hudi_reference.services.acting import by_partition, path_in, pending_of, read_content, read_plan, transitions_of
 from hudi_reference.services.clean_plan import paths_of, planned_files
 from hudi_reference.table.file_groups import load_file_groups
+from hudi_reference.table.retention import lost_file
 from hudi_reference.table.table import Table
 from hudi_reference.timeline.actions import write_action
 from hudi_reference.timeline.active import Timeline
@@ -58,7 +59,9 @@ def savepoint_files(table: Table, instant: str) -> tuple[str, ...]:
     if any(found.requested == instant for found in completed_savepoints(timeline)):
         raise CannotProtect("there is a savepoint of this commit already", rule="TL-021", found=instant)
     groups = load_file_groups(table.storage, table.properties, timeline.until(instant))
-    files = tuple(path for found in groups.latest_slices for path in paths_of(found))
+    later = [found for found in timeline.commits if found.requested > instant]
+    lost = lost_file(table.storage, table.properties, later, groups)
+    files = (*(path for found in groups.latest_slices for path in paths_of(found)), *([lost] if lost else ()))
     _check_kept(table, timeline, files)
     return files
 

@@ -1,16 +1,21 @@
 """How far back a table can be read: as far as cleans have retained, and to savepoints, spec "Table Management > Cleaning"."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from hudi_reference.errors import InvalidQuery
+from hudi_reference.files.missing import missing
+from hudi_reference.layout.names import join_path, parse_data_file_name
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
+from hudi_reference.table.file_groups import FileGroups, GroupId, load_commit
 from hudi_reference.timeline.actions import load_action
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.history import END_OF_TIME
 from hudi_reference.timeline.instant import Instant
+from hudi_reference.timeline.metadata import CommitMetadata
+from hudi_reference.timeline.states import COMMITS, State
 
 
 @implements("CLN-003", "TL-041", "TYP-008")
@@ -34,7 +39,7 @@ def _first_retained(storage: Storage, properties: TableProperties, timeline: Tim
     if cleans and (earliest := _earliest_to_retain(storage, properties, cleans[-1])):
         return earliest
     start = timeline.start or ""
-    if time >= start:  # nothing older is asked for than the active timeline knows: a missing file would be noticed
+    if time >= start:  # what the active timeline knows to be missing is noticed, and the rest in `check_whole`
         return ""
     return start if cleans or any(found.action == "clean" for found in timeline.history) else ""
 
@@ -69,3 +74,74 @@ def cleaned_away(time: str, first: str | None, path: str | None = None) -> Inval
 def was_cleaned(timeline: Timeline) -> bool:
     """Whether a clean has ever been."""
     return any(found.action == "clean" for found in (*timeline.completed, *timeline.history))
+
+
+@implements("CLN-003", "CLN-006")
+def check_whole(storage: Storage, properties: TableProperties, timeline: Timeline, then: FileGroups, time: str) -> None:
+    """Raises InvalidQuery if files of the state `then` at `time` are gone that only archived writes knew of; MissingDataFile
+    where no clean has ever been.
+    """
+    later = [commit for commit in timeline.commits if commit.requested > time]
+    path = lost_file(storage, properties, later, then)
+    if path is None:
+        return
+    if not was_cleaned(timeline):
+        raise missing(path)
+    raise InvalidQuery(
+        "the files of this time were cleaned", rule="CLN-003", path=path, expected="a later time, or a savepointed instant",
+        found=time,
+    )  # fmt: skip
+
+
+@implements("CLN-003")
+def lost_file(storage: Storage, properties: TableProperties, later: Iterable[Instant], then: FileGroups) -> str | None:
+    """The path of a file or group that the state before the writes in `later` needs and does not have; None if there is none.
+
+    The metadata of a write names the files that it made, but that of archived writes is not at hand. What came later tells
+    which files it put others in place of, and which groups it replaced.
+    """
+    times = {instant.requested for instant in later}
+    commits = {i: load_commit(storage, properties, i) for i in later if i.state is State.COMPLETED and i.action in COMMITS}
+    begun = {group for commit in commits.values() for group in _begun(commit)}
+    for instant, commit in commits.items():
+        for partition, name in (*_superseded(commit), *_compacted(storage, properties, instant, commit)):
+            file = parse_data_file_name(name)
+            if file is not None and file.instant not in times and name not in _names(then, (partition, file.file_id)):
+                return join_path(partition, name)
+        for partition, file_ids in commit.replaced.items():
+            for file_id in file_ids:
+                if (partition, file_id) not in begun and (partition, file_id) not in then.groups:
+                    return join_path(partition, file_id)
+    return None
+
+
+def _begun(commit: CommitMetadata) -> Iterator[GroupId]:
+    """The groups whose first file is a base file of this write. A compaction begins none: it reads logs."""
+    for stat in commit.stats:
+        if stat.previous_instant == "null" and not stat.is_log and commit.operation != "COMPACT":
+            yield stat.partition, stat.file_id
+
+
+def _superseded(commit: CommitMetadata) -> Iterator[tuple[str, str]]:
+    """Partition and name of the base files that a write put others in place of."""
+    return ((s.partition, s.previous_base_file.rpartition("/")[2]) for s in commit.stats if s.previous_base_file)
+
+
+def _compacted(
+    storage: Storage, properties: TableProperties, instant: Instant, commit: CommitMetadata
+) -> Iterator[tuple[str, str]]:
+    """Partition and name of the log files that a compaction read, by its plan."""
+    if commit.operation != "COMPACT":
+        return
+    try:
+        plan = load_action(storage, properties, Instant(instant.requested, "compaction", State.REQUESTED))
+    except FileNotFoundError:
+        return
+    for operation in (plan or {}).get("operations") or ():
+        for path in operation["deltaFilePaths"] or ():
+            yield operation["partitionPath"] or "", path.rpartition("/")[2]
+
+
+def _names(groups: FileGroups, identity: GroupId) -> frozenset[str]:
+    group = groups.groups.get(identity)
+    return frozenset(name for found in (group.slices if group else ()) for name in (found.base_file or "", *found.log_files))

@@ -49,6 +49,8 @@ class SliceReader:
     by_id: ById | None = None
     #: Whether blocks may say by row positions which rows of the base file they change.
     by_position: bool = True
+    #: Whether blocks may hold some of the columns; off in tables before version 8.
+    takes_partial: bool = True
     #: Whether Arrow may use threads of its own; off where slices are read in parallel.
     threads: bool = False
 
@@ -171,6 +173,12 @@ class SliceReader:
 
     def _held(self, block: Block) -> frozenset[str] | None:
         columns = held_columns(block)
+        if columns is not None and not self.takes_partial:
+            raise MalformedLogBlock(
+                "a block of some columns in a table that is too old for such blocks", rule="LF-045",
+                path=block.path, offset=block.offset, expected="whole rows, or a table of version 8", found="IS_PARTIAL=true",
+                cure="rewrite the file group with the engine that wrote it",
+            )  # fmt: skip
         if columns is not None and self.key_fields:
             raise MalformedLogBlock(
                 "a block of some columns in a table without meta columns: its records have no keys", rule="LF-045",

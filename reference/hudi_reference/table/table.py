@@ -34,7 +34,7 @@ from hudi_reference.table.dropped_columns import dropped_columns
 from hudi_reference.table.file_groups import FileGroups, FileSlice, load_file_groups
 from hudi_reference.table.incremental import COMMIT_TIME, Changed, changed_in, written_in
 from hudi_reference.table.inspect import inspect_table
-from hudi_reference.table.retention import check_retained
+from hudi_reference.table.retention import check_retained, check_whole
 from hudi_reference.table.schema_history import by_id
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.versions import timeline_of
@@ -81,6 +81,7 @@ class View:
             key_fields=() if properties.populates_meta_fields else properties.record_key,
             dropped=dropped,
             by_id=by_id(table.storage, self.timeline, self.groups) if table.schema_on_read else None,
+            takes_partial=not properties.is_legacy,
         )
 
 
@@ -121,8 +122,10 @@ class Table:
         timeline = timeline_of(self.storage, self.properties, earlier)
         if as_of is not None:
             check_retained(self.storage, self.properties, timeline, as_of)
-            timeline = _as_of(timeline, as_of)
+        whole, timeline = timeline, timeline if as_of is None else _as_of(timeline, as_of)
         groups = load_file_groups(self.storage, self.properties, timeline, None if known is None else known.groups)
+        if as_of is not None:
+            check_whole(self.storage, self.properties, whole, groups, as_of)
         schema = self._schema(groups)
         if schema is None:  # nothing was written by then: the columns are those of today
             schema = EMPTY_SCHEMA if as_of is None else self.view().schema
