@@ -139,7 +139,7 @@ def _compacted(
         plan = load_action(storage, properties, Instant(instant.requested, "compaction", State.REQUESTED))
     except FileNotFoundError:
         return
-    for operation in (plan or {}).get("operations") or ():
+    for operation in (plan["operations"] or ()) if plan else ():
         for path in operation["deltaFilePaths"] or ():
             yield operation["partitionPath"] or "", path.rpartition("/")[2]
 
