@@ -62,6 +62,24 @@ def test_savepoints_come_and_go(table: tuple[str, list[str]]) -> None:
     assert called(uri, "rollback", "--instant", times[2], "--yes").exit_code == 0
 
 
+def test_a_dry_run_of_a_compaction_tells_what_is_merged(tmp_path: Path) -> None:
+    """The file group and the number of its logs are shown, nothing is planned; the compaction then does just that."""
+    spec, uri = Program("MERGE_ON_READ", "COMMIT_TIME_ORDERING", False).spec(), str(tmp_path / "t")
+    made = create_table(uri, name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, table_type="MERGE_ON_READ")
+    for number in range(3):
+        made.upsert(as_arrow([row("a", number, f"value {number}")]))
+    (found,), before = made.file_groups().latest_slices, made.timeline.instants
+    words = ("compaction", "--set", "hoodie.compact.inline.max.delta.commits=1")
+    shown = called(uri, *words, "--dry-run")
+    text = "".join(shown.output.split())
+    assert shown.exit_code == 0 and "compact" in text
+    assert found.file_id in text and f"{len(found.log_files)}logfiles" in text
+    assert made.timeline.instants == before
+    assert called(uri, *words, "--yes").exit_code == 0
+    (now,) = made.file_groups().latest_slices
+    assert (now.log_files, values(uri)) == ((), ["value 2"])
+
+
 @pytest.mark.parametrize(
     "words", [("rollback",), ("clean", "--instant", "20260101000000000"), ("clean", "--set", "x"), ("dance",)]
 )
