@@ -102,15 +102,20 @@ LIMITS = {
 
 
 @NEEDS
-@pytest.mark.needs("service.rollback", "service.archive")
+@pytest.mark.needs("service.rollback", "service.restore", "service.archive")
 @pytest.mark.requirements("TL-019", "ARC-004", "COMPAT-006")
+@pytest.mark.parametrize("service", ["rollback", "restore"])
 @TABLES
-def test_what_was_undone_does_not_come_back_from_the_history(engine: Client, new_uri: Callable[[], str], name: str) -> None:
-    """Once the timeline begins behind a write that was rolled back, what it left in shared logs would count as archived."""
+def test_what_was_undone_does_not_come_back_from_the_history(
+    engine: Client, new_uri: Callable[[], str], name: str, service: str
+) -> None:
+    """Once the timeline begins behind a write that was undone, what it left in shared logs would count as archived; also where
+    the restore has undone the compaction, too, with which a migration may end.
+    """
     uri = new_uri()
-    newest = migrated(name, uri)[-1]
+    first, *_, newest = migrated(name, uri)
     try:
-        engine.service(uri, "rollback", instant=newest)
+        engine.service(uri, service, instant=newest if service == "rollback" else first)  # type: ignore[arg-type]
     except (Refused, EngineError):
         assert pending(engine, uri) == []
     then = rows(engine, uri)
