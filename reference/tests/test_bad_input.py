@@ -399,7 +399,7 @@ def test_a_query_that_means_nothing_is_refused(query: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "time", ["", "now", "2026", "20260101", "2026-01-01T00:00:00", "2026-1-1", "٢" * 17, "2026010100000000x"]
+    "time", ["", "now", "2026", "20260101", "2026-01-01X00:00:00", "2026-1-1", "٢" * 17, "2026010100000000x"]
 )
 def test_a_time_that_is_none_is_refused(time: str) -> None:
     """TYP-008: 17 or 14 digits, or a date with or without time."""
@@ -443,7 +443,6 @@ def test_a_table_that_cannot_be_is_not_created(options: dict[str, Any]) -> None:
     ("key", "value"),
     [
         ("hoodie.table.metadata.partitions", "files"),
-        ("hoodie.table.cdc.enabled", "true"),
         ("hoodie.populate.meta.fields", "false"),
         ("hoodie.bootstrap.base.path", "/elsewhere"),
         ("hoodie.datasource.write.drop.partition.columns", "true"),
@@ -563,7 +562,7 @@ def test_a_crash_at_any_step_leaves_the_table_before_or_after(table_type: str, o
     """TL-036, S3-006: whichever mutation of storage was the last, readers see all of a write or nothing, and the next write works."""
     write = writes()[operation]
     finished = sample(table_type)
-    before = names(finished)
+    before, last = names(finished), finished.timeline.completed[-1]
     write(finished)
     after = names(finished)
     assert before != after
@@ -578,9 +577,10 @@ def test_a_crash_at_any_step_leaves_the_table_before_or_after(table_type: str, o
             write(dying)
             completed = True
         except Crash:
-            assert names(reopened(table)) == before
+            left = names(reopened(table))
+            assert left == (after if table.timeline.completed[-1] != last else before)
             reopened(table).upsert(trips(trip("2", "next", 5, "x")))
-            assert names(reopened(table)) == {**before, "2": "next"}
+            assert names(reopened(table)) == {**left, "2": "next"}
     assert names(reopened(table)) == after
     assert turn > 4
 

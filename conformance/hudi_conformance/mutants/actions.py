@@ -138,7 +138,7 @@ def clusterings_are_requested_as_replacecommits(bug: Bug) -> None:
 def bulk_inserts_are_no_commits(bug: Bug) -> None:
     """Infers from the action what kind of write it was, and rejects metadata that says another."""
     bug.edit(
-        metadata.read_commit_metadata,
+        metadata.commit_metadata_of,
         'operation=record.get("operationType") or "UNKNOWN"',
         'operation={"INSERT": "INSERT", "UPSERT": "UPSERT"}[record["operationType"]]',
     )

@@ -72,7 +72,7 @@ def merge_mode_inferred_anew(bug: Bug) -> None:
 @planted(breaks="MRG-020")
 def merge_mode_not_stored(bug: Bug) -> None:
     """Stores the merge mode under the name of the write setting."""
-    bug.edit(create.create_table, '"hoodie.record.merge.mode": mode', '"hoodie.write.record.merge.mode": mode')
+    bug.edit(create.create_table, '"hoodie.record.merge.mode": merging', '"hoodie.write.record.merge.mode": merging')
 
 
 @planted(breaks="LAY-005")

@@ -16,9 +16,9 @@ def record_keys_stay_with_the_writer(bug: Bug) -> None:
     )
     bug.edit(
         create.open_table,
-        "read_properties(store),",
-        "TableProperties({**(p := read_properties(store)).entries,"
-        ' "hoodie.table.recordkey.fields": vars(create_table).get(uri, p.get("hoodie.table.recordkey.fields"))}),',
+        "= read_properties(store)",
+        "= TableProperties({**(p := read_properties(store)).entries,"
+        ' "hoodie.table.recordkey.fields": vars(create_table).get(uri, p.get("hoodie.table.recordkey.fields"))})',
     )
 
 

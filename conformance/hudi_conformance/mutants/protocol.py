@@ -1,7 +1,7 @@
 """Planted bugs in what a write says about itself: states, metadata, properties, meta columns."""
 
 from hudi_conformance.mutants.planting import Bug, planted
-from hudi_reference.layout import properties
+from hudi_reference.layout import merge_settings, merging, properties
 from hudi_reference.table import commit, create, rows, write
 from hudi_reference.table.commit import Commit
 from hudi_reference.table.write import Writer
@@ -114,20 +114,20 @@ def checksum_of_the_name_alone(bug: Bug) -> None:
 @planted(breaks=("MRG-017", "MRG-033"))
 def event_time_is_the_default(bug: Bug) -> None:
     """Gives a table without ordering fields event-time mode."""
-    bug.edit(create.create_table, 'if ordering else "COMMIT_TIME_ORDERING"', 'if ordering else "EVENT_TIME_ORDERING"')
-    bug.edit(create._check_mode, "and not ordering", "and False")
+    bug.edit(merging.infer, '"EVENT_TIME_ORDERING" if is_ordered else "COMMIT_TIME_ORDERING"', '"EVENT_TIME_ORDERING"')
+    bug.edit(merge_settings.configured, "and not ordering", "and False")
 
 
 @planted(breaks=("MRG-018", "MRG-033"))
 def commit_time_is_the_default(bug: Bug) -> None:
     """Gives a table with ordering fields commit-time mode."""
-    bug.edit(create.create_table, '"EVENT_TIME_ORDERING" if ordering', '"COMMIT_TIME_ORDERING" if ordering')
+    bug.edit(merge_settings.configured, "is_ordered=bool(ordering)", "is_ordered=False")
 
 
 @planted(breaks="MRG-034")
 def event_time_without_ordering(bug: Bug) -> None:
     """Creates tables in event-time mode without an ordering field."""
-    bug.edit(create._check_mode, "and not ordering", "and False")
+    bug.edit(merge_settings.configured, "and not ordering", "and False")
 
 
 @planted(breaks="META-007")

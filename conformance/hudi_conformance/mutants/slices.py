@@ -1,6 +1,7 @@
 """Planted bugs in file slices and queries."""
 
 from hudi_conformance.mutants.planting import Bug, planted
+from hudi_reference.records.merger import Merging
 from hudi_reference.table import file_groups, table
 from hudi_reference.table.file_groups import FileGroup, FileGroups
 from hudi_reference.table.slice_reader import SliceReader
@@ -37,7 +38,7 @@ def replaced_groups_are_gone_for_every_time(bug: Bug) -> None:
 @planted(breaks="TYP-008")
 def time_travel_stays_at_home(bug: Bug) -> None:
     """Answers a query as of an instant with the latest rows."""
-    bug.edit(Table.view, "timeline = _as_of(timeline, as_of)", "pass")
+    bug.edit(Table.view, "timeline if as_of is None else _as_of(timeline, as_of)", "timeline")
 
 
 @planted(breaks=("RDR-012", "TYP-008"))
@@ -83,7 +84,7 @@ def logs_are_ignored(bug: Bug) -> None:
 @planted(breaks="MRG-015")
 def ordering_column_only_when_asked_for(bug: Bug) -> None:
     """Reads the ordering column only if it is in the projection, and merges without it otherwise."""
-    bug.edit(SliceReader._merge_columns, "*self.key_fields, *ordering)", "*self.key_fields)")
+    bug.edit(Merging.columns, 'path.partition(".")[0] for path in self.ordering', "name for name in ()")
 
 
 @planted(breaks="MRG-015")

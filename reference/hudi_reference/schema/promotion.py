@@ -52,9 +52,16 @@ def conversion(found: pa.DataType, wanted: pa.DataType) -> Convert | None:
     here, there = kind_of(found), kind_of(wanted)
     if here == there and here != "decimal":
         return _in_another_unit
+    if _counts(found, wanted) or _counts(wanted, found):
+        return _as_arrow_does
     if there not in BY_ID.get(here, ()):
         return None
     return _STEPS.get((here, there)) or _STEPS.get(("", there)) or _as_arrow_does
+
+
+def _counts(number: pa.DataType, time: pa.DataType) -> bool:
+    """Whether the one is the plain number that stands for the other: ORC has no times of day."""
+    return pt.is_time(time) and pt.is_integer(number) and number.bit_width == time.bit_width
 
 
 def kind_of(kind: pa.DataType) -> str:
