@@ -162,12 +162,12 @@ class Vocabulary:
     def deeds(self, shape: Shape) -> list[Deed]:
         """What may be done to such a table; the first ones more often."""
         found: list[Deed] = ["upsert", "upsert", "upsert", "upsert", "delete", "delete"]
-        found += [one for one in ("insert", "bulk_insert") if self.has(f"write.{one.replace('_', '-')}")]  # type: ignore[misc]
+        found += [one for one in ("insert", "bulk_insert") if self.has(f"write.{one.replace('_', '-')}")]
         if self.has("write.partial-update", "merge.partial-updates") and shape.payload is None:
             found += ["partial_update", "partial_update"]
         if shape.type == "MERGE_ON_READ":
-            found += [one for one in ("compaction", "compaction", "compaction", "log-compaction") if self.has(f"service.{one}")]  # type: ignore[misc]
-        found += [one for one in ("clean", "archive", "rollback") if self.has(f"service.{one}")]  # type: ignore[misc]
+            found += [one for one in ("compaction", "compaction", "compaction", "log-compaction") if self.has(f"service.{one}")]
+        found += [one for one in ("clean", "archive", "rollback") if self.has(f"service.{one}")]
         if self.has("service.savepoint", "service.restore"):
             found += ["savepoint", "give free", "restore"]
         return found

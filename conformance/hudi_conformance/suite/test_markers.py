@@ -19,6 +19,8 @@ from hudi_reference.table.create import WritableTable
 
 NEEDS = pytest.mark.needs("write.upsert", "service.rollback")
 
+TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
+
 
 def table_in(storage: CrashingStorage | MemoryStorage, day: int) -> WritableTable:
     """The table as a process sees it that begins so many days after it was made."""
@@ -28,7 +30,7 @@ def table_in(storage: CrashingStorage | MemoryStorage, day: int) -> WritableTabl
     return table
 
 
-def with_a_row(type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"]) -> MemoryStorage:
+def with_a_row(type: TableType) -> MemoryStorage:
     """The storage of a table with one row."""
     storage, spec = MemoryStorage(), Program(type, "COMMIT_TIME_ORDERING", False).spec()
     create_table(
@@ -39,7 +41,7 @@ def with_a_row(type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"]) -> MemoryStorage
     return storage
 
 
-def stopped_writes(type: str) -> list[Crashed]:
+def stopped_writes(type: TableType) -> list[Crashed]:
     """Every state in which an upsert may leave the table that changes the row and adds another."""
     late = as_arrow([row("a", 2, "late"), row("b", 2, "late and new")])
     return list(crashes(with_a_row(type), lambda storage: table_in(storage, 2).upsert(late)))
@@ -58,7 +60,7 @@ def data_files(storage: MemoryStorage) -> set[str]:
 @NEEDS
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-027", "LAY-011")
-def test_no_data_file_is_there_before_its_marker(engine: Client, type: str) -> None:
+def test_no_data_file_is_there_before_its_marker(engine: Client, type: TableType) -> None:
     """Wherever a writer dies, each of its files has a marker below the meta folder: MERGE for a base file in place of an
     earlier one, CREATE for any other. Once the write has completed the markers go.
     """
@@ -81,7 +83,7 @@ def test_no_data_file_is_there_before_its_marker(engine: Client, type: str) -> N
 @NEEDS
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-027")
-def test_nothing_is_left_of_a_writer_that_died_anywhere(engine: Client, type: str) -> None:
+def test_nothing_is_left_of_a_writer_that_died_anywhere(engine: Client, type: TableType) -> None:
     """After a rollback no file of the write is there, those among them that no metadata ever named, and no marker."""
     only_the_reference(engine)
     before = data_files(with_a_row(type))

@@ -61,7 +61,7 @@ def conversion(found: pa.DataType, wanted: pa.DataType) -> Convert | None:
 
 def _counts(number: pa.DataType, time: pa.DataType) -> bool:
     """Whether the one is the plain number that stands for the other: ORC has no times of day."""
-    return pt.is_time(time) and pt.is_integer(number) and number.bit_width == time.bit_width
+    return bool(pt.is_time(time) and pt.is_integer(number) and number.bit_width == time.bit_width)
 
 
 def kind_of(kind: pa.DataType) -> str:
