@@ -241,9 +241,8 @@ class Table:
     ) -> pa.Table:
         check_readable(self.properties)
         plan = self._plan(view, columns, where, logs=logs, changed=changed)
-        read, slices = plan.read, plan.slices
-        parts = self._in_parallel(read, slices)
-        return pa.concat_tables([plan.no_rows, *(part.select(plan.names) for part in parts)])
+        parts = self._in_parallel(plan.read, plan.slices)
+        return pa.concat_tables(parts).select(plan.names) if parts else plan.no_rows
 
     def _plan(
         self,
