@@ -162,9 +162,15 @@ def test_an_unknown_bug_is_named_with_its_neighbours():
 def test_two_bugs_cannot_share_a_name(monkeypatch):
     """A name leads to one bug."""
     monkeypatch.setattr(planting, "_MUTANTS", {})
+
+    def another(bug):
+        """Another bug."""
+
+    another.__name__ = late_row_of_a_new_table.__name__
+    planting.planted(breaks="MRG-001")(late_row_of_a_new_table)
     planting.planted(breaks="MRG-001")(late_row_of_a_new_table)
     with pytest.raises(ValueError, match="late-row-of-a-new-table"):
-        planting.planted(breaks="MRG-001")(late_row_of_a_new_table)
+        planting.planted(breaks="MRG-001")(another)
 
 
 def test_outcomes_are_kept_until_their_bug_is_gone(monkeypatch, tmp_path):

@@ -112,13 +112,18 @@ def planted(*, breaks: str | tuple[str, ...]) -> Callable[[Callable[[Bug], None]
 
     def register(apply: Callable[[Bug], None]) -> Callable[[Bug], None]:
         name = apply.__name__.replace("_", "-")
-        if name in _MUTANTS:
+        known = _MUTANTS.get(name)
+        if known is not None and _place(known.apply) != _place(apply):  # a module may be loaded a second time
             raise ValueError(f"two planted bugs are called {name!r}")
         rules = (breaks,) if isinstance(breaks, str) else breaks
         _MUTANTS[name] = Mutant(name, rules, inspect.getdoc(apply) or "", apply)
         return apply
 
     return register
+
+
+def _place(apply: Callable[[Bug], None]) -> tuple[str, int]:
+    return apply.__code__.co_filename, apply.__code__.co_firstlineno
 
 
 def all_mutants() -> tuple[Mutant, ...]:
