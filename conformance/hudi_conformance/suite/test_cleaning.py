@@ -166,7 +166,7 @@ def test_change_capture_files_go_with_their_slices(engine: Client, new_uri: Call
 
     assert captured() == times[1:], "the first write makes the group, and changes nothing in it"
     engine.service(uri, "clean", options=keep_commits(2))
-    assert by_instant(uri) == captured() == times[2:]
+    assert captured() == times[2:]
 
 
 @pytest.mark.needs("read.snapshot", "read.projection", "timeline.pending-compaction", "service.clean", "write.upsert")
