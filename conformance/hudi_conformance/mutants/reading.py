@@ -229,4 +229,8 @@ def only_the_last_log_counts(bug: Bug) -> None:
 @planted(breaks="TYP-007")
 def one_partition_twice(bug: Bug) -> None:
     """Reads the first slice twice."""
-    bug.edit(Table._read, "parts = self._in_parallel(read, slices)", "parts = self._in_parallel(read, [*slices, *slices[:1]])")
+    bug.edit(
+        Table._read,
+        "self._in_parallel(plan.read, plan.slices)",
+        "self._in_parallel(plan.read, [*plan.slices, *plan.slices[:1]])",
+    )

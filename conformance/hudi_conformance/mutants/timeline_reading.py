@@ -42,6 +42,6 @@ def each_partition_as_it_is_by_then(bug: Bug) -> None:
     """Looks at the table again for each slice that it reads."""
     bug.edit(
         Table._read,
-        "parts = self._in_parallel(read, slices)",
-        "parts = [read(s) for n, _ in enumerate(slices) for s in self.view().groups.latest_slices[n : n + 1]]",
+        "parts = self._in_parallel(plan.read, plan.slices)",
+        "parts = [plan.read(s) for n, _ in enumerate(plan.slices) for s in self.view().groups.latest_slices[n : n + 1]]",
     )
