@@ -180,6 +180,19 @@ def test_a_merger_without_partial_merge_gets_no_partial_records():
         table.partial_update(pa.table({"id": ["a"], "ts": [2], "n": pa.array([5], pa.int32())}))
 
 
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_payloads_get_no_partial_records(kind):
+    """API-013, PAY-016: nor does a payload class, also the one that fills columns; nothing is written, and the table is read."""
+    payload = "org.apache.hudi.common.model.PartialUpdateAvroPayload"
+    table = made(kind, merge_mode="CUSTOM", properties={"hoodie.compaction.payload.class": payload})
+    before = table.storage.list()
+    with pytest.raises(UnsupportedTableFeature, match=payload):
+        table.partial_update(pa.table({"id": ["a"], "ts": [2], "n": pa.array([5], pa.int32())}))
+    assert table.storage.list() == before
+    assert table.snapshot(["n"]).column("n").to_pylist() == [1]
+
+
 def test_a_partial_block_in_a_table_without_meta_columns_is_an_error():
     """LF-045: its records have no keys, neither stored nor to be made up."""
     table = made()

@@ -58,7 +58,7 @@ def chosen(configuration: MergeConfiguration, mergers: Sequence[RecordMerger]) -
     """The merger of a table with a strategy of its own."""
     found = choose(configuration.strategy, [(merger.strategy_id, merger.record_type) for merger in mergers], RECORD_TYPE)
     if found is None:
-        known = ", ".join(f"{m.strategy_id} ({type(m).__name__}, {m.record_type})" for m in mergers)
+        known = ", ".join(f"{m.strategy_id} ({m.name}, {m.record_type})" for m in mergers)
         raise UnknownMerger(
             "the table merges by a strategy of its own, and no merger that was given has it", rule="API-008",
             path=PROPERTIES_PATH, expected=f"{RECORD_TYPE} merger with one of: {known or 'none was given'}",

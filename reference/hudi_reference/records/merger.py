@@ -15,7 +15,6 @@ import pyarrow as pa
 from hudi_reference.errors import MergerFault, UnsupportedMergeStrategy
 from hudi_reference.files.log.deletes import Ordering
 from hudi_reference.layout.merging import MergeMode
-from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.decisions import Kind
 from hudi_reference.records.deletes import DeleteMarker, delete_columns
 from hudi_reference.records.ordering import is_lower, orderings_of
@@ -138,6 +137,11 @@ class RecordMerger(ABC):
     #: Columns that it needs in any case.
     mandatory_fields: ClassVar[tuple[str, ...]] = ()
 
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return type(self).__name__
+
     @abstractmethod
     def merge(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
         """The version that is right of two that hold all columns, or are deletes. Never None.
@@ -153,7 +157,7 @@ class RecordMerger(ABC):
         The result holds the columns that either input holds, and no other. Refused unless a merger says how.
         """
         raise UnsupportedMergeStrategy(
-            f"{type(self).__name__} does not say how versions with some of the columns are merged",
+            f"{self.name} does not say how versions with some of the columns are merged",
             rule="API-013", expected="a merger with partial_merge", found=self.strategy_id,
         )  # fmt: skip
 
@@ -182,6 +186,11 @@ class Merging:
     def ordering_used(self) -> tuple[str, ...]:
         """The fields whose values deletes carry: all that may decide."""
         return () if self.mode == "COMMIT_TIME_ORDERING" else self.ordering
+
+    @property
+    def standard_mode(self) -> MergeMode:
+        """The mode that decides without a merger: without ordering fields it is always the later one that stays."""
+        return self.mode if self.ordering else "COMMIT_TIME_ORDERING"
 
     def of_batch(self) -> "Merging":
         """The same for the rows of one input."""
@@ -214,7 +223,7 @@ def checked(
     """The result of a merge. Raises MergerFault for one that would lose or change rows without a word."""
 
     def fault(message: str, rule: str, expected: str) -> MergerFault:
-        return MergerFault(f"{type(merger).__name__} {message}", rule=rule, expected=expected, found=repr(result),
+        return MergerFault(f"{merger.name} {message}", rule=rule, expected=expected, found=repr(result),
                            cure="mend the merger; the table is as it was")  # fmt: skip
 
     if not isinstance(result, BufferedRecord):
@@ -238,9 +247,3 @@ def _has_ordering(result: BufferedRecord, inputs: tuple[BufferedRecord, Buffered
     if result.row is not None:
         return context.ordering_of(result.row) is not None
     return any(found.ordering is not None for found in inputs) and all(found.kind is not Kind.KEY_DELETE for found in inputs)
-
-
-def merging_of(properties: TableProperties) -> Merging:
-    """How the table with these properties merges, by its mode. Raises InvalidProperty for half of a delete marker."""
-    marker = properties.delete_marker
-    return Merging(properties.merge_mode, properties.ordering_fields, DeleteMarker(*marker) if marker else None)

@@ -65,7 +65,7 @@ def held_by_update(basis: Basis, columns: Iterable[str]) -> frozenset[str]:
     if merger is not None and type(merger).partial_merge is RecordMerger.partial_merge:
         raise UnsupportedTableFeature(
             "the merger of the table does not know records of some columns", rule="API-013", cure="upsert whole rows",
-            expected="a merger with partial_merge", found=f"{type(merger).__name__}, {merger.strategy_id}",
+            expected="a merger with partial_merge", found=f"{merger.name}, {merger.strategy_id}",
         )  # fmt: skip
     return frozenset({*META_COLUMNS, *changed})
 

@@ -9,9 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import pyarrow as pa
-
-from hudi_reference.errors import UnsupportedMergeStrategy
 from hudi_reference.files.log.deletes import Ordering
 from hudi_reference.layout.merging import PAYLOAD_STRATEGY
 from hudi_reference.records.decisions import Decisions, DecisionTable, Fill, Result, decisions_of
@@ -112,6 +109,11 @@ class PayloadMerger(RecordMerger):
     strategy_id = PAYLOAD_STRATEGY
 
     @property
+    def name(self) -> str:
+        """The full name of the class."""
+        return self.payload.name
+
+    @property
     def ordering(self) -> tuple[str, ...]:
         """The ordering columns that the payload itself names."""
         return self.payload.ordering
@@ -128,12 +130,3 @@ class PayloadMerger(RecordMerger):
     def merge_in_batch(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
         """What two records of one input come to."""
         return self.payload.pre_combine(older, newer, context)
-
-    def partial_merge(
-        self, older: BufferedRecord, newer: BufferedRecord, schema: pa.Schema, context: RecordContext
-    ) -> BufferedRecord:
-        """Payloads know whole rows only."""
-        raise UnsupportedMergeStrategy(
-            "a block of partial rows in a table that merges by a payload class", rule="API-013",
-            expected="whole rows", found=self.payload.name,
-        )  # fmt: skip
