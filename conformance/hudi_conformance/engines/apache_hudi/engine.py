@@ -15,9 +15,6 @@ from hudi_conformance.engines.apache_hudi.files import Files
 from hudi_conformance.engines.apache_hudi.session import Session
 from hudi_conformance.engines.environments import Progress, to_stderr
 
-#: The newest table version that each release reads.
-NEWEST_TABLE_VERSION = {"1.0.2": 8, "1.2.0": 9}
-
 _FEATURES = frozenset(
     {
         "read.snapshot",
@@ -93,7 +90,7 @@ class ApacheHudiEngine(Engine):
 
     def read(self, table: str, query: Query) -> pa.Table:
         """Rows through the Spark datasource."""
-        table = self._admit(table)
+        table = tables.admitted(self.session, table, self.version)
         with in_contract_words():
             return self.session.collect(queries.frame(self.session, table, query))
 
@@ -106,7 +103,7 @@ class ApacheHudiEngine(Engine):
 
     def write(self, table: str, operation: str, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit; `options` are further options of the datasource, for recipes of golden tables."""
-        table = self._admit(table, writing=True)
+        table = tables.admitted(self.session, table, self.version, writing=True)
         with in_contract_words():
             write = updates.partial_update if operation == "partial_update" else partial(tables.write, operation=operation)
             return write(session=self.session, table=table, rows=rows, options=options or {})
@@ -121,7 +118,8 @@ class ApacheHudiEngine(Engine):
         options: Mapping[str, str] | None = None,
     ) -> str | None:
         """One table service through the write client."""
-        order = maintenance.Order(self.session, self._admit(table, writing=True), phase, instant, options or {})
+        table = tables.admitted(self.session, table, self.version, writing=True)
+        order = maintenance.Order(self.session, table, phase, instant, options or {})
         with in_contract_words():
             return maintenance.run(order, service)
 
@@ -130,7 +128,7 @@ class ApacheHudiEngine(Engine):
         if Path(tables.path_of(tables.local(uri))).is_file():
             with in_contract_words():
                 return self._files.inspect(uri, keys, prefix)
-        table = self._admit(uri)
+        table = tables.admitted(self.session, uri, self.version)
         with in_contract_words():
             return inspection.inspect_table(self.session, table)
 
@@ -145,7 +143,7 @@ class ApacheHudiEngine(Engine):
 
     def sql(self, table: str, statement: str, options: Mapping[str, str] | None = None) -> list[services.Row]:
         """Run a SQL statement, in which `{table}` stands for the table; for recipes of golden tables."""
-        table = self._admit(table, writing=True)
+        table = tables.admitted(self.session, table, self.version, writing=True)
         with in_contract_words():
             return services.sql(self.session, table, statement, options or {})
 
@@ -158,24 +156,16 @@ class ApacheHudiEngine(Engine):
         (clean_policy, retain_commits), create_savepoint (commit_time), rollback_to_instant and rollback_to_savepoint
         (instant_time).
         """
-        table = self._admit(table, writing=True)
+        table = tables.admitted(self.session, table, self.version, writing=True)
         with in_contract_words():
             return services.call(self.session, table, procedure, arguments, options or {})
 
     def log_compaction(self, table: str, options: Mapping[str, str] | None = None) -> str | None:
         """Schedule and run a log compaction; its requested time, None if nothing was due."""
-        table = self._admit(table, writing=True)
+        table = tables.admitted(self.session, table, self.version, writing=True)
         with in_contract_words():
             return services.log_compaction(self.session, table, options or {})
 
     def close(self) -> None:
         """Stop Spark."""
         self.session.stop()
-
-    def _admit(self, table: str, *, writing: bool = False) -> str:
-        """The table's URI for Hudi, if its version is one that this release reads or this adapter writes."""
-        table = tables.local(table)
-        found: dict[str, Any] = tables.properties_of(self.session, table)
-        newest = tables.VERSION if writing else NEWEST_TABLE_VERSION[self.version]
-        tables.refuse_versions(found, newest=newest, oldest=tables.VERSION if writing else 0)
-        return table

@@ -12,6 +12,8 @@ from hudi_conformance.engines.apache_hudi.doors import Doors
 from hudi_conformance.engines.apache_hudi.session import Session
 
 VERSION = 8
+#: The newest table version that each release reads.
+NEWEST_READ = {"1.0.2": 8, "1.2.0": 9}
 
 #: Options of every write. Releases from 1.1 on would otherwise upgrade the table; services are operations of their own.
 WRITE_OPTIONS: Mapping[str, str] = {
@@ -62,6 +64,14 @@ def refuse_versions(properties: Mapping[str, str], *, newest: int, oldest: int =
     version = properties.get("hoodie.table.version", "")
     if version.isdecimal() and not oldest <= int(version) <= newest:
         raise Refused("table-version", f"the table has version {version}; offered are {oldest} to {newest}")
+
+
+def admitted(session: Doors, table: str, release: str, *, writing: bool = False) -> str:
+    """The table's URI for Hudi, if its version is one that the release reads, or the adapters write."""
+    table = local(table)
+    newest, oldest = (VERSION, VERSION) if writing else (NEWEST_READ[release], 0)
+    refuse_versions(properties_of(session, table), newest=newest, oldest=oldest)
+    return table
 
 
 def create(session: Doors, table: str, spec: TableSpec) -> None:

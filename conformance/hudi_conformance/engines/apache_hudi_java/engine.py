@@ -11,7 +11,6 @@ from hudi_conformance.contract import Engine, Hello, Query, Refused, TableSpec
 from hudi_conformance.contract.messages import Phase, Service
 from hudi_conformance.engines.apache_hudi import inspection, maintenance, tables
 from hudi_conformance.engines.apache_hudi.engine import FEATURES as ON_SPARK
-from hudi_conformance.engines.apache_hudi.engine import NEWEST_TABLE_VERSION
 from hudi_conformance.engines.apache_hudi.faults import translated
 from hudi_conformance.engines.apache_hudi_java import reading, writing
 from hudi_conformance.engines.apache_hudi_java.machine import Machine
@@ -65,7 +64,7 @@ class ApacheHudiJavaEngine(Engine):
         for feature, asked in {f"read.{query.kind}": True, "read.filter": bool(query.where)}.items():
             if asked and feature not in FEATURES[self.version]:
                 raise Refused(feature, "there is no query engine here")
-        table = self._admit(table)
+        table = tables.admitted(self.machine, table, self.version)
         with in_contract_words():
             return reading.read(self.machine, table, query)
 
@@ -81,7 +80,7 @@ class ApacheHudiJavaEngine(Engine):
         feature = f"write.{operation.replace('_', '-')}"
         if feature not in FEATURES[self.version]:
             raise Refused(feature, f"the client for {self.version} has no such write")
-        table = self._admit(table, writing=True)
+        table = tables.admitted(self.machine, table, self.version, writing=True)
         with in_contract_words():
             return writing.write(self.machine, table, operation, rows, options or {})
 
@@ -97,7 +96,8 @@ class ApacheHudiJavaEngine(Engine):
         """One table service through the write client."""
         if f"service.{service}" not in FEATURES[self.version]:
             raise Refused(f"service.{service}", f"the client for {self.version} does not run it")
-        order = maintenance.Order(self.machine, self._admit(table, writing=True), phase, instant, options or {})
+        table = tables.admitted(self.machine, table, self.version, writing=True)
+        order = maintenance.Order(self.machine, table, phase, instant, options or {})
         with in_contract_words():
             return maintenance.run(order, service)
 
@@ -105,21 +105,13 @@ class ApacheHudiJavaEngine(Engine):
         """Timeline and file slices of a table as Hudi's own classes see them."""
         if Path(tables.path_of(tables.local(uri))).is_file():
             raise Refused("inspect.log-file", "this adapter looks at tables only; apache-hudi looks at files")
-        table = self._admit(uri)
+        table = tables.admitted(self.machine, uri, self.version)
         with in_contract_words():
             return inspection.inspect_table(self.machine, table)
 
     def close(self) -> None:
         """Tidy up."""
         self.machine.stop()
-
-    def _admit(self, table: str, *, writing: bool = False) -> str:
-        """The table's URI for Hudi, if its version is one that this release reads or this adapter writes."""
-        table = tables.local(table)
-        found = tables.properties_of(self.machine, table)
-        newest = tables.VERSION if writing else NEWEST_TABLE_VERSION[self.version]
-        tables.refuse_versions(found, newest=newest, oldest=tables.VERSION if writing else 0)
-        return table
 
 
 @contextmanager
