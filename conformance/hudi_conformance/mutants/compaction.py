@@ -26,9 +26,9 @@ def compaction_merges_in_commit_order(bug: Bug) -> None:
     """A compaction lets the last log record of a key stay, whatever the table's merge mode."""
     bug.edit(
         Compactor.merge,
-        "self.view.reader(self.table)",
+        "self.reader",
         "(lambda r, new: new(r, merging=new(r.merging, mode='COMMIT_TIME_ORDERING')))"
-        "(self.view.reader(self.table), __import__('dataclasses').replace)",
+        "(self.reader, __import__('dataclasses').replace)",
     )
 
 

@@ -26,7 +26,7 @@ def any_flag_makes_a_block_partial(bug: Bug) -> None:
 @planted(breaks="LF-046")
 def partial_updates_are_never_late(bug: Bug) -> None:
     """Applies a partial update in event-time mode whatever its ordering value."""
-    bug.edit(partial.apply_by_column, "mode if used else", "mode if False else")
+    bug.edit(partial.apply_by_column, "merging.standard_mode", '"COMMIT_TIME_ORDERING"')
 
 
 @planted(breaks="LF-046")

@@ -150,6 +150,11 @@ class TableProperties:
         return f"{self.timeline_folder}/{self.get(key)}"
 
     @property
+    def base_file_extension(self) -> str:
+        """What the names of base files end in, without the dot."""
+        return (self.get("hoodie.table.base.file.format") or "PARQUET").lower()
+
+    @property
     def populates_meta_fields(self) -> bool:
         """Whether the five meta columns of a row are filled."""
         return self.is_set("hoodie.populate.meta.fields")

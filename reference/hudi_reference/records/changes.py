@@ -119,7 +119,7 @@ def select(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array
     the changes name the row.
     """
     ordering = merging.ordering
-    merge = merger_of(merging.mode if ordering else "COMMIT_TIME_ORDERING")
+    merge = merger_of(merging.standard_mode)
     versions: dict[Identity, list[Version]] = {}
     for key, version in changes.versions(ordering, merging.marker):
         versions.setdefault(key, []).append(version)

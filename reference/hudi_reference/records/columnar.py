@@ -26,7 +26,7 @@ Flags = npt.NDArray[np.bool_]
 def select_by_columns(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array, pa.Array]:
     """As `changes.select`, for at most one ordering field."""
     ordering = merging.ordering
-    by_ordering = merging.mode == "EVENT_TIME_ORDERING" and bool(ordering)
+    by_ordering = merging.standard_mode == "EVENT_TIME_ORDERING"
     base_code, code, count = _coded(base, changes)
     ranks = (
         _ranks(base, changes, ordering[0])

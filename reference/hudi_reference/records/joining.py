@@ -43,8 +43,7 @@ def join(changes: Changes, merging: Merging, partition: str) -> Joined:
         raise UnsupportedMergeStrategy(
             "log blocks are not joined by a merger", rule="LCP-001", found=merging.mode, cure="compact the table instead"
         )
-    used = merging.ordering if merging.mode == "EVENT_TIME_ORDERING" else ()
-    merge = merger_of(merging.mode if used else "COMMIT_TIME_ORDERING")
+    used, merge = merging.ordering_used, merger_of(merging.standard_mode)
     versions: dict[str, list[Version]] = {}
     for key, version in changes.versions(merging.ordering, merging.marker):
         versions.setdefault(str(key), []).append(version)

@@ -36,8 +36,7 @@ class Columns:
 @implements("LF-046", "RDR-017")
 def apply_by_column(base: pa.Table, changes: Changes, merging: Merging) -> pa.Table:
     """As `changes.apply`, for changes some of which are partial."""
-    used = merging.ordering if merging.mode == "EVENT_TIME_ORDERING" else ()
-    merge = merger_of(merging.mode if used else "COMMIT_TIME_ORDERING")
+    used, merge = merging.ordering_used, merger_of(merging.standard_mode)
     histories: dict[Identity, list[Columns]] = {}
     for identity, found in _versions(changes, replace(merging, ordering=used), base.num_rows):
         histories.setdefault(identity, []).append(found)

@@ -41,6 +41,7 @@ from hudi_reference.services.compaction_trigger import COMMITS_KEY, check_settin
 from hudi_reference.table.basis import check_writable
 from hudi_reference.table.commit import Commit
 from hudi_reference.table.rows import in_file
+from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.table import Table, View
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.metadata import WriteStat
@@ -94,7 +95,7 @@ def execute_compaction(table: Table, requested: str) -> str:
 
     def work(plan: Plan) -> Plan:
         view, operations = table.view(), operations_in(plan)
-        compactor = Compactor(table, view, requested)
+        compactor = Compactor(table, view, view.reader(table), requested)
         stats.extend(compactor.merge(number, operation) for number, operation in enumerate(operations))
         remove_strays(table, requested, stats)
         return completed_record("COMPACT", zip(stats, operations, strict=True), view.schema)
@@ -119,13 +120,14 @@ class Compactor:
 
     table: Table
     view: View
+    reader: SliceReader
     requested: str
 
     @implements("CMP-001", "CMP-002", "CMP-004", "CMP-006", "MRG-008", "MRG-013", "META-004", "BF-009")
     def merge(self, number: int, operation: Operation) -> WriteStat:
         """The next slice of a file group: what a query gives of the planned one. Rows keep commit time and number."""
-        found, reader = present(self.table, operation), self.view.reader(self.table)
-        extension = (self.table.properties.get("hoodie.table.base.file.format") or "PARQUET").lower()
+        found, reader = present(self.table, operation), self.reader
+        extension = self.table.properties.base_file_extension
         name = BaseFileName(found.file_id, f"{number}-0-0", self.requested, extension)
         merged = reader.read(found, reader.schema.names)
         path = join_path(found.partition, str(name))

@@ -9,11 +9,12 @@ Only what was requested before every write that is under way is joined. So nothi
 the joined block, whose place is that of the newest one, and the order of all changes is kept.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from hudi_reference.errors import Misuse, WriteConflict
+from hudi_reference.files.log.block import Block
 from hudi_reference.files.log.content import Delete
 from hudi_reference.files.log.write import BlockWriter, EncodedBlock
 from hudi_reference.layout.names import LogFileName, join_path, parse_data_file_name
@@ -106,7 +107,11 @@ def plan_log_compaction(table: Table, options: Mapping[str, str] | None = None) 
         older = _before_pending(operation.found, view.timeline)
         blocks = reader.blocks(older)
         several = len({block.instant for block in blocks}) > 1 and len(blocks) >= least
-        if several and all(held_columns(block) is None for block in blocks) and _come_first(older, operation.found, reader):
+        if (
+            several
+            and all(held_columns(block) is None for block in blocks)
+            and _come_first(blocks, reader.blocks(operation.found))
+        ):
             found.append(replace(operation, found=older))
     return found
 
@@ -123,9 +128,9 @@ def _before_pending(found: FileSlice, timeline: Timeline) -> FileSlice:
     return replace(found, log_files=tuple(logs))
 
 
-def _come_first(older: FileSlice, found: FileSlice, reader: SliceReader) -> bool:
-    """Whether the changes of the older logs are the first ones of the slice: they are not, where they were joined before."""
-    first, every = ([(block.path, block.offset) for block in reader.blocks(part)] for part in (older, found))
+def _come_first(older: Sequence[Block], found: Sequence[Block]) -> bool:
+    """Whether the blocks of the older logs are the first ones of the slice: they are not, where they were joined before."""
+    first, every = ([(block.path, block.offset) for block in part] for part in (older, found))
     return every[: len(first)] == first
 
 
@@ -139,7 +144,7 @@ def execute_log_compaction(table: Table, requested: str) -> str:
 
     def work(plan: Plan) -> Plan:
         view, operations = table.view(), operations_in(plan)
-        joiner = Joiner(table, view, requested)
+        joiner = Joiner(table, view, view.reader(table), requested)
         done = [(stat, op) for place, op in enumerate(operations) if (stat := joiner.join(place, op)) is not None]
         stats.extend(stat for stat, _ in done)
         remove_strays(table, requested, stats)
@@ -151,11 +156,12 @@ def execute_log_compaction(table: Table, requested: str) -> str:
 
     check_writable(table.properties)
     for pending in pending_of(table.timeline, "logcompaction"):
-        if pending.requested == requested and overtaken_by(table, table.timeline, requested) is not None:
+        if pending.requested == requested:
             try:
                 _check_not_overtaken(table, table.timeline, requested)
-            finally:
+            except WriteConflict:
                 drop(table, pending)
+                raise
     return carry_out(table, "logcompaction", requested, work, check=check)
 
 
@@ -202,13 +208,15 @@ class Joiner:
 
     table: Table
     view: View
+    reader: SliceReader
     requested: str
 
     def join(self, number: int, operation: Operation) -> WriteStat | None:
         """One log file with all that the planned ones say; None if they say nothing."""
-        found, reader = present(self.table, operation), self.view.reader(self.table)
-        joined = join(reader.changes(found), reader.merging, found.partition)
-        blocks = list(self._blocks(joined, self._writer(reader, found)))
+        found = present(self.table, operation)
+        small, changes = self.reader.changes(found)
+        joined = join(changes, self.reader.merging, found.partition)
+        blocks = list(self._blocks(joined, self._writer(small)))
         if not blocks:
             return None
         name = LogFileName(found.file_id, self.requested, 1, f"{number}-0-0")
@@ -220,8 +228,8 @@ class Joiner:
         )  # fmt: skip
 
     @implements("LCP-002", "LF-040")
-    def _writer(self, reader: SliceReader, found: FileSlice) -> BlockWriter:
-        instants = sorted({block.instant for block in reader.blocks(found)})
+    def _writer(self, small: Iterable[Block]) -> BlockWriter:
+        instants = sorted({block.instant for block in small})
         return BlockWriter(self.requested, with_meta_columns(self.view.schema), compacted=instants)
 
     @implements("LCP-001", "META-004")
@@ -236,7 +244,6 @@ class Joiner:
             yield self._deletes(joined.deletes, writer)
 
     def _deletes(self, deletes: Any, writer: BlockWriter) -> EncodedBlock:
-        schema = self.view.reader(self.table).schema
-        types = [type_of(schema, field) for field in self.table.properties.ordering_fields]
+        types = [type_of(self.reader.schema, field) for field in self.table.properties.ordering_fields]
         kept = deletes if types else [Delete(delete.key, delete.partition, None) for delete in deletes]
         return EncodedBlock(writer.delete(kept, types), deletes=len(deletes))

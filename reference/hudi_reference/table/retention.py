@@ -35,18 +35,18 @@ def check_retained(storage: Storage, properties: TableProperties, timeline: Time
 
 def _first_retained(storage: Storage, properties: TableProperties, timeline: Timeline, time: str) -> str:
     """The first instant whose files are sure to be there; "" where no clean has ever been."""
-    cleans = [found for found in timeline.completed if found.action == "clean"]
-    if cleans and (earliest := _earliest_to_retain(storage, properties, cleans[-1])):
+    if earliest := _earliest_to_retain(storage, properties, timeline):
         return earliest
     start = timeline.start or ""
     if time >= start:  # what the active timeline knows to be missing is noticed, and the rest in `check_whole`
         return ""
-    return start if cleans or any(found.action == "clean" for found in timeline.history) else ""
+    return start if was_cleaned(timeline) else ""
 
 
-def _earliest_to_retain(storage: Storage, properties: TableProperties, clean: Instant) -> str:
-    """What the completed clean says; "" where its policy knows no such instant."""
-    record: Mapping[str, Any] = load_action(storage, properties, clean) or {}
+def _earliest_to_retain(storage: Storage, properties: TableProperties, timeline: Timeline) -> str:
+    """What the last clean of the active timeline says; "" where there is none, or its policy knows no such instant."""
+    cleans = [found for found in timeline.completed if found.action == "clean"]
+    record: Mapping[str, Any] = (load_action(storage, properties, cleans[-1]) if cleans else None) or {}
     return str(record.get("earliestCommitToRetain") or "")
 
 
@@ -56,8 +56,7 @@ def check_state_retained(storage: Storage, properties: TableProperties, timeline
 
     Only a clean that names the earliest instant it retained leaves a known state behind.
     """
-    active = [found for found in timeline.completed if found.action == "clean"]
-    first = (_earliest_to_retain(storage, properties, active[-1]) if active else "") or END_OF_TIME
+    first = _earliest_to_retain(storage, properties, timeline) or END_OF_TIME
     if time < first and was_cleaned(timeline):
         raise cleaned_away(time, None if first == END_OF_TIME else first)
 

@@ -153,10 +153,11 @@ class SliceReader:
         return rows.set_column(rows.column_names.index(KEY), self.schema.field(KEY), record_keys(rows, self.key_fields))
 
     @implements("LCP-001", "MRG-008")
-    def changes(self, found: FileSlice) -> Changes:
-        """All that the logs of a slice say, whole and by key: what a log compaction joins."""
+    def changes(self, found: FileSlice) -> tuple[list[Block], Changes]:
+        """The blocks of a slice that count, and all that they say, whole and by key: what a log compaction joins."""
         self._check_present(found, logs=True)
-        return replace(self, by_position=False)._changes(found, self.blocks(found), self.schema, 0)
+        blocks = self.blocks(found)
+        return blocks, replace(self, by_position=False)._changes(found, blocks, self.schema, 0)
 
     @implements("LF-043", "LF-045")
     def _changes(self, found: FileSlice, blocks: Sequence[Block], fields: pa.Schema, base_rows: int) -> Changes:

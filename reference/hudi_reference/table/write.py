@@ -135,7 +135,7 @@ class Writer:
     @implements("BF-010")
     def _base_file_name(self, file_id: str) -> BaseFileName:
         """The name of the next base file, in the table's format."""
-        extension = (self.commit.properties.get("hoodie.table.base.file.format") or "PARQUET").lower()
+        extension = self.commit.properties.base_file_extension
         return BaseFileName(file_id, self.token(), self.commit.requested, extension)
 
     def change(self, found: FileSlice, changes: pa.Table, *, by_key: bool) -> None:
