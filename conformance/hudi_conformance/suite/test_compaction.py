@@ -1,21 +1,18 @@
-"""Compaction and log compaction: what they make, that they change no answer, who may plan and who carries plans out."""
+"""Compaction: what it makes, that it changes no answer, who may plan and who carries plans out."""
 
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
-from hudi_conformance.contract.messages import Service
-from hudi_conformance.suite.programs_of_writes import TYPES, Program, Step, as_arrow, expect_rows, row
+from hudi_conformance.suite.programs_of_writes import TYPES, Step, expect_rows, row
 from hudi_conformance.suite.tables_under_services import (
     Json,
-    as_of,
     golden,
     instant_files,
     keep_versions,
@@ -25,101 +22,27 @@ from hudi_conformance.suite.tables_under_services import (
     said,
     snapshot,
 )
+from hudi_conformance.suite.tables_with_logs import (
+    COMPACTS,
+    DELETES,
+    DUE,
+    FIRST,
+    MODES,
+    ROWS,
+    WRITES,
+    LoggedTable,
+    Mode,
+    NewUri,
+    logs,
+    of_instant,
+    stored,
+)
 from hudi_conformance.suite.test_undoing import SEVERAL_WRITERS, halfway
 from hudi_conformance.suite.test_writes import base_files, folder_of
 from hudi_reference import open_table
-from hudi_reference.files.log.block import HeaderKey
-from hudi_reference.files.log.content import decode_deletes
-from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.services.acting import transitions_of
-from hudi_reference.storage import LocalStorage
 from hudi_reference.timeline.avro_container import write_record
 from hudi_reference.timeline.schemas import schema_of
-
-Mode = Literal["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"]
-NewUri = Callable[[], str]
-
-WRITES = ("create", "write.upsert", "write.delete", "merge-on-read", "partition.plain", "read.snapshot", "read.projection")
-COMPACTING = (*WRITES, "service.compaction", "merge.event-time")
-COMPACTS = pytest.mark.needs(*COMPACTING)
-RELAYS = pytest.mark.needs(*COMPACTING, writer=COMPACTING)
-JOINS = pytest.mark.needs(*WRITES, "service.log-compaction", "merge.event-time")
-MODES = pytest.mark.parametrize("mode", ["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"])
-#: A compaction, or a log compaction, is due as soon as there is something to do.
-DUE = {"hoodie.compact.inline.max.delta.commits": "1"}
-JOIN = {"hoodie.log.compaction.enable": "true", "hoodie.log.compaction.blocks.threshold": "2"}
-
-FIRST = Step("upsert", (row("a", 10, "first"), row("b", 10, "first"), row("c", 10, "first", "rio")))
-#: Later, late and equal ordering values.
-ROWS = (
-    FIRST,
-    Step("upsert", (row("a", 20, "second"), row("b", 5, "late"))),
-    Step("upsert", (row("a", 15, "between"), row("b", 10, "equal"), row("c", 30, "second", "rio"))),
-    Step("upsert", (row("a", 20, "equal"), row("c", 10, "late", "rio"))),
-)
-#: The same with deletes by key and by flag, and keys that come back.
-DELETES = (
-    FIRST,
-    Step(
-        "upsert", (row("a", 20, "second"), row("b", 20, "gone", deleted=True), row("c", 5, "late delete", "rio", deleted=True))
-    ),
-    Step("delete", (row("a", 0, "gone"),)),
-    Step("upsert", (row("a", 30, "back"), row("b", 15, "late"), row("c", 40, "second", "rio"))),
-)
-
-
-class Table:
-    """A merge-on-read table that an engine writes, and the model beside it."""
-
-    def __init__(self, engine: Client, uri: str, mode: Mode = "EVENT_TIME_ORDERING") -> None:
-        self.engine, self.uri = engine, uri
-        program = Program("MERGE_ON_READ", mode, True)
-        engine.create(uri, program.spec())
-        self.model = program.model()
-        self.times: list[str] = []
-
-    def write(self, *steps: Step, options: dict[str, str] | None = None) -> "Table":
-        """Carry out these writes."""
-        for step in steps:
-            self.times.append(self.engine.write(self.uri, step.operation, as_arrow(step.rows), options=options))
-            self.model.apply(step.operation, step.rows, self.times[-1])
-        return self
-
-    def run(self, service: Service, engine: Client | None = None, **more: Any) -> str | None:
-        """A service, by another engine if one is given."""
-        options = DUE if service == "compaction" else JOIN
-        return (engine or self.engine).service(self.uri, service, options=options, **more)
-
-    def scheduled(self, service: Service = "compaction", engine: Client | None = None) -> str:
-        """The requested time of a plan that was made now."""
-        instant = self.run(service, engine, phase="schedule")
-        assert instant is not None
-        return instant
-
-    def compacted(self) -> str:
-        """The requested time of a compaction that was carried out now."""
-        instant = self.run("compaction")
-        assert instant is not None
-        return instant
-
-    def expect(self, when: str, reader: Client | None = None) -> None:
-        """A snapshot gives the model's rows."""
-        expect_rows(reader or self.engine, self.uri, self.model.snapshot(), when)
-
-
-def logs(uri: str) -> list[str]:
-    """The bare names of all log files, by instant."""
-    return sorted((name for name in names_of(uri) if ".log." in name), key=lambda name: name.split("_")[1])
-
-
-def of_instant(uri: str, instant: str) -> list[Path]:
-    """The base files of one instant."""
-    return [path for path in base_files(uri) if f"_{instant}." in path.name]
-
-
-def stored(path: Path) -> list[dict[str, Any]]:
-    """The rows of a base file, meta columns and all."""
-    return ordered(pq.ParquetFile(path).read())
 
 
 @COMPACTS
@@ -127,7 +50,7 @@ def stored(path: Path) -> list[dict[str, Any]]:
 @pytest.mark.requirements("CMP-001", "CMP-003", "META-004")
 def test_a_compaction_makes_the_next_slice_of_the_same_group(engine: Client, new_uri: NewUri) -> None:
     """The new base file has the group's id, the plan's instant, and the rows of a snapshot with their own commit times."""
-    table = Table(engine, new_uri()).write(*ROWS, Step("upsert", (row("b", 40, "gone", deleted=True),)))
+    table = LoggedTable(engine, new_uri()).write(*ROWS, Step("upsert", (row("b", 40, "gone", deleted=True),)))
     asked = Query(columns=("_hoodie_commit_time", "_hoodie_record_key", *TYPES))
     before, groups = ordered(engine.read(table.uri, asked)), {path.name.split("_")[0] for path in base_files(table.uri)}
     instant = table.compacted()
@@ -148,7 +71,7 @@ def test_a_compaction_makes_the_next_slice_of_the_same_group(engine: Client, new
 @pytest.mark.requirements("TL-015", "TL-044", "TL-035", "CMP-001")
 def test_a_compaction_plans_files_and_reports_what_came_of_them(engine: Client, new_uri: NewUri) -> None:
     """The plan names base and log files of each slice with logs; the completed commit names the new base files."""
-    table = Table(engine, new_uri()).write(*ROWS[:2])
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:2])
     before = names_of(table.uri)
     instant = table.scheduled()
     assert names_of(table.uri) == before, "a plan makes no file"
@@ -178,7 +101,7 @@ def test_a_compaction_plans_files_and_reports_what_came_of_them(engine: Client, 
 @pytest.mark.requirements("CMP-002", "MRG-013", "MRG-008", "OCC-003")
 def test_a_compaction_anywhere_changes_nothing(engine: Client, new_uri: NewUri, mode: Mode, place: int) -> None:
     """Rows without deletes: whenever a compaction comes, each snapshot is that of the writes alone."""
-    table = Table(engine, new_uri(), mode).write(*ROWS[:place])
+    table = LoggedTable(engine, new_uri(), mode).write(*ROWS[:place])
     table.run("compaction")
     table.expect(f"compacted after write {place}")
     table.write(*ROWS[place:])
@@ -190,7 +113,7 @@ def test_a_compaction_anywhere_changes_nothing(engine: Client, new_uri: NewUri, 
 @pytest.mark.requirements("CMP-002", "CMP-006", "MRG-013", "OCC-003")
 def test_in_commit_time_mode_deletes_survive_a_compaction(engine: Client, new_uri: NewUri, place: int) -> None:
     """The last version counts, a delete or a row: whenever a compaction comes, each snapshot is that of the writes alone."""
-    table = Table(engine, new_uri(), "COMMIT_TIME_ORDERING").write(*DELETES[:place])
+    table = LoggedTable(engine, new_uri(), "COMMIT_TIME_ORDERING").write(*DELETES[:place])
     table.run("compaction")
     table.expect(f"compacted after write {place}")
     table.write(*DELETES[place:])
@@ -202,7 +125,7 @@ def test_in_commit_time_mode_deletes_survive_a_compaction(engine: Client, new_ur
 @pytest.mark.requirements("CMP-002", "CMP-006", "MRG-029")
 def test_a_compaction_forgets_a_delete_and_its_ordering_value(engine: Client, new_uri: NewUri, between: bool) -> None:
     """A delete of ordering 20 beats a row of 10 that comes after it, for as long as its log counts: compacted, it is back."""
-    table = Table(engine, new_uri()).write(FIRST, Step("upsert", (row("a", 20, "gone", deleted=True),)))
+    table = LoggedTable(engine, new_uri()).write(FIRST, Step("upsert", (row("a", 20, "gone", deleted=True),)))
     if between:
         table.compacted()
         assert {one["id"] for one in snapshot(engine, table.uri)} == {"b", "c"}
@@ -215,7 +138,7 @@ def test_a_compaction_forgets_a_delete_and_its_ordering_value(engine: Client, ne
 @pytest.mark.requirements("CMP-002", "CMP-006", "MRG-008")
 def test_what_was_deleted_by_key_is_a_new_record_after_a_compaction(engine: Client, new_uri: NewUri) -> None:
     """Delete by key, compaction, a row of a lower ordering value than the deleted one had: the row is there."""
-    table = Table(engine, new_uri()).write(FIRST, Step("delete", (row("a", 0, "gone"),)))
+    table = LoggedTable(engine, new_uri()).write(FIRST, Step("delete", (row("a", 0, "gone"),)))
     table.compacted()
     table.write(Step("upsert", (row("a", 5, "new"),)))
     assert [one["value"] for one in snapshot(engine, table.uri) if one["id"] == "a"] == ["new"]
@@ -241,7 +164,7 @@ def test_a_slice_without_base_file_gets_one(engine: Client, tmp_path: Path, name
 @pytest.mark.requirements("CMP-005", "TYP-008")
 def test_the_slice_before_a_compaction_stays(engine: Client, new_uri: NewUri) -> None:
     """The files that were compacted stay, and as of earlier instants there are the earlier rows."""
-    table = Table(engine, new_uri()).write(*ROWS[:3])
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:3])
     files = names_of(table.uri)
     table.compacted()
     assert files <= names_of(table.uri)
@@ -256,7 +179,7 @@ def test_the_slice_before_a_compaction_stays(engine: Client, new_uri: NewUri) ->
 @pytest.mark.requirements("CMP-006", "CMP-005", "CLN-006")
 def test_after_cleaning_the_compacted_slice_is_enough(engine: Client, new_uri: NewUri) -> None:
     """What was deleted stays away when the old slice with the delete in its logs is cleaned."""
-    table = Table(engine, new_uri()).write(*DELETES[:3])
+    table = LoggedTable(engine, new_uri()).write(*DELETES[:3])
     old = set(logs(table.uri))
     table.compacted()
     rows = snapshot(engine, table.uri)
@@ -271,7 +194,7 @@ def test_after_cleaning_the_compacted_slice_is_enough(engine: Client, new_uri: N
 @pytest.mark.requirements("CMP-003", "NBC-002", "OCC-003", "SVC-006")
 def test_writes_between_plan_and_execution(engine: Client, new_uri: NewUri, mode: Mode) -> None:
     """What completes after a plan was made is read beside it, before and after its execution, and is not part of it."""
-    table = Table(engine, new_uri(), mode).write(*ROWS[:2])
+    table = LoggedTable(engine, new_uri(), mode).write(*ROWS[:2])
     instant = table.scheduled()
     table.expect("with a plan")
     table.write(*ROWS[2:])
@@ -286,7 +209,7 @@ def test_writes_between_plan_and_execution(engine: Client, new_uri: NewUri, mode
 @pytest.mark.requirements("SVC-005", "TL-029")
 def test_a_plan_is_carried_out_once(engine: Client, new_uri: NewUri) -> None:
     """Whoever executes a completed plan again gets an answer or an error; files and timeline stay as they are."""
-    table = Table(engine, new_uri()).write(*ROWS[:2])
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:2])
     instant = table.scheduled()
     table.run("compaction", phase="execute", instant=instant)
     files, instants = names_of(table.uri), instant_files(table.uri)
@@ -300,7 +223,7 @@ def test_a_plan_is_carried_out_once(engine: Client, new_uri: NewUri) -> None:
 @pytest.mark.requirements("SVC-004", "CMP-003")
 def test_a_group_is_in_one_plan_at_a_time(engine: Client, new_uri: NewUri) -> None:
     """With a plan pending another one takes only file groups that have logs and are not in it."""
-    table = Table(engine, new_uri()).write(*ROWS[:2])
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:2])
     first = table.scheduled()
     table.write(Step("upsert", (row("a", 50, "more"), row("c", 50, "more", "rio"))))
     second = table.scheduled()
@@ -326,7 +249,7 @@ def half_done(uri: str, instant: str) -> Path:
 @pytest.mark.requirements("SVC-005", "SVC-006", "TL-029")
 def test_a_compaction_that_died_is_finished(engine: Client, new_uri: NewUri) -> None:
     """With an inflight file and a base file of the dead attempt rows are as before; the plan is carried out anew, once."""
-    table = Table(engine, new_uri()).write(*ROWS[:2], Step("upsert", (row("c", 20, "second", "rio"),)))
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:2], Step("upsert", (row("c", 20, "second", "rio"),)))
     instant = table.scheduled()
     left = half_done(table.uri, instant)
     table.expect("half done")
@@ -342,7 +265,7 @@ def test_a_compaction_that_died_is_finished(engine: Client, new_uri: NewUri) -> 
 @pytest.mark.requirements("TL-050", "SVC-006")
 def test_a_half_done_compaction_is_taken_back(engine: Client, new_uri: NewUri) -> None:
     """A rollback of it takes its files away and makes the plan requested again; then it is carried out."""
-    table = Table(engine, new_uri()).write(*ROWS[:2])
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:2])
     instant = table.scheduled()
     left = half_done(table.uri, instant)
     engine.service(table.uri, "rollback", instant=instant)
@@ -362,7 +285,7 @@ ORDERS = ("BEPX", "BPEX", "BPXE", "PBEX", "PBXE", "PXBE")
 @pytest.mark.requirements("NBC-002", "NBC-003", "NBC-007", "CMP-003", "SVC-001")
 def test_a_write_and_a_compaction_in_every_order(engine: Client, new_uri: NewUri, order: str) -> None:
     """A write by the reference and a compaction of the same file group both complete, and every change counts once."""
-    table = Table(engine, new_uri(), "COMMIT_TIME_ORDERING").write(*ROWS[:2])
+    table = LoggedTable(engine, new_uri(), "COMMIT_TIME_ORDERING").write(*ROWS[:2])
     late, found = (row("a", 90, "late"), row("b", 90, "gone", deleted=True)), dict[str, Any]()
 
     def end() -> None:
@@ -384,7 +307,7 @@ def test_a_write_and_a_compaction_in_every_order(engine: Client, new_uri: NewUri
 @pytest.mark.requirements("SVC-011", "RDR-010", "TL-010")
 def test_a_group_that_was_replaced_after_the_plan_stays_hidden(engine: Client, new_uri: NewUri) -> None:
     """Whether the compaction completes or gives up, no row of the replaced group is read again."""
-    table = Table(engine, new_uri()).write(*ROWS[:2], Step("upsert", (row("c", 20, "second", "rio"),)))
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:2], Step("upsert", (row("c", 20, "second", "rio"),)))
     instant = table.scheduled()
     groups = {str(path.parent.name): path.name.split("_")[0] for path in base_files(table.uri)}
     replace_group(table.uri, "oslo", groups["oslo"])
@@ -418,7 +341,7 @@ def replace_group(uri: str, partition: str, file_id: str) -> None:
 @pytest.mark.requirements("SVC-010", "SVC-004")
 def test_a_compaction_leaves_out_what_is_planned_for_clustering(engine: Client, new_uri: NewUri) -> None:
     """Of two groups with logs the one in a pending clustering plan is not compacted."""
-    table = Table(engine, new_uri()).write(FIRST, Step("upsert", (row("a", 20, "second"), row("c", 20, "second", "rio"))))
+    table = LoggedTable(engine, new_uri()).write(FIRST, Step("upsert", (row("a", 20, "second"), row("c", 20, "second", "rio"))))
     groups = {str(path.parent.name): path for path in base_files(table.uri)}
     plan_clustering(table.uri, "oslo", groups["oslo"])
     _, plan = said(table.uri, table.scheduled(), "compaction.requested")
@@ -453,7 +376,7 @@ def plan_clustering(uri: str, partition: str, base_file: Path) -> None:
 @pytest.mark.requirements("SVC-014")
 def test_writers_do_not_compact_by_themselves(engine: Client, new_uri: NewUri) -> None:
     """However many delta commits there are, without a setting none of them compacts."""
-    table = Table(engine, new_uri()).write(FIRST)
+    table = LoggedTable(engine, new_uri()).write(FIRST)
     table.write(*(Step("upsert", (row("a", number, f"update {number}"),)) for number in range(11, 18)))
     assert instant_files(table.uri, "compaction") == set()
     assert len(base_files(table.uri)) == 2
@@ -465,7 +388,7 @@ def test_a_writer_that_compacts_does_what_a_service_does(engine: Client, new_uri
     """With inline compaction after two delta commits the rows, the base files and the actions are those of a service."""
     found = []
     for inline in (True, False):
-        table = Table(engine, new_uri()).write(FIRST)
+        table = LoggedTable(engine, new_uri()).write(FIRST)
         if inline:
             options = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "2"}
             table.write(ROWS[1], options=options)
@@ -486,7 +409,7 @@ def test_a_writer_that_compacts_does_what_a_service_does(engine: Client, new_uri
 @pytest.mark.requirements("SVC-015", "CMP-001", "TL-015", "MRG-010")
 def test_one_engine_plans_and_another_compacts(writer: Client, reader: Client, new_uri: NewUri) -> None:
     """A plan on the timeline is all that the executor needs to know, whoever made it; then both read the same."""
-    table = Table(writer, new_uri()).write(*ROWS[:3])
+    table = LoggedTable(writer, new_uri()).write(*ROWS[:3])
     instant = table.scheduled()
     table.write(ROWS[3])
     assert table.run("compaction", reader, phase="execute", instant=instant) == instant
@@ -500,7 +423,7 @@ def test_one_engine_plans_and_another_compacts(writer: Client, reader: Client, n
 @pytest.mark.requirements("SVC-007", "SVC-006", "SVC-013")
 def test_inline_and_external_compactions_work_on_one_table(writer: Client, reader: Client, new_uri: NewUri) -> None:
     """A writer that compacts inline meets the plan of another process: every plan is completed, once, and no row is wrong."""
-    table = Table(writer, new_uri()).write(*ROWS[:2])
+    table = LoggedTable(writer, new_uri()).write(*ROWS[:2])
     first = table.scheduled(engine=reader)
     table.write(ROWS[2], options={**DUE, **SEVERAL_WRITERS, "hoodie.compact.inline": "true"})
     table.expect("after the inline compaction", reader)
@@ -513,119 +436,3 @@ def test_inline_and_external_compactions_work_on_one_table(writer: Client, reade
     assert first in plans and sorted(done) == sorted(plans), "every plan is completed, none twice"
     for one in (reader, writer):
         table.expect(f"read by {one.name}", one)
-
-
-@JOINS
-@MODES
-@pytest.mark.parametrize("place", [3, 4])
-@pytest.mark.parametrize("history", ["rows", "deletes"])
-@pytest.mark.requirements("LCP-001", "LCP-005", "OCC-003", "MRG-008")
-def test_a_log_compaction_changes_no_snapshot(engine: Client, new_uri: NewUri, mode: Mode, place: int, history: str) -> None:
-    """Joined blocks stand for those they were made from, deletes of both kinds among them, and for what later meets them."""
-    steps = ROWS if history == "rows" else DELETES
-    table = Table(engine, new_uri(), mode).write(*steps[:place])
-    before = snapshot(engine, table.uri)
-    table.run("log-compaction")
-    assert snapshot(engine, table.uri) == before
-    table.expect(f"joined after write {place}")
-    late = Step("upsert", (row("a", 12, "late"), row("b", 18, "late"), row("c", 60, "newest", "rio")))
-    table.write(*steps[place:], late)
-    table.expect(f"joined after write {place}, at the end")
-
-
-@JOINS
-@pytest.mark.requirements("LCP-001", "LCP-002", "LF-040", "TL-016", "TL-017", "META-004")
-def test_a_log_compaction_joins_the_logs_of_a_group(engine: Client, new_uri: NewUri) -> None:
-    """One log file of the group comes, which names the instants of all blocks it joins; every other file stays as it is."""
-    table = Table(engine, new_uri()).write(FIRST, *ROWS[1:3], DELETES[2])
-    before = {
-        path: path.read_bytes() for path in folder_of(table.uri).rglob("*") if path.is_file() and ".hoodie" not in path.parts
-    }
-    names = [name for name in logs(table.uri) if name in {path.name for path in before if path.parent.name == "oslo"}]
-    instant = table.scheduled("log-compaction")
-    record, plan = said(table.uri, instant, "logcompaction.requested")
-    (operation,) = [found for found in plan["operations"] if found["partitionPath"] == "oslo"]
-    assert (record, operation["deltaFilePaths"]) == ("HoodieCompactionPlan", names)
-    assert table.run("log-compaction", phase="execute", instant=instant) == instant
-    record, done = said(table.uri, instant, "deltacommit")
-    assert (record, done["operationType"]) == ("HoodieCommitMetadata", "LOG_COMPACT")
-    (name,) = [found for found in logs(table.uri) if found.split("_")[1].startswith(instant) and operation["fileId"] in found]
-    blocks = list(read_log_file(LocalStorage(folder_of(table.uri)), f"oslo/{name}"))
-    assert {block.header[HeaderKey.COMPACTED_BLOCK_TIMES] for block in blocks} == {",".join(reversed(table.times[1:4]))}
-    assert all(path.read_bytes() == data for path, data in before.items())
-    assert not of_instant(table.uri, instant)
-    table.expect("joined")
-
-
-@JOINS
-@pytest.mark.requirements("LCP-001", "BLK-009", "MRG-029")
-def test_joined_deletes_keep_their_ordering_values(engine: Client, new_uri: NewUri) -> None:
-    """A flagged delete stays with its value and beats a late row; a delete by key stays without one."""
-    gone = Step("upsert", (row("a", 20, "gone", deleted=True),))
-    table = Table(engine, new_uri()).write(FIRST, gone, Step("delete", (row("b", 0, "gone"),)))
-    instant = table.run("log-compaction")
-    (name,) = [found for found in logs(table.uri) if found.split("_")[1].startswith(str(instant))]
-    blocks = read_log_file(LocalStorage(folder_of(table.uri)), f"oslo/{name}")
-    found = {delete.key: delete.ordering for block in blocks for delete in decode_deletes(block)}
-    assert found == {"a": 20, "b": None}
-    table.write(Step("upsert", (row("a", 15, "late"), row("d", 1, "new"))))
-    assert {one["id"] for one in snapshot(engine, table.uri)} == {"c", "d"}
-
-
-@JOINS
-@pytest.mark.needs("read.as-of")
-@pytest.mark.requirements("LCP-004", "TYP-008")
-def test_before_a_log_compaction_the_small_blocks_count(engine: Client, new_uri: NewUri) -> None:
-    """While it is planned, and as of each instant before it, a reader gets what the small blocks say."""
-    table = Table(engine, new_uri()).write(*DELETES[:3])
-    rows = [as_of(engine, table.uri, instant) for instant in table.times]
-    instant = table.scheduled("log-compaction")
-    table.expect("planned")
-    table.run("log-compaction", phase="execute", instant=instant)
-    assert [as_of(engine, table.uri, time) for time in table.times] == rows
-    table.expect("joined")
-
-
-@JOINS
-@COMPACTS
-@pytest.mark.requirements("LCP-001", "CMP-002", "OCC-003")
-def test_joined_logs_are_compacted_as_the_small_ones(engine: Client, new_uri: NewUri) -> None:
-    """A compaction after a log compaction gives the rows that it gives without one."""
-    table = Table(engine, new_uri()).write(*ROWS[:3])
-    table.run("log-compaction")
-    table.write(ROWS[3])
-    table.compacted()
-    table.expect("joined, then compacted")
-
-
-@JOINS
-@COMPACTS
-@pytest.mark.requirements("LCP-001", "SVC-004", "OCC-003")
-def test_a_log_compaction_that_a_compaction_overtook_changes_nothing(engine: Client, new_uri: NewUri) -> None:
-    """A compaction of the same group, planned after it and completed before it, has what it joins: it must not count again."""
-    table = Table(engine, new_uri(), "COMMIT_TIME_ORDERING").write(*ROWS[:3])
-    instant = table.scheduled("log-compaction")
-    table.write(Step("upsert", (row("a", 1, "newest"),)))
-    table.compacted()
-    with suppress(ContractError):
-        table.run("log-compaction", phase="execute", instant=instant)
-    table.expect("after both")
-
-
-@JOINS
-@pytest.mark.requirements("LCP-005", "NBC-001")
-def test_what_completes_beside_a_log_compaction_keeps_its_place(engine: Client, new_uri: NewUri) -> None:
-    """A write that began before the plan and completes between plan and execution, or after it, still wins over older ones."""
-    for late in (False, True):
-        table = Table(engine, new_uri(), "COMMIT_TIME_ORDERING").write(*ROWS[:3])
-        rows = (row("a", 1, "newest"),)
-        write = halfway(table.uri, rows)
-        instant = table.run("log-compaction", phase="schedule")
-        if not late:
-            write.complete()
-        if instant is not None:
-            table.run("log-compaction", phase="execute", instant=instant)
-        if late:
-            write.complete()
-        table.model.apply("upsert", rows, write.instant)
-        table.expect(f"completed {'after' if late else 'before'} the log compaction")
