@@ -11,7 +11,7 @@ from spark_samples import in_order, rows_of_frame
 from hudi_reference import WritableTable
 from hudi_reference.errors import InvalidRows, Misuse, TableNotFound
 
-pytest.importorskip("pyspark", reason="needs the extra spark")
+pytest.importorskip("pyspark.sql.datasource", reason="needs the extra spark, whose PySpark is newer than that of other engines")
 
 import hudi_spark
 from hudi_spark.data_source import HudiReference
