@@ -153,7 +153,7 @@ def files_before_the_inflight_state(bug: Bug) -> None:
     bug.edit(
         Commit.complete,
         "inflight = Instant(self.requested, self.action, State.INFLIGHT)",
-        "inflight = Transitions.of(self.storage, self.properties, self.clock, self.options).start("
+        "inflight = self.transitions.start("
         "Instant(self.requested, self.action, State.REQUESTED),"
         " write_commit_metadata(self.operation, (), None, self.ids.sync_marker()))",
     )

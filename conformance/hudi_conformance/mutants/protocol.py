@@ -60,7 +60,7 @@ def schema_left_out_of_the_metadata(bug: Bug) -> None:
 @planted(breaks=("TL-046", "TL-048"))
 def nothing_is_requested(bug: Bug) -> None:
     """Begins actions as inflight."""
-    bug.edit(Transitions.request, "return self._create(Instant(time, action, State.REQUESTED), content)",
+    bug.edit(Transitions.request, "return self._create(Instant(time, action, State.REQUESTED), content, owner)",
              "return Instant(time, action, State.REQUESTED)")  # fmt: skip
     bug.edit(Transitions.start, "self._check_exists(instant)", "pass")
 

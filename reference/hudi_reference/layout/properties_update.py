@@ -32,15 +32,17 @@ def update_properties(
     """Set and delete keys; the properties as they are then. `owner` holds the lock already, if one is named.
 
     Raises Misuse for values that no table may have, MalformedProperties where there is nothing whole to begin with,
-    InterruptedUpdate where somebody else wrote meanwhile.
+    InterruptedUpdate where somebody else wrote meanwhile, LockNotHeld if the lock was lost.
     """
-    with held(lock, owner or new_owner("properties")):
+    holder = owner or new_owner("properties")
+    with held(lock, holder):
         recover(storage)
         now = dict(read_properties(storage).entries)
         then = {key: value for key, value in {**now, **changes}.items() if key not in set(deleted)}
         check_entries(then)
         then = with_checksum(then)
         if then != now:
+            lock.check(holder)
             _replace(storage, now, then, comment)
         return TableProperties(then)
 

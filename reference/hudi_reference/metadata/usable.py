@@ -10,7 +10,7 @@ from hudi_reference.clock import Clock
 from hudi_reference.errors import InvalidQuery, MalformedMetadata, PathOutsideTable
 from hudi_reference.layout.properties import META_FOLDER, TableProperties
 from hudi_reference.layout.properties_update import update_properties
-from hudi_reference.locks import lock_of
+from hudi_reference.locks import Lock, lock_of
 from hudi_reference.metadata.definitions import IndexDefinition, dump_definitions, parse_definitions
 from hudi_reference.metadata.partitions import BuiltIn
 from hudi_reference.requirement import implements
@@ -70,12 +70,12 @@ def _expect(holds: bool, step: Step, partition: str, expected: str) -> None:
 
 @implements("PROP-012", "S3-005")
 def change_partition(
-    storage: Storage, properties: TableProperties, clock: Clock, step: Step, partition: str
+    storage: Storage, properties: TableProperties, clock: Clock, step: Step, partition: str, lock: Lock | None = None
 ) -> TableProperties:
-    """Take a step with a partition, and store the lists."""
+    """Take a step with a partition, and store the lists, under the lock of the table."""
     ready, building = after(step, partition, properties.fields(USABLE), properties.fields(INFLIGHT))
     changes = {USABLE: ",".join(ready), INFLIGHT: ",".join(building)}
-    return update_properties(storage, lock_of(storage), changes, comment=_comment(clock))
+    return update_properties(storage, lock or lock_of(storage), changes, comment=_comment(clock))
 
 
 @implements("PROP-014", "LAY-016")
@@ -114,14 +114,22 @@ def definitions_path(text: str) -> str:
 
 @implements("PROP-014", "LAY-016", "S3-005")
 def write_definitions(
-    storage: Storage, properties: TableProperties, clock: Clock, definitions: Iterable[IndexDefinition]
+    storage: Storage,
+    properties: TableProperties,
+    clock: Clock,
+    definitions: Iterable[IndexDefinition],
+    lock: Lock | None = None,
 ) -> TableProperties:
-    """Store the definitions, then the path that leads to them; without any, take both away."""
-    stored, path = tuple(definitions), definitions_path(properties.get(PATH_KEY) or DEFINITIONS_PATH)
+    """Under the lock of the table store the definitions, then the path that leads to them; without any, take both away."""
+    used, stored, path = (
+        lock or lock_of(storage),
+        tuple(definitions),
+        definitions_path(properties.get(PATH_KEY) or DEFINITIONS_PATH),
+    )
     if stored:
         storage.put(path, dump_definitions(stored))
-        return update_properties(storage, lock_of(storage), {PATH_KEY: path}, comment=_comment(clock))
-    changed = update_properties(storage, lock_of(storage), {}, [PATH_KEY], comment=_comment(clock))
+        return update_properties(storage, used, {PATH_KEY: path}, comment=_comment(clock))
+    changed = update_properties(storage, used, {}, [PATH_KEY], comment=_comment(clock))
     storage.delete(path)
     return changed
 

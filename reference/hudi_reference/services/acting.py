@@ -28,7 +28,7 @@ PLANNED = ("compaction", "logcompaction", "clustering")
 
 def transitions_of(table: Table) -> Transitions:
     """What moves the actions of a table."""
-    return Transitions.of(table.storage, table.properties, table.clock, table.options)
+    return Transitions.of(table.storage, table.properties, table.clock, table.options, table.lock)
 
 
 @contextmanager
@@ -42,7 +42,7 @@ def planning(table: Table) -> Iterator[Publish]:
     def publish(action: str, plan: Plan) -> str:
         with transitions.times.drawn(latest_time(table.timeline), owner) as time:
             requested = Instant(time, action, State.REQUESTED)
-            transitions.request(action, write_action(requested, plan, table.ids.sync_marker()), time)
+            transitions.request(action, write_action(requested, plan, table.ids.sync_marker()), time, owner)
             return time
 
     with held(transitions.times.lock, owner):

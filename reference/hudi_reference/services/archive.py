@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from hudi_reference.clock import Clock
 from hudi_reference.errors import MalformedTable, UnsupportedTableFeature, WriteConflict
 from hudi_reference.layout.properties import META_FOLDER, TableProperties, check_writable
-from hudi_reference.locks import held, lock_of, new_owner
+from hudi_reference.locks import Lock, held, new_owner
 from hudi_reference.requirement import implements
+from hudi_reference.services.acting import transitions_of
 from hudi_reference.services.archive_bounds import Bound, Situation, earliest_bound
 from hudi_reference.services.archive_limits import ArchiveLimits
 from hudi_reference.services.clean_plan import earliest_to_retain
@@ -65,7 +66,8 @@ def archive(table: Table, options: Mapping[str, str] | None = None, *, dry_run: 
     Misuse for limits that cannot be, HistoryChanged, MalformedTable; the table then has the same actions as before.
     """
     limits = limits_of(table.properties, {**table.options, **(options or {})})
-    return _archive(table.storage, table.properties, table.clock, limits, dry_run=dry_run)
+    lock = transitions_of(table).times.lock
+    return _archive(table.storage, table.properties, table.clock, lock, limits, dry_run=dry_run)
 
 
 def limits_of(properties: TableProperties, options: Mapping[str, str]) -> ArchiveLimits:
@@ -83,14 +85,14 @@ def archive_after(commit: Commit, timeline: Timeline) -> None:
     limits = limits_of(commit.properties, commit.options)
     if limits.automatic and len(timeline.commits) + 1 > limits.most:
         with suppress(MalformedTable, UnsupportedTableFeature, WriteConflict):
-            _archive(commit.storage, commit.properties, commit.clock, limits)
+            _archive(commit.storage, commit.properties, commit.clock, commit.transitions.times.lock, limits)
 
 
 def _archive(
-    storage: Storage, properties: TableProperties, clock: Clock, limits: ArchiveLimits, *, dry_run: bool = False
+    storage: Storage, properties: TableProperties, clock: Clock, lock: Lock, limits: ArchiveLimits, *, dry_run: bool = False
 ) -> ArchivePlan:
     _check_archivable(properties)
-    with held(lock_of(storage), new_owner("archive")):
+    with held(lock, new_owner("archive")):
         if not dry_run:
             _finish_earlier_runs(storage, properties)
         situation = Situation(storage, properties, load_timeline(storage, properties), limits)

@@ -169,6 +169,6 @@ def compact_after(commit: Commit, _: Timeline) -> None:
     A table that cannot be compacted was written all the same: what is wrong, `compact` says.
     """
     if commit.options.get(INLINE_KEY) == "true" and commit.properties.is_merge_on_read:
-        table = Table(commit.storage, commit.clock, commit.ids, commit.properties, options=commit.options)
+        table = Table(commit.storage, commit.clock, commit.ids, commit.properties, options=commit.options, lock=commit.lock)
         with suppress(MalformedTable, UnsupportedFeature, WriteConflict):
             compact(table, {**_INLINE_DEFAULTS, **commit.options})

@@ -12,6 +12,7 @@ from hudi_reference.ids import Ids
 from hudi_reference.layout.names import join_path
 from hudi_reference.layout.partitions import mark_partition
 from hudi_reference.layout.properties import TableProperties
+from hudi_reference.locks import Lock
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.storage import Storage
@@ -45,6 +46,13 @@ class Commit:
     stats: list[WriteStat] = field(default_factory=list)
     #: Settings of the writer by Hudi's names.
     options: Mapping[str, str] = field(default_factory=dict)
+    #: The lock of the table; None is the one that the options name.
+    lock: Lock | None = None
+
+    @property
+    def transitions(self) -> Transitions:
+        """What moves the actions of the table."""
+        return Transitions.of(self.storage, self.properties, self.clock, self.options, self.lock)
 
     @implements("OCC-007", "TL-034", "TL-036", "LAY-018", "LAY-024")
     def add_file(self, name: str, data: bytes, stat: WriteStat, *, beside: bool = False) -> None:
@@ -73,7 +81,7 @@ class Commit:
             self._check_conflicts(timeline)
             found.append(timeline)
 
-        Transitions.of(self.storage, self.properties, self.clock, self.options).complete(inflight, content, check)
+        self.transitions.complete(inflight, content, check)
         remove_markers(self.storage, self.requested)
         for service in FOLLOW_UPS:
             service.run(self, found[0])
@@ -125,6 +133,7 @@ def begin(
     operation: str,
     seen: Timeline | None = None,
     options: Mapping[str, str] | None = None,
+    lock: Lock | None = None,
 ) -> Commit:
     """Request an action for a write and move it to inflight; only then may it store data files.
 
@@ -135,9 +144,9 @@ def begin(
         service.check(properties, options or {})
     if seen is not None:
         check_no_restore(seen, END_OF_TIME)
-    transitions = Transitions.of(storage, properties, clock, options)
+    transitions = Transitions.of(storage, properties, clock, options, lock)
     requested = transitions.request("deltacommit" if properties.is_merge_on_read else "commit")
     transitions.start(requested, write_commit_metadata(operation, (), None, ids.sync_marker()))
     seen = seen or load_timeline(storage, properties)
     instant = (requested.requested, requested.action)
-    return Commit(storage, properties, clock, ids, operation, *instant, seen, options=options or {})
+    return Commit(storage, properties, clock, ids, operation, *instant, seen, options=options or {}, lock=lock)

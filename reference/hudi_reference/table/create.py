@@ -21,6 +21,7 @@ from hudi_reference.layout.properties import (
     read_properties,
     write_properties,
 )
+from hudi_reference.locks import Lock
 from hudi_reference.records.choosing import merging_of
 from hudi_reference.records.merger import RecordMerger
 from hudi_reference.requirement import implements
@@ -80,11 +81,15 @@ def open_table(
     options: Mapping[str, str] | None = None,
     mergers: Sequence[RecordMerger] = (),
     schema_on_read: bool = False,
+    lock: Lock | None = None,
 ) -> WritableTable:
     """The table at `uri`, given nothing else. `options` are settings of its writers by Hudi's names.
 
     With `schema_on_read` columns are matched by the ids of the table's schema history where it has one: a renamed column keeps
     its values, one that was dropped and added again has none of the old ones. Else they are matched by name.
+
+    `lock` keeps its writers and services apart; None is that of the provider that `hoodie.write.lock.provider` names, or else
+    one that is good for this process.
 
     `mergers` are those among which a table with a merge strategy of its own finds its merger: the first with its id counts.
     Raises TableNotFound, MalformedProperties, UnsupportedTableVersion and their kin; a query or write raises UnknownMerger.
@@ -93,7 +98,7 @@ def open_table(
     properties = read_properties(store)
     if given:
         check_unchanged(properties.merging, given)
-    table = WritableTable(store, clock or SystemClock(), ids or RandomIds(), properties, uri, options=given)
+    table = WritableTable(store, clock or SystemClock(), ids or RandomIds(), properties, uri, options=given, lock=lock)
     return replace(table, mergers=tuple(mergers), schema_on_read=schema_on_read)
 
 
@@ -117,6 +122,7 @@ def create_table(
     storage: Storage | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,
+    lock: Lock | None = None,
 ) -> WritableTable:
     """An empty table at version 8. `schema` is an Avro record of the data columns; `properties` are further properties.
 
@@ -155,7 +161,7 @@ def create_table(
         **(properties or {}),
     }
     merging_of(TableProperties(entries), mergers)  # refused before anything is stored
-    table = WritableTable(store, time, ids or RandomIds(), _create(store, entries, time), uri, options=options or {})
+    table = WritableTable(store, time, ids or RandomIds(), _create(store, entries, time), uri, options=options or {}, lock=lock)
     return replace(table, mergers=tuple(mergers))
 
 

@@ -17,6 +17,7 @@ from hudi_reference.errors import InvalidQuery, UnsupportedTableFeature
 from hudi_reference.files.base_file import read_footer
 from hudi_reference.ids import Ids
 from hudi_reference.layout.properties import TableProperties
+from hudi_reference.locks import Lock
 from hudi_reference.records.choosing import defaults_of, merging_of
 from hudi_reference.records.merger import RecordMerger
 from hudi_reference.requirement import implements
@@ -105,6 +106,8 @@ class Table:
     schema_on_read: bool = False
     #: What merges the records of a table with a strategy of its own.
     mergers: Sequence[RecordMerger] = ()
+    #: The lock that its writers and services share; None is the one that the options name.
+    lock: Lock | None = None
 
     @property
     @implements("LAY-017")

@@ -308,7 +308,7 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
         incoming = combine(incoming, reader.merging)
         located = locate(incoming, view, reader, living=held is not None)
     named = "UPSERT" if held is not None else operation
-    commit = begin(table.storage, table.properties, table.clock, table.ids, named, view.timeline, table.options)
+    commit = begin(table.storage, table.properties, table.clock, table.ids, named, view.timeline, table.options, table.lock)
     chosen = LogOptions.of(table.options) if logs is DEFAULTS else logs
     writer = Writer(commit, reader, with_meta_columns(view.schema), logs=chosen, held=held)
     for found, changes in located.known:

@@ -13,7 +13,7 @@ from typing import Protocol
 from hudi_reference.clock import Clock
 from hudi_reference.errors import ClockBehindTimeline, Misuse
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.locks import Lock, held, lock_of, new_owner
+from hudi_reference.locks import Lock, held, lock_for, new_owner
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage, storage_of
 from hudi_reference.timeline.active import Timeline
@@ -79,10 +79,15 @@ class TimeGenerator:
 
     @classmethod
     def of(
-        cls, storage: Storage, properties: TableProperties, clock: Clock, options: Mapping[str, str] | None = None
+        cls,
+        storage: Storage,
+        properties: TableProperties,
+        clock: Clock,
+        options: Mapping[str, str] | None = None,
+        lock: Lock | None = None,
     ) -> "TimeGenerator":
-        """The generator for one table in this process, under the lock that all its writers in this process share."""
-        lock = lock_of(storage)
+        """The generator for one table, under the lock that all its writers share: `lock`, or the one that the options name."""
+        lock = lock or lock_for(storage, properties.get("hoodie.table.name") or "", options or {}, clock)
         zone = UTC if properties.get("hoodie.table.timeline.timezone") == "UTC" else None
         return cls(clock, lock, zone, skew_bound(options or {}, lock))
 
@@ -135,8 +140,14 @@ def latest_time(timeline: Timeline) -> str:
 
 
 @implements("TT-005")
-def times_of(storage: Storage, properties: TableProperties, clock: Clock, options: Mapping[str, str]) -> Times:
-    """What one table's writers draw times from: the counter that their settings name, else their clocks."""
+def times_of(
+    storage: Storage, properties: TableProperties, clock: Clock, options: Mapping[str, str], lock: Lock | None = None
+) -> Times:
+    """What one table's writers draw times from: the counter that their settings name, else their clocks.
+
+    They do so under `lock`, or under that of the provider that the settings name.
+    """
+    generator = TimeGenerator.of(storage, properties, clock, options, lock)
     if counter := options.get(COUNTER_KEY):
-        return SharedCounter(storage_of(counter), lock_of(storage))
-    return TimeGenerator.of(storage, properties, clock, options)
+        return SharedCounter(storage_of(counter), generator.lock)
+    return generator

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from hudi_reference.clock import Clock
 from hudi_reference.errors import IllegalTransition, InstantExists, Misuse, UnsupportedTableFeature, WriteConflict
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.locks import held, new_owner
+from hudi_reference.locks import Lock, held, new_owner
 from hudi_reference.requirement import implements
 from hudi_reference.storage import ObjectExists, Storage
 from hudi_reference.timeline.active import Timeline, load_timeline
@@ -36,23 +36,31 @@ class Transitions:
 
     @classmethod
     def of(
-        cls, storage: Storage, properties: TableProperties, clock: Clock, options: Mapping[str, str] | None = None
+        cls,
+        storage: Storage,
+        properties: TableProperties,
+        clock: Clock,
+        options: Mapping[str, str] | None = None,
+        lock: Lock | None = None,
     ) -> "Transitions":
-        """For one table, with the times and the lock that all its writers in this process share."""
-        return cls(storage, properties, times_of(storage, properties, clock, options or {}))
+        """For one table, with the times and the lock that all its writers share; None is the lock that the options name."""
+        return cls(storage, properties, times_of(storage, properties, clock, options or {}, lock))
 
     @implements("TL-001", "TL-026", "TL-034", "TL-048")
-    def request(self, action: str, content: bytes = b"", requested: str | None = None) -> Instant:
-        """A new action, with its plan. It gets a new time, unless the caller says `requested`."""
+    def request(self, action: str, content: bytes = b"", requested: str | None = None, owner: str | None = None) -> Instant:
+        """A new action, with its plan. It gets a new time, unless the caller says `requested`.
+
+        `owner` holds the lock of the table already. Raises LockNotHeld if it has lost it.
+        """
         _check_move(action, "request", None)
         check_migrated(self.storage, self.properties)
         if requested is not None:
-            return self._create(Instant(requested, action, State.REQUESTED), content)
+            return self._create(Instant(requested, action, State.REQUESTED), content, owner)
         owner = new_owner(f"request {action}")
         with held(self.times.lock, owner):
             known = latest_time(load_timeline(self.storage, self.properties))
             with self.times.drawn(known, owner) as time:
-                return self._create(Instant(time, action, State.REQUESTED), content)
+                return self._create(Instant(time, action, State.REQUESTED), content, owner)
 
     @implements("TL-035", "TL-049", "TL-050")
     def start(self, instant: Instant, content: bytes = b"") -> Instant:
@@ -78,7 +86,8 @@ class Transitions:
     def complete(self, instant: Instant, content: bytes, check: Callable[[Timeline], None] = no_objection) -> Instant:
         """Publish the completion: the time is drawn and the file created while nobody else can do either.
 
-        `check` looks at the timeline before that, under the same lock, and raises what speaks against it.
+        `check` looks at the timeline before that, under the same lock, and raises what speaks against it. Raises LockNotHeld
+        if the lock was lost before the file was created.
         """
         _check_move(instant.action, "complete", instant.state)
         owner = new_owner(f"complete {instant.action} {instant.requested}")
@@ -89,7 +98,7 @@ class Transitions:
             check(timeline)
             with self.times.drawn(max(latest_time(timeline), instant.requested), owner) as time:
                 completes_as = ACTIONS[instant.action].completes_as
-                return self._create(Instant(instant.requested, completes_as, State.COMPLETED, time), content)
+                return self._create(Instant(instant.requested, completes_as, State.COMPLETED, time), content, owner)
 
     @implements("TL-050")
     def revert(self, instant: Instant) -> Instant:
@@ -142,13 +151,17 @@ class Transitions:
             raise _elsewhere(instant)
 
     @implements("TL-003", "S3-001", "S3-002", "S3-006")
-    def _create(self, instant: Instant, content: bytes) -> Instant:
+    def _create(self, instant: Instant, content: bytes, owner: str | None = None) -> Instant:
+        """Publish a state. Where it takes the lock, its `owner` must hold that still: somebody else may have come to another
+        decision since."""
         path = self.path(instant)
         expected = ACTIONS[instant.action].contents[instant.state]
         if expected.needed and not content:
             raise Misuse(
                 "this file must not be empty", rule="TL-026", path=path, expected=str(expected.record), found="no bytes"
             )
+        if owner is not None:
+            self.times.lock.check(owner)
         try:
             self.storage.create(path, content)
         except ObjectExists as error:

@@ -1,31 +1,10 @@
-"""What keeps writers of one table apart while they decide something together.
+"""The lock among the threads of one process: enough where all writers of a table are in it."""
 
-A lock belongs to an owner, not to a thread: whoever names the same owner is inside already. The lock that is here works among
-the threads of one process; writers on several machines need one that all of them can reach.
-"""
-
-from collections.abc import Iterator
-from contextlib import contextmanager
-from itertools import count
 from threading import Condition
-from typing import Protocol
 from weakref import WeakValueDictionary
 
 from hudi_reference.errors import LockNotHeld, LockNotObtained
 from hudi_reference.storage import LocalStorage, Storage
-
-
-class Lock(Protocol):
-    """Held by at most one owner at a time; an owner may take it again, and gives it up as often as it took it."""
-
-    #: Whether only threads of this process can hold it, so that all who do share one clock.
-    in_process: bool
-
-    def acquire(self, owner: str) -> None:
-        """Return when `owner` holds the lock; raises LockNotObtained if that takes too long."""
-
-    def release(self, owner: str) -> None:
-        """Give the lock up once; raises LockNotHeld if `owner` does not hold it."""
 
 
 class InProcessLock:
@@ -52,30 +31,16 @@ class InProcessLock:
     def release(self, owner: str) -> None:
         """Let the next one in."""
         with self._changed:
-            if self._owner != owner:
-                raise LockNotHeld("the lock is not this owner's to release", expected=owner, found=str(self._owner))
+            self.check(owner)
             self._depth -= 1
             if self._depth == 0:
                 self._owner = None
                 self._changed.notify()
 
-
-@contextmanager
-def held(lock: Lock, owner: str) -> Iterator[None]:
-    """Hold the lock for the length of a block, whatever happens in it."""
-    lock.acquire(owner)
-    try:
-        yield
-    finally:
-        lock.release(owner)
-
-
-_numbers = count(1)
-
-
-def new_owner(what: str) -> str:
-    """A name that no other owner in this process has."""
-    return f"{what} {next(_numbers)}"
+    def check(self, owner: str) -> None:
+        """Nobody can take this lock away; only its holder may use it."""
+        if self._owner != owner:
+            raise LockNotHeld("the lock is not this owner's", rule="LOCK-001", expected=owner, found=str(self._owner))
 
 
 _locks: WeakValueDictionary[str, InProcessLock] = WeakValueDictionary()
