@@ -186,3 +186,12 @@ def test_an_inspection_is_judged_like_rows(casebook: Casebook):
     assert judge(case, "tiny", HELLO, INSPECTED).outcome is Outcome.PASS
     found = judge(case, "tiny", HELLO, INSPECTED | {"file_groups": {}})
     assert (found.outcome, found.message.split(":")[0]) == (Outcome.FAIL, "file_groups.p")
+
+
+def test_slices_have_no_order():
+    """Engines show the slices of a group oldest or newest first; their log files stand in the order in which they are merged."""
+    old, new = ({"base_instant": instant, "log_files": ["1", "2"]} for instant in ("20260101000000000", "20260101000001000"))
+    shown = {"file_groups": {"p": {"f": {"slices": [old, new]}}}}
+    assert contradiction(shown, {"file_groups": {"p": {"f": {"slices": [new, old]}}}}) is None
+    other = {"file_groups": {"p": {"f": {"slices": [new, old | {"log_files": ["2", "1"]}]}}}}
+    assert contradiction(shown, other) is not None

@@ -11,7 +11,7 @@ from hudi_reference.timeline.instant import Instant
 
 @implements("TL-046", "RDR-007")
 def inspect_table(properties: TableProperties, timeline: Timeline, groups: FileGroups) -> dict[str, Any]:
-    """Properties, completed and pending instants, and the slices of every file group by partition and file id."""
+    """Properties, completed and pending instants, and the slices of every file group by partition and file id, oldest first."""
     archived = {instant.identity for instant in timeline.completed}
     history = [instant for instant in timeline.history if instant.identity not in archived]
     partitions: dict[str, dict[str, Any]] = {}
@@ -37,7 +37,7 @@ def _group(group: FileGroup) -> dict[str, Any]:
     latest = group.latest
     return {
         "replaced_by": group.replaced_by,
-        "slices": [_slice(found) for found in group.slices],
+        "slices": [_slice(found) for found in reversed(group.slices)],
         "latest": None if latest is None else _slice(latest),
     }
 
