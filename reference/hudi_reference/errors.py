@@ -1,9 +1,10 @@
-"""One exception class per way of being wrong, in four families by blame.
+"""One exception class per way of being wrong, in five families by blame.
 
 * `MalformedTable`: what lies in storage is not what the specification says (the last writer's or the storage's fault);
 * `UnsupportedFeature`: the table is fine, this implementation refuses it (nobody's fault; never a guess);
 * `Misuse`: the caller asked for something that cannot be;
-* `WriteConflict`: another writer got there first.
+* `WriteConflict`: another writer got there first;
+* `StorageFault`: the storage refuses, or does not answer (whoever runs it, or the network).
 
 Each error says in one readable block which rule is broken, where, what was expected and what was found.
 """
@@ -62,6 +63,10 @@ class Misuse(HudiError):
 
 class WriteConflict(HudiError):
     """Another writer's action excludes this one; the table is as the other left it."""
+
+
+class StorageFault(HudiError):
+    """The storage does not do what it is asked. Where the error does not say otherwise nothing was changed."""
 
 
 class TableNotFound(MalformedTable):
@@ -250,6 +255,14 @@ class InstantExists(WriteConflict):
     """The instant was already created by another writer."""
 
 
+class ConcurrentChange(WriteConflict):
+    """Another action changed meanwhile what this one is based on. To write again on the new state may help."""
+
+
+class HeartbeatLost(WriteConflict):
+    """A writer was silent for so long that others may take its action for a failed one."""
+
+
 class TableChanged(WriteConflict):
     """Somebody wrote to a table that nobody else may write to meanwhile; it is as the other left it."""
 
@@ -260,3 +273,19 @@ class HistoryChanged(WriteConflict):
 
 class LockNotObtained(WriteConflict):
     """Another owner held the lock of the table for as long as one would wait."""
+
+
+class StorageUnavailable(StorageFault):
+    """The storage gave no answer, or put the request off, as often as it was asked."""
+
+
+class AccessDenied(StorageFault):
+    """The storage does not know the credentials, or does not allow them what is asked."""
+
+
+class OutcomeUnknown(StorageFault):
+    """A change whose answer never came, and nobody could look whether it happened. It may be there, or still come."""
+
+
+class UnfitStorage(StorageFault):
+    """The storage cannot keep writers apart: it carries out what it should refuse."""

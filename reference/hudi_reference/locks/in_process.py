@@ -4,7 +4,7 @@ from threading import Condition
 from weakref import WeakValueDictionary
 
 from hudi_reference.errors import LockNotHeld, LockNotObtained
-from hudi_reference.storage import LocalStorage, Storage
+from hudi_reference.storage import LocalStorage, ObjectStorage, Storage
 
 
 class InProcessLock:
@@ -47,6 +47,12 @@ _locks: WeakValueDictionary[str, InProcessLock] = WeakValueDictionary()
 
 
 def lock_of(storage: Storage) -> InProcessLock:
-    """The lock of the table in this storage: for one folder the same one all over this process."""
-    key = f"folder {storage.root.absolute()}" if isinstance(storage, LocalStorage) else f"object {id(storage)}"
+    """The lock of the table in this storage: for one folder or prefix of a bucket the same one all over this process."""
+    match storage:
+        case LocalStorage():
+            key = f"folder {storage.root.absolute()}"
+        case ObjectStorage(name=name) if name:
+            key = f"prefix {name}"
+        case _:
+            key = f"object {id(storage)}"
     return _locks.setdefault(key, InProcessLock())

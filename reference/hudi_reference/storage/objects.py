@@ -1,0 +1,317 @@
+"""A prefix of a bucket as storage.
+
+Between a request and its answer lies a network, so there are three outcomes and not two: done, refused, and nobody knows. A
+request that only looks is sent again. A creation or replacement whose answer was lost may have happened: each one carries a
+mark of its own, and the mark of the object that lies there tells whose it is. So nobody takes another's object for his own,
+whatever their contents, and nobody overwrites one because he believes that his request was lost.
+"""
+
+import io
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import pyarrow as pa
+
+from hudi_reference.errors import AccessDenied, OutcomeUnknown, StorageFault, StorageUnavailable, UnfitStorage
+from hudi_reference.requirement import implements
+from hudi_reference.storage.paths import inside, is_below
+from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo
+
+#: The name of the mark among the metadata that the store keeps beside an object.
+MARK = "hudi-written-by"
+#: Objects up to this size are fetched whole when they are opened, in bytes.
+WHOLE = 1 << 20
+#: What a store is asked to refuse before the first object is created in it.
+_PROBES = ".hoodie/.temp"
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How often a request is sent again that got no answer, or was put off, and after which pauses in seconds."""
+
+    pauses: tuple[float, ...] = (0.05, 0.2, 0.8, 2.0)
+    pause: Callable[[float], None] = time.sleep
+
+    def tries(self) -> Iterator[bool]:
+        """Whether this try is the last one, for each of them."""
+        for seconds in self.pauses:
+            yield False
+            self.pause(seconds)
+        yield True
+
+
+class ObjectStorage:
+    """A prefix of a bucket, through obstore. `store` is any obstore store rooted at the table's base path; it must not send
+    a request again by itself, or the answer to a creation no longer says whose object is there.
+
+    Beside what `Storage` says, all raise StorageUnavailable, AccessDenied, and those that change something OutcomeUnknown and
+    UnfitStorage. `name` is that of the place, the same for everyone who uses it.
+    """
+
+    def __init__(self, store: Any, *, patience: Patience | None = None, writer: str | None = None, name: str = "") -> None:
+        self.name = name
+        self._store = store
+        self._patience = patience or Patience()
+        self._writer = writer or uuid4().hex
+        self._marks = 0
+        self._is_fit = False
+
+    def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
+        """A ranged GET; past the end of the object, no bytes."""
+        if start == 0 and length is None:
+            return self._whole(path)
+        info = self.head(path)
+        if info is None:
+            raise FileNotFoundError(path)
+        end = info.size if length is None else min(info.size, start + length)
+        return self.range(path, start, end)
+
+    def open(self, path: str) -> pa.NativeFile:
+        """A small object as a whole, a large one by ranged GETs."""
+        info = self.head(path)
+        if info is None:
+            raise FileNotFoundError(path)
+        if info.size <= WHOLE:
+            return pa.BufferReader(self._whole(path))
+        return pa.PythonFile(io.BufferedReader(_ObjectReader(self, path, info.size), WHOLE), mode="r")
+
+    @implements("LAY-004")
+    def head(self, path: str) -> ObjectInfo | None:
+        """A HEAD request."""
+        import obstore
+
+        try:
+            return _object_info(self._asked("HEAD", path, lambda: obstore.head(self._store, inside(path))))
+        except FileNotFoundError:
+            return None
+
+    @implements("LAY-004")
+    def list(self, prefix: str = "", *, skip: str | None = None) -> list[ObjectInfo]:
+        """LIST, all pages."""
+        import obstore
+
+        folder = inside(prefix) or None
+        pages = self._asked("LIST", prefix, lambda: list(obstore.list(self._store, folder)))
+        found = [_object_info(meta) for page in pages for meta in page]
+        kept = [info for info in found if is_below(info.path, prefix) and not (skip and is_below(info.path, skip))]
+        return sorted(kept, key=lambda info: info.path)
+
+    def names(self, folder: str) -> tuple[str, ...]:
+        """LIST with the delimiter `/`, all pages."""
+        import obstore
+
+        place = inside(folder) or None
+        found = self._asked("LIST", folder, lambda: obstore.list_with_delimiter(self._store, place))
+        objects = (meta["path"].rpartition("/")[2] for meta in found["objects"])
+        folders = (f"{prefix.rstrip('/').rpartition('/')[2]}/" for prefix in found["common_prefixes"])
+        return tuple(sorted([*objects, *folders]))
+
+    def put(self, path: str, data: bytes) -> None:
+        """PUT, in one request: readers see the object before or the whole of the new one."""
+        import obstore
+
+        try:
+            self._asked("PUT", path, lambda: obstore.put(self._store, inside(path), data, use_multipart=False))
+        except FileNotFoundError as error:
+            raise _fault("PUT", path, error) from error
+
+    @implements("S3-001", "S3-002", "S3-006")
+    def create(self, path: str, data: bytes) -> None:
+        """PUT with If-None-Match: *, in one request."""
+        self._check_fit()
+        if not self._conditional(path, data, "create", None):
+            raise ObjectExists(path)
+
+    @implements("S3-001", "S3-003")
+    def replace(self, path: str, data: bytes, version: str) -> None:
+        """PUT with If-Match. Also refused where ours was applied, its answer lost, and another one came after it."""
+        self._check_fit()
+        if not self._conditional(path, data, {"e_tag": version}, version):
+            raise ObjectChanged(path)
+
+    @implements("LAY-004")
+    def delete(self, path: str) -> None:
+        """DELETE."""
+        import obstore
+
+        with suppress(FileNotFoundError):
+            self._asked("DELETE", path, lambda: obstore.delete(self._store, inside(path)))
+
+    def _whole(self, path: str) -> bytes:
+        import obstore
+
+        return self._asked("GET", path, lambda: bytes(obstore.get(self._store, inside(path)).bytes()))
+
+    def range(self, path: str, start: int, end: int) -> bytes:
+        """The bytes from `start` to before `end`, which lies within the object."""
+        import obstore
+
+        if start >= end:
+            return b""
+        return self._asked("GET", path, lambda: bytes(obstore.get_range(self._store, inside(path), start=start, end=end)))
+
+    def _asked(self, what: str, path: str, send: Callable[[], Any]) -> Any:
+        """The answer to a request that may be sent as often as one likes."""
+        for is_last in self._patience.tries():
+            try:
+                return send()
+            except FileNotFoundError:
+                raise
+            except _errors() as error:
+                fault = _fault(what, path, error)
+                if is_last or isinstance(fault, AccessDenied):
+                    raise fault from error
+        raise AssertionError("a last try")
+
+    def _conditional(self, path: str, data: bytes, mode: Any, before: str | None) -> bool:
+        """Whether the object there is the one that was sent. `before` is the version that alone it may take the place of.
+
+        A refusal says that an object is there, or that two requests met and neither counts; no answer says nothing. After
+        each of them the object itself is looked at, and the request sent again if all is still as it was before.
+        """
+        import obstore
+
+        self._marks += 1
+        mark, is_out = f"{self._writer}-{self._marks}", False
+        for is_last in self._patience.tries():
+            try:
+                obstore.put(self._store, inside(path), data, mode=mode, attributes={MARK: mark}, use_multipart=False)
+            except (*_errors(), FileNotFoundError) as error:
+                is_out = is_out or not isinstance(error, _refusals())
+                fault = _unknown(path, error) if is_out else _fault("PUT", path, error)
+                if isinstance(fault, AccessDenied):
+                    raise fault from error
+                version, found = self._seen(path, fault)
+                if found == mark:
+                    return True
+                if version != before:
+                    return False
+                if is_last:
+                    raise fault from error
+            else:
+                return True
+        raise AssertionError("a last try")
+
+    def _seen(self, path: str, fault: StorageFault) -> tuple[str | None, str | None]:
+        """Version and mark of the object that is there now. Where nobody can tell, `fault` is raised."""
+        import obstore
+
+        try:
+            found = self._asked("HEAD", path, lambda: obstore.get(self._store, inside(path), options={"head": True}))
+        except FileNotFoundError:
+            return None, None
+        except StorageFault as error:
+            raise fault from error
+        return str(found.meta["e_tag"]), found.attributes.get(MARK)
+
+    def _check_fit(self) -> None:
+        """Before the first change that depends on it: the store refuses what does not meet its condition.
+
+        Raises UnfitStorage, and then nothing was changed.
+        """
+        if self._is_fit:
+            return
+        probe = f"{_PROBES}/probe-{self._writer}"
+        self._conditional(probe, b"probe", "create", None)
+        try:
+            for condition, mode, before in (("If-None-Match", "create", None), ("If-Match", {"e_tag": '"none"'}, '"none"')):
+                if self._conditional(probe, b"again", mode, before):
+                    raise UnfitStorage(
+                        "the store ignores the conditions of writes, so that writers would overwrite each other", rule="S3-002",
+                        path=probe, expected=f"a PUT with {condition} is refused where the object does not meet it",
+                        found="it was carried out", cure="use a store, or a version of it, with conditional writes",
+                    )  # fmt: skip
+        finally:
+            self.delete(probe)
+        self._is_fit = True
+
+
+class _ObjectReader(io.RawIOBase):
+    """An object of known size as a file of Python."""
+
+    def __init__(self, storage: ObjectStorage, path: str, size: int) -> None:
+        self._storage, self._path, self._size, self._place = storage, path, size, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._place = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._size}[whence]
+        return self._place
+
+    def tell(self) -> int:
+        return self._place
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._storage.range(self._path, self._place, min(self._size, self._place + len(buffer)))
+        buffer[: len(data)] = data
+        self._place += len(data)
+        return len(data)
+
+
+def s3_storage(bucket: str, prefix: str, *, patience: Patience | None = None, **options: Any) -> ObjectStorage:
+    """The objects below `prefix` of a bucket. `options` are those of obstore's S3Store; endpoint and keys that they do not
+    give come from the usual environment variables.
+
+    Retries are off in the library: after a retried create the answer would no longer say whose object is there.
+    """
+    from obstore.store import S3Store
+
+    endpoint = options.pop("endpoint", None) or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    client = {"allow_http": True, **options.pop("client_options", {})}
+    if endpoint:
+        options |= {"endpoint": endpoint, "virtual_hosted_style_request": False}
+    place = prefix.strip("/")
+    store = S3Store(bucket, prefix=place or None, client_options=client, retry_config={"max_retries": 0}, **options)
+    return ObjectStorage(store, patience=patience, name=f"{endpoint or 's3'} {bucket}/{place}")
+
+
+def _refusals() -> tuple[type[Exception], ...]:
+    """What says no to a condition; obstore says so too of two requests that met (409), and then nothing has happened."""
+    from obstore import exceptions
+
+    return exceptions.AlreadyExistsError, exceptions.PreconditionError, FileNotFoundError
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    from obstore import exceptions
+
+    return (exceptions.BaseError,)
+
+
+def _fault(what: str, path: str, error: Exception) -> StorageFault:
+    """The error of the store in our words, with the first line of its own."""
+    from obstore import exceptions
+
+    said = str(error).partition("\n")[0]
+    if isinstance(error, exceptions.PermissionDeniedError | exceptions.UnauthenticatedError):
+        return AccessDenied(
+            f"the store does not allow a {what}", path=path, expected="credentials that it knows, with the right to do so",
+            found=said, cure="look at AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and the bucket's policy",
+        )  # fmt: skip
+    return StorageUnavailable(
+        f"the store does not carry out a {what}", path=path, expected="an answer", found=said,
+        cure="look at AWS_ENDPOINT_URL and the bucket's name, then try again; nothing was changed",
+    )  # fmt: skip
+
+
+def _unknown(path: str, error: Exception) -> StorageFault:
+    fault = _fault("PUT", path, error)
+    if isinstance(fault, AccessDenied):
+        return fault
+    return OutcomeUnknown(
+        "no answer says whether the object was written", rule="S3-002", path=path, expected="an answer", found=fault.found,
+        cure="look at the timeline before the write is repeated: it may be there",
+    )  # fmt: skip
+
+
+def _object_info(meta: Any) -> ObjectInfo:
+    return ObjectInfo(meta["path"], meta["size"], int(meta["last_modified"].timestamp() * 1000), str(meta["e_tag"]))
