@@ -1,0 +1,299 @@
+"""The world that processes share: objects, time and the lock of the table.
+
+A process does nothing to the world but send requests; each is carried out here, whole and at once. A state is a value: a
+request makes a new one and leaves the old one as it was, so that whoever explores can go back to any of them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from hudi_reference.errors import LockNotHeld, LockNotObtained
+from hudi_reference.storage import MemoryStorage, ObjectChanged, ObjectExists, ObjectInfo, Storage, inside, is_below
+
+#: Where worlds begin unless they are told: 2026-01-01, in milliseconds since the epoch.
+START = 1_767_225_600_000
+#: How long a stalled process stands still: longer than any heartbeat or lease lasts.
+STALL = 3_600_000
+#: Objects that are read for the moment at which they were written, so that it matters who slept before.
+TIMED = (".hoodie/.heartbeat", ".hoodie/.locks", ".hoodie/metadata/.hoodie/.heartbeat")
+
+
+class Request(NamedTuple):
+    """What a process asks of the world. `kind` is a method of `Storage`, or now, sleep, acquire, release, check, note.
+
+    `detail` is what the kind needs besides: bytes of a change, (start, length) of a get, `skip` of a list, (bytes, version)
+    of a replace, milliseconds of a sleep.
+    """
+
+    kind: str
+    path: str = ""
+    detail: Any = None
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.path or self.detail or ''}".rstrip()
+
+
+class Failed(NamedTuple):
+    """The answer is an error, which the process gets raised."""
+
+    kind: type[Exception]
+    text: str
+    error: Exception
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Failed) and self[:2] == other[:2]
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self[:2])
+
+
+def failed(error: Exception) -> Failed:
+    """The answer that raises this."""
+    return Failed(type(error), str(error), error)
+
+
+class Stored(NamedTuple):
+    """An object: its bytes, the moment it was written at, and its version, which nothing else ever has."""
+
+    body: bytes
+    modified: int
+    version: str
+
+
+class State(NamedTuple):
+    """All that can change of a world."""
+
+    objects: Mapping[str, Stored]
+    #: Milliseconds since the epoch. Time stands still unless somebody sleeps.
+    time: int = START
+    #: The process that holds the lock of the table, and until when, if that is a lease.
+    holder: str | None = None
+    expires: int | None = None
+    #: The same for the same objects.
+    digest: int = 0
+
+    @property
+    def storage(self) -> "Frozen":
+        """The objects, for reading."""
+        return Frozen(self.objects, self.time)
+
+    def with_object(self, path: str, stored: Stored) -> "State":
+        """One object more, or another one at its path."""
+        digest = self.digest ^ _digest(path, self.objects.get(path)) ^ _digest(path, stored)
+        return self._replace(objects={**self.objects, path: stored}, digest=digest)
+
+    def without_object(self, path: str) -> "State":
+        """One object less."""
+        rest = {known: stored for known, stored in self.objects.items() if known != path}
+        return self._replace(objects=rest, digest=self.digest ^ _digest(path, self.objects[path]))
+
+
+def _digest(path: str, stored: Stored | None) -> int:
+    return 0 if stored is None else hash((path, stored.body, stored.version))
+
+
+@dataclass(frozen=True)
+class World:
+    """What stays the same in a run: where it begins, how the store behaves, how long the lock may be held."""
+
+    state: State
+    #: A profile of `stores`; None is a store whose create and replace are atomic.
+    store: Any = None
+    #: Milliseconds for which the lock is held at most; None is a lock that lasts until its holder releases it or dies.
+    lease: int | None = None
+    #: Whether processes may take it that they share a clock (`Lock.in_process`).
+    shares_clock: bool = True
+    #: Objects appear in listings so many milliseconds after they were written.
+    list_delay: int = 0
+
+    @classmethod
+    def of(cls, storage: Storage, **settings: Any) -> "World":
+        """A world that begins with the objects of a storage; the settings are those of the class, and `time`."""
+        found = {}
+        for number, info in enumerate(storage.list()):
+            found[info.path] = Stored(storage.get(info.path), START, f"{number}")
+        return cls(State(MappingProxyType(found), settings.pop("time", START)), **settings)
+
+    def with_(self, **settings: Any) -> "World":
+        """The same with other settings."""
+        return replace(self, **settings)
+
+    def carry_out(self, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
+        """The state after a request, and its answer: a value or `Failed`. `number` counts the requests of the process."""
+        act = _ACTS.get(request.kind)
+        return act(self, state, process, number, request) if act else (state, _READS[request.kind](self, state, request))
+
+    def is_free(self, state: State, process: str) -> bool:
+        """Whether the lock can be had at once."""
+        return state.holder is None or (state.expires is not None and state.expires <= state.time)
+
+    def let_go(self, state: State, process: str) -> State:
+        """After the death of a process: a lock without a lease is free again, a lease runs on."""
+        if state.holder == process and state.expires is None:
+            return state._replace(holder=None)
+        return state
+
+
+class Frozen(MemoryStorage):
+    """Objects of a state as a storage, for readers; changes stay in it. Times and versions are those of the state."""
+
+    def __init__(self, objects: Mapping[str, Stored], time: int) -> None:
+        super().__init__()
+        self._objects = {path: (stored.body, stored.modified) for path, stored in objects.items()}
+        self._writes = time
+
+
+# Requests that only look.
+
+
+def _get(world: World, state: State, request: Request) -> Any:
+    found = state.objects.get(inside(request.path))
+    if found is None:
+        return failed(FileNotFoundError(request.path))
+    if request.detail is None:
+        return found.body
+    start, length = request.detail
+    return found.body[start : None if length is None else start + length]
+
+
+def _head(world: World, state: State, request: Request) -> Any:
+    found = state.objects.get(inside(request.path))
+    return None if found is None else _info(request.path, found)
+
+
+def _info(path: str, found: Stored) -> ObjectInfo:
+    return ObjectInfo(path, len(found.body), found.modified, found.version)
+
+
+def _list(world: World, state: State, request: Request) -> Any:
+    folder, skip = inside(request.path), request.detail
+    listed = [
+        _info(path, stored)
+        for path, stored in state.objects.items()
+        if is_below(path, folder) and not (skip is not None and is_below(path, skip)) and _is_listed(world, state, stored)
+    ]
+    return tuple(sorted(listed, key=lambda info: info.path))
+
+
+def _names(world: World, state: State, request: Request) -> Any:
+    start = len(prefix := f"{inside(request.path)}/".lstrip("/"))
+    found = set()
+    for path, stored in state.objects.items():
+        if path.startswith(prefix) and _is_listed(world, state, stored):
+            name, slash, _ = path[start:].partition("/")
+            found.add(name + slash)
+    return tuple(sorted(found))
+
+
+def _is_listed(world: World, state: State, stored: Stored) -> bool:
+    return not world.list_delay or stored.modified + world.list_delay <= state.time
+
+
+_READS = {
+    "get": _get,
+    "open": _get,
+    "head": _head,
+    "list": _list,
+    "names": _names,
+    "now": lambda world, state, request: state.time,
+    "note": lambda world, state, request: None,
+}
+
+# Requests that change something.
+
+
+def _stored(state: State, process: str, number: int, path: str, body: bytes) -> State:
+    return state.with_object(inside(path), Stored(bytes(body), state.time, f"{process}#{number}"))
+
+
+def _put(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
+    return _stored(state, process, number, request.path, request.detail), None
+
+
+def _create(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
+    if inside(request.path) in state.objects:
+        return state, failed(ObjectExists(request.path))
+    return _stored(state, process, number, request.path, request.detail), None
+
+
+def _replace(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
+    body, version = request.detail
+    found = state.objects.get(inside(request.path))
+    if found is None or found.version != version:
+        return state, failed(ObjectChanged(request.path))
+    return _stored(state, process, number, request.path, body), None
+
+
+def _rename(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
+    """Move an object to `path`, unless there is one. Only rename-based file systems have this."""
+    source = state.objects.get(request.detail)
+    if source is None or inside(request.path) in state.objects:
+        return state, failed(ObjectExists(request.path) if source else FileNotFoundError(request.detail))
+    return state.without_object(request.detail).with_object(inside(request.path), source), None
+
+
+def _delete(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
+    path = inside(request.path)
+    if path not in state.objects:
+        return state, None
+    return state.without_object(path), None
+
+
+def _sleep(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
+    return state._replace(time=state.time + request.detail), None
+
+
+def _acquire(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
+    """Take the lock. Who is let in although it is held has waited for it: for the lease to run out, or in vain."""
+    if not world.is_free(state, process):
+        if state.expires is None:
+            held = f"the lock is held by {state.holder}"
+            return state, failed(LockNotObtained("somebody else holds the lock of the table", rule="TT-007", found=held))
+        state = state._replace(time=state.expires)
+    expires = None if world.lease is None else state.time + world.lease
+    return state._replace(holder=process, expires=expires), None
+
+
+def _release(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
+    if state.holder != process:
+        return state, _not_held(state, process)
+    return state._replace(holder=None, expires=None), None
+
+
+def _check(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
+    if state.holder != process or (state.expires is not None and state.expires <= state.time):
+        return state, _not_held(state, process)
+    return state, None
+
+
+def _not_held(state: State, process: str) -> Failed:
+    error = LockNotHeld("the lock is not this owner's", rule="LOCK-001", expected=process, found=str(state.holder))
+    return failed(error)
+
+
+_ACTS = {
+    "put": _put,
+    "create": _create,
+    "replace": _replace,
+    "rename": _rename,
+    "delete": _delete,
+    "sleep": _sleep,
+    "acquire": _acquire,
+    "release": _release,
+    "check": _check,
+}
+
+#: Requests that change objects.
+CHANGES = frozenset({"put", "create", "replace", "rename", "delete"})
+
+
+def content(value: Any) -> pa.NativeFile:
+    """The bytes of an answer to `open` as a file."""
+    return pa.BufferReader(value)
