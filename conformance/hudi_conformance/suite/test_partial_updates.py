@@ -185,6 +185,25 @@ def test_a_write_widens_types_where_it_is_asked_to(engine: Client, new_uri: Call
 
 @BOTH_TYPES
 @pytest.mark.requirements("LF-038")
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "schema.evolution", "types.nested", "merge.commit-time")
+@pytest.mark.needs("partition.none")
+def test_a_write_adds_fields_to_structs_where_it_is_asked_to(
+    engine: Client, new_uri: Callable[[], str], type: TableType
+) -> None:
+    """A new field of a struct comes into the table's schema, and is null in the structs that were there."""
+    place = {"type": "record", "name": "place", "fields": [{"name": "x", "type": ["null", "long"], "default": None}]}
+    fields = [{"name": "id", "type": "string"}, {"name": "at", "type": ["null", place], "default": None}]
+    uri, narrow, wide = new_uri(), pa.struct([("x", pa.int64())]), pa.struct([("x", pa.int64()), ("y", pa.string())])
+    schema = {"type": "record", "name": "row", "namespace": "hoodie.updated", "fields": fields}
+    engine.create(uri, TableSpec("updated", type, schema, ("id",), merge_mode="COMMIT_TIME_ORDERING"))
+    engine.write(uri, "upsert", pa.table({"id": ["a", "b"], "at": pa.array([{"x": 1}, {"x": 2}], narrow)}))
+    engine.write(uri, "upsert", pa.table({"id": ["b"], "at": pa.array([{"x": 3, "y": "new"}], wide)}), options=RECONCILE)
+    found = {row["id"]: row["at"] for row in engine.read(uri, Query(columns=("id", "at"))).to_pylist()}
+    assert found == {"a": {"x": 1, "y": None}, "b": {"x": 3, "y": "new"}}
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("LF-038")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "schema.evolution", "merge.commit-time")
 def test_a_narrower_column_leaves_the_type(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
     """Values of a narrower type go into the wider column, which stays as wide as it is."""

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from hudi_reference.errors import MergerFault, UnsupportedMergeStrategy
+from hudi_reference.errors import InvalidProperty, MergerFault, UnsupportedMergeStrategy
 from hudi_reference.files.log.deletes import Ordering
 from hudi_reference.layout.merging import MergeMode
 from hudi_reference.records.decisions import Kind
@@ -198,7 +198,13 @@ class Merging:
 
     @implements("API-002", "API-012")
     def columns(self, wanted: set[str], every: set[str]) -> set[str]:
-        """The columns that have to be read so that the merge is right, of a table that has `every`."""
+        """The columns that have to be read so that the merge is right, of a table that has `every`. Raises InvalidProperty."""
+        absent = [path for path in self.ordering_used if path.partition(".")[0] not in every]
+        if absent:  # taken for null, every version would be as late as any other
+            raise InvalidProperty(
+                "the table orders versions by a column that it lacks", rule="MRG-028", found=", ".join(absent),
+                expected=f"one of {', '.join(sorted(every))}", cure="name the column in hoodie.table.precombine.field",
+            )  # fmt: skip
         if self.merger is not None and not self.merger.is_projection_compatible:
             return every
         needed = {path.partition(".")[0] for path in self.ordering} | set(delete_columns(self.marker))
