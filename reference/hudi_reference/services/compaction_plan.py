@@ -67,11 +67,12 @@ def eligible(table: Table, view: View, taken: Collection[GroupId]) -> list[Opera
             continue
         for name in sorted(slice_.missing):
             raise missing(slice_.path(name))
-        found.append(Operation(slice_, _metrics(slice_, sizes)))
+        found.append(Operation(slice_, slice_metrics(slice_, sizes)))
     return found
 
 
-def _metrics(found: FileSlice, sizes: Mapping[str, int]) -> dict[str, float]:
+def slice_metrics(found: FileSlice, sizes: Mapping[str, int]) -> dict[str, float]:
+    """Numbers and sizes of a slice by their deployed names; `sizes` in bytes by path."""
     logs = sum(sizes[found.path(name)] for name in found.log_files)
     base = 0 if found.base_file is None else sizes[found.path(found.base_file)]
     read = (base + logs) // _MEGABYTE
