@@ -5,6 +5,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from hypothesis import Phase, settings
+
 from hudi_conformance import expected_failures
 from hudi_conformance.contract.client import Client, connect
 from hudi_conformance.contract.errors import ContractError
@@ -32,10 +34,15 @@ class Session:
     _stack: ExitStack = field(default_factory=ExitStack)
 
     def plant(self) -> None:
-        """Put the planted bug, if one was asked for, into the reference of this process."""
+        """Put the planted bug, if one was asked for, into the reference of this process.
+
+        Whether a case notices is all that counts then: no failing program is made shorter.
+        """
         if self.planted is not None:
             from hudi_conformance.mutants import plant
 
+            settings.register_profile("planted", phases=(Phase.explicit, Phase.generate))
+            settings.load_profile("planted")
             self._stack.enter_context(plant(self.planted))
 
     def client(self, engine: str) -> Client:
