@@ -45,6 +45,8 @@ FUNCTIONS: dict[str, str] = {
     "merge.settings": "what the settings of a writer say of merging",
     "merger.choose": "which of several mergers a table with a strategy id has",
     "properties.infer": "merge mode, strategy and payload class of a table",
+    "clustering.groups": "how the eligible files of a partition are put together in a clustering plan",
+    "clustering.partitions": "which partitions a clustering plan looks at",
 }
 
 #: Everything a case may need and an engine may offer. A case that needs what an engine does not declare is
@@ -80,6 +82,7 @@ FEATURES: dict[str, str] = {
     "service.compaction": "schedule and run compaction",
     "service.log-compaction": "schedule and run log compaction",
     "service.clustering": "schedule and run clustering",
+    "clustering.plan-strategies": "plans by overlap of values, key ranges, commit time or at random, largest gain first",
     "service.clean": "schedule and run cleaning",
     "service.rollback": "undo an instant",
     "service.savepoint": "protect the files of an instant",

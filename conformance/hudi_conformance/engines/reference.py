@@ -68,6 +68,8 @@ OFFERED = frozenset(
         "service.clean",
         "service.compaction",
         "service.log-compaction",
+        "service.clustering",
+        "clustering.plan-strategies",
         "service.rollback",
         "service.savepoint",
         "service.restore",

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from hudi_conformance.contract.errors import EngineError
 from hudi_conformance.engines.metadata_json import metadata_partition, metadata_record
+from hudi_conformance.engines.reference_clustering import clustering_groups, clustering_partitions
 from hudi_conformance.engines.reference_merging import choose, fold, settings
 from hudi_conformance.engines.reference_properties import infer, parse, table_checksum
 from hudi_conformance.engines.reference_times import draw, time_text
@@ -207,5 +208,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "merge.fold": Function(fold, ("mode", "payload", "strategy", "ordering", "schema", "base", "log")),
     "merge.settings": Function(settings, ("options",)),
     "merger.choose": Function(choose, ("strategy", "record_type", "mergers")),
+    "clustering.groups": Function(clustering_groups, ("files", "settings")),
+    "clustering.partitions": Function(clustering_partitions, ("partitions", "settings", "hour")),
     "true-time.draw": Function(draw, ("source", "skew", "clocks", "program")),
 }

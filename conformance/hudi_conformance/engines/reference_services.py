@@ -7,6 +7,7 @@ from hudi_conformance.contract.errors import EngineError, Refused
 from hudi_conformance.contract.messages import Phase, Service
 from hudi_reference.services.archive import archive
 from hudi_reference.services.clean import clean, execute_clean, schedule_clean
+from hudi_reference.services.clustering_plan import schedule_clustering
 from hudi_reference.services.compaction import compact, execute_compaction, schedule_compaction
 from hudi_reference.services.log_compaction import execute_log_compaction, log_compact, schedule_log_compaction
 from hudi_reference.services.restore import execute_restore, restore, schedule_restore
@@ -75,6 +76,12 @@ def _log_compaction(table: Table, order: Order) -> str | None:
             return log_compact(table, order.options)
 
 
+def _clustering(table: Table, order: Order) -> str | None:
+    if order.phase != "schedule":
+        raise Refused("service.clustering", "carrying out is still to come")
+    return schedule_clustering(table, order.options)
+
+
 def _rollback(table: Table, order: Order) -> str | None:
     phases = {"run": rollback, "schedule": schedule_rollback, "execute": execute_rollback}
     return phases[order.phase](table, order.of("rollback"))
@@ -101,6 +108,7 @@ def _savepoint(table: Table, order: Order) -> str | None:
 SERVICES: Mapping[Service, Callable[[Table, Order], str | None]] = {
     "archive": _archive,
     "clean": _clean,
+    "clustering": _clustering,
     "compaction": _compaction,
     "log-compaction": _log_compaction,
     "restore": _restore,
