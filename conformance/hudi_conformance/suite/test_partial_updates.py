@@ -118,7 +118,7 @@ def test_partial_updates_follow_the_model(engine: Client, new_uri: Callable[[], 
     """After any program of upserts, deletes and partial updates the snapshot is what the columns written last say."""
 
     quick = find(engine.name).factory is not None
-    phases = settings.default.phases if quick else (Phase.explicit, Phase.generate)
+    phases = settings().phases if quick else (Phase.explicit, Phase.generate)
 
     @settings(
         max_examples=MANY if quick else FEW, derandomize=True, database=None, deadline=None, phases=phases,
