@@ -3,11 +3,15 @@
 Reads commute. A listing does not commute with a change below its folder, nor a clock reading with a sleep.
 """
 
+from dataclasses import dataclass, field
+
 from hudi_conformance.schedule.world import CHANGES, TIMED, Request
 from hudi_reference.storage import is_below
 
-_LOCKING = frozenset({"acquire", "release", "check", "crash", "expire"})
-_PASSES_TIME = frozenset({"sleep", "stall", "expire"})
+_LOCKING = frozenset({"acquire", "release", "check", "crash"})
+_PASSES_TIME = frozenset({"sleep", "stall"})
+#: Requests whose answers or effects are others at another time.
+_ASKS_TIME = frozenset({"now", "acquire", "check"})
 
 
 def conflict(one: Request, other: Request) -> bool:
@@ -22,10 +26,6 @@ def conflict(one: Request, other: Request) -> bool:
     return (first in _PASSES_TIME and second in _ASKS_TIME) or (second in _PASSES_TIME and first in _ASKS_TIME)
 
 
-#: Requests whose answers or effects are others at another time.
-_ASKS_TIME = frozenset({"now", "acquire", "check"})
-
-
 def _meets(change: Request, other: Request) -> bool:
     """Whether a change matters to another request, or the other to it."""
     kind, path = other[0], change[1]
@@ -38,6 +38,42 @@ def _meets(change: Request, other: Request) -> bool:
     return path == other[1] or (kind == "rename" and other[2] == path)
 
 
-def are_never_both_possible(one: Request, other: Request) -> bool:
-    """Whether who can send the one cannot at the same point have somebody else who can send the other."""
-    return {one[0], other[0]} == {"acquire", "release"}
+def excludes(one: Request, other: Request) -> bool:
+    """Whether the two conflict, but are never both possible at one point, where the lock is no lease."""
+    return "acquire" in (one[0], other[0]) and bool({"release", "check", "crash"} & {one[0], other[0]})
+
+
+@dataclass
+class Relation:
+    """The conflicts among the requests of an exploration, each worked out once.
+
+    A request has a number; `conflicts[a]` is a set of bits, one for each number that `a` conflicts with.
+    """
+
+    conflicts: list[int] = field(default_factory=list)
+    #: The same, without the pairs that are never both possible.
+    races: list[int] = field(default_factory=list)
+    is_leased: bool = False
+    _numbers: dict[tuple[str, str, object], int] = field(default_factory=dict)
+    _requests: list[Request] = field(default_factory=list)
+
+    def number(self, request: Request) -> int:
+        """The number of a request; of what it carries only what decides conflicts counts."""
+        kind, path, detail = request
+        key = (kind, path, detail if kind in ("list", "rename") else None)
+        found = self._numbers.get(key)
+        return self._add(key, request) if found is None else found
+
+    def _add(self, key: tuple[str, str, object], request: Request) -> int:
+        number = self._numbers[key] = len(self._requests)
+        self._requests.append(request)
+        self.conflicts.append(0)
+        self.races.append(0)
+        for other, known in enumerate(self._requests):
+            if conflict(request, known):
+                self.conflicts[number] |= 1 << other
+                self.conflicts[other] |= 1 << number
+                if self.is_leased or not excludes(request, known):
+                    self.races[number] |= 1 << other
+                    self.races[other] |= 1 << number
+        return number

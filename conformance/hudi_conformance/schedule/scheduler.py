@@ -27,10 +27,10 @@ from hudi_reference.locks import Lock
 from hudi_reference.storage import ObjectInfo, Storage
 
 #: What may befall a process at a step: it dies before its request, or right after; the request has its effect, or none, and
-#: its answer does not arrive; the process stands still for a long time; its lease runs out.
-FAULTS = ("crash-before", "crash-after", "lose-answer", "lose-request", "stall", "expire")
-#: A run of more steps than this does not end.
-MOST_STEPS = 100_000
+#: its answer does not arrive; the process stands still for a long time, until the others can do no more.
+FAULTS = ("crash-before", "crash-after", "lose-answer", "lose-request", "stall")
+#: A process that asks more than this does not end.
+MOST_REQUESTS = 20_000
 
 
 class Choice(NamedTuple):
@@ -285,6 +285,10 @@ class Moment:
         return found[::-1]
 
 
+class NotPossible(Exception):
+    """The schedule names a process that cannot take a step there, or a process does not come to an end."""
+
+
 class NotDeterministic(Exception):
     """A program that got the same answers asked something else than before: the schedule says nothing about it."""
 
@@ -319,6 +323,8 @@ class Life:
     def _go_on(self, moment: Moment, answer: Any) -> Moment:
         assert self._running is not None
         running = self._running[1]
+        if moment.number > MOST_REQUESTS:
+            raise NotPossible(f"{self.process.name} has no end after {MOST_REQUESTS} requests, the last: {moment.request}")
         found = Moment((moment, answer), running.switch(answer))
         self._running = (found, running)
         return found
@@ -371,6 +377,7 @@ class Simulation:
             raise ValueError(f"two processes of one name: {self.names}")
         self.place = {name: place for place, name in enumerate(self.names)}
         self._after = tuple(tuple(self.place[name] for name in process.after) for process in processes)
+        self._have_order = any(self._after)
         self._lives = tuple(Life(process, self.world) for process in processes)
 
     @property
@@ -383,18 +390,34 @@ class Simulation:
         return Point(self.world.state, tuple(life.first for life in self._lives))
 
     def runnable(self, point: Point) -> list[int]:
-        """Who can take a step. Who stands still, or waits for the lock, can when nobody else can do anything."""
-        waiting = [place for place, moment in enumerate(point.moments) if moment.ended is None]
-        waiting = [p for p in waiting if not self._after[p] or self._have_ended(point, self._after[p])]
-        ready = [p for p in waiting if p not in point.stalled and not self._is_blocked(point, p)]
-        return ready or [p for p in waiting if p in point.stalled and not self._is_blocked(point, p)] or waiting
+        """Who can take a step. Who stands still, or waits for the lock, can when nobody else can do anything.
 
-    def _have_ended(self, point: Point, places: tuple[int, ...]) -> bool:
-        return all(point.moments[place].ended is not None for place in places)
+        Who waits for a lease can take a step at any time: it waits until the lease has run out.
+        """
+        waiting = [place for place, moment in enumerate(point.moments) if moment.request is not None]
+        if self._have_order:
+            waiting = [place for place in waiting if self.has_begun(point, place)]
+        if point.state.holder is None and not point.stalled:
+            return waiting
+        ready = [p for p in waiting if p not in point.stalled and not self._is_blocked(point, p)]
+        return ready or [p for p in waiting if not self._is_blocked(point, p)] or waiting
+
+    def has_begun(self, point: Point, place: int) -> bool:
+        """Whether those that the process comes after have ended."""
+        return all(point.moments[before].ended is not None for before in self._after[place])
+
+    def released(self, point: Point, before: Sequence[int], after: Sequence[int]) -> list[int]:
+        """Of those that can take a step at this point and could not before it: those for whom all others had to come to an
+        end, and not only the lock to become free."""
+        new = [place for place in after if place not in before]
+        return [
+            p for p in new
+            if p in point.stalled or self._is_blocked(point, p) or (self._after[p] and not point.moments[p].number)
+        ]  # fmt: skip
 
     def _is_blocked(self, point: Point, place: int) -> bool:
-        request = point.moments[place].request
-        return request is not None and request.kind == "acquire" and not self.world.is_free(point.state, self.names[place])
+        request, state = point.moments[place].request, point.state
+        return request is not None and request.kind == "acquire" and state.holder is not None and state.expires is None
 
     def step(self, point: Point, place: int, fault: str | None = None) -> tuple[Point, Step]:
         """The point after a step of the process at that place. It must be runnable."""
@@ -422,9 +445,7 @@ class Simulation:
             answer = failed(TimeoutError(f"no answer to {request}"))
             follows = self._lives[place].after(moment, answer)
         else:
-            follows, stalled = moment, stalled | ({place} if fault == "stall" else frozenset())
-            later = state.time + STALL if fault == "stall" else max(state.time, state.expires or 0)
-            state = state._replace(time=later)
+            follows, stalled, state = moment, stalled | {place}, state._replace(time=state.time + STALL)
         now = Point(state, (*moments[:place], follows, *moments[place + 1 :]), stalled)
         return now, Step(name, request, answer, state, fault)
 
@@ -432,10 +453,6 @@ class Simulation:
         """The run that led to this point."""
         results = {name: moment.ended or _STALLED for name, moment in zip(self.names, point.moments, strict=True)}
         return Run(self.world, tuple(steps), results)
-
-
-class NotPossible(Exception):
-    """The schedule names a process that cannot take a step there."""
 
 
 def run(
@@ -450,7 +467,7 @@ def run(
 
 def carry_on(simulation: Simulation, schedule: Schedule, *, strict: bool = True, goes_on: bool = True) -> Run:
     """The same in a simulation that is there already, and knows what its programs do."""
-    point, steps = simulation.start(), []
+    point, steps = simulation.start(), list[Step]()
     for choice in choices_of(schedule):
         place = simulation.place.get(choice.process)
         if place is None or place not in simulation.runnable(point):
@@ -462,8 +479,6 @@ def carry_on(simulation: Simulation, schedule: Schedule, *, strict: bool = True,
     while goes_on and (ready := simulation.runnable(point)):
         point, step = simulation.step(point, ready[0])
         steps.append(step)
-        if len(steps) > MOST_STEPS:
-            raise NotPossible(f"no end after {MOST_STEPS} steps; the last one: {step}")
     return simulation.ended(point, steps)
 
 
