@@ -275,6 +275,15 @@ class LockNotObtained(WriteConflict):
     """Another owner held the lock of the table for as long as one would wait."""
 
 
+class LockLost(LockNotHeld, WriteConflict):
+    """The lock was this owner's, and is not any more: its lease ran out, or somebody took it away. What was published before
+    may be there."""
+
+
+class MalformedLock(MalformedTable):
+    """The file of a lock says nothing that can be understood, so that nobody knows whether somebody holds it."""
+
+
 class StorageUnavailable(StorageFault):
     """The storage gave no answer, or put the request off, as often as it was asked."""
 

@@ -37,6 +37,10 @@ class InProcessLock:
                 self._owner = None
                 self._changed.notify()
 
+    def times_held(self, owner: str) -> int:
+        """How often `owner` took it and has not given it up."""
+        return self._depth if self._owner == owner else 0
+
     def check(self, owner: str) -> None:
         """Nobody can take this lock away; only its holder may use it."""
         if self._owner != owner:

@@ -1,9 +1,11 @@
 """What a lock of a table is, whoever provides it."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from typing import Protocol
+
+from hudi_reference.errors import LockNotHeld
 
 
 class Lock(Protocol):
@@ -25,12 +27,18 @@ class Lock(Protocol):
 
 @contextmanager
 def held(lock: Lock, owner: str) -> Iterator[None]:
-    """Hold the lock for the length of a block, whatever happens in it."""
+    """Hold the lock for the length of a block, whatever happens in it.
+
+    Raises LockLost after the block if somebody else had the lock meanwhile; what went wrong in the block comes first.
+    """
     lock.acquire(owner)
     try:
         yield
-    finally:
-        lock.release(owner)
+    except BaseException:
+        with suppress(LockNotHeld):
+            lock.release(owner)
+        raise
+    lock.release(owner)
 
 
 _numbers = count(1)

@@ -21,7 +21,7 @@ from hudi_reference.layout.properties import (
     read_properties,
     write_properties,
 )
-from hudi_reference.locks import Lock
+from hudi_reference.locks import PROVIDER_KEY, Lock, lock_for
 from hudi_reference.records.choosing import merging_of
 from hudi_reference.records.merger import RecordMerger
 from hudi_reference.requirement import implements
@@ -98,7 +98,9 @@ def open_table(
     properties = read_properties(store)
     if given:
         check_unchanged(properties.merging, given)
-    table = WritableTable(store, clock or SystemClock(), ids or RandomIds(), properties, uri, options=given, lock=lock)
+    time = clock or SystemClock()
+    known = lock or _named_lock(store, properties, given, time)
+    table = WritableTable(store, time, ids or RandomIds(), properties, uri, options=given, lock=known)
     return replace(table, mergers=tuple(mergers), schema_on_read=schema_on_read)
 
 
@@ -161,8 +163,16 @@ def create_table(
         **(properties or {}),
     }
     merging_of(TableProperties(entries), mergers)  # refused before anything is stored
-    table = WritableTable(store, time, ids or RandomIds(), _create(store, entries, time), uri, options=options or {}, lock=lock)
+    created = _create(store, entries, time)
+    known = lock or _named_lock(store, created, options or {}, time)
+    table = WritableTable(store, time, ids or RandomIds(), created, uri, options=options or {}, lock=known)
     return replace(table, mergers=tuple(mergers))
+
+
+def _named_lock(store: Storage, properties: TableProperties, options: Mapping[str, str], clock: Clock) -> Lock | None:
+    """The lock of the provider that the options name: one for the table as long as it is open, as sessions are dear."""
+    name = properties.get("hoodie.table.name") or ""
+    return lock_for(store, name, options, clock) if PROVIDER_KEY in options else None
 
 
 def _create(store: Storage, entries: Mapping[str, str], clock: Clock) -> TableProperties:

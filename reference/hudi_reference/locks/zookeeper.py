@@ -1,0 +1,123 @@
+"""A lock below a node of ZooKeeper: the one with the lowest number holds it.
+
+Who wants the lock makes a numbered node that lives as long as his session; the service ends a session that it does not hear of,
+and the node with it. Nodes are called as Curator calls them, so that Apache Hudi's writers and ours exclude each other.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+from weakref import finalize
+
+from hudi_reference.errors import AccessDenied, LockLost, StorageUnavailable
+from hudi_reference.locks.settings import library, number_of, text_of
+from hudi_reference.requirement import implements
+
+
+class ZooKeeperLease:
+    """The node `path` below which contenders queue. `hosts` is `host:port,host:port`; times in milliseconds.
+
+    The session begins with the first try and is kept: connections are dear. It renews itself, and ends with the process.
+    """
+
+    def __init__(self, hosts: str, path: str, *, session: int = 60_000, connection: int = 15_000, wait: int = 1_000) -> None:
+        self.name = f"zookeeper {hosts}{path}"
+        self._hosts, self._path = hosts, path
+        self._session, self._connection, self._wait = session, connection, wait
+        self._client: Any = None
+        self._lock: Any = None
+
+    @classmethod
+    def of(cls, options: Mapping[str, str], table_name: str) -> "ZooKeeperLease":
+        """As the writer's settings have it. Raises Misuse."""
+        prefix = "hoodie.write.lock.zookeeper."
+        hosts, port = text_of(options, f"{prefix}url"), options.get(f"{prefix}port")
+        if port:
+            hosts = ",".join(host if ":" in host else f"{host}:{port}" for host in hosts.split(","))
+        folder = text_of(options, f"{prefix}base_path").strip("/")
+        return cls(
+            hosts, f"/{folder}/{text_of(options, f'{prefix}lock_key', table_name)}",
+            session=number_of(options, f"{prefix}session_timeout_ms", 1),
+            connection=number_of(options, f"{prefix}connection_timeout_ms", 1),
+        )  # fmt: skip
+
+    @implements("LOCK-001", "LOCK-002", "LOCK-004")
+    def take(self) -> bool:
+        """Queue for a moment; leave the queue if that was too short."""
+        with self._asking():
+            if self._lock is not None and self._is_mine():
+                return True
+            lock = self._contender()
+            if not lock.acquire(timeout=self._wait / 1000):
+                return False
+            self._lock = lock
+            return True
+
+    @implements("LOCK-001", "LOCK-004")
+    def renew(self) -> None:
+        """See that our node is still there: it goes with the session."""
+        with self._asking():
+            if self._lock is None or not self._is_mine():
+                raise LockLost(
+                    "the session that held the lock is over", rule="LOCK-004", path=self.name, expected="our node",
+                    found="no such node", cure="look at the timeline, then begin the action again",
+                )  # fmt: skip
+
+    def give_back(self) -> None:
+        """Delete our node."""
+        self.renew()
+        with self._asking():
+            self._lock.release()
+            self._lock = None
+
+    def close(self) -> None:
+        """End the session, and with it every node."""
+        if self._client is not None:
+            _stop(self._client)
+            self._client = self._lock = None
+
+    def _is_mine(self) -> bool:
+        found = self._connected().exists(f"{self._path}/{self._lock.node}")
+        return found is not None and found.owner_session_id == self._client.client_id[0]
+
+    def _contender(self) -> Any:
+        """A place in the queue, under the names that Curator gives."""
+        client = self._connected()
+        names = {"_NODE_NAME": "-lock-", "_EXCLUDE_NAMES": ["-lock-"]}
+        return type("Contender", (library("kazoo.recipe.lock").Lock,), names)(client, self._path)
+
+    def _connected(self) -> Any:
+        """The client, with a session."""
+        if self._client is None:
+            client = library("kazoo.client").KazooClient(
+                self._hosts, timeout=self._session / 1000, connection_retry={"max_tries": 0}
+            )
+            client.start(timeout=self._connection / 1000)
+            self._client = client
+            finalize(self, _stop, client)
+        return self._client
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """What the service says, in our words."""
+        from kazoo.exceptions import AuthFailedError, KazooException, NoAuthError
+        from kazoo.handlers.threading import KazooTimeoutError
+
+        try:
+            yield
+        except (AuthFailedError, NoAuthError) as error:
+            raise AccessDenied(
+                "the lock's service does not let us in", rule="LOCK-004", path=self.name, found=repr(error),
+                expected="the right to make and delete nodes",
+            ) from error  # fmt: skip
+        except (KazooException, KazooTimeoutError, OSError) as error:
+            raise StorageUnavailable(
+                "the lock's service does not answer", rule="LOCK-004", path=self.name, expected="an answer", found=repr(error),
+                cure="look at hoodie.write.lock.zookeeper.url, then try again",
+            ) from error  # fmt: skip
+
+
+def _stop(client: Any) -> None:
+    with suppress(Exception):
+        client.stop()
+        client.close()
