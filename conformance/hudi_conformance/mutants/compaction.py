@@ -21,7 +21,7 @@ def compaction_makes_a_new_group(bug: Bug) -> None:
     bug.edit(Compactor.merge, "BaseFileName(found.file_id,", "BaseFileName(self.table.ids.file_id(),")
 
 
-@planted(breaks=("CMP-002", "MRG-010", "MRG-013", "OCC-003"))
+@planted(breaks=("CMP-002", "MRG-008", "MRG-010", "MRG-013", "OCC-003"))
 def compaction_merges_in_commit_order(bug: Bug) -> None:
     """A compaction lets the last log record of a key stay, whatever the table's merge mode."""
     bug.edit(

@@ -2,6 +2,8 @@
 
 from hudi_conformance.mutants.planting import Bug, planted
 from hudi_reference.records.changes import Changes
+from hudi_reference.services.compaction import Compactor
+from hudi_reference.table import file_groups
 from hudi_reference.table.write import Writer
 
 
@@ -19,3 +21,19 @@ def one_log_file_is_enough(bug: Bug) -> None:
 def keys_are_compared_without_case(bug: Bug) -> None:
     """Takes keys that differ in upper and lower case only for one record."""
     bug.edit(Changes.identities, "batch.column(KEY).to_pylist()", "[key.lower() for key in batch.column(KEY).to_pylist()]")
+
+
+@planted(breaks="MRG-009")
+def event_time_needs_no_order_of_files(bug: Bug) -> None:
+    """Has the newest log file of a slice merged first in every mode, since with event times the order decides nothing."""
+    bug.edit(file_groups._slices, "sorted(logs, key=lambda log: log[0])", "sorted(logs, key=lambda log: log[0], reverse=True)")
+
+
+@planted(breaks="MRG-027")
+def compactions_have_an_order_of_their_own(bug: Bug) -> None:
+    """Merges the log files of a slice from the newest on in a compaction, and from the oldest on in queries."""
+    bug.edit(
+        Compactor.merge,
+        "reader.read(found, ",
+        "reader.read(type(found)(**vars(found) | {'log_files': found.log_files[::-1]}), ",
+    )

@@ -101,7 +101,8 @@ def right(table: Mapping[tuple[str, str], Sequence[str | None]]) -> Rows:
 
 @pytest.mark.needs(*NEEDS, "write.delete")
 @pytest.mark.requirements(
-    "MRG-001", "MRG-005", "MRG-008", "MRG-010", "MRG-013", "MRG-016", "MRG-023", "MRG-025", "MRG-027", "MRG-028", "MRG-029",
+    "MRG-001", "MRG-005", "MRG-008", "MRG-009", "MRG-010", "MRG-013", "MRG-016", "MRG-023", "MRG-025", "MRG-027", "MRG-028",
+    "MRG-029",
 )  # fmt: skip
 @pytest.mark.parametrize(
     "arrangement",

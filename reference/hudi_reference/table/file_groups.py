@@ -241,7 +241,7 @@ def _pending_compactions(storage: Storage, properties: TableProperties, timeline
     return found
 
 
-@implements("RDR-008", "RDR-012", "RDR-013", "RDR-015", "NBC-002", "LAY-023", "TL-033")
+@implements("RDR-008", "RDR-012", "RDR-013", "RDR-015", "MRG-009", "NBC-002", "LAY-023", "TL-033")
 def _slices(
     identity: GroupId,
     files: Iterable[tuple[str, BaseFileName | LogFileName]],
