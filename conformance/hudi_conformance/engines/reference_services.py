@@ -7,6 +7,7 @@ from hudi_conformance.contract.errors import EngineError, Refused
 from hudi_conformance.contract.messages import Phase, Service
 from hudi_reference.services.archive import archive
 from hudi_reference.services.clean import clean, execute_clean, schedule_clean
+from hudi_reference.services.clustering import cluster, execute_clustering
 from hudi_reference.services.clustering_plan import schedule_clustering
 from hudi_reference.services.compaction import compact, execute_compaction, schedule_compaction
 from hudi_reference.services.log_compaction import execute_log_compaction, log_compact, schedule_log_compaction
@@ -54,6 +55,36 @@ def _clean(table: Table, order: Order) -> str | None:
             return execute_clean(table, order.of("clean"))
         case _:
             return clean(table, order.options)
+
+
+def _compaction(table: Table, order: Order) -> str | None:
+    match order.phase:
+        case "schedule":
+            return schedule_compaction(table, order.options)
+        case "execute":
+            return execute_compaction(table, order.of("compaction"))
+        case _:
+            return compact(table, order.options)
+
+
+def _log_compaction(table: Table, order: Order) -> str | None:
+    match order.phase:
+        case "schedule":
+            return schedule_log_compaction(table, order.options)
+        case "execute":
+            return execute_log_compaction(table, order.of("log-compaction"))
+        case _:
+            return log_compact(table, order.options)
+
+
+def _clustering(table: Table, order: Order) -> str | None:
+    match order.phase:
+        case "schedule":
+            return schedule_clustering(table, order.options)
+        case "execute":
+            return execute_clustering(table, order.of("clustering"))
+        case _:
+            return cluster(table, order.options)
 
 
 def _compaction(table: Table, order: Order) -> str | None:

@@ -16,6 +16,7 @@ from hudi_reference.timeline.actions import load_action, write_action
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.generator import latest_time
 from hudi_reference.timeline.instant import Instant
+from hudi_reference.timeline.metadata import groups_of_clustering
 from hudi_reference.timeline.states import ACTIONS, State
 from hudi_reference.timeline.transitions import Transitions, no_objection
 
@@ -119,11 +120,9 @@ def groups_in_plans(table: Table, timeline: Timeline, actions: Collection[str] =
     for pending in (instant for instant in timeline.pending if instant.action in actions):
         plan = read_plan(table, pending.action, pending.requested)
         if pending.action == "clustering":
-            groups = (plan.get("clusteringPlan") or {}).get("inputGroups") or ()
-            read = [slice_ for group in groups for slice_ in group["slices"] or ()]
+            found.update(groups_of_clustering(plan))
         else:
-            read = plan["operations"] or []
-        found |= {(slice_["partitionPath"] or "", slice_["fileId"]) for slice_ in read}
+            found |= {(operation["partitionPath"] or "", operation["fileId"]) for operation in plan["operations"] or ()}
     return frozenset(found)
 
 

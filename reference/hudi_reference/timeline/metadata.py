@@ -189,6 +189,13 @@ def read_compaction_plan(data: bytes, path: str) -> tuple[tuple[str, str], ...]:
         raise MalformedMetadata("the record is not a compaction plan", rule="TL-015", path=path, found=str(error)) from error
 
 
+@implements("TL-012")
+def groups_of_clustering(record: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The file groups that a clustering plan rewrites, as (partition, file id)."""
+    groups = (record.get("clusteringPlan") or {}).get("inputGroups") or ()
+    return tuple((found["partitionPath"] or "", found["fileId"]) for group in groups for found in group["slices"] or ())
+
+
 #: What a commit or deltacommit completes with.
 COMMIT_METADATA_SCHEMA = schema_of("HoodieCommitMetadata")
 #: Counters that deployed writers store as 0 where there is nothing to count.
