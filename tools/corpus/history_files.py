@@ -56,7 +56,7 @@ COLUMNS = pa.schema(
 
 
 _LARGE = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
-LARGE = pa.schema([pa.field(field.name, _LARGE.get(field.type, field.type)) for field in COLUMNS])
+LARGE = pa.schema([field.with_type(_LARGE.get(field.type, field.type)) for field in COLUMNS])
 
 
 def parquet(rows: Sequence[Mapping[str, Any]], schema: pa.Schema = COLUMNS) -> bytes:

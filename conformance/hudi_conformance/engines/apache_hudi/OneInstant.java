@@ -1,5 +1,6 @@
 package hudi_conformance;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Collections;
@@ -19,6 +20,30 @@ public class OneInstant {
   public HoodieTimeline timeline(HoodieStorage storage, StoragePathInfo file) {
     HoodieInstant instant = TimelineLayout.TIMELINE_LAYOUT_V2.getInstantGenerator().createNewInstant(file);
     return new BaseTimelineV2(Collections.singletonList(instant).stream(), new OneFile(storage, file.getPath()));
+  }
+
+  /** The timeline of an action whose content was archived as one of these bytes. */
+  public HoodieTimeline archived(String state, String action, String requested, byte[] content) {
+    HoodieInstant instant = TimelineLayout.TIMELINE_LAYOUT_V2.getInstantGenerator().createNewInstant(
+        HoodieInstant.State.valueOf(state), action, requested, requested);
+    return new BaseTimelineV2(Collections.singletonList(instant).stream(), new OneContent(content));
+  }
+
+  /** Gives these bytes, whatever instant is asked for. */
+  public static class OneContent implements HoodieInstantReader {
+    private final byte[] content;
+
+    public OneContent(byte[] content) {
+      this.content = content;
+    }
+
+    public InputStream getContentStream(HoodieInstant instant) {
+      return new ByteArrayInputStream(content);
+    }
+
+    public Option getInstantDetails(HoodieInstant instant) {
+      return Option.of(content);
+    }
   }
 
   /** Reads the file, whatever instant is asked for. */

@@ -33,6 +33,8 @@ _FEATURES = frozenset(
         "inspect.bloom-filter",
         "inspect.properties",
         "inspect.instant",
+        "inspect.history-file",
+        "inspect.manifest",
         "create",
         "write.insert",
         "write.upsert",

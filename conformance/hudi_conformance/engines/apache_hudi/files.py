@@ -2,7 +2,8 @@
 
 Log files through HoodieLogFileReader and the records that its blocks iterate over; HFiles through the reader that the
 release uses by default (HBase's in 1.0.2, Hudi's own in 1.2.0); Parquet and ORC base files through HoodieFileReader, their
-footers through ParquetUtils and OrcUtils; bloom filters through BloomFilterFactory; instants through HoodieTimeline.
+footers through ParquetUtils and OrcUtils; bloom filters through BloomFilterFactory; instants through HoodieTimeline, files of
+the history through LSMTimeline.
 """
 
 import base64
@@ -20,6 +21,7 @@ from hudi_conformance.contract import EngineError, Refused
 from hudi_conformance.engines.apache_hudi.avro_json import canonical_rows
 from hudi_conformance.engines.apache_hudi.drain import Drains, frames, pairs
 from hudi_conformance.engines.apache_hudi.faults import in_contract_words
+from hudi_conformance.engines.apache_hudi.history import History, is_history_file
 from hudi_conformance.engines.apache_hudi.instants import Instants
 from hudi_conformance.engines.apache_hudi.session import Session
 from hudi_conformance.engines.apache_hudi.tables import path_of
@@ -78,6 +80,7 @@ class Files:
         self.drains = Drains(session)
         self.storage = self.hudi.storage.HoodieStorageUtils.getStorage("file:///", session.storage)
         self.instants = Instants(session, self.drains.plain, self.storage)
+        self.history = History(session, self.instants)
 
     def inspect(self, uri: str, keys: Sequence[str] | None, prefix: str | None) -> Json:
         """What one file holds. The name tells the format, as it does Hudi."""
@@ -87,6 +90,8 @@ class Files:
             return {"format": "log", "blocks": self._blocks(path, file)}
         if file.name.startswith("hoodie.properties"):
             return self._properties(path)
+        if is_history_file(file.name):
+            return self.history.inspect(path)
         extension = file.suffix.removeprefix(".")
         if extension == "hfile":
             return self._hfile(path, file.stat().st_size, keys, prefix)

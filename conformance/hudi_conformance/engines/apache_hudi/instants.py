@@ -28,6 +28,8 @@ _READ: Mapping[str, Mapping[str, str]] = {
     "savepoint": {"COMPLETED": "readSavepointMetadata"},
     "indexing": {"REQUESTED": "readIndexPlan", "COMPLETED": "HoodieIndexCommitMetadata"},
 }
+#: The actions that plans in the history are of, by the names under which these complete.
+_PLANNED_AS = {"commit": "compaction", "deltacommit": "logcompaction"}
 #: Requested files that Apache Hudi passes over where they are empty, as it does every inflight file.
 _WITHOUT_PLAN = ("commit", "deltacommit", "replacecommit", "clustering")
 
@@ -52,6 +54,13 @@ class Instants:
             "action": action,
             "state": state,
         } | self._content(self._reader(timeline, action, state, size), instant)
+
+    def archived(self, action: str, state: str, requested: str, content: bytes) -> Any:
+        """What the content of a completed action (COMPLETED) or its plan (REQUESTED) says, as the history keeps it."""
+        planned = _PLANNED_AS.get(action, action) if state == "REQUESTED" else action
+        timeline = self._java.archived(state, planned, requested, content)
+        shown = self._content(self._reader(timeline, planned, state, len(content)), timeline.firstInstant().get())
+        return shown["content"]
 
     @cached_property
     def _java(self) -> Any:
