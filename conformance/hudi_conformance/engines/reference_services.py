@@ -108,6 +108,36 @@ def _log_compaction(table: Table, order: Order) -> str | None:
 
 
 def _clustering(table: Table, order: Order) -> str | None:
+    match order.phase:
+        case "schedule":
+            return schedule_clustering(table, order.options)
+        case "execute":
+            return execute_clustering(table, order.of("clustering"))
+        case _:
+            return cluster(table, order.options)
+
+
+def _compaction(table: Table, order: Order) -> str | None:
+    match order.phase:
+        case "schedule":
+            return schedule_compaction(table, order.options)
+        case "execute":
+            return execute_compaction(table, order.of("compaction"))
+        case _:
+            return compact(table, order.options)
+
+
+def _log_compaction(table: Table, order: Order) -> str | None:
+    match order.phase:
+        case "schedule":
+            return schedule_log_compaction(table, order.options)
+        case "execute":
+            return execute_log_compaction(table, order.of("log-compaction"))
+        case _:
+            return log_compact(table, order.options)
+
+
+def _clustering(table: Table, order: Order) -> str | None:
     if order.phase != "schedule":
         raise Refused("service.clustering", "carrying out is still to come")
     return schedule_clustering(table, order.options)
