@@ -6,7 +6,7 @@
 
 The chapters, from the outside in; nothing imports upwards:
 
-* `services`: clean, compaction, log compaction, rollback, savepoint, restore; each plans first and works from its plan
+* `services`: clean, clustering, compaction, log compaction, rollback, savepoint, restore; each plans first, and works by it
 * `table`: file groups and slices, queries, writes
 * `timeline`: actions and states, instants, metadata of actions, history
 * `files`: Parquet base files, HFiles, log files with their blocks
@@ -14,21 +14,25 @@ The chapters, from the outside in; nothing imports upwards:
 * `layout`, `schema`: names, properties, partitions; Avro and Arrow schemas
 * `storage`, `clock`, `ids`: the three ways into the world; `errors`: the ways of being wrong
 
-Concurrent writers find out that they changed the same file group when they complete, but no lock makes that check and the
-completion one step: for one writer at a time.
+Concurrent writers find out that they changed the same file group when they complete: the check and the completion are one step
+under the lock of the table.
 """
 
 from hudi_reference.services.archive import archive, archive_after, limits_of
 from hudi_reference.services.clean import clean
+from hudi_reference.services.clustering import check_inline_clustering, cluster, cluster_after
 from hudi_reference.services.compaction import check_inline, compact, compact_after
+from hudi_reference.services.failed_writes import clean_up_eagerly
 from hudi_reference.services.log_compaction import log_compact
 from hudi_reference.services.migrate import Migration, migrate
 from hudi_reference.services.restore import restore
-from hudi_reference.services.rollback import rollback
+from hudi_reference.services.rollback import rollback, withdraw
 from hudi_reference.services.savepoint import delete_savepoint, savepoint
 from hudi_reference.table.commit import FOLLOW_UPS, FollowUp
 from hudi_reference.table.create import WritableTable, create_table, open_table
 from hudi_reference.table.table import Table
+from hudi_reference.table.update_strategy import WITHDRAW
+from hudi_reference.table.write import BEFOREHAND
 
 __version__ = "0.1.0"
 __all__ = [
@@ -37,6 +41,7 @@ __all__ = [
     "WritableTable",
     "archive",
     "clean",
+    "cluster",
     "compact",
     "create_table",
     "delete_savepoint",
@@ -48,4 +53,10 @@ __all__ = [
     "savepoint",
 ]
 
-FOLLOW_UPS += [FollowUp(check=check_inline, run=compact_after), FollowUp(check=limits_of, run=archive_after)]
+FOLLOW_UPS += [
+    FollowUp(check=check_inline, run=compact_after),
+    FollowUp(check=check_inline_clustering, run=cluster_after),
+    FollowUp(check=limits_of, run=archive_after),
+]
+WITHDRAW.append(withdraw)
+BEFOREHAND.append(clean_up_eagerly)

@@ -107,7 +107,7 @@ def writer_rolls_back_what_is_pending(bug: Bug) -> None:
                 rollback.rollback(table, found.requested)
         return commit.begin(storage, properties, clock, ids, *more)
 
-    bug.edit(rollback._check_failed, "beat is not None", "False")
+    bug.edit(rollback._check_failed, "heartbeats_of(table).is_alive(target.requested)", "False")
     bug.set(write, "begin", begin)
 
 

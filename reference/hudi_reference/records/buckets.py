@@ -17,3 +17,25 @@ def bucket_of(values: Sequence[str | None], buckets: int) -> int:
     if buckets < 1 or not values:
         raise InvalidQuery("no buckets, or nothing to hash", expected="1 or more of each", found=f"{buckets}, {len(values)}")
     return (list_hash(values) & 0x7FFFFFFF) % buckets
+
+
+@implements("LAY-021")
+def bucket_of_key(key: str, fields: Sequence[str], buckets: int) -> int:
+    """The bucket of a record key, by those of its fields; by the whole key if there are none.
+
+    A key of several fields is `field:value` joined by commas; fields that it lacks do not count, as deployed.
+    """
+    parts = {name: value for name, colon, value in (part.partition(":") for part in key.split(",")) if colon}
+    values = [parts[field] for field in fields if field in parts]
+    return bucket_of(values or [key], buckets)
+
+
+@implements("NBC-004")
+def bucket_file_id(bucket: int, random: str | None = None) -> str:
+    """The id of a bucket's file group: the same for all writers, or with the end of a `random` id."""
+    return f"{bucket:08d}{'-0000-0000-0000-000000000000' if random is None else random[8:]}"
+
+
+def bucket_prefix(file_id: str) -> str:
+    """What all ids of a bucket begin with."""
+    return file_id[:8]

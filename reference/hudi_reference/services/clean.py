@@ -32,6 +32,7 @@ from hudi_reference.services.clean_plan import (
     paths_of,
     planned_files,
 )
+from hudi_reference.services.failed_writes import clean_up_lazily
 from hudi_reference.services.savepoint import completed_savepoints, savepointed_files
 from hudi_reference.table.file_groups import load_file_groups
 from hudi_reference.table.table import Table
@@ -46,8 +47,10 @@ def clean(table: Table, options: Mapping[str, str] | None = None) -> str | None:
     """Carry out the cleans that are planned, then plan and carry out one more; the requested time of the last one, or None.
 
     `options` are settings by Hudi's names: `hoodie.clean.policy`, `hoodie.clean.commits.retained` and their kin. None: there
-    was nothing to delete, and there is no new instant.
+    was nothing to delete, and there is no new instant. Writes that failed are rolled back first where
+    `hoodie.clean.failed.writes.policy` is LAZY.
     """
+    clean_up_lazily(table, options or {})
     done = [execute_clean(table, pending.requested) for pending in pending_of(table.timeline, "clean")]
     requested = schedule_clean(table, options)
     if requested is not None:

@@ -31,15 +31,14 @@ from hudi_reference.services.acting import (
     read_plan,
     transitions_of,
 )
+from hudi_reference.table.concurrency import Concurrency
 from hudi_reference.table.file_groups import load_commit
+from hudi_reference.table.heartbeats import Heartbeats, path_of
 from hudi_reference.table.markers import remove_markers
 from hudi_reference.table.table import Table
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instant import Instant, parse_instant_name
 from hudi_reference.timeline.states import State
-
-#: A heartbeat that is older than this, in milliseconds, tells that the writer is dead: two beats of a minute were missed.
-HEARTBEAT_TOLERANCE = 120_000
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,8 @@ def rollback(table: Table, instant: str) -> str:
 
     The caller has found that a pending write failed: that it is inflight proves nothing. Goes on with a rollback of that
     instant that was begun before. Of a compaction or clustering that was begun the attempt alone is undone: the plan is
-    requested again, and its requested time is the answer. Raises CannotUndo, and then nothing has changed.
+    requested again, and its requested time is the answer. The plan of a clustering that was not begun is withdrawn.
+    Raises CannotUndo, and then nothing has changed.
     """
     for pending in table.timeline.pending:
         if pending.requested == instant and pending.state is State.INFLIGHT and pending.action in PLANNED:
@@ -75,15 +75,29 @@ def take_back(table: Table, pending: Instant) -> str:
     return pending.requested
 
 
-def schedule_rollback(table: Table, instant: str) -> str:
-    """Publish the plan; its requested time. The plan that is there if there is one. Raises CannotUndo."""
+@implements("TL-050", "SVC-009")
+def withdraw(table: Table, requested: str) -> None:
+    """Take the plan of a clustering off the timeline, with what attempts at it have stored; nothing if it is not pending."""
     with planning(table) as publish:
-        plan = plan_rollback(table, instant)
+        if not any(found.requested == requested for found in pending_of(table.timeline, "clustering")):
+            return
+        plan = plan_rollback(table, requested)
+        rolls = plan.requested or publish("rollback", _plan_record(table, plan))
+    execute_rollback(table, rolls)
+
+
+def schedule_rollback(table: Table, instant: str, *, failed: bool = False) -> str:
+    """Publish the plan; its requested time. The plan that is there if there is one. Raises CannotUndo.
+
+    `failed` are writes that one has found dead: they are left alone if they have completed after all.
+    """
+    with planning(table) as publish:
+        plan = plan_rollback(table, instant, failed=failed)
         return plan.requested or publish("rollback", _plan_record(table, plan))
 
 
 @implements("TL-030")
-def plan_rollback(table: Table, instant: str) -> RollbackPlan:
+def plan_rollback(table: Table, instant: str, *, failed: bool = False) -> RollbackPlan:
     """What a rollback of that instant would do, or is doing already. Changes nothing. Raises CannotUndo."""
     timeline = table.timeline
     for pending in pending_of(timeline, "rollback"):
@@ -91,8 +105,9 @@ def plan_rollback(table: Table, instant: str) -> RollbackPlan:
         if plan.target == instant:
             return plan
     target = next((found for found in timeline.writes if found.requested == instant), None)
-    if target is None:
-        raise CannotUndo("no such write on the active timeline", rule="TL-019", found=instant)
+    if target is None or (failed and target.state is State.COMPLETED):
+        expected = "a pending one" if failed else None
+        raise CannotUndo("no such write on the active timeline", rule="TL-019", expected=expected, found=instant)
     check_not_savepointed(timeline, (target,))
     if target.state is State.COMPLETED:
         _check_newest(timeline, target)
@@ -137,7 +152,7 @@ def undo(table: Table, target: str, files: Iterable[str]) -> None:
     for path in files:
         table.storage.delete(path)
     remove_markers(table.storage, target)
-    table.storage.delete(f"{META_FOLDER}/.heartbeat/{target}")
+    heartbeats_of(table).stop(target)
     if found is not None:
         transitions.remove(found)
 
@@ -203,18 +218,25 @@ def _check_newest(timeline: Timeline, target: Instant) -> None:
 
 @implements("TL-030")
 def _check_failed(table: Table, target: Instant) -> None:
-    """Plans are carried out again, not undone; and a writer whose heart beats has not failed."""
-    if target.action in ("compaction", "clustering", "logcompaction"):
+    """A plan that opens slices, or joins what is in them, is carried out again, not undone; and a writer whose heart beats has
+    not failed.
+    """
+    if target.action in ("compaction", "logcompaction"):
         raise CannotUndo(
             "a plan that is pending is carried out again", rule="TL-030", path=target.file_name,
             expected="a write", found=target.action,
         )  # fmt: skip
-    beat = table.storage.head(f"{META_FOLDER}/.heartbeat/{target.requested}")
-    if beat is not None and table.clock.now() - beat.modified <= HEARTBEAT_TOLERANCE:
+    if heartbeats_of(table).is_alive(target.requested):
         raise CannotUndo(
-            "the writer of this instant is alive", rule="TL-030", path=beat.path,
-            expected=f"no heartbeat for {HEARTBEAT_TOLERANCE // 1000} seconds", cure="wait until it has completed or died",
+            "the writer of this instant is alive", rule="TL-030", path=path_of(target.requested),
+            expected=f"no heartbeat for {heartbeats_of(table).tolerance // 1000} seconds",
+            cure="wait until it has completed or died",
         )  # fmt: skip
+
+
+def heartbeats_of(table: Table) -> Heartbeats:
+    """The heartbeats of the table's writers, which are taken to have the same settings as this process."""
+    return Heartbeats.of(table.storage, table.clock, Concurrency.of(table.options))
 
 
 def _plan_record(table: Table, plan: RollbackPlan) -> dict[str, Any]:

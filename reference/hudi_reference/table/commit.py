@@ -3,31 +3,34 @@
 Only the last step makes anything visible, and it is the creation of one object.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from hudi_reference.clock import Clock
-from hudi_reference.errors import WriteConflict
+from hudi_reference.errors import HeartbeatLost, WriteConflict
 from hudi_reference.ids import Ids
 from hudi_reference.layout.names import join_path
 from hudi_reference.layout.partitions import mark_partition
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.locks import Lock
+from hudi_reference.records.buckets import bucket_prefix
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.storage import Storage
-from hudi_reference.table.file_groups import load_commit
-from hudi_reference.table.markers import mark_file, remove_markers
+from hudi_reference.table.concurrency import Concurrency, Mode, Policy
+from hudi_reference.table.conflicts import Standing, Touch, check_schema, concurrent, touches
+from hudi_reference.table.file_groups import GroupId
+from hudi_reference.table.heartbeats import Heartbeats, path_of
+from hudi_reference.table.markers import check_unmarked, mark_file, remove_markers
 from hudi_reference.timeline.active import Timeline, load_timeline
 from hudi_reference.timeline.history import END_OF_TIME
 from hudi_reference.timeline.instant import Instant
 from hudi_reference.timeline.metadata import WriteStat, write_commit_metadata
 from hudi_reference.timeline.states import State
-from hudi_reference.timeline.transitions import Transitions
+from hudi_reference.timeline.transitions import Transitions, unannounced
 from hudi_reference.timeline.undone import check_no_restore, check_not_undone
-
-#: Operations that merge log files and change no row.
-JOINING = ("COMPACT", "LOG_COMPACT")
 
 
 @dataclass
@@ -48,6 +51,18 @@ class Commit:
     options: Mapping[str, str] = field(default_factory=dict)
     #: The lock of the table; None is the one that the options name.
     lock: Lock | None = None
+    #: When the heart of the writer has beaten last, by its own clock.
+    beaten: int = 0
+
+    @cached_property
+    def concurrency(self) -> Concurrency:
+        """How the writer gets along with others."""
+        return Concurrency.of(self.options)
+
+    @property
+    def heartbeats(self) -> Heartbeats:
+        """Where writers show that they are alive."""
+        return Heartbeats.of(self.storage, self.clock, self.concurrency)
 
     @property
     def transitions(self) -> Transitions:
@@ -60,11 +75,36 @@ class Commit:
 
         A file that lies `beside` a data file, as those of change capture do, is remembered with that one.
         """
+        self._beat()
         mark_partition(self.storage, stat.partition, self.requested)
+        self._look_at_markers(stat)
         mark_file(self.storage, self.requested, name, stat)
         self.storage.create(join_path(stat.partition, name), data)
         if not beside:
             self.stats.append(stat)
+
+    def _beat(self) -> None:
+        """Go on showing that the writer is alive, once it is time."""
+        if self.beaten and self.clock.now() - self.beaten >= self.concurrency.interval:
+            self.beaten = self.heartbeats.beat(self.requested)
+
+    @implements("OCC-026")
+    def _look_at_markers(self, stat: WriteStat) -> None:
+        """Give up early where somebody else is changing the file group, if the settings say so."""
+        if self.concurrency.early:
+            with self._dying_of_conflicts():
+                check_unmarked(self.heartbeats, self.requested, stat)
+
+    @contextmanager
+    @implements("OCC-019")
+    def _dying_of_conflicts(self) -> Iterator[None]:
+        """A writer that has lost stops its heart: what it leaves may be rolled back at once."""
+        try:
+            yield
+        except WriteConflict:
+            if self.beaten:
+                self.heartbeats.stop(self.requested)
+            raise
 
     @implements("TL-036", "OCC-004", "OCC-023", "S3-006")
     def complete(self, schema: AvroSchema) -> str:
@@ -78,34 +118,49 @@ class Commit:
 
         def check(timeline: Timeline) -> None:
             check_not_undone(self.storage, self.properties, timeline, self.requested)
-            self._check_conflicts(timeline)
+            self._check_alive()
+            self._check_conflicts(timeline, schema)
             found.append(timeline)
 
-        self.transitions.complete(inflight, content, check)
+        with self._dying_of_conflicts():
+            self.transitions.complete(inflight, content, check)
         remove_markers(self.storage, self.requested)
+        if self.beaten:
+            self.heartbeats.stop(self.requested)
         for service in FOLLOW_UPS:
             service.run(self, found[0])
         return self.requested
 
-    @implements("OCC-011", "OCC-013", "OCC-014", "OCC-019", "NBC-003", "NBC-007")
-    def _check_conflicts(self, timeline: Timeline) -> None:
-        """No action that completed since the write began may have touched its file groups. The lock is held meanwhile.
+    @implements("TL-030")
+    def _check_alive(self) -> None:
+        """Nobody can have taken the writer for dead. Asked under the lock, under which rollbacks are planned."""
+        if not self.beaten:
+            return
+        silent, path = self.clock.now() - self.beaten, path_of(self.requested)
+        alive = self.heartbeats.is_alive(self.requested) if silent > self.heartbeats.tolerance else self.storage.head(path)
+        if not alive:
+            raise HeartbeatLost(
+                "the writer was silent for too long: others may be rolling its files back", rule="TL-030", path=path,
+                expected=f"a beat in the last {self.heartbeats.tolerance} milliseconds", cure="write again",
+                found=f"the last one before {silent} milliseconds, or none that is still there",
+            )  # fmt: skip
 
-        What merges log files stands beside new ones: by their completion these belong to the slice that a compaction opens.
-        """
-        mine = {(stat.partition, stat.file_id) for stat in self.stats}
-        for instant in set(timeline.commits).difference(self.seen.commits):
-            other = load_commit(self.storage, self.properties, instant)
-            theirs = {(stat.partition, stat.file_id) for stat in other.stats}
-            theirs |= {(partition, file_id) for partition, ids in other.replaced.items() for file_id in ids}
-            if other.operation in JOINING:
-                theirs -= {(stat.partition, stat.file_id) for stat in self.stats if stat.is_log}
-            if shared := mine & theirs:
-                partition, file_id = min(shared)
-                raise WriteConflict(
-                    "another writer changed the same file group meanwhile", rule="OCC-013", path=instant.file_name,
-                    found=f"file group {file_id} in partition {partition!r}", cure="write again on the new state",
-                )  # fmt: skip
+    @implements("OCC-010", "OCC-011", "OCC-012", "OCC-013", "OCC-014", "OCC-019", "NBC-003")
+    def _check_conflicts(self, timeline: Timeline, schema: AvroSchema) -> None:
+        """Nobody in the concurrent set is in the way. The lock is held from the look at the timeline to the completion."""
+        mine = touches(self.stats, {}, self.operation)
+        mode = self.concurrency.mode
+        standing = Standing(mode, self.seen, self._same_group)
+        plans = mode is Mode.OPTIMISTIC or any(touch is not Touch.APPENDS for touch in mine.values())
+        for other in concurrent(self.storage, self.properties, self.seen, timeline, plans=plans):
+            standing.check(mine, other)
+            if self.concurrency.compares_schemas:
+                check_schema(schema, other)
+
+    def _same_group(self, identity: GroupId) -> GroupId:
+        """With a bucket index the bucket is what counts: two writers may begin its file group under different ids."""
+        partition, file_id = identity
+        return identity if self.concurrency.index is None else (partition, bucket_prefix(file_id))
 
 
 @dataclass(frozen=True)
@@ -142,11 +197,15 @@ def begin(
     """
     for service in FOLLOW_UPS:
         service.check(properties, options or {})
+    concurrency = Concurrency.of(options or {})
+    concurrency.check(properties)
     if seen is not None:
         check_no_restore(seen, END_OF_TIME)
-    transitions = Transitions.of(storage, properties, clock, options, lock)
-    requested = transitions.request("deltacommit" if properties.is_merge_on_read else "commit")
+    transitions, is_lazy = Transitions.of(storage, properties, clock, options, lock), concurrency.policy is Policy.LAZY
+    beaten = clock.now() if is_lazy else 0
+    beat = Heartbeats.of(storage, clock, concurrency).beat if is_lazy else unannounced
+    requested = transitions.request("deltacommit" if properties.is_merge_on_read else "commit", announce=beat)
     transitions.start(requested, write_commit_metadata(operation, (), None, ids.sync_marker()))
     seen = seen or load_timeline(storage, properties)
     instant = (requested.requested, requested.action)
-    return Commit(storage, properties, clock, ids, operation, *instant, seen, options=options or {}, lock=lock)
+    return Commit(storage, properties, clock, ids, operation, *instant, seen, options=options or {}, lock=lock, beaten=beaten)

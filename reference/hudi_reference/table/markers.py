@@ -9,10 +9,12 @@ that a crash leaves behind mean nothing to readers, and go with the rollback or 
 from collections.abc import Iterator
 from enum import StrEnum
 
-from hudi_reference.layout.names import join_path
+from hudi_reference.errors import ConcurrentChange
+from hudi_reference.layout.names import join_path, parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
+from hudi_reference.table.heartbeats import Heartbeats
 from hudi_reference.timeline.metadata import WriteStat
 
 
@@ -46,3 +48,24 @@ def remove_markers(storage: Storage, instant: str) -> None:
     """Delete them all."""
     for path in markers_of(storage, instant):
         storage.delete(path)
+
+
+@implements("OCC-026")
+def check_unmarked(heartbeats: Heartbeats, instant: str, stat: WriteStat) -> None:
+    """Raises ConcurrentChange if an earlier writer whose heart beats is about to store a file of the same file group.
+
+    What the dead have marked is in nobody's way. Of two writers the later one gives up, so never both; the check at the end
+    stays as it is, for two who mark at once do not see each other.
+    """
+    home = f"{META_FOLDER}/.temp"
+    for path in (info.path for info in heartbeats.storage.list(home)):
+        other, _, marked = path.removeprefix(f"{home}/").partition("/")
+        partition, name = split_path(marked.rpartition(".marker.")[0])
+        parsed = parse_data_file_name(name)
+        if parsed is None or (partition, parsed.file_id) != (stat.partition, stat.file_id):
+            continue
+        if other < instant and heartbeats.is_alive(other):
+            raise ConcurrentChange(
+                "an earlier writer is changing the same file group", rule="OCC-026", path=path, expected="no marker of others",
+                found=f"file group {stat.file_id} in partition {stat.partition!r}", cure="write again when it has completed",
+            )  # fmt: skip

@@ -5,7 +5,8 @@ to log files of their file group. New keys start file groups of their own: with 
 index looks for keys in base files), or, on merge-on-read, with a log file where `new_keys_in_logs` is set.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -13,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_reference.errors import UnsupportedTableFeature
+from hudi_reference.errors import ConcurrentChange, UnsupportedTableFeature
 from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.files.log.content import Delete
 from hudi_reference.files.log.write import BlockFormat, BlockWriter, EncodedBlock, roll_over
@@ -24,12 +25,15 @@ from hudi_reference.records.ordering import default_of, orderings_of, type_of
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, only, with_meta_columns
 from hudi_reference.table.basis import PARTIAL_UPDATE, Basis, held_by_update
+from hudi_reference.table.buckets import Placing
 from hudi_reference.table.change_log import logging_mode, write_change_log
 from hudi_reference.table.commit import Commit, begin
+from hudi_reference.table.concurrency import Concurrency
 from hudi_reference.table.file_groups import FileSlice
 from hudi_reference.table.rows import PARTITION, Incoming, check_nulls, combine, in_file, stamp
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.table import Table, View
+from hudi_reference.table.update_strategy import meet_clusterings
 from hudi_reference.timeline.metadata import WriteStat
 
 #: Rows in one new base file at most.
@@ -287,14 +291,28 @@ def _deletes(rows: pa.Table, ordering: tuple[str, ...]) -> list[Delete]:
     return [Delete(*delete) for delete in zip(*columns, strict=True)]
 
 
+#: Services that come before each write of a table. They stand on a floor above, and put themselves in here.
+BEFOREHAND: list[Callable[[Table], object]] = []
+
+
 @implements("TYP-001", "TL-045", "OCC-007")
 def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: bool = False, logs: LogOptions = DEFAULTS) -> str:
     """One write as one action; the requested time of its instant.
 
     `operation` is INSERT, BULK_INSERT, UPSERT, DELETE or PARTIAL_UPDATE. Raises InvalidRows before anything is written,
     UnsupportedTableFeature for tables that need more than this writer does, InstantExists and WriteConflict when another writer
-    is in the way.
+    is in the way. A write that lost against another one is begun anew as often as its settings say; each attempt is an action
+    of its own, and is based on what there is then.
     """
+    for service in BEFOREHAND:
+        service(table)
+    for _ in range(Concurrency.of(table.options).retries):
+        with suppress(ConcurrentChange):
+            return _attempt(table, operation, rows, new_keys_in_logs, logs)
+    return _attempt(table, operation, rows, new_keys_in_logs, logs)
+
+
+def _attempt(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: bool, logs: LogOptions) -> str:
     basis = Basis.of(table, operation, rows.schema)
     view, reader, by_key = basis.view, basis.reader, operation == "DELETE"
     held = held_by_update(basis, rows.column_names) if operation == PARTIAL_UPDATE else None
@@ -302,17 +320,23 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
     if not by_key:
         given = incoming.rows if held is None else incoming.rows.select([n for n in reader.schema.names if n in held])
         check_nulls(without_deletes(given, reader.merging.marker), view.schema)
-    if operation in ("INSERT", "BULK_INSERT"):
+    placing = Placing.of(table)
+    if placing is not None and held is None:
+        located = Located(placing.locate(combine(incoming, reader.merging), view.groups), ())
+    elif operation in ("INSERT", "BULK_INSERT"):
         located = Located((), list(incoming.by_partition()))
     else:
-        incoming = combine(incoming, reader.merging)
-        located = locate(incoming, view, reader, living=held is not None)
+        located = locate(combine(incoming, reader.merging), view, reader, living=held is not None)
+    meet_clusterings(table, view.timeline, [found for found, _ in located.known])
     named = "UPSERT" if held is not None else operation
     commit = begin(table.storage, table.properties, table.clock, table.ids, named, view.timeline, table.options, table.lock)
     chosen = LogOptions.of(table.options) if logs is DEFAULTS else logs
     writer = Writer(commit, reader, with_meta_columns(view.schema), logs=chosen, held=held)
     for found, changes in located.known:
-        writer.change(found, changes, by_key=by_key)
+        if found.base_instant:
+            writer.change(found, changes, by_key=by_key)
+        elif not by_key:
+            writer.append_log_file(replace(found, base_instant=commit.requested), changes, by_key=False)
     for partition, new in () if by_key or held is not None else located.new:
         writer.add(partition, new, in_logs=new_keys_in_logs)
     return commit.complete(view.schema)

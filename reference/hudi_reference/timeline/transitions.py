@@ -24,6 +24,10 @@ def no_objection(timeline: Timeline) -> None:
     """What is asked of a completion that nobody can be against."""
 
 
+def unannounced(time: str) -> None:
+    """What comes before an action that nobody has to know of beforehand."""
+
+
 @dataclass(frozen=True)
 class Transitions:
     """Moves the actions of one table. Errors: IllegalTransition for a step that the table of states does not have,
@@ -47,10 +51,18 @@ class Transitions:
         return cls(storage, properties, times_of(storage, properties, clock, options or {}, lock))
 
     @implements("TL-001", "TL-026", "TL-034", "TL-048")
-    def request(self, action: str, content: bytes = b"", requested: str | None = None, owner: str | None = None) -> Instant:
+    def request(
+        self,
+        action: str,
+        content: bytes = b"",
+        requested: str | None = None,
+        owner: str | None = None,
+        announce: Callable[[str], object] = unannounced,
+    ) -> Instant:
         """A new action, with its plan. It gets a new time, unless the caller says `requested`.
 
-        `owner` holds the lock of the table already. Raises LockNotHeld if it has lost it.
+        `owner` holds the lock of the table already. `announce` gets the new time before anybody can see the action. Raises
+        LockNotHeld if the lock was lost.
         """
         _check_move(action, "request", None)
         check_migrated(self.storage, self.properties)
@@ -60,6 +72,7 @@ class Transitions:
         with held(self.times.lock, owner):
             known = latest_time(load_timeline(self.storage, self.properties))
             with self.times.drawn(known, owner) as time:
+                announce(time)
                 return self._create(Instant(time, action, State.REQUESTED), content, owner)
 
     @implements("TL-035", "TL-049", "TL-050")

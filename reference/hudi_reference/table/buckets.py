@@ -1,0 +1,51 @@
+"""Placing of rows in a table with a bucket index: the key says which file group of its partition holds it, no file is read.
+
+Writers that do not block one another find the same group for a key that is new to all of them, under the same id.
+"""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from hudi_reference.ids import Ids
+from hudi_reference.records.buckets import bucket_file_id, bucket_of_key, bucket_prefix
+from hudi_reference.records.changes import KEY
+from hudi_reference.requirement import implements
+from hudi_reference.table.concurrency import BucketIndex, Concurrency, Mode
+from hudi_reference.table.file_groups import FileGroups, FileSlice
+from hudi_reference.table.rows import Incoming
+from hudi_reference.table.table import Table
+
+
+@dataclass(frozen=True)
+class Placing:
+    """Where the rows of one table go. `fixed` are ids that follow from the bucket alone, else new groups get one of `ids`."""
+
+    index: BucketIndex
+    fields: tuple[str, ...]
+    fixed: bool
+    ids: Ids
+
+    @classmethod
+    def of(cls, table: Table) -> "Placing | None":
+        """As the settings of the table's writers have it; None without a bucket index."""
+        settings = Concurrency.of(table.options)
+        if settings.index is None:
+            return None
+        fields = settings.index.fields or tuple(table.properties.record_key)
+        return cls(settings.index, fields, settings.mode is Mode.NON_BLOCKING, table.ids)
+
+    @implements("NBC-004", "LAY-021")
+    def locate(self, incoming: Incoming, groups: FileGroups) -> list[tuple[FileSlice, pa.Table]]:
+        """The rows by the slice of their bucket; the slice of a bucket without a file group has no instant yet."""
+        known = {(found.partition, bucket_prefix(found.file_id)): found for found in groups.latest_slices}
+        located = []
+        for partition, rows in incoming.by_partition():
+            keys = rows.column(KEY).to_pylist()
+            buckets = pa.array([bucket_of_key(key, self.fields, self.index.buckets) for key in keys], pa.int32())
+            for bucket in sorted(set(buckets.to_pylist())):
+                chosen = rows.filter(pa.compute.equal(buckets, bucket))
+                file_id = bucket_file_id(bucket, None if self.fixed else self.ids.file_id())
+                new = FileSlice(partition, file_id, "")
+                located.append((known.get((partition, bucket_prefix(file_id)), new), chosen))
+        return located

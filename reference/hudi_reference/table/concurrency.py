@@ -1,0 +1,132 @@
+"""How writers of one table get along, as their settings say: modes, failed writes, retries, spec "Concurrency Control".
+
+A writer that says nothing checks for conflicts as optimistic ones do, beats no heart and leaves failed writes to others.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Self, TypeVar
+
+from hudi_reference.errors import Misuse, UnsupportedTableFeature
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.requirement import implements
+
+MODE_KEY = "hoodie.write.concurrency.mode"
+POLICY_KEY = "hoodie.clean.failed.writes.policy"
+RETRIES_KEY = "hoodie.write.num.retries.on.conflict.failures"
+EARLY_KEY = "hoodie.write.concurrency.early.conflict.detection.enable"
+SCHEMAS_KEY = "hoodie.write.concurrency.schema.conflict.resolution.enable"
+#: Deployed writers never compare keys: this name is ours.
+KEYS_KEY = "hoodie.write.concurrency.record.key.check.enable"
+INTERVAL_KEY, MISSES_KEY = "hoodie.client.heartbeat.interval_in_ms", "hoodie.client.heartbeat.tolerable.misses"
+INDEX_KEY, ENGINE_KEY = "hoodie.index.type", "hoodie.index.bucket.engine"
+BUCKETS_KEY, FIELDS_KEY = "hoodie.bucket.index.num.buckets", "hoodie.bucket.index.hash.field"
+
+
+class Mode(StrEnum):
+    """Who may write beside this writer."""
+
+    SINGLE = "SINGLE_WRITER"
+    OPTIMISTIC = "OPTIMISTIC_CONCURRENCY_CONTROL"
+    NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"
+
+
+class Policy(StrEnum):
+    """When writes that failed are rolled back."""
+
+    #: By the next writer, when it begins: whatever is pending then has failed, for there is no other writer.
+    EAGER = "EAGER"
+    #: By a clean, once the heart of the writer has stopped.
+    LAZY = "LAZY"
+    NEVER = "NEVER"
+
+
+@dataclass(frozen=True)
+class BucketIndex:
+    """The file group of a record follows from its key: so many groups in each partition, by a hash of these fields, of the
+    whole key if there are none."""
+
+    buckets: int = 256
+    fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Concurrency:
+    """The settings of one writer, with deployed names and defaults."""
+
+    mode: Mode | None = None
+    policy: Policy = Policy.NEVER
+    #: How often a write that lost against another one is begun anew.
+    retries: int = 0
+    #: Whether markers of others are looked at before a file is stored.
+    early: bool = False
+    #: Whether record keys are compared with those of the concurrent set.
+    compares_keys: bool = False
+    #: Whether a change of the schema by somebody else is looked for.
+    compares_schemas: bool = True
+    #: Milliseconds between two heartbeats, and how many may be missed.
+    interval: int = 60_000
+    misses: int = 2
+    index: BucketIndex | None = None
+
+    @classmethod
+    def of(cls, options: Mapping[str, str]) -> Self:
+        """The settings among these options. Raises Misuse for values that mean nothing, or that exclude each other."""
+        mode = _one_of(Mode, MODE_KEY, options)
+        default = Policy.NEVER if mode is None else Policy.EAGER if mode is Mode.SINGLE else Policy.LAZY
+        policy = _one_of(Policy, POLICY_KEY, options) or default
+        if mode in (Mode.OPTIMISTIC, Mode.NON_BLOCKING) and policy is Policy.EAGER:
+            raise Misuse(
+                "one of several writers must not roll back what is pending", rule="TL-030",
+                expected=f"{POLICY_KEY}=LAZY", found="EAGER",
+            )  # fmt: skip
+        return cls(
+            mode, policy, _number(RETRIES_KEY, options, "0"), options.get(EARLY_KEY) == "true",
+            options.get(KEYS_KEY) == "true", options.get(SCHEMAS_KEY, "true") == "true",
+            max(1000, _number(INTERVAL_KEY, options, "60000")), _number(MISSES_KEY, options, "2"), _index(options),
+        )  # fmt: skip
+
+    @implements("NBC-004")
+    def check(self, properties: TableProperties) -> None:
+        """Raises Misuse where writers cannot do without blocking: log files alone merge in any order, and keys that are new to
+        two writers have to meet in one file group.
+        """
+        if self.mode is Mode.NON_BLOCKING:
+            _need(properties.is_merge_on_read, "a merge-on-read table", "one that is copy-on-write")
+            _need(self.index is not None, f"{INDEX_KEY}=BUCKET and {ENGINE_KEY}=SIMPLE", "another index")
+        elif self.index is not None and not properties.is_merge_on_read:
+            raise UnsupportedTableFeature(
+                "buckets are written on merge-on-read only", expected="a merge-on-read table", found=f"{INDEX_KEY}=BUCKET"
+            )
+
+
+def _need(holds: bool, expected: str, found: str) -> None:
+    if not holds:
+        raise Misuse("non-blocking writers are not possible here", rule="NBC-004", expected=expected, found=found)
+
+
+_E = TypeVar("_E", bound=StrEnum)
+
+
+def _one_of(kind: type[_E], key: str, options: Mapping[str, str]) -> _E | None:
+    text = options.get(key)
+    if text is None:
+        return None
+    if text.upper() not in list(kind):
+        raise Misuse(f"{key} has no such value", expected=", ".join(kind), found=repr(text))
+    return kind(text.upper())
+
+
+def _number(key: str, options: Mapping[str, str], default: str) -> int:
+    text = options.get(key, default)
+    if not (text.isascii() and text.isdigit()):
+        raise Misuse(f"{key} is no number", expected="0 or more", found=repr(text))
+    return int(text)
+
+
+def _index(options: Mapping[str, str]) -> BucketIndex | None:
+    if options.get(INDEX_KEY, "").upper() != "BUCKET" or options.get(ENGINE_KEY, "SIMPLE").upper() != "SIMPLE":
+        return None
+    fields = tuple(field.strip() for field in options.get(FIELDS_KEY, "").split(",") if field.strip())
+    return BucketIndex(_number(BUCKETS_KEY, options, "256"), fields)
