@@ -2,6 +2,7 @@
 
 from hudi_conformance.mutants.planting import Bug, planted
 from hudi_reference.layout import merging
+from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records import deletes, merge, ordering
 from hudi_reference.table import write
 
@@ -36,6 +37,7 @@ def unknown_modes_are_event_time(bug: Bug) -> None:
         'raise InvalidProperty("unknown merge mode", rule="MRG-016", found=text)',
         'return "EVENT_TIME_ORDERING"',
     )
+    bug.edit(TableProperties.merging, 'self.get("hoodie.record.merge.mode")', "pass")
 
 
 @planted(breaks="MRG-023")
