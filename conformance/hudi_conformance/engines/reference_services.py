@@ -107,16 +107,6 @@ def _log_compaction(table: Table, order: Order) -> str | None:
             return log_compact(table, order.options)
 
 
-def _clustering(table: Table, order: Order) -> str | None:
-    match order.phase:
-        case "schedule":
-            return schedule_clustering(table, order.options)
-        case "execute":
-            return execute_clustering(table, order.of("clustering"))
-        case _:
-            return cluster(table, order.options)
-
-
 def _compaction(table: Table, order: Order) -> str | None:
     match order.phase:
         case "schedule":
@@ -135,12 +125,6 @@ def _log_compaction(table: Table, order: Order) -> str | None:
             return execute_log_compaction(table, order.of("log-compaction"))
         case _:
             return log_compact(table, order.options)
-
-
-def _clustering(table: Table, order: Order) -> str | None:
-    if order.phase != "schedule":
-        raise Refused("service.clustering", "carrying out is still to come")
-    return schedule_clustering(table, order.options)
 
 
 def _rollback(table: Table, order: Order) -> str | None:
