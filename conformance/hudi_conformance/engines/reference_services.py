@@ -87,46 +87,6 @@ def _clustering(table: Table, order: Order) -> str | None:
             return cluster(table, order.options)
 
 
-def _compaction(table: Table, order: Order) -> str | None:
-    match order.phase:
-        case "schedule":
-            return schedule_compaction(table, order.options)
-        case "execute":
-            return execute_compaction(table, order.of("compaction"))
-        case _:
-            return compact(table, order.options)
-
-
-def _log_compaction(table: Table, order: Order) -> str | None:
-    match order.phase:
-        case "schedule":
-            return schedule_log_compaction(table, order.options)
-        case "execute":
-            return execute_log_compaction(table, order.of("log-compaction"))
-        case _:
-            return log_compact(table, order.options)
-
-
-def _compaction(table: Table, order: Order) -> str | None:
-    match order.phase:
-        case "schedule":
-            return schedule_compaction(table, order.options)
-        case "execute":
-            return execute_compaction(table, order.of("compaction"))
-        case _:
-            return compact(table, order.options)
-
-
-def _log_compaction(table: Table, order: Order) -> str | None:
-    match order.phase:
-        case "schedule":
-            return schedule_log_compaction(table, order.options)
-        case "execute":
-            return execute_log_compaction(table, order.of("log-compaction"))
-        case _:
-            return log_compact(table, order.options)
-
-
 def _rollback(table: Table, order: Order) -> str | None:
     phases = {"run": rollback, "schedule": schedule_rollback, "execute": execute_rollback}
     return phases[order.phase](table, order.of("rollback"))
