@@ -267,13 +267,14 @@ class ActorLock:
 class Moment:
     """A moment in the life of a process: it waits for the answer to `request`, or has ended."""
 
-    __slots__ = ("before", "ended", "next", "number", "request")
+    __slots__ = ("before", "ended", "next", "number", "request", "waits_for_lock")
 
     def __init__(self, before: "tuple[Moment, Any] | None", found: Request | Ended) -> None:
         self.before = before
         self.number: int = before[0].number + 1 if before else 0
         self.request: Request | None = found if isinstance(found, Request) else None
         self.ended: Ended | None = found if isinstance(found, Ended) else None
+        self.waits_for_lock = self.request is not None and self.request.kind == "acquire"
         self.next: dict[Any, Moment] = {}
 
     def answers(self) -> list[Any]:
@@ -399,7 +400,9 @@ class Simulation:
             waiting = [place for place in waiting if self.has_begun(point, place)]
         if point.state.holder is None and not point.stalled:
             return waiting
-        ready = [p for p in waiting if p not in point.stalled and not self._is_blocked(point, p)]
+        is_held = point.state.holder is not None and point.state.expires is None
+        moments, stalled = point.moments, point.stalled
+        ready = [p for p in waiting if p not in stalled and not (is_held and moments[p].waits_for_lock)]
         return ready or [p for p in waiting if not self._is_blocked(point, p)] or waiting
 
     def has_begun(self, point: Point, place: int) -> bool:
@@ -416,8 +419,7 @@ class Simulation:
         ]  # fmt: skip
 
     def _is_blocked(self, point: Point, place: int) -> bool:
-        request, state = point.moments[place].request, point.state
-        return request is not None and request.kind == "acquire" and state.holder is not None and state.expires is None
+        return point.moments[place].waits_for_lock and point.state.holder is not None and point.state.expires is None
 
     def step(self, point: Point, place: int, fault: str | None = None) -> tuple[Point, Step]:
         """The point after a step of the process at that place. It must be runnable."""

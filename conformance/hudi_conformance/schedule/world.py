@@ -5,7 +5,7 @@ request makes a new one and leaves the old one as it was, so that whoever explor
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -86,17 +86,19 @@ class State(NamedTuple):
 
     def with_object(self, path: str, stored: Stored) -> "State":
         """One object more, or another one at its path."""
-        digest = self.digest ^ _digest(path, self.objects.get(path)) ^ _digest(path, stored)
-        return self._replace(objects={**self.objects, path: stored}, digest=digest)
+        objects, time, holder, expires, digest = self
+        digest ^= _digest(path, objects.get(path)) ^ _digest(path, stored)
+        return State({**objects, path: stored}, time, holder, expires, digest)
 
     def without_object(self, path: str) -> "State":
         """One object less."""
-        rest = {known: stored for known, stored in self.objects.items() if known != path}
-        return self._replace(objects=rest, digest=self.digest ^ _digest(path, self.objects[path]))
+        objects, time, holder, expires, digest = self
+        rest = {known: stored for known, stored in objects.items() if known != path}
+        return State(rest, time, holder, expires, digest ^ _digest(path, objects[path]))
 
 
 def _digest(path: str, stored: Stored | None) -> int:
-    return 0 if stored is None else hash((path, stored.body, stored.version))
+    return 0 if stored is None else hash((path, *stored))
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,8 @@ class World:
     shares_clock: bool = True
     #: Objects appear in listings so many milliseconds after they were written.
     list_delay: int = 0
+    #: Listings that were answered before, by the objects' digest.
+    _listed: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, storage: Storage, **settings: Any) -> "World":
@@ -123,7 +127,7 @@ class World:
 
     def with_(self, **settings: Any) -> "World":
         """The same with other settings."""
-        return replace(self, **settings)
+        return replace(self, _listed={}, **settings)
 
     def carry_out(self, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
         """The state after a request, and its answer: a value or `Failed`. `number` counts the requests of the process."""
@@ -172,7 +176,16 @@ def _info(path: str, found: Stored) -> ObjectInfo:
     return ObjectInfo(path, len(found.body), found.modified, found.version)
 
 
-def _list(world: World, state: State, request: Request) -> Any:
+def _listing(world: World, state: State, request: Request) -> Any:
+    """What lies below a folder. Nothing but the objects decides it, and time where listings are late."""
+    key = (state.digest, request, state.time if world.list_delay else 0)
+    found = world._listed.get(key)
+    if found is None:
+        found = world._listed[key] = (_list if request.kind == "list" else _names)(world, state, request)
+    return found
+
+
+def _list(world: World, state: State, request: Request) -> tuple[ObjectInfo, ...]:
     folder, skip = inside(request.path), request.detail
     listed = [
         _info(path, stored)
@@ -182,7 +195,7 @@ def _list(world: World, state: State, request: Request) -> Any:
     return tuple(sorted(listed, key=lambda info: info.path))
 
 
-def _names(world: World, state: State, request: Request) -> Any:
+def _names(world: World, state: State, request: Request) -> tuple[str, ...]:
     start = len(prefix := f"{inside(request.path)}/".lstrip("/"))
     found = set()
     for path, stored in state.objects.items():
@@ -200,8 +213,8 @@ _READS = {
     "get": _get,
     "open": _get,
     "head": _head,
-    "list": _list,
-    "names": _names,
+    "list": _listing,
+    "names": _listing,
     "now": lambda world, state, request: state.time,
     "note": lambda world, state, request: None,
 }
@@ -209,18 +222,21 @@ _READS = {
 # Requests that change something.
 
 
-def _stored(state: State, process: str, number: int, path: str, body: bytes) -> State:
-    return state.with_object(inside(path), Stored(bytes(body), state.time, f"{process}#{number}"))
+def _stored(world: World, state: State, process: str, number: int, path: str, body: bytes) -> State:
+    """Only where somebody asks for it an object tells the moment at which it was written: else changes would not commute with
+    the passing of time."""
+    modified = state.time if world.list_delay or path.startswith(TIMED) else world.state.time
+    return state.with_object(inside(path), Stored(bytes(body), modified, f"{process}#{number}"))
 
 
 def _put(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
-    return _stored(state, process, number, request.path, request.detail), None
+    return _stored(world, state, process, number, request.path, request.detail), None
 
 
 def _create(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
     if inside(request.path) in state.objects:
         return state, failed(ObjectExists(request.path))
-    return _stored(state, process, number, request.path, request.detail), None
+    return _stored(world, state, process, number, request.path, request.detail), None
 
 
 def _replace(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
@@ -228,7 +244,7 @@ def _replace(world: World, state: State, process: str, number: int, request: Req
     found = state.objects.get(inside(request.path))
     if found is None or found.version != version:
         return state, failed(ObjectChanged(request.path))
-    return _stored(state, process, number, request.path, body), None
+    return _stored(world, state, process, number, request.path, body), None
 
 
 def _rename(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
@@ -247,7 +263,8 @@ def _delete(world: World, state: State, process: str, number: int, request: Requ
 
 
 def _sleep(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
-    return state._replace(time=state.time + request.detail), None
+    objects, time, holder, expires, digest = state
+    return State(objects, time + request.detail, holder, expires, digest), None
 
 
 def _acquire(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
