@@ -1,0 +1,90 @@
+"""One step of a run as invariants look at it: what was known before, what is known after, and what kind of event it was."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from hudi_conformance.schedule.invariants.looking import Look, Looker
+from hudi_conformance.schedule.invariants.seen import HISTORY, TIMELINE, Doing, Done, Seen
+from hudi_conformance.schedule.scheduler import Step
+from hudi_reference.layout.properties import META_FOLDER
+from hudi_reference.timeline.instant import Instant, parse_instant_name
+from hudi_reference.timeline.states import State
+
+#: Kinds of events that may change what a reader sees, or how it finds it.
+VISIBLE = frozenset({"pending", "completed", "unpublished", "archived", "removed", "stored", "deleted", "history"})
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A step that may have changed something.
+
+    event         what happened
+    pending       a requested or inflight file was created          removed       such a file was deleted
+    completed     a completed file was created                      unpublished   such a file was deleted: the action is hidden
+    archived      such a file was deleted, the history has it       history       a file of the history changed
+    stored        a data file was created                           deleted       a data file was deleted
+    acquire       the lock was asked for                            release       the lock was given up
+    begin, end    a program said so                                 other         nothing that readers look at
+    """
+
+    before: Seen
+    now: Seen
+    step: Step
+    event: str
+    looker: Looker = field(repr=False)
+    instant: Instant | None = None
+
+    @cached_property
+    def look(self) -> Look:
+        """The table after the step."""
+        return self.looker(self.now.state)
+
+    @cached_property
+    def look_before(self) -> Look:
+        """The table before the step."""
+        return self.looker(self.before.state)
+
+    @property
+    def doing(self) -> Doing:
+        """What the process is about."""
+        return self.now.doing.get(self.step.process, Doing("unknown"))
+
+    @cached_property
+    def done(self) -> Done:
+        """The action that has just completed."""
+        return self.now.done[-1]
+
+
+Law = Callable[[Moment], str | None]
+
+
+def moment_of(before: Seen, step: Step, looker: Looker) -> Moment:
+    """What a step was."""
+    now, path = before.after(step), step.path
+    if step.state.digest == before.state.digest:
+        event = step.request if step.request in ("acquire", "release", "note") else "other"
+        return Moment(before, now, step, path if event == "note" else event, looker)
+    is_there = path in step.state.objects
+    if path.startswith(HISTORY):
+        return Moment(before, now, step, "history", looker)
+    if path.startswith(TIMELINE) and (instant := parse_instant_name(path.removeprefix(TIMELINE))):
+        return _of_an_instant(Moment(before, now, step, "other", looker, instant), is_there=is_there)
+    if path.startswith(META_FOLDER):
+        return Moment(before, now, step, "other", looker)
+    return Moment(before, now, step, "stored" if is_there else "deleted", looker)
+
+
+def _of_an_instant(moment: Moment, *, is_there: bool) -> Moment:
+    now, instant = moment.now, moment.instant
+    assert instant is not None
+    is_completed = instant.state is State.COMPLETED
+    if is_there:
+        now, event = now.published(moment.step, instant), "completed" if is_completed else "pending"
+    elif not is_completed:
+        event = "removed"
+    elif any(known.identity == instant.identity for known in moment.look.history):
+        event = "archived"
+    else:
+        now, event = now.unpublished(instant), "unpublished"
+    return Moment(moment.before, now, moment.step, event, moment.looker, instant)

@@ -1,0 +1,317 @@
+"""What the explorer explores: tables, and the programs of writers, services and readers that meet on them.
+
+    scenario("two-writers-of-one-group").explore()
+
+A program tells what it begins (`Doing`) and, where it reads, what it got: from these notes and the requests to storage the
+judge knows what every reader must see.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from hudi_conformance.model import Model, Operation
+from hudi_conformance.schedule.invariants import BEGIN, END, Doing, Judge, Prepared, Start
+from hudi_conformance.schedule.invariants.looking import COLUMNS, row_of
+from hudi_conformance.schedule.isolation import anomalies
+from hudi_conformance.schedule.recorded import history_of
+from hudi_conformance.schedule.scenario import Scenario
+from hudi_conformance.schedule.scheduler import Actor, Process, Run
+from hudi_conformance.schedule.world import World
+from hudi_reference import archive, clean, cluster, compact, create_table, log_compact, open_table, restore, rollback, savepoint
+from hudi_reference.clock import ManualClock
+from hudi_reference.errors import Misuse
+from hudi_reference.ids import SeededIds
+from hudi_reference.services.acting import pending_of
+from hudi_reference.services.clean import schedule_clean
+from hudi_reference.services.clustering_plan import schedule_clustering
+from hudi_reference.services.compaction import execute_compaction, schedule_compaction
+from hudi_reference.services.log_compaction import schedule_log_compaction
+from hudi_reference.storage import MemoryStorage
+from hudi_reference.table.create import WritableTable
+from hudi_reference.timeline.states import ACTIONS
+
+SCHEMA: Mapping[str, Any] = {
+    "type": "record",
+    "name": "row",
+    "fields": [
+        {"name": "id", "type": "string"},
+        {"name": "city", "type": ["null", "string"], "default": None},
+        {"name": "ts", "type": ["null", "long"], "default": None},
+        {"name": "value", "type": ["null", "string"], "default": None},
+    ],
+}
+ARROW = pa.schema([("id", pa.string()), ("city", pa.string()), ("ts", pa.int64()), ("value", pa.string())])
+Row = Mapping[str, Any]
+#: What a process does, on a table of that setting.
+Program = Callable[[Actor, "Setting"], object]
+TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
+#: 2025-12-01: before worlds begin.
+BEFORE = 1_764_547_200_000
+
+
+def row(id: str, value: str, city: str = "oslo", ts: int = 1) -> Row:
+    """One row."""
+    return {"id": id, "city": city, "ts": ts, "value": value}
+
+
+def arrow(rows: Sequence[Row]) -> pa.Table:
+    """Rows as writers take them."""
+    return pa.Table.from_pylist([dict(row) for row in rows], ARROW)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A table and what was done to it before the run: writes, and services by their names."""
+
+    type: TableType = "COPY_ON_WRITE"
+    before: tuple[tuple[str, tuple[Row, ...]], ...] = (("upsert", (row("a", "a0"), row("b", "b0"))),)
+    ordering: bool = False
+    #: Settings of all writers and services by Hudi's names.
+    options: Mapping[str, str] = field(default_factory=dict)
+    #: What the programs promise; see `Start`.
+    promises: Mapping[str, bool] = field(default_factory=dict)
+    #: Settings of the world.
+    world: Mapping[str, Any] = field(default_factory=dict)
+    #: Writes that begin before the run, store their files and are never heard of again.
+    dead: tuple[Row, ...] = ()
+
+    def model(self) -> Model:
+        """A model of the table, empty."""
+        mode: Any = "EVENT_TIME_ORDERING" if self.ordering else "COMMIT_TIME_ORDERING"
+        ordering = ("ts",) if self.ordering else ()
+        return Model(record_key=("id",), partition=("city",), ordering=ordering, merge_mode=mode, table_type=self.type)
+
+
+def prepared(setting: Setting) -> tuple[MemoryStorage, Start]:
+    """The table of a setting, and what the judge has to know of it."""
+    storage, clock, ids = MemoryStorage(), ManualClock(BEFORE), SeededIds(7)
+    given: dict[str, Any] = {"storage": storage, "clock": clock, "ids": ids}
+    mode: Any = "EVENT_TIME_ORDERING" if setting.ordering else "COMMIT_TIME_ORDERING"
+    create_table(
+        "memory:///before", name="explored", schema=dict(SCHEMA), record_key=("id",), partition=("city",),
+        table_type=setting.type, ordering=("ts",) if setting.ordering else (), merge_mode=mode, **given,
+    )  # fmt: skip
+    table = open_table("memory:///before", options=setting.options, **given)
+    writes: list[Prepared] = []
+    for kind, rows in setting.before:
+        if not rows:
+            SERVICES[kind](table)
+            continue
+        requested = getattr(table, kind)(arrow(rows))
+        completion = table.timeline.completion_of(requested) or ""
+        writes.append(Prepared(requested, completion, kind, rows))  # type: ignore[arg-type]
+    if setting.dead:
+        with suppress(_Died):
+            replace(table, storage=_Dying(storage)).upsert(arrow(setting.dead))  # type: ignore[arg-type]
+    return storage, Start(setting.model, tuple(writes), **setting.promises)
+
+
+class _Died(BaseException):
+    """The writer is dead."""
+
+
+@dataclass
+class _Dying:
+    """A storage of a writer that dies before it completes."""
+
+    storage: MemoryStorage
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.storage, name)
+
+    def create(self, path: str, data: bytes) -> None:
+        """All but the last one."""
+        if path.startswith(".hoodie/timeline/") and "_" in path.rpartition("/")[2]:
+            raise _Died
+        self.storage.create(path, data)
+
+
+# Programs.
+
+
+def writes(kind: Operation, *rows: Row, **options: str) -> Program:
+    """A writer: one operation with these rows. `options` in place of the setting's, dots written as `__`."""
+
+    def program(actor: Actor, setting: Setting) -> object:
+        given = {**setting.options, **{key.replace("__", "."): value for key, value in options.items()}}
+        table = actor.open(options=given)
+        actor.note(BEGIN, Doing(kind, rows))
+        return getattr(table, kind)(arrow(rows))
+
+    return program
+
+
+def reads(times: int = 1, at: str | None = None) -> Program:
+    """A reader that asks for the rows so many times."""
+
+    def program(actor: Actor, setting: Setting) -> object:
+        table = actor.open()
+        for _ in range(times):
+            actor.note(BEGIN, Doing("read", at=at))
+            found = table.snapshot(COLUMNS[:4]) if at is None else table.as_of(at, COLUMNS[:4])
+            actor.note(END, tuple(sorted((row_of(row) for row in found.to_pylist()), key=repr)))
+        return None
+
+    return program
+
+
+def serves(name: str, **options: str) -> Program:
+    """A process that carries out a service once. That there is nothing to do, or that it may not be, is no fault of it."""
+
+    def program(actor: Actor, setting: Setting) -> object:
+        given = {**setting.options, **{key.replace("__", "."): value for key, value in options.items()}}
+        table = actor.open(options=given)
+        actor.note(BEGIN, Doing(KINDS.get(name, name)))
+        with suppress(Misuse):
+            return SERVICES[name](table)
+        return None
+
+    return program
+
+
+def _pending_writes(table: WritableTable) -> list[str]:
+    return [i.requested for i in table.timeline.pending if ACTIONS[i.action].writes and not ACTIONS[i.action].planned]
+
+
+def _roll_back_pending(table: WritableTable) -> object:
+    """Take every pending write for dead: what somebody does who knows better than heartbeats."""
+    return [rollback(table, requested) for requested in reversed(_pending_writes(table))]
+
+
+def _roll_back_newest(table: WritableTable) -> object:
+    newest = table.timeline.latest
+    return None if newest is None else rollback(table, newest.requested)
+
+
+def _first(table: WritableTable) -> str:
+    return table.timeline.commits[0].requested
+
+
+def _execute_compactions(table: WritableTable) -> object:
+    return [execute_compaction(table, pending.requested) for pending in pending_of(table.timeline, "compaction")]
+
+
+def _restore(table: WritableTable) -> object:
+    return restore(table, _first(table))
+
+
+#: Services by name: what a process does with the table.
+SERVICES: Mapping[str, Callable[[WritableTable], object]] = {
+    "compaction": compact,
+    "compaction-plan": schedule_compaction,
+    "compaction-execution": _execute_compactions,
+    "log-compaction": log_compact,
+    "log-compaction-plan": schedule_log_compaction,
+    "clustering": cluster,
+    "clustering-plan": schedule_clustering,
+    "clean": lambda table: clean(table, table.options),
+    "clean-plan": lambda table: schedule_clean(table, table.options),
+    "rollback": _roll_back_pending,
+    "rollback-of-the-newest": _roll_back_newest,
+    "savepoint": lambda table: savepoint(table, _first(table)),
+    "restore": _restore,
+    "archive": archive,
+}
+#: What the judge calls them, where that is another name.
+KINDS = {
+    "compaction-plan": "compaction",
+    "compaction-execution": "compaction",
+    "log-compaction": "logcompaction",
+    "log-compaction-plan": "logcompaction",
+    "clustering-plan": "clustering",
+    "clean-plan": "clean",
+    "rollback-of-the-newest": "rollback",
+}
+
+# Settings.
+
+A1, B1 = row("a", "a1"), row("b", "b1")
+#: Settings under which each service finds something to do at once.
+EAGER: Mapping[str, str] = {
+    "hoodie.compact.inline.max.delta.commits": "1",
+    "hoodie.log.compaction.blocks.threshold": "2",
+    "hoodie.clustering.inline.max.commits": "1",
+    "hoodie.clean.commits.retained": "1",
+    "hoodie.keep.max.commits": "3",
+    "hoodie.keep.min.commits": "2",
+    "hoodie.archive.automatic": "false",
+}
+_FIRST = ("upsert", (row("a", "a0"), row("b", "b0")))
+_AGAIN, _THIRD = ("upsert", (row("a", "a00"),)), ("upsert", (row("b", "b00"),))
+PLAIN = Setting("COPY_ON_WRITE", options=EAGER)
+LOGS = Setting("MERGE_ON_READ", (_FIRST, _AGAIN, _THIRD), options=EAGER)
+#: Four versions of a file group: something to clean and to archive.
+OLD = Setting("COPY_ON_WRITE", (_FIRST, _AGAIN, _THIRD, ("upsert", (row("a", "a000"),))), options=EAGER)
+TWO_GROUPS = Setting("COPY_ON_WRITE", (("upsert", (row("a", "a0"), row("b", "b0", "rome"))),), options=EAGER)
+OPTIMISTIC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
+#: A write that stored its files and died before it completed.
+DEAD = replace(PLAIN, dead=(row("b", "b-dead"),))
+
+
+# Scenarios.
+
+
+def checking(setting: Setting, start: Start) -> Callable[[Run], str | None]:
+    """Judges runs on a table of that setting: by the invariants, then by the isolation of their histories."""
+    judge = Judge(start)
+
+    def check(run: Run) -> str | None:
+        if (broken := judge(run)) is not None:
+            return broken
+        history = history_of(start, run, judge.follow(run)[-1], ordering=setting.ordering)
+        return next((str(anomaly) for anomaly in anomalies(history)), None)
+
+    return check
+
+
+def explored(name: str, description: str, setting: Setting, programs: Mapping[str, Program], **bounds: Any) -> Scenario:
+    """A scenario of these programs, by the names of their processes. `bounds` are those of `Scenario`."""
+    storage, start = prepared(setting)
+
+    def process(name: str, program: Program) -> Process:
+        return Process(name, lambda actor: program(actor, setting))
+
+    return Scenario(
+        name, description, lambda: World.of(storage, **setting.world),
+        lambda: [process(name, program) for name, program in programs.items()], checking(setting, start), **bounds,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """A scenario by what it is made of, until somebody asks for it. `preemptions` and `crashes` are what CI can explore."""
+
+    description: str
+    setting: Setting
+    programs: Mapping[str, Program]
+    preemptions: int | None = 1
+    crashes: int = 0
+
+    def scenario(self, name: str, **bounds: Any) -> Scenario:
+        """The scenario, within other bounds if they are given."""
+        limits = {"preemptions": self.preemptions, "crashes": self.crashes, **bounds}
+        return explored(name, self.description, self.setting, self.programs, **limits)
+
+
+_WRITER_A, _WRITER_B = writes("upsert", A1), writes("upsert", B1)
+MEETINGS: dict[str, Meeting] = {
+    "two-writers-of-one-group": Meeting("two upserts of one file group", PLAIN, {"a": _WRITER_A, "b": _WRITER_B}),
+    "two-writers-of-different-groups": Meeting("two upserts of different file groups", TWO_GROUPS,
+        {"a": _WRITER_A, "b": writes("upsert", row("b", "b1", "rome"))}),
+    "two-writers-of-logs": Meeting("two upserts of one file group, as logs", LOGS, {"a": _WRITER_A, "b": _WRITER_B}),
+    "writer-and-compaction-plan": Meeting("a log, and a compaction that is planned meanwhile", LOGS,
+        {"a": _WRITER_A, "c": serves("compaction-plan")}),
+    "writer-and-compaction": Meeting("a log, and a compaction", LOGS, {"a": _WRITER_A, "c": serves("compaction")}),
+    "writer-and-log-compaction": Meeting("a log, and a log compaction", LOGS, {"a": _WRITER_A, "l": serves("log-compaction")}),
+    "writer-and-clustering": Meeting("an upsert, and a clustering", PLAIN, {"a": _WRITER_A, "g": serves("clustering")}),
+    "writer-and-clean": Meeting("an upsert, and a clean", OLD, {"a": _WRITER_A, "n": serves("clean")}),
+    "writer-and-rollback": Meeting("an upsert, and somebody who takes its writer for dead", PLAIN,
+        {"a": _WRITER_A, "r": serves("rollback")}),
+    "writer-and-savepoint": Meeting("an upsert, and a savepoint", OLD, {"a": _WRITER_A, "s": serves("savepoint")}),
+    "writer-and-restore": Meeting("an upsert, and a restore", OLD, {"a": _WRITER_A, "t": serves("restore")}),
+    "writer-and-archive": Meeting("an upsert, and an archiver", OLD, {"a": _WRITER_A, "v": serves("archive")}),
+}  # fmt: skip

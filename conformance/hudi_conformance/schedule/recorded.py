@@ -1,0 +1,73 @@
+"""The history of an explored run: what its programs said of themselves, and what the store shows of their writes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from hudi_conformance.schedule.history import Fold, History, Operation, Outcome, Rows, last_wins
+from hudi_conformance.schedule.invariants import BEGIN, END, Doing, Seen, Start
+from hudi_conformance.schedule.invariants.seen import Done
+from hudi_conformance.schedule.scheduler import Run
+
+_OUTCOMES = {"returned": Outcome.DONE, "raised": Outcome.ABORTED}
+
+
+def greatest_wins(before: Rows, changes: Iterable[Rows]) -> dict[str, Any]:
+    """A table in event-time order: values are (ordering value, value), and the greater one stays; of equal ones the later."""
+    rows = dict(before)
+    for change in changes:
+        rows |= {key: value for key, value in change.items() if key not in rows or value[0] >= rows[key][0]}
+    return rows
+
+
+def history_of(start: Start, run: Run, seen: Seen, *, ordering: bool = False) -> History:
+    """The history of a run of which this is known at its end. Values are those of the rows, with `ordering` in pairs."""
+    found, last = list[Operation](), {step.process: number for number, step in enumerate(run.steps, 1)}
+    open_: dict[str, tuple[Doing, int]] = {}
+    for number, step in enumerate(run.steps, 1):
+        if step.request != "note":
+            continue
+        if step.path == BEGIN:
+            open_[step.process] = (step.asked.detail, number)
+            if step.asked.detail.kind != "read":
+                outcome = _OUTCOMES.get(run.results[step.process].how, Outcome.UNKNOWN)
+                ended = None if outcome is Outcome.UNKNOWN else last[step.process]
+                found += _of_a_process(step.process, step.asked.detail, (number, ended), outcome, seen, ordering=ordering)
+        elif step.path == END:
+            doing, began = open_.pop(step.process)
+            answer = {str(row[0]): _value(row[3], row[2], ordering) for row in step.asked.detail}
+            found.append(Operation(step.process, "read", began, number, read=answer, at=doing.at))
+    before = {str(row[0]): _value(row[3], row[2], ordering) for row in _rows_before(start, seen)}
+    fold: Fold = greatest_wins if ordering else last_wins
+    return History(tuple(found), before, fold)
+
+
+def _rows_before(start: Start, seen: Seen) -> Sequence[tuple[str | None, ...]]:
+    return seen.rows(until=start.writes[-1].completion) if start.writes and not any(d.withdrawn for d in seen.done) else ()
+
+
+def _value(value: Any, ordering_value: Any, ordering: bool) -> Any:
+    return (int(ordering_value), value) if ordering else value
+
+
+def _of_a_process(
+    process: str, doing: Doing, life: tuple[int, int | None], outcome: Outcome, seen: Seen, *, ordering: bool
+) -> list[Operation]:
+    """The operations of one call: what it completed, one after the other, or itself if it completed nothing."""
+    done = [action for action in seen.done if action.process == process and action.is_write]
+    wrote = {} if not doing.is_write else _changes(doing.kind, doing.rows, ordering)
+    if not done:
+        return [Operation(process, doing.kind, *life, outcome, wrote=wrote)]
+    return [_completed(action, doing, life, outcome, wrote, seen) for action in done]
+
+
+def _completed(done: Done, doing: Doing, life: tuple[int, int | None], outcome: Outcome, wrote: Rows, seen: Seen) -> Operation:
+    is_exclusive = not done.is_join and not (seen.start.non_blocking and done.is_log_only)
+    return Operation(
+        done.process, doing.kind, *life, outcome, wrote={} if done.is_join else wrote, groups=done.groups,
+        requested=done.instant.requested, completion=done.completion, published=done.step, withdrawn=done.withdrawn,
+        based_on=done.based_on, exclusive=is_exclusive,
+    )  # fmt: skip
+
+
+def _changes(kind: str, rows: Sequence[Mapping[str, Any]], ordering: bool) -> dict[str, Any]:
+    return {row["id"]: None if kind == "delete" else _value(row["value"], row["ts"], ordering) for row in rows}
