@@ -43,7 +43,7 @@ def updates_of_deleted_records_bring_them_back(bug: Bug) -> None:
     """Counts the keys of deleted records as known to a partial update."""
     from hudi_reference.table import write
 
-    bug.edit(write.write, "living=held is not None", "living=False")
+    bug.edit(write._attempt, "living=held is not None", "living=False")
 
 
 @planted(breaks="MRG-028")

@@ -184,7 +184,7 @@ def merge_on_read_inserts_are_commits(bug: Bug) -> None:
 def new_rows_are_written_twice(bug: Bug) -> None:
     """Sends a new key to a second group too."""
     bug.edit(
-        write.write, "writer.add(partition, new, in_logs=new_keys_in_logs)", "[writer.add(partition, new) for _ in (0, 1)]"
+        write._attempt, "writer.add(partition, new, in_logs=new_keys_in_logs)", "[writer.add(partition, new) for _ in (0, 1)]"
     )
 
 
