@@ -1,7 +1,7 @@
 """The engines of `--engine` as fixtures, and places for tables."""
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,11 +10,13 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.engines import find
 from hudi_conformance.plugin import session_of
 from hudi_conformance.programs import engine, pytest_generate_tests, reader, writer
+from hudi_conformance.schedule.s3.store import NoStore, Store
 from hudi_conformance.suite.histories import Histories
+from hudi_conformance.suite.object_store import ObjectStore
 from hudi_conformance.suite.programs_of_everything import Budget
 from hudi_conformance.suite.programs_of_writes import Shelf
 
-__all__ = ["budget", "engine", "histories", "new_uri", "pytest_generate_tests", "reader", "shelf", "writer"]
+__all__ = ["budget", "engine", "histories", "new_uri", "object_store", "pytest_generate_tests", "reader", "shelf", "writer"]
 
 
 @pytest.fixture
@@ -49,3 +51,15 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
 def histories(tmp_path_factory: pytest.TempPathFactory) -> Histories:
     """Tables of many writes, that an engine wrote once."""
     return Histories(tmp_path_factory.mktemp("histories"))
+
+
+@pytest.fixture(scope="session")
+def object_store() -> Iterator[ObjectStore]:
+    """An object store on this machine, behind the gate."""
+    try:
+        store = Store()
+    except NoStore as error:
+        pytest.skip(str(error))
+    found = ObjectStore(store)
+    yield found
+    found.close()

@@ -110,9 +110,14 @@ class LocalStorage:
     def _stage(self, folder: Path) -> tuple[int, str]:
         """A new file that no listing shows, open for writing: (descriptor, path)."""
         while True:
-            folder.mkdir(parents=True, exist_ok=True)
-            with suppress(FileNotFoundError):  # somebody has removed the empty folder
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
                 return tempfile.mkstemp(prefix=self._STAGING, dir=folder)
+            except FileNotFoundError:
+                continue  # somebody has removed the empty folder
+            except FileExistsError:  # the same, while it was made; or a file lies in its place
+                if any(above.is_file() for above in (folder, *folder.parents)):
+                    raise
 
     @contextmanager
     def _staged(self, path: str, data: bytes) -> Iterator[Path]:

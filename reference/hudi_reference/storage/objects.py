@@ -8,6 +8,7 @@ whatever their contents, and nobody overwrites one because he believes that his 
 
 import io
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -26,6 +27,8 @@ from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectI
 MARK = "hudi-written-by"
 #: Objects up to this size are fetched whole when they are opened, in bytes.
 WHOLE = 1 << 20
+#: How a refusal of credentials reads.
+_DENIED = re.compile(r"status code: 40[13]\b")
 #: What a store is asked to refuse before the first object is created in it.
 _PROBES = ".hoodie/.temp"
 
@@ -288,11 +291,12 @@ def _errors() -> tuple[type[Exception], ...]:
 
 
 def _fault(what: str, path: str, error: Exception) -> StorageFault:
-    """The error of the store in our words, with the first line of its own."""
+    """The error of the store in our words, with its own beside them."""
     from obstore import exceptions
 
-    said = str(error).partition("\n")[0]
-    if isinstance(error, exceptions.PermissionDeniedError | exceptions.UnauthenticatedError):
+    said = " ".join(str(error).partition("\n\nDebug source")[0].split())[:500]
+    denials = exceptions.PermissionDeniedError | exceptions.UnauthenticatedError
+    if isinstance(error, denials) or _DENIED.search(said):  # that of a LIST comes as any other error
         return AccessDenied(
             f"the store does not allow a {what}", path=path, expected="credentials that it knows, with the right to do so",
             found=said, cure="look at AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and the bucket's policy",

@@ -9,7 +9,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -29,6 +29,8 @@ FAULTS = (
 )  # fmt: skip
 _MADE_UP = re.compile(r"(apply-)?answer-(\d{3})")
 _DELAY = re.compile(r"delay-(\d+)")
+#: What befalls a request, where its turn says nothing.
+Befalls = Callable[[Request], str | None]
 #: Seconds after which a client that has asked for nothing is taken to wait for another one.
 PATIENCE = 20.0
 
@@ -87,6 +89,7 @@ class Gate:
         self.busy = 0.0
         self._upstream, self._patience = (host, port), patience
         self._turns: Turns = AsTheyCome()
+        self._befalls: Befalls = lambda request: None
         self._parked: list[_Parked] = []
         self._ended: set[str] = set()
         self._dead: set[str] = set()
@@ -105,11 +108,11 @@ class Gate:
         port: int = self._server.sockets[0].getsockname()[1]
         return f"http://127.0.0.1:{port}"
 
-    def take_turns(self, turns: Turns) -> None:
+    def take_turns(self, turns: Turns, befalls: Befalls = lambda request: None) -> None:
         """From now on in this order; what was recorded is forgotten, and whoever was dead lives again."""
 
         async def change() -> None:
-            self._turns = turns
+            self._turns, self._befalls = turns, befalls
             self.exchanges = []
             self._ended, self._dead = set(), set()
             self._news.set()
@@ -198,7 +201,7 @@ class Gate:
         parked = next(parked for parked in self._parked if parked.request.client == choice.process)
         in_flight = sum(other.request.client == choice.process for other in self._parked)
         self._parked.remove(parked)
-        fault = "dead" if choice.process in self._dead else choice.fault
+        fault = "dead" if choice.process in self._dead else choice.fault or self._befalls(parked.request)
         admitted = self._now()
         answer, in_store = None, 0.0
         if _has_effect(fault):

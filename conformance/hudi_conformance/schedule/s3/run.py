@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hudi_conformance.schedule.s3.gate import Exchange, Gate
-from hudi_conformance.schedule.s3.turns import Ordered
+from hudi_conformance.schedule.s3.gate import Befalls, Exchange, Gate
+from hudi_conformance.schedule.s3.turns import AsTheyCome, InOrder, Ordered
 from hudi_conformance.schedule.scheduler import Choice, Ended
 
 #: Seconds after which a process that does not end is left alone.
@@ -42,9 +42,18 @@ class Run:
         return tuple(str(exchange) for exchange in self.exchanges)
 
 
-def run(gate: Gate, processes: Mapping[str, Callable[[], object]], turns: Ordered) -> Run:
-    """Run the processes, whose requests bear their names, until all of them have ended."""
-    gate.take_turns(turns)
+def run(
+    gate: Gate,
+    processes: Mapping[str, Callable[[], object]],
+    turns: Ordered | None = None,
+    befalls: Befalls = lambda request: None,
+) -> Run:
+    """Run the processes, whose requests bear their names, until all of them have ended; without `turns` one after the other.
+
+    `befalls` says what befalls a request, where the turns do not. Whoever comes later finds the gate open.
+    """
+    turns = turns or InOrder(tuple(processes))
+    gate.take_turns(turns, befalls)
     began, busy = time.monotonic(), gate.busy
     results: dict[str, Ended] = {}
     threads = [
@@ -56,6 +65,7 @@ def run(gate: Gate, processes: Mapping[str, Callable[[], object]], turns: Ordere
     for thread in threads:
         thread.join(LIMIT)
     seconds, exchanges = time.monotonic() - began, tuple(gate.exchanges)
+    gate.take_turns(AsTheyCome())
     ended = {name: results.get(name, Ended("stalled")) for name in processes}
     return Run(
         ended, exchanges, tuple(turns.taken), (*several_at_once(exchanges, tuple(processes)), *turns.departures),
