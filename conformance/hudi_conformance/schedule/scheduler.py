@@ -65,7 +65,10 @@ class Ended:
     error: Exception | None = None
 
     def __str__(self) -> str:
-        return f"{self.how} {self.error if self.error is not None else self.value}" if self.how != "crashed" else self.how
+        if self.error is not None:
+            name, said = type(self.error).__name__, str(self.error).partition("\n")[0]
+            return f"{self.how} {said if said.startswith(name) else f'{name}: {said}'}"
+        return self.how if self.value is None else f"{self.how} {self.value}"
 
 
 class Step(NamedTuple):
