@@ -23,14 +23,14 @@ from hudi_reference.table.concurrency import Concurrency, Mode, Policy
 from hudi_reference.table.conflicts import Standing, Touch, check_schema, concurrent, touches
 from hudi_reference.table.file_groups import GroupId
 from hudi_reference.table.heartbeats import Heartbeats, path_of
+from hudi_reference.table.key_overlap import check_keys, keys_written
 from hudi_reference.table.markers import check_unmarked, mark_file, remove_markers
 from hudi_reference.timeline.active import Timeline, load_timeline
-from hudi_reference.timeline.history import END_OF_TIME
 from hudi_reference.timeline.instant import Instant
 from hudi_reference.timeline.metadata import WriteStat, write_commit_metadata
 from hudi_reference.timeline.states import State
 from hudi_reference.timeline.transitions import Transitions, unannounced
-from hudi_reference.timeline.undone import check_no_restore, check_not_undone
+from hudi_reference.timeline.undone import check_no_restore, check_not_undone, check_still_there
 
 
 @dataclass
@@ -118,6 +118,7 @@ class Commit:
 
         def check(timeline: Timeline) -> None:
             check_not_undone(self.storage, self.properties, timeline, self.requested)
+            check_still_there(self.seen, timeline)
             self._check_alive()
             self._check_conflicts(timeline, schema)
             found.append(timeline)
@@ -156,6 +157,9 @@ class Commit:
             standing.check(mine, other)
             if self.concurrency.compares_schemas:
                 check_schema(schema, other)
+            if self.concurrency.compares_keys:
+                keys = keys_written(self.storage, self.stats, self.requested)
+                check_keys(self.storage, keys, other.stats, other.instant.requested, other.instant.file_name)
 
     def _same_group(self, identity: GroupId) -> GroupId:
         """With a bucket index the bucket is what counts: two writers may begin its file group under different ids."""
@@ -200,7 +204,7 @@ def begin(
     concurrency = Concurrency.of(options or {})
     concurrency.check(properties)
     if seen is not None:
-        check_no_restore(seen, END_OF_TIME)
+        check_no_restore(seen)
     transitions, is_lazy = Transitions.of(storage, properties, clock, options, lock), concurrency.policy is Policy.LAZY
     beaten = clock.now() if is_lazy else 0
     beat = Heartbeats.of(storage, clock, concurrency).beat if is_lazy else unannounced

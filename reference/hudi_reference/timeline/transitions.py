@@ -108,6 +108,8 @@ class Transitions:
             timeline = load_timeline(self.storage, self.properties)
             if instant not in timeline.instants:
                 raise _elsewhere(instant)
+            if ACTIONS[instant.action].has_requested:  # who takes an action back may have come before its inflight file
+                self._check_exists(replace(instant, state=State.REQUESTED))
             check(timeline)
             with self.times.drawn(max(latest_time(timeline), instant.requested), owner) as time:
                 completes_as = ACTIONS[instant.action].completes_as

@@ -14,10 +14,10 @@ from hudi_reference.timeline.states import State
 
 
 @implements("TL-023")
-def check_no_restore(timeline: Timeline, requested: str) -> None:
-    """Raises WriteConflict while the table is taken back by a restore that was requested before."""
+def check_no_restore(timeline: Timeline) -> None:
+    """Raises WriteConflict while the table is taken back: a restore undoes what is pending, whenever that was requested."""
     for pending in timeline.pending:
-        if pending.action == "restore" and pending.requested < requested:
+        if pending.action == "restore":
             raise WriteConflict(
                 "the table is being restored", rule="TL-023", path=pending.file_name, expected="no pending restore",
                 cure="write again when the restore is completed",
@@ -26,10 +26,10 @@ def check_no_restore(timeline: Timeline, requested: str) -> None:
 
 @implements("TL-019", "TL-030")
 def check_not_undone(storage: Storage, properties: TableProperties, timeline: Timeline, requested: str) -> None:
-    """Raises WriteConflict if a rollback of the write is planned, or a restore began before it. Called under the lock under
-    which these are planned.
+    """Raises WriteConflict if a rollback of the write is planned, or a restore is under way. Called under the lock under which
+    these are planned.
     """
-    check_no_restore(timeline, requested)
+    check_no_restore(timeline)
     for pending in timeline.pending:
         if pending.action == "rollback" and _target_of(storage, properties, pending) == requested:
             raise WriteConflict(
@@ -43,3 +43,17 @@ def _target_of(storage: Storage, properties: TableProperties, pending: Instant) 
     record: Mapping[str, Any] = load_action(storage, properties, plan) or {}
     target: str | None = (record.get("instantToRollback") or {}).get("commitTime")
     return target
+
+
+@implements("TL-019", "TL-023", "OCC-008")
+def check_still_there(seen: Timeline, timeline: Timeline) -> None:
+    """Raises WriteConflict if a write was taken back that `seen` shows as completed: what was made from its files holds rows that
+    are no longer there. What is older than the active timeline was archived, and counts.
+    """
+    known = {commit.identity for commit in timeline.commits}
+    for commit in seen.commits:
+        if commit.identity not in known and commit.requested >= (timeline.start or ""):
+            raise WriteConflict(
+                "a write that this one builds on was taken back", rule="TL-019", path=commit.file_name,
+                expected="the same commit as when the write began", cure="write again on the new state",
+            )  # fmt: skip

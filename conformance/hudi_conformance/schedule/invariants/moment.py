@@ -63,6 +63,8 @@ def moment_of(before: Seen, step: Step, looker: Looker) -> Moment:
     """What a step was."""
     now, path = before.after(step), step.path
     if step.state.digest == before.state.digest:
+        if step.request == "delete" and path.startswith(TIMELINE) and (gone := parse_instant_name(path.removeprefix(TIMELINE))):
+            now = now.removed(gone)
         event = step.request if step.request in ("acquire", "release", "note") else "other"
         return Moment(before, now, step, path if event == "note" else event, looker)
     is_there = path in step.state.objects
@@ -82,7 +84,7 @@ def _of_an_instant(moment: Moment, *, is_there: bool) -> Moment:
     if is_there:
         now, event = now.published(moment.step, instant), "completed" if is_completed else "pending"
     elif not is_completed:
-        event = "removed"
+        now, event = now.removed(instant), "removed"
     elif any(known.identity == instant.identity for known in moment.look.history):
         event = "archived"
     else:

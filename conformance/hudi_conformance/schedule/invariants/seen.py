@@ -140,6 +140,8 @@ class Seen:
     based_on: Mapping[str, str] = field(default_factory=dict)
     #: Processes that changed rows, or tried to.
     writers: frozenset[str] = frozenset()
+    #: Requested times of actions whose inflight file somebody has removed: a writer that knows nothing of it may store it again.
+    taken_back: frozenset[str] = frozenset()
 
     @cached_property
     def visible(self) -> tuple[Done, ...]:
@@ -206,8 +208,16 @@ class Seen:
             new = Begun(step.process, self.doing.get(step.process, Doing("unknown")), self.step, self.state)
             return replace(self, latest=latest, begun={**self.begun, instant.requested: new})
         doing = self.doing.get(step.process) if begun is None else begun.doing
-        done = Done(instant, self.step, step.process, doing, self.record(instant), based_on=self.based_on.get(step.process))
+        # A service is based on its plan, which was made under the lock and named by the time.
+        is_write = doing is not None and doing.is_write
+        based_on = self.based_on.get(step.process) if is_write else instant.requested
+        done = Done(instant, self.step, step.process, doing, self.record(instant), based_on=based_on)
         return replace(self, latest=latest, done=(*self.done, done))
+
+    def removed(self, instant: Instant) -> "Seen":
+        """The same after a pending file was removed."""
+        is_inflight = instant.state is StateOfAction.INFLIGHT
+        return replace(self, taken_back=self.taken_back | {instant.requested}) if is_inflight else self
 
     def unpublished(self, instant: Instant) -> "Seen":
         """The same after a completed action was hidden."""

@@ -49,14 +49,15 @@ def actions_complete_once(m: Moment) -> str | None:
 
 
 def states_follow_each_other(m: Moment) -> str | None:
-    """5."""
+    """5. Who was taken back between two states may still say that it began: it must only never complete."""
     instant = m.instant
     assert instant is not None
     states = {i.state: i for i in m.now.files if i.identity == instant.identity}
     if m.event == "archived":
         return None if not states else f"{instant.file_name} is archived, and {states.popitem()[1].file_name} looks pending"
     if m.event == "removed":
-        if instant.state is State.REQUESTED and State.INFLIGHT in states and State.COMPLETED not in states:
+        is_left = State.INFLIGHT in states and State.COMPLETED not in states and instant.requested not in m.before.taken_back
+        if instant.state is State.REQUESTED and is_left:
             return f"{instant.file_name} is gone before {states[State.INFLIGHT].file_name}"
         return None
     if m.event == "pending" and instant.state is State.REQUESTED:
@@ -65,7 +66,7 @@ def states_follow_each_other(m: Moment) -> str | None:
     name = instant.action if State.INFLIGHT not in states else states[State.INFLIGHT].action
     needed = [s for s in ACTIONS[name].contents if s < instant.state]
     missing = [s.name for s in needed if s not in states]
-    if not missing or (before is None and m.event != "pending"):
+    if not missing or (m.event == "completed" and before is None) or (m.event == "pending" and before is not None):
         return None
     return f"{instant.file_name} appears without {' and '.join(missing)}"
 

@@ -39,7 +39,9 @@ def rollbacks_leave_nothing(m: Moment) -> str | None:
     plan = (m.now.record(found) if found else None) or {"instantToRollback": {}, "RollbackRequests": ()}
     target = plan["instantToRollback"].get("commitTime")
     planned = [path.rpartition("/")[2] for request in plan["RollbackRequests"] or () for path in request["filesToBeDeleted"]]
-    left = [i.file_name for i in m.now.files if i.requested == target and ACTIONS[i.action].writes]
+    states = [i for i in m.now.files if i.requested == target and ACTIONS[i.action].writes]
+    # The writer may live, and say once more that it has begun; it cannot complete, and the next rollback sweeps it away.
+    left = [i.file_name for i in states if i.state is not State.INFLIGHT or target not in m.now.taken_back]
     left += [path for path in m.look.data_files if path.rpartition("/")[2] in planned]
     return f"{instant.file_name} completes, and of {target} there is still {left[0]}" if left else None
 
