@@ -19,6 +19,7 @@ COMMANDS = {
     "inspect": ("inspect:inspect", "Show timeline and file slices of a table, or what is in one of its files."),
     "migrate": ("migrate:migrate", "Migrate a table from version 6 to version 8."),
     "service": ("service:service", "Clean, roll back, savepoint, restore or archive; a dry run first."),
+    "explore": ("explore:explore", "Run writers and services request by request, in every order, and check every invariant."),
     "fixtures": ("fixtures:app", "List, verify, export and regenerate the golden tables."),
     "coverage": ("coverage:coverage", "What the suite covers of the specification; writes spec_coverage.md."),
     "mutants": ("mutants:mutants", "Plant bugs into the reference and see which cases notice them."),

@@ -18,6 +18,7 @@ from typing import Any
 from jsonschema import Draft202012Validator, ValidationError
 
 from hudi_conformance.schedule.scheduler import Choice, Run
+from hudi_conformance.schedule.stores import STORES
 
 VERSION = 1
 
@@ -75,6 +76,8 @@ def read_schedule(path: Path) -> Saved:
     if not lines or "schedule" not in lines[0]:
         raise ScheduleError(f"{path}: line 1: no first line with schedule, scenario, processes")
     head, steps = lines[0], lines[1:]
+    if head.get("store", "atomic") not in STORES:
+        raise ScheduleError(f"{path}: line 1: no store {head['store']!r}; there are {', '.join(STORES)}")
     for number, step in enumerate(steps, 2):
         if step.get("process") not in head["processes"]:
             raise ScheduleError(f"{path}: line {number}: no step of {', '.join(head['processes'])}")

@@ -1,0 +1,204 @@
+"""`hudi-conformance explore`: writers, services and readers on one table, in every order of their requests."""
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from hudi_conformance.schedule.diagram import text, write_diagram
+from hudi_conformance.schedule.judging import Explored
+from hudi_conformance.schedule.programs import MEETINGS
+from hudi_conformance.schedule.scenario import Scenario
+from hudi_conformance.schedule.schedule_file import Saved, ScheduleError, read_schedule, saved_run, write_schedule
+from hudi_conformance.schedule.scheduler import NotPossible, Run
+from hudi_conformance.schedule.stores import STORES
+
+console = Console(highlight=False)
+#: Runs between two looks at the progress.
+EVERY = 50
+
+
+def explore(
+    scenarios: Annotated[
+        list[str] | None, typer.Argument(metavar="[SCENARIO]...", help="All of them if none is named.")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Show the scenarios and the kinds of stores, and end.")] = False,
+    preemptions: Annotated[
+        str | None, typer.Option(metavar="N|all", help="How often a process that could go on is made to wait; all: no bound.")
+    ] = None,
+    crashes: Annotated[int | None, typer.Option(min=0, metavar="N", help="How many processes die in a run, at most.")] = None,
+    random: Annotated[int | None, typer.Option(min=1, metavar="N", help="Draw so many runs instead of following all.")] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="What the drawing begins with.")] = 0,
+    store: Annotated[str, typer.Option(metavar="NAME", help="How the store behaves; see --list.")] = "atomic",
+    bug: Annotated[str | None, typer.Option(metavar="NAME", help="Plant this bug before; it should be found.")] = None,
+    replay: Annotated[Path | None, typer.Option(metavar="FILE", help="Make the run of a schedule file again.")] = None,
+    save: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep the failing or replayed run as a case there.")] = None,
+    diagram: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the failing or replayed run: .svg, .html or .txt.")
+    ] = None,
+) -> None:
+    """Run processes request by request, in every order, and check every invariant; a failure is made small and drawn."""
+    if list_:
+        _show_list()
+        raise typer.Exit
+    with _planted(bug):
+        if replay is not None:
+            failed = _replay(replay, _Keep(save, diagram, bug))
+        else:
+            bounds = _bounds(preemptions, crashes)
+            search = _Search(store, bounds, random, seed, _Keep(save, diagram, bug))
+            failed = search.all(_named(scenarios or list(MEETINGS)))
+    raise typer.Exit(1 if failed else 0)
+
+
+def _usage(message: str) -> typer.Exit:
+    typer.echo(message, err=True)
+    return typer.Exit(2)
+
+
+def _named(names: Sequence[str]) -> Sequence[str]:
+    for name in names:
+        if name not in MEETINGS:
+            raise _usage(f"no scenario {name!r}; hudi-conformance explore --list shows them")
+    return names
+
+
+def _bounds(preemptions: str | None, crashes: int | None) -> dict[str, Any]:
+    """Those that were said; the others are the scenario's own."""
+    found: dict[str, Any] = {} if crashes is None else {"crashes": crashes}
+    if preemptions is not None:
+        if preemptions != "all" and not preemptions.isdigit():
+            raise _usage(f"--preemptions {preemptions}: a number, or all")
+        found["preemptions"] = None if preemptions == "all" else int(preemptions)
+    return found
+
+
+def _planted(bug: str | None) -> Any:
+    if bug is None:
+        return nullcontext()
+    from hudi_conformance.mutants import all_mutants, plant
+
+    if bug not in {mutant.name for mutant in all_mutants()}:
+        raise _usage(f"no planted bug {bug!r}; hudi-conformance explain NAME tells of one")
+    return plant(bug)
+
+
+def _show_list() -> None:
+    shown = Table("scenario", "what happens", "preemptions", "crashes", box=None, header_style="bold")
+    for name, meeting in MEETINGS.items():
+        bound = "all" if meeting.preemptions is None else str(meeting.preemptions)
+        shown.add_row(name, meeting.description, bound, str(meeting.crashes))
+    console.print(shown)
+    stores = Table("store", "how it behaves", "fit", box=None, header_style="bold")
+    for kind in STORES.values():
+        stores.add_row(kind.name, kind.description, "yes" if kind.is_fit else "no")
+    console.print("", stores)
+
+
+@dataclass(frozen=True)
+class _Keep:
+    """What becomes of a run that is of interest."""
+
+    folder: Path | None
+    diagram: Path | None
+    bug: str | None
+
+    def keep(self, scenario: Scenario, run: Run, store: str, violation: str | None, old: Saved | None = None) -> None:
+        """Show it, and store what was asked for."""
+        title = f"{scenario.name}: {violation or 'nothing is wrong'}"
+        console.print(text(run, title), soft_wrap=True, markup=False)
+        if self.diagram is not None:
+            write_diagram(run, title, self.diagram)
+            console.print(f"diagram: {self.diagram}")
+        if self.folder is None:
+            return
+        rules = old.requirements if old else ()
+        saved = saved_run(scenario.name, run, store=store, violation=violation, planted=self.bug, requirements=rules)
+        digest = hashlib.sha256(repr((saved.schedule, saved.planted)).encode()).hexdigest()[:8]
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / f"{scenario.name}-{digest}.jsonl"
+        write_schedule(saved, path)
+        console.print(f"kept: {path}; make it again with hudi-conformance explore --replay {path}", soft_wrap=True)
+
+
+_COLUMNS = ("scenario", "runs", "orders", "given up", "steps", "states", "programs run", "seconds", "looked at")
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Explores scenarios, one after the other."""
+
+    store: str
+    bounds: dict[str, Any]
+    random: int | None
+    seed: int
+    keep: _Keep
+
+    def all(self, names: Sequence[str]) -> bool:
+        """Whether something was wrong with one of them."""
+        if self.store not in STORES:
+            raise _usage(f"no store {self.store!r}; there are {', '.join(STORES)}")
+        shown, failed = Table(*_COLUMNS, box=None, header_style="bold"), False
+        for name in names:
+            scenario = MEETINGS[name].scenario(name, **self.bounds).on(self.store)
+            started = time.perf_counter()
+            found = self._one(scenario)
+            row = (found.runs, found.interleavings, found.pruned, found.steps, found.states, found.starts)
+            verdict = "[red]failed[/]" if found.failure else "all" if found.is_complete else "some"
+            cells = ["" if value is None else f"{value:,}" if value < 10**15 else f"{value:.1e}" for value in row]
+            shown.add_row(name, *cells, f"{time.perf_counter() - started:.1f}", verdict)
+            failed |= found.failure is not None
+        console.print(shown)
+        return failed
+
+    def _one(self, scenario: Scenario) -> Explored:
+        with Progress(
+            SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=Console(stderr=True), transient=True
+        ) as progress:
+            found = self._explore(scenario, _teller(progress, scenario.name))
+            if found.failure is not None:
+                progress.add_task("making it small")
+                small = scenario.shrink(found.failure.run.schedule)
+                steps = " ".join(map(str, small.schedule)) or "no choices: in order"
+        if found.failure is not None:
+            self.keep.keep(scenario, small.run, self.store, small.violation)
+            console.print(f"found in run {found.failure.number}; the shortest schedule: {steps}\n", soft_wrap=True)
+        return found
+
+    def _explore(self, scenario: Scenario, tell: Callable[[Explored], None]) -> Explored:
+        if self.random is not None:
+            return scenario.draw(self.random, self.seed, progress=tell)
+        return scenario.explore(progress=tell)
+
+
+def _teller(progress: Progress, name: str) -> Callable[[Explored], None]:
+    task = progress.add_task(name)
+
+    def tell(found: Explored) -> None:
+        if found.runs % EVERY == 0:
+            progress.update(task, description=f"{name}: {found.runs:,} runs, {found.states:,} states")
+
+    return tell
+
+
+def _replay(path: Path, keep: _Keep) -> bool:
+    """Make a saved run again; whether something is wrong with it."""
+    try:
+        saved = read_schedule(path)
+        scenario = MEETINGS[_named([saved.scenario])[0]].scenario(saved.scenario).on(saved.store)
+        run = scenario.replay(saved)
+    except (ScheduleError, OSError) as error:
+        raise _usage(str(error)) from None
+    except NotPossible as error:
+        raise _usage(f"{path}: {error}; the processes do not ask what they asked when it was saved") from None
+    violation = scenario.violation(run)
+    keep.keep(scenario, run, saved.store, violation, saved)
+    return violation is not None
