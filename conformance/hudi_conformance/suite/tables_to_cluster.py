@@ -16,6 +16,8 @@ NewUri = Callable[[], str]
 
 PLAN = "hoodie.clustering.plan.strategy."
 SORT = f"{PLAN}sort.columns"
+#: More bytes than any file here has.
+LARGE = 1 << 30
 FILES = ("create", "write.bulk-insert", "copy-on-write", "partition.plain", "service.clustering")
 PLANS = pytest.mark.needs(*FILES)
 STRATEGIES = pytest.mark.needs(*FILES, "clustering.plan-strategies")

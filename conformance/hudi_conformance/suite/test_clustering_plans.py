@@ -10,17 +10,12 @@ import fastavro
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.programs_of_writes import TYPES, expect_rows, row
-from hudi_conformance.suite.tables_to_cluster import LOGS, PLANS, SORT, STRATEGIES, NewUri, SmallFiles, settings, text
+from hudi_conformance.suite.programs_of_writes import expect_rows, row
+from hudi_conformance.suite.tables_to_cluster import LARGE, LOGS, PLANS, SORT, STRATEGIES, NewUri, SmallFiles, settings, text
 from hudi_conformance.suite.tables_under_services import instant_files, names_of, said
 from hudi_conformance.suite.tables_with_logs import DUE, JOIN, logs
 from hudi_conformance.suite.test_writes import base_files, folder_of
-from hudi_reference import open_table
-from hudi_reference.services.clustering_plan import schedule_clustering
-from hudi_reference.services.clustering_record import clustering_in
 
-#: More than any file here has.
-LARGE = 1 << 30
 MODE = "hoodie.clustering.plan.partition.filter.mode"
 
 
@@ -386,19 +381,3 @@ def test_a_plan_is_due_after_so_many_commits(engine: Client, new_uri: NewUri, se
     assert table.planned(on) is None
     table.filled(10, city="quito")
     assert len(table.plan(on).files) == 4
-
-
-@pytest.mark.needs(*LOGS, "read.snapshot", "read.projection", writer=LOGS)
-@pytest.mark.requirements("CLU-032")
-def test_further_metadata_stay_in_the_plan(engine: Client, new_uri: NewUri) -> None:
-    """What the reference was given when it planned is in the requested file, and no reader minds it."""
-    table = SmallFiles(engine, new_uri(), "MERGE_ON_READ")
-    table.filled(10, 20)
-    given = {"asked by": "somebody", "": "empty"}
-    instant = schedule_clustering(open_table(table.uri), extra_metadata=given)
-    assert instant is not None
-    _, record = said(table.uri, instant, "clustering.requested")
-    assert record["clusteringPlan"]["extraMetadata"] == given
-    assert clustering_in(record).extra == given
-    expect_rows(engine, table.uri, table.model.snapshot(), "planned", None)
-    assert set(TYPES) >= {"id"}
