@@ -443,7 +443,6 @@ def test_a_table_that_cannot_be_is_not_created(options: dict[str, Any]) -> None:
     ("key", "value"),
     [
         ("hoodie.table.metadata.partitions", "files"),
-        ("hoodie.populate.meta.fields", "false"),
         ("hoodie.bootstrap.base.path", "/elsewhere"),
         ("hoodie.datasource.write.drop.partition.columns", "true"),
     ],

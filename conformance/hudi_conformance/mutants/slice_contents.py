@@ -183,8 +183,8 @@ def file_names_are_made_up_when_read(bug: Bug) -> None:
     """Returns the name of the file that a row was found in, and not the one that is stored."""
     bug.edit(
         SliceReader._batches,
-        "yield self._keyed(conform(rows, fields, block.path))",
-        "rows = self._keyed(conform(rows, fields, block.path))\n            "
+        "yield self.keyed(conform(rows, fields, block.path))",
+        "rows = self.keyed(conform(rows, fields, block.path))\n            "
         "yield rows if '_hoodie_file_name' not in fields.names else rows.set_column("
         "fields.names.index('_hoodie_file_name'), fields.field('_hoodie_file_name'), pa.array([block.path] * len(rows)))",
     )
@@ -206,7 +206,7 @@ def carried_rows_get_new_sequence_numbers(bug: Bug) -> None:
 def keys_are_made_from_the_columns(bug: Bug) -> None:
     """Makes the keys of stored rows again from their key column."""
     bug.edit(
-        SliceReader._keyed,
+        SliceReader.keyed,
         "if not self.key_fields:\n        return rows\n",
         'if not self.key_fields and "id" not in rows.column_names:\n        return rows\n'
         '    if not self.key_fields:\n        return rows.set_column(rows.column_names.index(KEY), KEY, rows.column("id"))\n',

@@ -2,7 +2,7 @@
 
 from hudi_conformance.mutants.planting import Bug, planted
 from hudi_reference.records.merger import Merging
-from hudi_reference.table import file_groups, table
+from hudi_reference.table import file_groups, rows, table
 from hudi_reference.table.file_groups import FileGroup, FileGroups
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.table import Table
@@ -100,10 +100,16 @@ def base_rows_are_filtered_before_merging(bug: Bug) -> None:
 @planted(breaks="META-012")
 def unfilled_keys_are_taken_as_they_are(bug: Bug) -> None:
     """Merges by the stored key column where the table leaves it empty, and so takes all rows for one."""
-    bug.edit(SliceReader._keyed, "if not self.key_fields:", "if True:")
+    bug.edit(SliceReader.keyed, "if not self.key_fields:", "if True:")
 
 
 @planted(breaks="BF-008")
 def files_of_losing_attempts_are_read(bug: Bug) -> None:
     """Reads what an attempt left behind that lost against another one of the same action."""
     bug.edit(file_groups.load_file_groups, "if won(path):", "if True:")
+
+
+@planted(breaks="META-012")
+def meta_columns_are_filled_unasked(bug: Bug) -> None:
+    """Stores keys and times in a table that wants its meta columns empty."""
+    bug.edit(rows.stored, "if properties.populates_meta_fields:", "if True:")

@@ -136,7 +136,7 @@ class Compactor:
         return WriteStat(
             found.file_id, found.partition, path, previous_instant=found.base_file_instant or "null",
             previous_base_file=found.base_file, writes=merged.num_rows, size=store(self.table, path, data),
-            **_counts(reader.base_keys(found), merged, found.base_file),
+            **_counts(reader.base_keys(found), reader.keyed(merged), found.base_file),
         )  # fmt: skip
 
 

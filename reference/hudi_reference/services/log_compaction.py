@@ -44,8 +44,9 @@ from hudi_reference.services.compaction_plan import (
     remove_strays,
     store,
 )
-from hudi_reference.table.basis import check_writable
+from hudi_reference.table.basis import check_format, check_writable
 from hudi_reference.table.file_groups import FileSlice, load_commit
+from hudi_reference.table.rows import stored
 from hudi_reference.table.slice_reader import SliceReader, held_columns
 from hudi_reference.table.table import Table, View
 from hudi_reference.table.write import LogOptions
@@ -239,7 +240,9 @@ class Joiner:
             yield self._deletes(joined.erased, writer)
         if joined.rows.num_rows:
             block_format = LogOptions.of(self.table.options).block_format
-            yield EncodedBlock(writer.rows(block_format, joined.rows), rows=joined.rows.num_rows)
+            check_format(block_format, self.table.properties)
+            rows = stored(joined.rows, self.table.properties)
+            yield EncodedBlock(writer.rows(block_format, rows), rows=rows.num_rows)
         if joined.deletes:
             yield self._deletes(joined.deletes, writer)
 

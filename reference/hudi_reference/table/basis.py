@@ -7,7 +7,7 @@ from typing import Self
 import pyarrow as pa
 
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
-from hudi_reference.layout.properties import TableProperties
+from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties
 from hudi_reference.records.keys import with_settings
 from hudi_reference.records.merger import RecordMerger
 from hudi_reference.requirement import implements
@@ -55,8 +55,10 @@ class Basis:
 def held_by_update(basis: Basis, columns: Iterable[str]) -> frozenset[str]:
     """The columns that records of a partial update hold: meta columns, and those given but for key and partition fields.
 
-    Raises Misuse where nothing would change, UnsupportedTableFeature for a table whose merger knows no partial records.
+    Raises Misuse where nothing would change, UnsupportedTableFeature for a table whose merger knows no partial records, and for
+    one whose rows have no keys.
     """
+    check_populated(basis.properties, "records of some columns have to tell which record they are of")
     fixed = {*basis.properties.record_key, *basis.properties.partition_fields, *META_COLUMNS}
     changed = [name for name in columns if name not in fixed]
     if not changed:
@@ -73,7 +75,6 @@ def held_by_update(basis: Basis, columns: Iterable[str]) -> frozenset[str]:
 #: Properties that ask a writer for more than data files and an instant.
 _NEEDS_MORE: Mapping[str, Callable[[TableProperties], bool]] = {
     "hoodie.table.metadata.partitions": lambda p: bool(p.get("hoodie.table.metadata.partitions")),
-    "hoodie.populate.meta.fields": lambda p: not p.populates_meta_fields,
     "hoodie.datasource.write.drop.partition.columns": lambda p: p.is_set("hoodie.datasource.write.drop.partition.columns"),
     "hoodie.bootstrap.base.path": lambda p: p.get("hoodie.bootstrap.base.path") is not None,
 }
@@ -91,3 +92,22 @@ def check_writable(properties: TableProperties) -> None:
                 path=".hoodie/hoodie.properties", found=f"{key}={properties.get(key)}",
                 cure="write with an engine that maintains it; reading is possible",
             )  # fmt: skip
+
+    if properties.base_file_extension == "hfile":
+        check_populated(properties, "rows in HFiles lie in the order of their record keys")
+
+
+@implements("META-012")
+def check_format(block_format: str, properties: TableProperties) -> None:
+    """Raises UnsupportedTableFeature for data blocks that need record keys in a table that stores none."""
+    if block_format == "hfile":
+        check_populated(properties, "rows in HFile blocks lie in the order of their record keys")
+
+
+def check_populated(properties: TableProperties, because: str) -> None:
+    """Raises UnsupportedTableFeature for a table that leaves its meta columns empty."""
+    if not properties.populates_meta_fields:
+        raise UnsupportedTableFeature(
+            f"the table leaves its meta columns empty: {because}", rule="META-012", path=PROPERTIES_PATH,
+            expected="hoodie.populate.meta.fields=true", found="false",
+        )  # fmt: skip

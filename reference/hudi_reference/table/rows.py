@@ -11,7 +11,7 @@ from hudi_reference.errors import InvalidRows, Misuse, UnsupportedSchema
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import KEY, Changes, apply
 from hudi_reference.records.deletes import delete_columns
-from hudi_reference.records.keys import KeyGenerator
+from hudi_reference.records.keys import KeyGenerator, record_keys
 from hudi_reference.records.merger import Merging
 from hudi_reference.records.through_merger import combined_by_merger
 from hudi_reference.requirement import implements
@@ -19,7 +19,7 @@ from hudi_reference.schema.avro import META_COLUMNS, AvroSchema, only
 from hudi_reference.schema.evolution import conform
 from hudi_reference.schema.fitting import fits
 
-PARTITION = "_hoodie_partition_path"
+PARTITION, FILE_NAME = "_hoodie_partition_path", "_hoodie_file_name"
 #: The setting by which a write may add columns to the table's schema, widen its types, and leave columns out.
 RECONCILE = "hoodie.datasource.write.reconcile.schema"
 #: The setting by which columns that the rows lack are null.
@@ -60,7 +60,7 @@ def prepare(rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, n
                           found=error.found) from error  # fmt: skip
     generator = KeyGenerator.of(properties)
     meta = {name: pa.nulls(rows.num_rows, pa.string()) for name in META_COLUMNS}
-    meta[KEY] = generator.keys(data)
+    meta[KEY] = generator.keys(data) if properties.populates_meta_fields else record_keys(data, properties.record_key)
     meta[PARTITION] = generator.paths(data)
     columns = [*meta.values(), *data.columns]
     return Incoming(pa.table(columns, schema=stored))
@@ -154,6 +154,20 @@ def stamp(rows: pa.Table, instant: str, task: int, file_name: str) -> pa.Table:
     }
     for name, values in filled.items():
         rows = rows.set_column(rows.column_names.index(name), rows.schema.field(name), values)
+    return rows
+
+
+@implements("META-008", "META-012")
+def stored(rows: pa.Table, properties: TableProperties, *kept: str) -> pa.Table:
+    """The rows as files hold them: in a table that leaves its meta columns empty with nulls in these, but for those `kept`.
+
+    While rows are merged they have keys in any case: there the key of such a table comes from its key fields.
+    """
+    if properties.populates_meta_fields:
+        return rows
+    for place, name in enumerate(rows.column_names):
+        if name in META_COLUMNS and name not in kept:
+            rows = rows.set_column(place, rows.schema.field(name), pa.nulls(rows.num_rows, pa.string()))
     return rows
 
 

@@ -75,7 +75,7 @@ class SliceReader:
             if changes.places is not None:
                 return apply(base, changes, self.merging).select(list(columns))
         fields = self._fields(self._merge_columns(columns))
-        base = self._keyed(self._base_rows(found, fields))
+        base = self.keyed(self._base_rows(found, fields))
         merged = apply(base, self._changes(found, blocks, fields, base.num_rows), self.merging)
         return self._without_virtual_keys(merged).select(list(columns))
 
@@ -92,7 +92,7 @@ class SliceReader:
         """Every record key of the slice, those of deleted records included: what an index knows of it."""
         self._check_present(found, logs=True)
         fields = self._fields({KEY, *self.key_fields})
-        keys: set[str] = set(self._keyed(self._base_rows(found, fields)).column(KEY).to_pylist())
+        keys: set[str] = set(self.keyed(self._base_rows(found, fields)).column(KEY).to_pylist())
         for batch in self._batches(self.blocks(found), fields):
             keys.update(batch.column(KEY).to_pylist() if isinstance(batch, pa.Table) else (d.key for d in batch))
         return keys
@@ -100,12 +100,12 @@ class SliceReader:
     def living_keys(self, found: FileSlice) -> pa.Array:
         """The record keys of the slice's rows, without those of deleted records."""
         fields = list(dict.fromkeys([KEY, *self.key_fields]))
-        return self._keyed(self.read(found, fields)).column(KEY).combine_chunks()
+        return self.keyed(self.read(found, fields)).column(KEY).combine_chunks()
 
     def base_keys(self, found: FileSlice) -> pa.ChunkedArray:
         """The record keys of the slice's base file, in the order of its rows."""
         self._check_present(found, logs=False)
-        return self._keyed(self._base_rows(found, self._fields({KEY, *self.key_fields}))).column(KEY)
+        return self.keyed(self._base_rows(found, self._fields({KEY, *self.key_fields}))).column(KEY)
 
     def _without_virtual_keys(self, rows: pa.Table) -> pa.Table:
         """What is not stored is not returned: the key column is null again."""
@@ -146,7 +146,7 @@ class SliceReader:
         return rows if self.by_id is None else self.by_id.renamed(rows, instant)
 
     @implements("META-008", "META-012")
-    def _keyed(self, rows: pa.Table) -> pa.Table:
+    def keyed(self, rows: pa.Table) -> pa.Table:
         """Rows whose key column is filled, for merging, from the key fields if the table leaves its meta columns empty."""
         if not self.key_fields:
             return rows
@@ -194,7 +194,7 @@ class SliceReader:
                 yield decode_deletes(block)
             else:
                 rows = self._named(decode_rows(block, self._stored(fields, block.instant)), block.instant)
-                yield self._keyed(conform(rows, fields, block.path))
+                yield self.keyed(conform(rows, fields, block.path))
 
     @implements("LF-036", "BLK-004", "BLK-005", "LF-037", "RDR-013", "RDR-014", "LCP-003")
     def blocks(self, found: FileSlice) -> list[Block]:

@@ -24,13 +24,13 @@ from hudi_reference.records.deletes import deleted, without_deletes
 from hudi_reference.records.ordering import default_of, orderings_of, type_of
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, only, with_meta_columns
-from hudi_reference.table.basis import PARTIAL_UPDATE, Basis, held_by_update
+from hudi_reference.table.basis import PARTIAL_UPDATE, Basis, check_format, held_by_update
 from hudi_reference.table.buckets import Placing
 from hudi_reference.table.change_log import logging_mode, write_change_log
 from hudi_reference.table.commit import Commit, begin
 from hudi_reference.table.concurrency import Concurrency
 from hudi_reference.table.file_groups import FileSlice
-from hudi_reference.table.rows import PARTITION, Incoming, check_nulls, combine, in_file, stamp
+from hudi_reference.table.rows import FILE_NAME, PARTITION, Incoming, check_nulls, combine, in_file, stamp, stored
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.table import Table, View
 from hudi_reference.table.update_strategy import meet_clusterings
@@ -179,7 +179,7 @@ class Writer:
     def rewrite_base_file(self, found: FileSlice, changes: pa.Table, *, by_key: bool) -> None:
         """The next slice of a file group: its rows with the changes merged in. Rows that stay keep commit time and number."""
         reader = self.reader
-        base = reader.read(found, reader.schema.names)
+        base = reader.keyed(reader.read(found, reader.schema.names))
         name = self._base_file_name(found.file_id)
         stamped = stamp(changes, self.commit.requested, self.number, str(name))
         held = {} if self.held is None else {0: self.held}
@@ -239,7 +239,8 @@ class Writer:
 
         for part in _cut(rows, self.logs.max_block_size):
             columns = part if self.held is None else part.select([name for name in part.column_names if name in self.held])
-            data = of_rows.rows(self.logs.block_format, columns, positions(part.column(KEY).to_pylist()))
+            kept = stored(columns, self.commit.properties)
+            data = of_rows.rows(self.logs.block_format, kept, positions(part.column(KEY).to_pylist()))
             yield EncodedBlock(data, rows=part.num_rows)
         if deletes:
             ordering_types = [type_of(rows.schema, field) for field in self._ordering]
@@ -266,7 +267,7 @@ class Writer:
     def _add_base_file(
         self, name: BaseFileName, partition: str, rows: pa.Table, *, previous: FileSlice | None = None, **counts: Any
     ) -> None:
-        data = encode_base_file(rows, self.schema, name.extension)
+        data = encode_base_file(stored(rows, self.commit.properties, FILE_NAME), self.schema, name.extension)
         stat = WriteStat(
             name.file_id, partition, join_path(partition, str(name)),
             previous_instant="null" if previous is None else previous.base_instant,
@@ -313,6 +314,8 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
 
 
 def _attempt(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: bool, logs: LogOptions) -> str:
+    chosen = LogOptions.of(table.options) if logs is DEFAULTS else logs
+    check_format(chosen.block_format, table.properties)
     basis = Basis.of(table, operation, rows.schema)
     view, reader, by_key = basis.view, basis.reader, operation == "DELETE"
     held = held_by_update(basis, rows.column_names) if operation == PARTIAL_UPDATE else None
@@ -330,7 +333,6 @@ def _attempt(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: boo
     meet_clusterings(table, view.timeline, [found for found, _ in located.known])
     named = "UPSERT" if held is not None else operation
     commit = begin(table.storage, table.properties, table.clock, table.ids, named, view.timeline, table.options, table.lock)
-    chosen = LogOptions.of(table.options) if logs is DEFAULTS else logs
     writer = Writer(commit, reader, with_meta_columns(view.schema), logs=chosen, held=held)
     for found, changes in located.known:
         if found.base_instant:
