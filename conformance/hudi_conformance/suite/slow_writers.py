@@ -1,7 +1,7 @@
 """A slow writer of the reference, beside whom something else happens at a moment that the test chooses.
 
-The moments are those at which a writer asks for the lock of the table: to request its action, and to complete it. By then it has
-read the table, or stored its files; what happens meanwhile has come to its end when the slow writer goes on.
+The moments are those at which a writer asks for the lock of the table: to request its action, and to complete it. By then it
+has read the table, or stored its files; what happens meanwhile has come to its end when the slow writer goes on.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Writers under optimistic control: who meets whom, and who has to give way.
 
-The slow writer is the reference's. Beside it the engine writes, or runs a service: by what the engine leaves on the timeline the
-slow one has to find out whether it may complete.
+The slow writer is the reference's. Beside it the engine writes, or runs a service: by what the engine leaves on the timeline
+the slow one has to find out whether it may complete.
 """
 
 from collections.abc import Callable
@@ -15,8 +15,8 @@ from hudi_conformance.suite.programs_of_writes import BOTH_TYPES, Row, as_arrow,
 from hudi_conformance.suite.slow_writers import OPTIMISTIC, SlowWriter, group_of, id_of
 from hudi_conformance.suite.tables_under_services import WRITES, Json, instant_files, snapshot, updated
 from hudi_conformance.suite.test_undoing import SEVERAL_WRITERS, halfway
-from hudi_conformance.suite.test_writes import folder_of
 from hudi_conformance.suite.test_windows import completion_of
+from hudi_conformance.suite.test_writes import folder_of
 from hudi_reference.errors import ConcurrentChange
 
 #: Every insert starts a file group of its own.
@@ -62,8 +62,8 @@ def scene(engine: Client, new_uri: Callable[[], str], request: pytest.FixtureReq
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-001", "OCC-012", "OCC-013", "OCC-019")
 def test_of_two_writers_of_one_file_group_the_first_stays(scene: Scene, type: str) -> None:
-    """They change different keys. Who ends second is told of the conflict and leaves nothing that can be seen; the lock is free,
-    and the same write succeeds afterwards on the new state."""
+    """They change different keys. Who ends second is told of the conflict and leaves nothing that can be seen; the lock is
+    free, and the same write succeeds afterwards on the new state."""
     writer = SlowWriter(scene.uri, lambda: scene.write("b"))
     table = writer.table
     with CONFLICT:
@@ -167,8 +167,8 @@ def test_a_compaction_that_is_planned_meanwhile(scene: Scene, type: str) -> None
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-008")
 def test_changes_go_where_the_record_was_committed(scene: Scene, type: str) -> None:
-    """A pending write has put the key into a file group of its own; the engine writes to the group that holds the record, and to
-    no other."""
+    """A pending write has put the key into a file group of its own; the engine writes to the group that holds the record, and
+    to no other."""
     (home,) = {id_of(path.name) for path in (folder_of(scene.uri) / "oslo").glob("*.parquet")}
     relocating = _inserting(scene.uri, row("a", 90, "elsewhere"))
     instant = scene.write("a")

@@ -153,12 +153,12 @@ class Commit:
         mode = self.concurrency.mode
         standing = Standing(mode, self.seen, self._same_group)
         plans = mode is Mode.OPTIMISTIC or any(touch is not Touch.APPENDS for touch in mine.values())
+        keys = keys_written(self.storage, self.stats, self.requested) if self.concurrency.compares_keys else frozenset()
         for other in concurrent(self.storage, self.properties, self.seen, timeline, plans=plans):
             standing.check(mine, other)
             if self.concurrency.compares_schemas:
                 check_schema(schema, other)
-            if self.concurrency.compares_keys:
-                keys = keys_written(self.storage, self.stats, self.requested)
+            if keys:
                 check_keys(self.storage, keys, other.stats, other.instant.requested, other.instant.file_name)
 
     def _same_group(self, identity: GroupId) -> GroupId:

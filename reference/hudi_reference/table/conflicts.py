@@ -111,6 +111,8 @@ class Party:
     instant: Instant
     touches: Mapping[GroupId, Touch]
     schema: str | None = None
+    #: What a write stored; services write no record anew.
+    stats: tuple[WriteStat, ...] = ()
 
 
 @implements("OCC-006")
@@ -140,7 +142,8 @@ def concurrent(storage: Storage, properties: TableProperties, seen: Timeline, no
     active = set(now.completed)
     for instant in completed_since(seen, now):
         commit = load_commit(storage, properties, instant) if instant in active else _archived(now, instant, properties)
-        yield Party(instant, touches(commit.stats, commit.replaced, commit.operation), commit.schema)
+        written = () if commit.is_service else commit.stats
+        yield Party(instant, touches(commit.stats, commit.replaced, commit.operation), commit.schema, written)
     for plan in (pending for pending in now.pending if plans and pending.action == "compaction"):
         path = f"{properties.timeline_folder}/{Instant(plan.requested, plan.action, State.REQUESTED).file_name}"
         yield Party(plan, dict.fromkeys(read_compaction_plan(_plan(storage, path), path), Touch.COMPACTS))
