@@ -47,7 +47,7 @@ def _target_of(storage: Storage, properties: TableProperties, pending: Instant) 
 
 @implements("TL-019", "TL-023", "OCC-008")
 def check_still_there(seen: Timeline, timeline: Timeline) -> None:
-    """Raises WriteConflict if a write was taken back that `seen` shows as completed: what was made from its files holds rows that
+    """Raises WriteConflict if a write was taken back that `seen` shows as completed: what was made from it holds rows that
     are no longer there. What is older than the active timeline was archived, and counts.
     """
     known = {commit.identity for commit in timeline.commits}

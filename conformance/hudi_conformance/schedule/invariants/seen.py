@@ -140,7 +140,7 @@ class Seen:
     based_on: Mapping[str, str] = field(default_factory=dict)
     #: Processes that changed rows, or tried to.
     writers: frozenset[str] = frozenset()
-    #: Requested times of actions whose inflight file somebody has removed: a writer that knows nothing of it may store it again.
+    #: Requested times of actions whose inflight file somebody has removed: a writer that has not noticed may store it again.
     taken_back: frozenset[str] = frozenset()
 
     @cached_property
