@@ -19,7 +19,7 @@ from hudi_reference import WritableTable, create_table, open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.ids import SeededIds
 from hudi_reference.locks import PROVIDER_KEY
-from hudi_reference.storage import ObjectStorage, Patience, s3_storage
+from hudi_reference.storage import MemoryStorage, ObjectStorage, Patience, s3_storage
 
 BUCKET = "tables"
 #: Processes share the lease that lies in the table itself.
@@ -64,17 +64,28 @@ class ObjectStore:
         ids = SeededIds(sum(client.encode()))
         return open_table(self.uri(table), storage=self.storage(client, table), clock=clock, ids=ids, options=options)
 
-    def created(self, program: Program, *batches: Sequence[Row]) -> tuple[str, ManualClock]:
-        """A new table with these rows, and the clock of all its processes."""
-        table, clock, spec = self.new_table(), ManualClock(1_800_000_000_000, 1), program.spec()
-        create_table(
-            self.uri(table), name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, partition=spec.partition,
+    def created(
+        self, program: Program, *batches: Sequence[Row], prepare: Callable[[WritableTable], object] | None = None
+    ) -> tuple[str, ManualClock]:
+        """A new table with these rows, and the clock of all its processes; `prepare` does more with it before it is stored.
+
+        It is made in memory and brought here object by object: that takes a tenth of the requests.
+        """
+        memory, clock, spec = MemoryStorage(), ManualClock(1_800_000_000_000, 1), program.spec()
+        table = create_table(
+            "memory:///made", name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, partition=spec.partition,
             table_type=spec.type, ordering=spec.ordering, merge_mode=spec.merge_mode, clock=clock, ids=SeededIds(0),
-            storage=self.storage("suite", table),
+            storage=memory, options={"hoodie.archive.automatic": "false", "hoodie.clean.automatic": "false"},
         )  # fmt: skip
         for batch in batches:
-            self.opened("suite", table, clock).upsert(as_arrow(batch))
-        return table, clock
+            table.upsert(as_arrow(batch))
+        if prepare is not None:
+            prepare(table)
+        name = self.new_table()
+        there = self.storage("suite", name)
+        for info in memory.list():
+            there.put(info.path, memory.get(info.path))
+        return name, clock
 
     def upsert(self, client: str, table: str, clock: ManualClock, rows: Sequence[Row]) -> Callable[[], str]:
         """A process that writes these rows."""

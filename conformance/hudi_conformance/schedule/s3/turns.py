@@ -45,7 +45,7 @@ class Ordered:
             return Choice(stranger)
         while True:
             here = {name: count for name, count in waiting.items() if name not in self._stalled}
-            choice = self.chosen(here, {*ended, *self._stalled}, overdue)
+            choice = self.chosen(here, ended, overdue)
             if choice is not None:
                 self.taken.append(choice)
             if choice is not None and choice.fault == "stall":
@@ -56,7 +56,7 @@ class Ordered:
                 return choice
 
     def chosen(self, waiting: Waiting, ended: Collection[str], overdue: bool) -> Choice | None:
-        """Who of the processes goes next, None where one has to be waited for."""
+        """Who of the processes goes next, None where one has to be waited for. Those that stall are not among the waiting."""
         raise NotImplementedError
 
 
@@ -71,7 +71,8 @@ class InOrder(Ordered):
         """The process whose turn it is, as soon as it asks."""
         while self._left and self._left[0].process in ended and not waiting.get(self._left[0].process):
             self.departures.append(f"{self._left.pop(0)}: it had ended")
-        alive = [name for name in self._processes if name not in ended or waiting.get(name)]
+        here = [name for name in self._processes if name not in self._stalled]
+        alive = [name for name in here if name not in ended or waiting.get(name)]
         wanted = self._left[0] if self._left else Choice(alive[0]) if alive else None
         if wanted is None or waiting.get(wanted.process):
             return self._left.pop(0) if self._left and wanted else wanted
@@ -94,7 +95,8 @@ class AtRandom(Ordered):
 
     def chosen(self, waiting: Waiting, ended: Collection[str], overdue: bool) -> Choice | None:
         """One of all who wait, once nobody else can come."""
-        missing = [name for name in self._processes if name not in ended and not waiting.get(name)]
+        gone = {*ended, *self._stalled}
+        missing = [name for name in self._processes if name not in gone and not waiting.get(name)]
         if not waiting or (missing and not overdue):
             return None
         self.departures += [f"{name}: it asked for nothing, and was not waited for" for name in missing]
