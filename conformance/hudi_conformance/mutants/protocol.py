@@ -135,7 +135,7 @@ def keys_missing_in_the_rows(bug: Bug) -> None:
     """Leaves the record key of stored rows empty if they have a partition."""
     bug.edit(
         Writer._blocks,
-        "of_rows.rows(self.logs.block_format, columns,",
+        "of_rows.rows(self.logs.block_format, kept,",
         "writer.rows(self.logs.block_format, part.set_column(2, KEY, pa.array([''] * part.num_rows)),",
     )
 
@@ -145,7 +145,7 @@ def partition_values_instead_of_paths(bug: Bug) -> None:
     """Leaves the partition path of logged rows empty."""
     bug.edit(
         Writer._blocks,
-        "of_rows.rows(self.logs.block_format, columns,",
+        "of_rows.rows(self.logs.block_format, kept,",
         "writer.rows(self.logs.block_format, part.set_column(3, PARTITION, pa.array([''] * part.num_rows)),",
     )
 
