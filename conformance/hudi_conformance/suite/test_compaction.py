@@ -1,6 +1,6 @@
 """Compaction: what it makes, that it changes no answer, who may plan and who carries plans out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -348,11 +348,11 @@ def test_a_compaction_leaves_out_what_is_planned_for_clustering(engine: Client, 
     assert [operation["partitionPath"] for operation in plan["operations"]] == ["rio"]
 
 
-def plan_clustering(uri: str, partition: str, base_file: Path) -> None:
+def plan_clustering(uri: str, partition: str, base_file: Path, logs: Sequence[Path] = ()) -> None:
     """A requested clustering, planned now, of one file group."""
     slice_ = {
         "dataFilePath": f"file:{base_file}",
-        "deltaFilePaths": [],
+        "deltaFilePaths": [f"file:{path}" for path in logs],
         "fileId": base_file.name.split("_")[0],
         "partitionPath": partition,
         "bootstrapFilePath": "",

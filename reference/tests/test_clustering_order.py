@@ -1,0 +1,139 @@
+"""The layouts of clustering: laws of the curves, and the order of every type that has one."""
+
+import datetime
+import itertools
+import math
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from hudi_reference.errors import Misuse, UnsupportedTableFeature
+from hudi_reference.services.clustering_order import Numbers, hilbert, interleaved, ordered, ranks, scaled
+
+#: Dimensions and bits a side of grids that are small enough to look at every point.
+GRIDS = [(1, 4), (2, 1), (2, 3), (2, 5), (3, 1), (3, 3), (4, 2), (5, 2), (6, 1)]
+
+
+def grid(dimensions: int, bits: int) -> list[Numbers]:
+    """Every point of a grid, coordinate by coordinate."""
+    points = np.array(list(itertools.product(range(1 << bits), repeat=dimensions)), dtype=np.uint64)
+    return [points[:, axis].copy() for axis in range(dimensions)]
+
+
+@pytest.mark.parametrize(("dimensions", "bits"), GRIDS)
+@pytest.mark.parametrize("curve", [hilbert, interleaved])
+def test_a_curve_visits_every_point_once(curve: Any, dimensions: int, bits: int) -> None:
+    """The positions of the points of a grid are the numbers from 0 on, each once."""
+    points = grid(dimensions, bits)
+    assert sorted(curve(points, bits).tolist()) == list(range(len(points[0])))
+
+
+@pytest.mark.parametrize(("dimensions", "bits"), GRIDS)
+def test_neighbours_on_hilberts_curve_are_one_step_apart(dimensions: int, bits: int) -> None:
+    """From each point to the next exactly one coordinate changes, by one."""
+    points = np.stack(grid(dimensions, bits)).astype(int)
+    along = points[:, np.argsort(hilbert(grid(dimensions, bits), bits))]
+    assert (np.abs(np.diff(along, axis=1)).sum(axis=0) == 1).all()
+
+
+@pytest.mark.parametrize(("dimensions", "bits"), GRIDS)
+def test_a_position_in_z_order_is_the_bits_of_the_coordinates_in_turn(dimensions: int, bits: int) -> None:
+    """Written as text, bit by bit, the first coordinate first."""
+    points = grid(dimensions, bits)
+    for *coordinates, position in zip(*(axis.tolist() for axis in points), interleaved(points, bits).tolist(), strict=True):
+        texts = [f"{coordinate:0{bits}b}" for coordinate in coordinates]
+        assert f"{position:0{bits * dimensions}b}" == "".join(text[bit] for bit in range(bits) for text in texts)
+
+
+def test_positions_are_those_of_a_library() -> None:
+    """Points and their positions on Hilbert's curve as com.github.davidmoten.hilbert has them, which Apache Hudi uses."""
+    for bits, points, positions in VECTORS:
+        axes = [np.array(axis, dtype=np.uint64) for axis in zip(*points, strict=True)]
+        assert hilbert(axes, bits).tolist() == positions
+
+
+#: (bits, points, positions)
+VECTORS: list[tuple[int, list[tuple[int, ...]], list[int]]] = []
+
+NAN, DAY = math.nan, datetime.date(2026, 1, 1)
+#: Values of each type in their order, equal ones in one list.
+ORDERED: list[tuple[pa.DataType, list[list[Any]]]] = [
+    (pa.bool_(), [[None], [False], [True]]),
+    (pa.int32(), [[None], [-(2**31)], [-1], [0, 0], [2**31 - 1]]),
+    (pa.int64(), [[None], [-(2**63)], [2**53], [2**53 + 1], [2**63 - 1]]),
+    (pa.float64(), [[None], [-math.inf], [-1.5], [-0.0, 0.0], [5e-324], [math.inf], [NAN, NAN]]),
+    (pa.float32(), [[None], [-1.5], [0.0], [NAN]]),
+    (pa.string(), [[None], [""], ["B"], ["a"], ["ab"], ["\uffee"], ["\U0001f600"]]),
+    (pa.binary(), [[None], [b""], [b"\x00"], [b"a"], [b"\xff"]]),
+    (pa.binary(2), [[None], [b"\x00a"], [b"\xffa"]]),
+    (pa.decimal128(9, 2), [[None], [Decimal("-10.00")], [Decimal("0.50")], [Decimal("9.00")]]),
+    (pa.date32(), [[None], [DAY], [DAY + datetime.timedelta(days=9)]]),
+    (pa.timestamp("us", "UTC"), [[None], [datetime.datetime(1969, 1, 1, tzinfo=datetime.UTC)], [datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)]]),
+    (pa.time64("us"), [[None], [datetime.time(1)], [datetime.time(23)]]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "values"), ORDERED, ids=[str(kind) for kind, _ in ORDERED])
+@pytest.mark.parametrize("layout", ["LINEAR", "ZORDER", "HILBERT"])
+def test_every_type_has_its_order(kind: pa.DataType, values: list[list[Any]], layout: str) -> None:
+    """Null first, then ascending; texts by their UTF-8 bytes; NaN last; both zeros are one value. On a curve through one column
+    that is the order, too.
+    """
+    flat = [(place, value) for place, equal in enumerate(values) for value in equal]
+    mixed = [*flat[1::2], *flat[::2]]
+    rows = pa.table({"place": [p for p, _ in mixed], "v": pa.array([v for _, v in mixed], kind)})
+    assert ordered(rows, ["v"], layout).column("place").to_pylist() == [place for place, _ in flat]
+    if None not in values[0]:
+        return
+    without = ranks(pa.chunked_array([pa.array([v for _, v in flat[1:]], kind)]))
+    assert without.tolist() == [place for place, _ in flat[1:]]
+
+
+def test_rows_that_are_equal_keep_their_order() -> None:
+    """By the first column, then by the second; equal in both as they came."""
+    rows = pa.table({"a": [2, 1, 2, 1, None], "b": ["x", "y", "x", "x", "z"], "n": range(5)})
+    assert ordered(rows, ["a", "b"]).column("n").to_pylist() == [4, 3, 1, 0, 2]
+    assert ordered(rows, []).column("n").to_pylist() == [0, 1, 2, 3, 4]
+
+
+def test_fields_of_structs_are_columns() -> None:
+    """`a.b` is field b of struct a; a null struct counts as a null."""
+    rows = pa.table({"a": pa.array([{"b": 2}, None, {"b": 1}], pa.struct([("b", pa.int64())])), "n": range(3)})
+    assert ordered(rows, ["a.b"]).column("n").to_pylist() == [1, 2, 0]
+
+
+def test_columns_of_many_and_few_values_count_alike() -> None:
+    """Coordinates are spread over the whole grid, whatever the number of values, and keep their order."""
+    (many, few), bits = scaled([np.arange(1024, dtype=np.uint64), np.arange(1024, dtype=np.uint64) // np.uint64(512)])
+    assert bits == 10
+    assert many.tolist() == list(range(1024))
+    assert sorted(set(few.tolist())) == [0, 512]
+
+
+def test_many_columns_become_coarse() -> None:
+    """Of forty columns one bit each counts on the curve; rows that are equal there are ordered by the columns."""
+    rows = pa.table({f"c{n}": [3, 0, 1, 2] for n in range(40)})
+    for layout in ("ZORDER", "HILBERT"):
+        assert ordered(rows, rows.column_names, layout).column("c0").to_pylist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("columns", "layout", "error"),
+    [
+        (["no"], "LINEAR", Misuse),
+        (["v.no"], "LINEAR", Misuse),
+        (["list"], "LINEAR", Misuse),
+        (["s"], "HILBERT", Misuse),
+        (["s.no"], "HILBERT", Misuse),
+        (["v"], "PEANO", UnsupportedTableFeature),
+        (["v"] * 65, "ZORDER", Misuse),
+    ],
+)
+def test_what_has_no_order_is_refused(columns: list[str], layout: str, error: type[Exception]) -> None:
+    """Columns that are not there, values without an order, layouts that nobody knows, more columns than bits."""
+    rows = pa.table({"v": [1], "list": [[1]], "s": [{"b": 1}]})
+    with pytest.raises(error):
+        ordered(rows, columns, layout)
