@@ -21,15 +21,29 @@ from hudi_conformance.schedule.recorded import history_of
 from hudi_conformance.schedule.scenario import Scenario
 from hudi_conformance.schedule.scheduler import Actor, Process, Run
 from hudi_conformance.schedule.world import World
-from hudi_reference import archive, clean, cluster, compact, create_table, log_compact, open_table, restore, rollback, savepoint
+from hudi_reference import (
+    archive,
+    clean,
+    cluster,
+    compact,
+    create_table,
+    delete_savepoint,
+    log_compact,
+    open_table,
+    restore,
+    rollback,
+    savepoint,
+)
 from hudi_reference.clock import ManualClock
-from hudi_reference.errors import Misuse
+from hudi_reference.errors import HudiError, Misuse, WriteConflict
 from hudi_reference.ids import SeededIds
 from hudi_reference.services.acting import pending_of
-from hudi_reference.services.clean import schedule_clean
+from hudi_reference.services.clean import execute_clean, schedule_clean
 from hudi_reference.services.clustering_plan import schedule_clustering
 from hudi_reference.services.compaction import execute_compaction, schedule_compaction
 from hudi_reference.services.log_compaction import schedule_log_compaction
+from hudi_reference.services.restore import execute_restore
+from hudi_reference.services.rollback import execute_rollback
 from hudi_reference.storage import MemoryStorage
 from hudi_reference.table.create import WritableTable
 from hudi_reference.timeline.states import ACTIONS
@@ -248,32 +262,101 @@ LOGS = Setting("MERGE_ON_READ", (_FIRST, _AGAIN, _THIRD), options=EAGER)
 OLD = Setting("COPY_ON_WRITE", (_FIRST, _AGAIN, _THIRD, ("upsert", (row("a", "a000"),))), options=EAGER)
 TWO_GROUPS = Setting("COPY_ON_WRITE", (("upsert", (row("a", "a0"), row("b", "b0", "rome"))),), options=EAGER)
 OPTIMISTIC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
+#: A compaction that is planned, and nobody has carried it out.
+PLANNED = replace(LOGS, before=(*LOGS.before, ("compaction-plan", ())))
+#: Slices that a compaction left behind, and new logs.
+COMPACTED = replace(LOGS, before=(*LOGS.before, ("compaction", ()), _AGAIN, ("compaction", ()), _THIRD))
 #: A write that stored its files and died before it completed.
 DEAD = replace(PLAIN, dead=(row("b", "b-dead"),))
 
+
+# Recovery.
+
+
+def recovers() -> Program:
+    """Whoever comes after the dead: carries out what is planned, rolls back what is not, then asks for the rows.
+
+    It returns what is still pending, which must be nothing.
+    """
+
+    def program(actor: Actor, setting: Setting) -> object:
+        table = actor.open(options=setting.options)
+        for _ in range(_ROUNDS):
+            for pending in reversed(table.timeline.pending):
+                kind = pending.action if pending.action in FINISHING else "rollback"
+                actor.note(BEGIN, Doing(kind))
+                with suppress(Misuse, WriteConflict):
+                    FINISHING.get(pending.action, rollback)(table, pending.requested)
+        reads()(actor, setting)
+        return [pending.file_name for pending in table.timeline.pending]
+
+    return program
+
+
+#: Rounds of a recovery: what one takes back, the next one may carry out.
+_ROUNDS = 3
+
+
+def _finish_log_compaction(table: WritableTable, _: str) -> object:
+    return log_compact(table)
+
+
+def _forget_savepoint(table: WritableTable, instant: str) -> object:
+    return delete_savepoint(table, instant)
+
+
+def _finish_clustering(table: WritableTable, _: str) -> object:
+    return cluster(table, {**table.options, "hoodie.clustering.inline.max.commits": "1000"})
+
+
+#: How what somebody left pending is brought to its end, by action; everything else is rolled back.
+FINISHING: Mapping[str, Callable[[WritableTable, str], object]] = {
+    "compaction": execute_compaction,
+    "logcompaction": _finish_log_compaction,
+    "clustering": _finish_clustering,
+    "clean": execute_clean,
+    "rollback": execute_rollback,
+    "restore": execute_restore,
+    "savepoint": _forget_savepoint,
+}
 
 # Scenarios.
 
 
 def checking(setting: Setting, start: Start) -> Callable[[Run], str | None]:
-    """Judges runs on a table of that setting: by the invariants, then by the isolation of their histories."""
+    """Judges runs on a table of that setting: by the invariants, by the isolation of their histories, by how they ended."""
     judge = Judge(start)
 
     def check(run: Run) -> str | None:
         if (broken := judge(run)) is not None:
             return broken
         history = history_of(start, run, judge.follow(run)[-1], ordering=setting.ordering)
-        return next((str(anomaly) for anomaly in anomalies(history)), None)
+        anomaly = next(anomalies(history), None)
+        return _ended_badly(run) if anomaly is None else f"{anomaly} (step {len(run.steps)})"
 
     return check
+
+
+def _ended_badly(run: Run) -> str | None:
+    for process, ended in run.results.items():
+        if ended.error is not None and not isinstance(ended.error, HudiError):
+            return f"{process} ends with {type(ended.error).__name__}: {ended.error} (step {len(run.steps)})"
+        if process == RECOVERY and ended.value:
+            return f"after the recovery {', '.join(ended.value)} is still pending [SVC-006] (step {len(run.steps)})"
+    return None
+
+
+#: The process that begins when all others have ended.
+RECOVERY = "z"
 
 
 def explored(name: str, description: str, setting: Setting, programs: Mapping[str, Program], **bounds: Any) -> Scenario:
     """A scenario of these programs, by the names of their processes. `bounds` are those of `Scenario`."""
     storage, start = prepared(setting)
+    others = tuple(process for process in programs if process != RECOVERY)
 
     def process(name: str, program: Program) -> Process:
-        return Process(name, lambda actor: program(actor, setting))
+        return Process(name, lambda actor: program(actor, setting), others if name == RECOVERY else ())
 
     return Scenario(
         name, description, lambda: World.of(storage, **setting.world),
@@ -297,21 +380,67 @@ class Meeting:
         return explored(name, self.description, self.setting, self.programs, **limits)
 
 
-_WRITER_A, _WRITER_B = writes("upsert", A1), writes("upsert", B1)
+_A, _B = writes("upsert", A1), writes("upsert", B1)
+_SERVICES_ON: Mapping[str, Setting] = {
+    "compaction-plan": LOGS,
+    "compaction": LOGS,
+    "compaction-execution": PLANNED,
+    "log-compaction": LOGS,
+    "clustering": PLAIN,
+    "clean": OLD,
+    "rollback": DEAD,
+    "rollback-of-the-newest": OLD,
+    "savepoint": OLD,
+    "restore": OLD,
+    "archive": OLD,
+}
+_PAIRS: Sequence[tuple[str, str, Setting]] = (
+    ("compaction-plan", "compaction-plan", LOGS),
+    ("compaction", "compaction", LOGS),
+    ("compaction-execution", "compaction-execution", PLANNED),
+    ("compaction", "log-compaction", LOGS),
+    ("log-compaction", "log-compaction", LOGS),
+    ("compaction", "clustering", LOGS),
+    ("compaction", "clean", COMPACTED),
+    ("compaction", "restore", LOGS),
+    ("compaction", "archive", LOGS),
+    ("compaction", "rollback", LOGS),
+    ("clustering", "clustering", PLAIN),
+    ("clustering", "clean", OLD),
+    ("clustering", "restore", OLD),
+    ("clean", "clean", OLD),
+    ("clean", "savepoint", OLD),
+    ("clean", "restore", OLD),
+    ("clean", "archive", OLD),
+    ("clean", "rollback-of-the-newest", OLD),
+    ("rollback", "rollback", DEAD),
+    ("rollback", "archive", replace(OLD, dead=(row("b", "b-dead"),))),
+    ("savepoint", "savepoint", OLD),
+    ("savepoint", "restore", OLD),
+    ("savepoint", "archive", OLD),
+    ("restore", "restore", OLD),
+    ("restore", "archive", OLD),
+    ("archive", "archive", OLD),
+)
 MEETINGS: dict[str, Meeting] = {
-    "two-writers-of-one-group": Meeting("two upserts of one file group", PLAIN, {"a": _WRITER_A, "b": _WRITER_B}),
+    "two-writers-of-one-group": Meeting("two upserts of one file group", PLAIN, {"a": _A, "b": _B}),
     "two-writers-of-different-groups": Meeting("two upserts of different file groups", TWO_GROUPS,
-        {"a": _WRITER_A, "b": writes("upsert", row("b", "b1", "rome"))}),
-    "two-writers-of-logs": Meeting("two upserts of one file group, as logs", LOGS, {"a": _WRITER_A, "b": _WRITER_B}),
-    "writer-and-compaction-plan": Meeting("a log, and a compaction that is planned meanwhile", LOGS,
-        {"a": _WRITER_A, "c": serves("compaction-plan")}),
-    "writer-and-compaction": Meeting("a log, and a compaction", LOGS, {"a": _WRITER_A, "c": serves("compaction")}),
-    "writer-and-log-compaction": Meeting("a log, and a log compaction", LOGS, {"a": _WRITER_A, "l": serves("log-compaction")}),
-    "writer-and-clustering": Meeting("an upsert, and a clustering", PLAIN, {"a": _WRITER_A, "g": serves("clustering")}),
-    "writer-and-clean": Meeting("an upsert, and a clean", OLD, {"a": _WRITER_A, "n": serves("clean")}),
+        {"a": _A, "b": writes("upsert", row("b", "b1", "rome"))}),
+    "two-writers-of-logs": Meeting("two upserts of one file group, as logs", LOGS, {"a": _A, "b": _B}),
+    "two-optimistic-writers": Meeting("two upserts under optimistic control, whose hearts beat",
+        replace(PLAIN, options={**EAGER, **OPTIMISTIC}, promises={"heartbeats": True}), {"a": _A, "b": _B}),
+    "two-writers-under-a-lease": Meeting("two upserts; a stalled one loses the lock", replace(PLAIN, world={"lease": 10_000}),
+        {"a": _A, "b": _B}),
+    **{f"writer-and-{name}": Meeting(f"an upsert beside a {name.replace('-', ' ')}", setting, {"a": _A, "s": serves(name)})
+       for name, setting in _SERVICES_ON.items() if name != "rollback"},
     "writer-and-rollback": Meeting("an upsert, and somebody who takes its writer for dead", PLAIN,
-        {"a": _WRITER_A, "r": serves("rollback")}),
-    "writer-and-savepoint": Meeting("an upsert, and a savepoint", OLD, {"a": _WRITER_A, "s": serves("savepoint")}),
-    "writer-and-restore": Meeting("an upsert, and a restore", OLD, {"a": _WRITER_A, "t": serves("restore")}),
-    "writer-and-archive": Meeting("an upsert, and an archiver", OLD, {"a": _WRITER_A, "v": serves("archive")}),
+        {"a": _A, "s": serves("rollback")}),
+    **{f"{one}-and-{other}": Meeting(f"a {one.replace('-', ' ')} beside a {other.replace('-', ' ')}", setting,
+        {"s": serves(one), "t": serves(other)}) for one, other, setting in _PAIRS},
+    "reader-and-writer": Meeting("two queries beside an upsert", PLAIN, {"q": reads(2), "a": _A}),
+    **{f"reader-and-{name}": Meeting(f"a query beside a {name.replace('-', ' ')}", setting, {"q": reads(), "s": serves(name)})
+       for name, setting in _SERVICES_ON.items()},
+    "writer-dies": Meeting("an upsert that dies, and a recovery", OLD, {"a": _A, RECOVERY: recovers()}, 0, 1),
+    **{f"{name}-dies": Meeting(f"a {name.replace('-', ' ')} that dies, and a recovery", setting,
+        {"s": serves(name), RECOVERY: recovers()}, 0, 1) for name, setting in _SERVICES_ON.items()},
 }  # fmt: skip

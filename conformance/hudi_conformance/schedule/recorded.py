@@ -36,13 +36,18 @@ def history_of(start: Start, run: Run, seen: Seen, *, ordering: bool = False) ->
             doing, began = open_.pop(step.process)
             answer = {str(row[0]): _value(row[3], row[2], ordering) for row in step.asked.detail}
             found.append(Operation(step.process, "read", began, number, read=answer, at=doing.at))
-    before = {str(row[0]): _value(row[3], row[2], ordering) for row in _rows_before(start, seen)}
     fold: Fold = greatest_wins if ordering else last_wins
-    return History(tuple(found), before, fold)
+    return History((*_before(start, seen, ordering=ordering), *found), fold=fold)
 
 
-def _rows_before(start: Start, seen: Seen) -> Sequence[tuple[str | None, ...]]:
-    return seen.rows(until=start.writes[-1].completion) if start.writes and not any(d.withdrawn for d in seen.done) else ()
+def _before(start: Start, seen: Seen, *, ordering: bool) -> list[Operation]:
+    """The writes of the time before the run, some of which it may have taken back."""
+    withdrawn = {done.instant.requested: done.withdrawn for done in seen.done}
+    return [
+        Operation("before", write.kind, 0, 0, wrote=_changes(write.kind, write.rows, ordering), requested=write.requested,
+                  completion=write.completion, published=0, withdrawn=withdrawn.get(write.requested))
+        for write in start.writes
+    ]  # fmt: skip
 
 
 def _value(value: Any, ordering_value: Any, ordering: bool) -> Any:
