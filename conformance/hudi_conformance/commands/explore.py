@@ -14,6 +14,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from hudi_conformance.schedule.diagram import text, write_diagram
+from hudi_conformance.schedule.fitness import broken_promises
 from hudi_conformance.schedule.judging import Explored
 from hudi_conformance.schedule.programs import MEETINGS
 from hudi_conformance.schedule.scenario import Scenario
@@ -97,9 +98,9 @@ def _show_list() -> None:
         bound = "all" if meeting.preemptions is None else str(meeting.preemptions)
         shown.add_row(name, meeting.description, bound, str(meeting.crashes))
     console.print(shown)
-    stores = Table("store", "how it behaves", "fit", box=None, header_style="bold")
+    stores = Table("store", "how it behaves", "promises that it breaks", box=None, header_style="bold")
     for kind in STORES.values():
-        stores.add_row(kind.name, kind.description, "yes" if kind.is_fit else "no")
+        stores.add_row(kind.name, kind.description, ", ".join(broken_promises(kind)) or "none")
     console.print("", stores)
 
 

@@ -208,11 +208,11 @@ class ActorStorage:
 
     def create(self, path: str, data: bytes) -> None:
         """As many steps as the store needs."""
-        self.store.create(self.actor.ask, path, data)
+        self.store.create(self.actor, path, data)
 
     def replace(self, path: str, data: bytes, version: str) -> None:
-        """One step."""
-        self.actor.ask(Request("replace", path, (data, version)))
+        """As many steps as the store needs."""
+        self.store.replace(self.actor, path, data, version)
 
     def delete(self, path: str) -> None:
         """One step."""

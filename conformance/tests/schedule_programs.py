@@ -1,0 +1,74 @@
+"""Small programs for the tests of the explorer, of which everything is known."""
+
+from hudi_conformance.schedule.scheduler import Process
+from hudi_conformance.schedule.world import World
+from hudi_reference.storage import MemoryStorage, ObjectExists
+
+
+def world(**settings):
+    """A world with one object, `s`."""
+    storage = MemoryStorage()
+    storage.put("s", b"0")
+    return World.of(storage, **settings)
+
+
+def three_turns(name):
+    """Six steps that all conflict with those of another one: it reads `s` and writes it, three times."""
+
+    def program(actor):
+        seen = []
+        for turn in range(3):
+            seen.append(actor.storage.get("s"))
+            actor.storage.put("s", f"{name}{turn}".encode())
+        return tuple(seen)
+
+    return program
+
+
+def apart(name):
+    """Six steps that conflict with nobody's."""
+
+    def program(actor):
+        for turn in range(3):
+            actor.storage.put(f"{name}/{turn}", b"")
+            actor.storage.get(f"{name}/{turn}")
+
+    return program
+
+
+def claims(actor):
+    """Create `claimed`; whether this process was told that it did."""
+    try:
+        actor.storage.create("claimed", actor.name.encode())
+    except ObjectExists:
+        return False
+    return True
+
+
+def adds_one(actor):
+    """Read a number and write the next one."""
+    actor.storage.put("s", str(int(actor.storage.get("s")) + 1).encode())
+
+
+def adds_one_under_the_lock(actor):
+    """The same while nobody else may."""
+    actor.lock.acquire(actor.name)
+    adds_one(actor)
+    actor.lock.release(actor.name)
+
+
+def of(program, names="ab"):
+    """A process of the same program for each letter."""
+    return [Process(name, program) for name in names]
+
+
+def one_claim(run):
+    """Nobody but the one whose object is there was told so."""
+    told = [name for name, ended in run.results.items() if ended.value is True]
+    return None if told == [run.storage.get("claimed").decode()] else f"{' and '.join(told)} were told"
+
+
+def outcome(run):
+    """What can be seen of a run: results, and the objects at the end."""
+    values = tuple((name, ended.how, ended.value) for name, ended in run.results.items())
+    return values, tuple((info.path, run.storage.get(info.path)) for info in run.storage.list())
