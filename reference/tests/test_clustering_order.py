@@ -48,15 +48,29 @@ def test_a_position_in_z_order_is_the_bits_of_the_coordinates_in_turn(dimensions
         assert f"{position:0{bits * dimensions}b}" == "".join(text[bit] for bit in range(bits) for text in texts)
 
 
-def test_positions_are_those_of_a_library() -> None:
-    """Points and their positions on Hilbert's curve as com.github.davidmoten.hilbert has them, which Apache Hudi uses."""
-    for bits, points, positions in VECTORS:
+#: Positions as Apache Hudi 1.0.2 has them: (bits, points, positions), on Hilbert's curve by the class HilbertCurve of the library
+#: com.github.davidmoten:hilbert-curve, in z-order by its own BinaryUtil.interleaving.
+HILBERT: list[tuple[int, list[tuple[int, ...]], list[int]]] = [
+    (3, [(1, 7), (1, 5), (3, 6), (6, 4)], [22, 18, 27, 46]),
+    (2, [(1, 1, 2, 0, 1), (3, 0, 2, 0, 3), (3, 1, 1, 0, 2), (0, 3, 2, 2, 0)], [239, 802, 987, 369]),
+    (7, [(5, 52, 108), (83, 88, 32), (31, 66, 127), (127, 53, 50)], [488401, 1288989, 566442, 1875472]),
+    (16, [(4499, 51257), (62455, 62944), (48464, 21517)], [1374252772, 2855534997, 3737754107]),
+    (5, [(7, 26, 31, 19, 17, 30), (19, 15, 11, 18, 27, 28), (1, 20, 6, 2, 11, 2)], [356818248, 977888246, 532990720]),
+]
+Z_ORDER: list[tuple[int, list[tuple[int, ...]], list[int]]] = [
+    (8, [(53, 121, 169), (142, 46, 189), (102, 228, 167), (38, 178, 2)], [2877191, 10592241, 8094185, 4399416]),
+]
+
+
+@pytest.mark.parametrize(("curve", "vectors"), [(hilbert, HILBERT), (interleaved, Z_ORDER)])
+def test_positions_are_those_of_deployed_classes(
+    curve: Any, vectors: list[tuple[int, list[tuple[int, ...]], list[int]]]
+) -> None:
+    """Points and their positions, as the classes give them that Apache Hudi clusters with."""
+    for bits, points, positions in vectors:
         axes = [np.array(axis, dtype=np.uint64) for axis in zip(*points, strict=True)]
-        assert hilbert(axes, bits).tolist() == positions
+        assert curve(axes, bits).tolist() == positions
 
-
-#: (bits, points, positions)
-VECTORS: list[tuple[int, list[tuple[int, ...]], list[int]]] = []
 
 NAN, DAY = math.nan, datetime.date(2026, 1, 1)
 #: Values of each type in their order, equal ones in one list.
