@@ -13,6 +13,9 @@ from hudi_reference.errors import AccessDenied, LockLost, StorageUnavailable
 from hudi_reference.locks.settings import library, number_of, text_of
 from hudi_reference.requirement import implements
 
+#: How often a broken connection is made again before the session is given up: for about three seconds.
+_RECONNECTING = {"max_tries": 5, "delay": 0.1, "backoff": 2, "max_delay": 2}
+
 
 class ZooKeeperLease:
     """The node `path` below which contenders queue. `hosts` is `host:port,host:port`; times in milliseconds.
@@ -20,10 +23,10 @@ class ZooKeeperLease:
     The session begins with the first try and is kept: connections are dear. It renews itself, and ends with the process.
     """
 
-    def __init__(self, hosts: str, path: str, *, session: int = 60_000, connection: int = 15_000, wait: int = 1_000) -> None:
+    def __init__(self, hosts: str, path: str, *, session: int = 60_000, connection: int = 15_000) -> None:
         self.name = f"zookeeper {hosts}{path}"
         self._hosts, self._path = hosts, path
-        self._session, self._connection, self._wait = session, connection, wait
+        self._session, self._connection = session, connection
         self._client: Any = None
         self._lock: Any = None
 
@@ -43,12 +46,12 @@ class ZooKeeperLease:
 
     @implements("LOCK-001", "LOCK-002", "LOCK-004")
     def take(self) -> bool:
-        """Queue for a moment; leave the queue if that was too short."""
+        """Queue; leave the queue where somebody is before us."""
         with self._asking():
             if self._lock is not None and self._is_mine():
                 return True
             lock = self._contender()
-            if not lock.acquire(timeout=self._wait / 1000):
+            if not lock.acquire(blocking=False):
                 return False
             self._lock = lock
             return True
@@ -77,8 +80,9 @@ class ZooKeeperLease:
             self._client = self._lock = None
 
     def _is_mine(self) -> bool:
-        found = self._connected().exists(f"{self._path}/{self._lock.node}")
-        return found is not None and found.owner_session_id == self._client.client_id[0]
+        client = self._connected()
+        found = client.exists_async(f"{self._path}/{self._lock.node}").get(timeout=self._connection / 1000)
+        return found is not None and found.owner_session_id == client.client_id[0]
 
     def _contender(self) -> Any:
         """A place in the queue, under the names that Curator gives."""
@@ -88,10 +92,11 @@ class ZooKeeperLease:
 
     def _connected(self) -> Any:
         """The client, with a session."""
+        if self._client is not None and self._client.client_state == "CLOSED":
+            self.close()  # it gave up to connect again, and its session with it
         if self._client is None:
-            client = library("kazoo.client").KazooClient(
-                self._hosts, timeout=self._session / 1000, connection_retry={"max_tries": 0}
-            )
+            make, seconds = library("kazoo.client").KazooClient, self._session / 1000
+            client = make(self._hosts, timeout=seconds, connection_retry=_RECONNECTING)
             client.start(timeout=self._connection / 1000)
             self._client = client
             finalize(self, _stop, client)
