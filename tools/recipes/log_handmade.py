@@ -150,7 +150,7 @@ BLOCKS = [
             data_block(15, row("of a crashed append"))[:-60],
             data_block(20, row("second"), row("only in the second", "d")),
         ),
-        requirements=("BLK-017", "BLK-016"),
+        requirements=("BLK-017", "BLK-016", "S3-004"),
         says="The committed blocks before and behind the cut block of a crashed append both count.",
         if_it_fails="After a corrupt block look for the next #HUDI#; do not stop, and do not give the file up.",
         flags=("lost-write",),
