@@ -15,7 +15,7 @@ def _late_one_stays(bug: Bug, older: Kind, newer: Kind) -> None:
     _decide(bug, Cell(older, newer, Order.LOWER, Result.NEWER))
 
 
-@planted(breaks="MRG-029")
+@planted(breaks=("MRG-029", "NBC-001"))
 def late_records_win(bug: Bug) -> None:
     """Takes the later version of a record whatever its ordering value."""
     _late_one_stays(bug, Kind.ROW, Kind.ROW)

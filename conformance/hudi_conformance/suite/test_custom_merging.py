@@ -148,7 +148,7 @@ def check(engine: Client, uri: str, rule: Rule, cells: Cells, arrangement: str) 
 @pytest.mark.needs(*WRITES, "merge.custom", "merge.event-time", "delete.flag")
 @pytest.mark.requirements(
     "PAY-001", "PAY-002", "PAY-003", "PAY-004", "PAY-008", "PAY-011", "PAY-014", "PAY-015", "PAY-016", "PAY-017", "PAY-018",
-    "PAY-022", "PAY-023", "MRG-011", "MRG-012",
+    "PAY-022", "PAY-023", "MRG-011", "MRG-012", "NBC-005",
 )  # fmt: skip
 def test_a_payload_class_decides_wherever_versions_meet(
     engine: Client, new_uri: Callable[[], str], name: str, arrangement: str
@@ -160,7 +160,7 @@ def test_a_payload_class_decides_wherever_versions_meet(
 
 @ARRANGEMENTS
 @pytest.mark.needs(*WRITES, "merge.samples")
-@pytest.mark.requirements("MRG-032", "API-004", "API-005", "API-008", "API-020")
+@pytest.mark.requirements("MRG-032", "API-004", "API-005", "API-008", "API-020", "NBC-005")
 def test_a_merger_builds_a_row_from_both_versions(engine: Client, new_uri: Callable[[], str], arrangement: str) -> None:
     """An order that was cancelled before the news of its creation came in has the details of both."""
     columns = (("ts", "long"), ("status", "string"), ("order_info", "string"), ("payment_info", "string"))

@@ -20,7 +20,7 @@ from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema
 
 
-@implements("MRG-031", "MRG-010", "PAY-002", "API-008")
+@implements("MRG-031", "MRG-010", "PAY-002", "API-008", "NBC-005")
 def merging_of(
     properties: TableProperties, mergers: Sequence[RecordMerger] = (), defaults: Mapping[str, Any] | None = None
 ) -> Merging:
