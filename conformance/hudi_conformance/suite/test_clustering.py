@@ -1,8 +1,10 @@
 """Clustering: what carrying a plan out makes, that it changes no answer, and who may carry it out again."""
 
+import io
 from contextlib import suppress
 from pathlib import Path
 
+import fastavro
 import pytest
 
 from hudi_conformance.contract import Query
@@ -88,6 +90,25 @@ def test_the_completed_clustering_says_what_it_made_and_replaced(engine: Client,
         "clustering.requested", "clustering.inflight", "replacecommit",
     }  # fmt: skip
     assert "schema" in done["extraMetadata"]
+
+
+@CLUSTERS
+@pytest.mark.requirements("CLU-041", "TL-009")
+def test_further_entries_of_a_completed_clustering_do_no_harm(engine: Client, new_uri: NewUri) -> None:
+    """With duration and ranges of values among the extra metadata of the completed file the rows are read, and written."""
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    instant = table.clustered({SORT: "ts"})
+    (file,) = (folder_of(table.uri) / ".hoodie" / "timeline").glob(f"{instant}_*.replacecommit")
+    reader = fastavro.reader(io.BytesIO(file.read_bytes()))
+    done = table.done(instant)
+    extra = {**done["extraMetadata"], "clustering.duration.ms": "12", "ts.min": "1", "ts.max": "35", "": ""}
+    written = io.BytesIO()
+    fastavro.writer(written, fastavro.parse_schema(reader.writer_schema), [{**done, "extraMetadata": extra}])
+    file.write_bytes(written.getvalue())
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+    table.expect("with further entries")
+    table.write(*CHANGES)
+    table.expect("written after it")
 
 
 @CLUSTERS
