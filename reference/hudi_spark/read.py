@@ -23,18 +23,11 @@ from hudi_reference.files.missing import missing
 from hudi_reference.schema.avro import arrow_schema, parse_schema
 from hudi_reference.storage import LocalStorage
 from hudi_reference.table.cdc import ChangePlan, ChangeQuery, GroupChange
+from hudi_reference.table.comparisons import Comparison, chosen, compare, constant
 from hudi_reference.table.file_groups import FileSlice
 from hudi_reference.table.incremental import changed_in
-from hudi_reference.table.table import (
-    Comparison,
-    SliceQuery,
-    View,
-    check_columns,
-    check_readable,
-    chosen,
-    compare,
-    constant,
-)
+from hudi_reference.table.pruning import pruned
+from hudi_reference.table.table import SliceQuery, View, check_columns, check_readable
 from hudi_reference.table.window import Window
 from hudi_reference.timeline.points import instant_of
 from hudi_spark.arrow import arrow_schema_of, spark_schema
@@ -138,6 +131,8 @@ def make_plan(
     comparisons = list(where)
     needed = _needed(names, comparisons, reader.schema)
     slices = [s for s in found if s.base_file is not None or (logs and s.log_files)]
+    if reader.merging.merger is None:
+        slices = pruned(slices, comparisons, table.properties, reader.schema)
     direct = _base_files_for_spark(table, view, slices, logs=logs) if native and reader.dropped is None else {}
     merged = [found for found in slices if found not in direct]
     paths = (found.path(name) for found in merged for name in found.log_files)

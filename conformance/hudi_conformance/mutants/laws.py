@@ -4,6 +4,7 @@ from hudi_conformance.mutants.planting import Bug, planted
 from hudi_reference.records.changes import Changes
 from hudi_reference.services.compaction import Compactor
 from hudi_reference.table import file_groups
+from hudi_reference.table.dropped_columns import Folders
 from hudi_reference.table.write import Writer
 
 
@@ -37,3 +38,9 @@ def compactions_have_an_order_of_their_own(bug: Bug) -> None:
         "reader.read(found, ",
         "reader.read(type(found)(**vars(found) | {'log_files': found.log_files[::-1]}), ",
     )
+
+
+@planted(breaks=("LAY-006", "LAY-008"))
+def escaped_folders_are_compared_as_they_are(bug: Bug) -> None:
+    """Leaves partitions out of a query by the names of their folders, escapes and all."""
+    bug.edit(Folders._text, "unescape(text) if self.url_encode else text", "text")

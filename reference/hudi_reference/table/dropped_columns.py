@@ -56,12 +56,42 @@ _FROM_TEXT: tuple[tuple[Callable[[pa.DataType], bool], Callable[[str], Any]], ..
 
 
 @dataclass(frozen=True)
-class DroppedColumns:
-    """The partition columns of a table whose files lack them, in the order of their folders."""
+class Folders:
+    """How the partition columns of a table make its folders, in the order of the folders."""
 
     fields: tuple[str, ...]
     hive_style: bool
     url_encode: bool
+
+    def texts(self, partition: str) -> Mapping[str, str | None]:
+        """The text of each column in a partition path, None for null. Raises MalformedFileName."""
+        levels = [partition] if len(self.fields) == 1 else partition.split("/")
+        if len(levels) != len(self.fields):
+            raise _unlike(partition, f"{len(self.fields)} folders, one for each of {', '.join(self.fields)}")
+        return {name: self._text(name, level, partition) for name, level in zip(self.fields, levels, strict=True)}
+
+    def _text(self, name: str, level: str, partition: str) -> str | None:
+        start = f"{name}=" if self.hive_style else ""
+        if not level.startswith(start):
+            raise _unlike(partition, f"a folder {start}...")
+        text = level.removeprefix(start)
+        if text == NULL_PARTITION:
+            return None
+        return unescape(text) if self.url_encode else text
+
+
+def folders_of(properties: TableProperties) -> Folders:
+    """How the folders of a table are named."""
+    hive_style, url_encode = (
+        properties.is_set(f"hoodie.datasource.write.{key}") for key in ("hive_style_partitioning", "partitionpath.urlencode")
+    )
+    return Folders(properties.partition_fields, hive_style, url_encode)
+
+
+@dataclass(frozen=True)
+class DroppedColumns(Folders):
+    """The partition columns of a table whose files lack them."""
+
     #: Avro types of columns as they were when the table was created.
     types: Mapping[str, Any]
 
@@ -77,29 +107,13 @@ class DroppedColumns:
 
         Raises MalformedFileName for a path that does not give all of them, UnsupportedTableFeature for types that none gives.
         """
-        texts = self._texts(partition)
+        texts = self.texts(partition)
         for name in rows.column_names:
             if name in texts:
                 field = rows.schema.field(name)
-                column = pa.repeat(_value(field, texts[name], partition), rows.num_rows)
+                column = pa.repeat(value_of(field, texts[name], partition), rows.num_rows)
                 rows = rows.set_column(rows.column_names.index(name), field, column)
         return rows
-
-    def _texts(self, partition: str) -> Mapping[str, str | None]:
-        """The text of each column in a partition path, None for null."""
-        levels = [partition] if len(self.fields) == 1 else partition.split("/")
-        if len(levels) != len(self.fields):
-            raise _unlike(partition, f"{len(self.fields)} folders, one for each of {', '.join(self.fields)}")
-        return {name: self._text(name, level, partition) for name, level in zip(self.fields, levels, strict=True)}
-
-    def _text(self, name: str, level: str, partition: str) -> str | None:
-        start = f"{name}=" if self.hive_style else ""
-        if not level.startswith(start):
-            raise _unlike(partition, f"a folder {start}...")
-        text = level.removeprefix(start)
-        if text == NULL_PARTITION:
-            return None
-        return unescape(text) if self.url_encode else text
 
 
 @implements("LAY-007", "LAY-008")
@@ -120,15 +134,13 @@ def dropped_columns(properties: TableProperties) -> DroppedColumns | None:
         )  # fmt: skip
     created = properties.get("hoodie.table.create.schema")
     schema = parse_schema(created, "hoodie.table.create.schema") if created else {"fields": []}
-    hive_style, url_encode = (
-        properties.is_set(f"hoodie.datasource.write.{key}") for key in ("hive_style_partitioning", "partitionpath.urlencode")
-    )
     types = {field["name"]: field["type"] for field in schema["fields"]}
-    return DroppedColumns(properties.partition_fields, hive_style, url_encode, types)
+    folders = folders_of(properties)
+    return DroppedColumns(folders.fields, folders.hive_style, folders.url_encode, types)
 
 
-def _value(field: pa.Field, text: str | None, partition: str) -> pa.Scalar:
-    """The value that a folder's name stands for."""
+def value_of(field: pa.Field, text: str | None, partition: str) -> pa.Scalar:
+    """The value that a folder's name stands for. Raises MalformedFileName, or UnsupportedTableFeature for other types."""
     from_text = next((how for fits, how in _FROM_TEXT if fits(field.type)), None)
     if from_text is None:
         raise UnsupportedTableFeature(

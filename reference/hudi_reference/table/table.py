@@ -4,13 +4,12 @@ read:   properties -> timeline -> file groups -> slices at a read time -> merged
 write:  rows -> keys -> locate -> files -> completed instant
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hudi_reference.clock import Clock
 from hudi_reference.errors import InvalidQuery, UnsupportedTableFeature
@@ -31,10 +30,12 @@ from hudi_reference.schema.avro import (
 )
 from hudi_reference.storage import Storage
 from hudi_reference.table.cdc import ChangePlan, ChangeQuery
+from hudi_reference.table.comparisons import Comparison, chosen
 from hudi_reference.table.dropped_columns import dropped_columns
 from hudi_reference.table.file_groups import FileGroups, FileSlice, load_file_groups
 from hudi_reference.table.incremental import COMMIT_TIME, Changed, changed_in, written_in
 from hudi_reference.table.inspect import inspect_table
+from hudi_reference.table.pruning import pruned
 from hudi_reference.table.retention import check_retained, check_whole
 from hudi_reference.table.schema_history import by_id
 from hudi_reference.table.slice_reader import SliceReader
@@ -45,18 +46,6 @@ from hudi_reference.timeline.points import instant_of
 
 #: The schema of a table that was never given one.
 EMPTY_SCHEMA: AvroSchema = {"type": "record", "name": "empty", "fields": []}
-
-#: A comparison of a column with a constant.
-Comparison = tuple[str, str, Any]
-
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "=": pc.equal,
-    "!=": pc.not_equal,
-    "<": pc.less,
-    "<=": pc.less_equal,
-    ">": pc.greater,
-    ">=": pc.greater_equal,
-}
 
 
 @dataclass(frozen=True)
@@ -265,6 +254,8 @@ class Table:
         check_columns(needed, reader.schema)
         found = view.groups.latest_slices if changed is None else changed.slices
         slices = [s for s in found if logs or s.base_file is not None]
+        if reader.merging.merger is None:  # a merger may give a row another value than its folder has
+            slices = pruned(slices, comparisons, self.properties, reader.schema)
         read = SliceQuery(reader, needed, comparisons, logs, None if changed is None else changed.window)
         no_rows = pa.schema([reader.schema.field(name) for name in needed]).empty_table()
         return Plan(read, slices, names, no_rows.select(names))
@@ -332,30 +323,6 @@ class Plan:
     slices: Sequence[FileSlice]
     names: list[str]
     no_rows: pa.Table
-
-
-def chosen(rows: pa.Table, where: Iterable[Comparison]) -> pa.Table:
-    """The rows for which all comparisons hold."""
-    for column, operator, value in where:
-        rows = rows.filter(compare(rows.column(column), operator, value))
-    return rows
-
-
-@implements("MRG-015")
-def compare(column: pa.ChunkedArray, operator: str, value: Any) -> pa.ChunkedArray:
-    """Which values compare so with the constant, null for null. Raises InvalidQuery."""
-    if operator not in _OPERATORS:
-        raise InvalidQuery("unknown comparison", expected=" ".join(_OPERATORS), found=operator)
-    try:
-        return _OPERATORS[operator](column, constant(column.type, value))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError) as error:
-        raise InvalidQuery("the comparison does not fit the column", expected=str(column.type), found=repr(value)) from error
-
-
-def constant(kind: pa.DataType, value: Any) -> pa.Scalar:
-    """The constant of a comparison with a column of that type; a text is read as a value of the type."""
-    found = pa.scalar(value)
-    return found.cast(kind) if pa.types.is_string(found.type) and not pa.types.is_string(kind) else found
 
 
 def check_columns(names: Iterable[str], schema: pa.Schema) -> None:

@@ -1,0 +1,143 @@
+"""Partition pruning: which files a query with comparisons of partition columns reads, and that no answer changes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hudi_reference import create_table, open_table
+from hudi_reference.errors import InvalidQuery
+from hudi_reference.storage import MemoryStorage
+from hudi_reference.table.create import WritableTable
+
+TYPES = {"string": pa.string(), "int": pa.int32(), "boolean": pa.bool_()}
+COMPARES: dict[str, Callable[[Any, Any], bool]] = {
+    "=": lambda a, b: a == b, "!=": lambda a, b: a != b, "<": lambda a, b: a < b, "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
+}  # fmt: skip
+
+
+class Watched(MemoryStorage):
+    """Remembers which data files were read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: set[str] = set()
+
+    def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
+        """As any storage."""
+        self._note(path)
+        return super().get(path, start, length)
+
+    def open(self, path: str) -> pa.NativeFile:
+        """As any storage."""
+        self._note(path)
+        return super().open(path)
+
+    def _note(self, path: str) -> None:
+        if not path.startswith(".hoodie"):
+            self.read.add(path)
+
+
+def table_of(values: list[Any], kind: str, *, hive: bool = False, url: bool = False, **more: Any) -> WritableTable:
+    """A merge-on-read table with one row, changed in a log, for each value of the partition column `p`."""
+    fields = [{"name": "id", "type": "string"}, {"name": "p", "type": ["null", kind], "default": None}]
+    table = create_table(
+        "x:", name="t", schema={"type": "record", "name": "t", "fields": fields}, record_key=("id",), partition=("p",),
+        table_type="MERGE_ON_READ", hive_style=hive, url_encode=url, storage=Watched(), **more,
+    )  # fmt: skip
+    rows = pa.table({"id": [str(place) for place in range(len(values))], "p": pa.array(values, TYPES[kind])})
+    table.upsert(rows)
+    table.upsert(rows)
+    return table
+
+
+def read_partitions(table: WritableTable) -> set[str]:
+    """The partitions whose files were read since the last time."""
+    assert isinstance(table.storage, Watched)
+    found = {path.rpartition("/")[0] for path in table.storage.read}
+    table.storage.read.clear()
+    return found
+
+
+@pytest.mark.parametrize("hive", [False, True])
+@pytest.mark.parametrize(
+    ("where", "partitions"),
+    [
+        ([("p", "=", "b")], {"b"}),
+        ([("p", "!=", "b")], {"a", "c"}),
+        ([("p", ">", "a"), ("p", "<", "c")], {"b"}),
+        ([("p", "=", "z")], set()),
+        ([("id", "=", "1")], {"a", "b", "c"}),
+        ([("p", "=", "c"), ("id", "=", "0")], {"c"}),
+    ],
+)
+def test_only_partitions_that_may_hold_the_rows_are_read(where: Any, partitions: set[str], hive: bool) -> None:
+    """LAY-008: files of other partitions are not opened, neither base files nor logs."""
+    table = table_of(["a", "b", "c"], "string", hive=hive)
+    for query in (table.snapshot, table.read_optimized, lambda **q: list(table.batches(**q))):
+        read_partitions(table)
+        query(where=where)
+        assert read_partitions(table) == {f"p={name}" if hive else name for name in partitions}
+
+
+def test_as_of_and_windows_are_pruned_too() -> None:
+    """LAY-008, TYP-008: whatever a query is about, a partition that it cannot be about is not read."""
+    table = table_of(["a", "b"], "string")
+    for query in (table.incremental, lambda **q: table.as_of("29990101000000000", **q)):
+        read_partitions(table)
+        assert query(columns=["p"], where=[("p", "=", "a")]).to_pylist() == [{"p": "a"}]
+        assert read_partitions(table) == {"a"}
+
+
+TEXTS = st.one_of(
+    st.text("ab/%=+ ü.2F", min_size=1, max_size=4).filter(lambda text: all(step not in ("", ".", "..") for step in text.split("/"))),
+    st.sampled_from(["", "__HIVE_DEFAULT_PARTITION__", "%2F", "p=a", "default"]), st.none(),
+)  # fmt: skip
+VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "string": TEXTS, "int": st.one_of(st.integers(-3, 12), st.none()), "boolean": st.sampled_from([True, False, None]),
+}  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(data=st.data(), hive=st.booleans(), url=st.booleans(), operator=st.sampled_from(list(COMPARES)))
+def test_no_answer_changes(data: st.DataObject, hive: bool, url: bool, operator: str) -> None:
+    """MRG-015: whatever the values and the form of folders, the rows are those that the comparison picks of all rows."""
+    kind = data.draw(st.sampled_from(list(VALUES)))
+    values = data.draw(st.lists(VALUES[kind], min_size=1, max_size=4))
+    constant = data.draw(st.one_of(st.sampled_from(values), VALUES[kind]).filter(lambda value: value is not None))
+    found = table_of(values, kind, hive=hive, url=url).snapshot(columns=["p"], where=[("p", operator, constant)])
+    right = [value for value in values if value is not None and _compare(operator, value, constant)]
+    assert sorted(found.column("p").to_pylist()) == sorted(right)
+
+
+def _compare(operator: str, value: Any, constant: Any) -> bool:
+    """Texts compare by their UTF-8 bytes."""
+    left, right = (one.encode() if isinstance(one, str) else one for one in (value, constant))
+    return COMPARES[operator](left, right)
+
+
+def test_a_comparison_that_does_not_fit_is_refused_all_the_same() -> None:
+    """TYP-007: pruning is no way around the check of comparisons."""
+    table = table_of([1, 2], "int")
+    with pytest.raises(InvalidQuery):
+        table.snapshot(where=[("p", "=", "no number")])
+    with pytest.raises(InvalidQuery):
+        table.snapshot(where=[("p", "like", 1)])
+
+
+@pytest.mark.parametrize("entry", ["hoodie.table.keygenerator.type=TIMESTAMP", "hoodie.table.keygenerator.type="])
+def test_folders_that_are_not_the_values_prune_nothing(entry: str) -> None:
+    """PROP-016: of folders made by a pattern, or by a generator that nobody names, nothing is concluded."""
+    table = table_of(["a", "b"], "string")
+    key, _, value = entry.partition("=")
+    path = ".hoodie/hoodie.properties"
+    lines = table.storage.get(path).decode().splitlines()
+    kept = [line for line in lines if not line.startswith(key)] + ([entry] if value else [])
+    table.storage.put(path, "\n".join(kept).encode())
+    read_partitions(table)
+    open_table("x:", storage=table.storage).snapshot(columns=["p"], where=[("p", "=", "a")])
+    assert read_partitions(table) == {"a", "b"}
