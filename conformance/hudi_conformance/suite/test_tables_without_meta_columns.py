@@ -36,7 +36,7 @@ NEEDS = ("create", "write.upsert", "read.snapshot", "read.projection", "meta-fie
 STEPS = (
     Step("upsert", (row("a", 2, "x"), row("b", 2, "x"), row("c", 2, "x", "rio"))),
     Step("upsert", (row("a", 3, "newer"), row("b", 1, "late"), row("d", 1, "new"))),
-    Step("delete", (row("c", 0, None, "rio"),)),
+    Step("delete", (row("c", 0, "", "rio"),)),
 )
 
 
