@@ -80,6 +80,21 @@ def test_a_dry_run_of_a_compaction_tells_what_is_merged(tmp_path: Path) -> None:
     assert (now.log_files, values(uri)) == ((), ["value 2"])
 
 
+def test_a_dry_run_of_a_clustering_tells_what_is_put_together(table: tuple[str, list[str]]) -> None:
+    """The file groups and how many come of them; nothing is planned, and then it is done."""
+    uri, _ = table
+    made = open_table(uri)
+    made.bulk_insert(as_arrow([row("b", 1, "other")]))
+    before = {found.file_id for found in made.file_groups().latest_slices}
+    shown = called(uri, "clustering", "--dry-run")
+    text = "".join(shown.output.split())
+    assert shown.exit_code == 0 and all(file_id in text for file_id in before) and "into1" in text
+    assert not made.timeline.pending
+    assert called(uri, "clustering", "--yes").exit_code == 0
+    (now,) = made.file_groups().latest_slices
+    assert now.file_id not in before and sorted(values(uri)) == ["other", "value 2"]
+
+
 @pytest.mark.parametrize(
     "words", [("rollback",), ("clean", "--instant", "20260101000000000"), ("clean", "--set", "x"), ("dance",)]
 )

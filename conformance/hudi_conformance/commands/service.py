@@ -13,6 +13,9 @@ from hudi_reference.services.acting import pending_of, read_plan
 from hudi_reference.services.archive import archive
 from hudi_reference.services.clean import clean, plan_clean
 from hudi_reference.services.clean_plan import planned_files
+from hudi_reference.services.clustering import cluster
+from hudi_reference.services.clustering_plan import plan_clustering
+from hudi_reference.services.clustering_record import InputGroup, clustering_in
 from hudi_reference.services.compaction import compact, plan_compaction
 from hudi_reference.services.compaction_plan import Operation, operations_in
 from hudi_reference.services.log_compaction import log_compact, plan_log_compaction
@@ -22,7 +25,9 @@ from hudi_reference.services.savepoint import delete_savepoint, savepoint, savep
 from hudi_reference.table.create import open_table
 from hudi_reference.table.table import Table
 
-Name = Literal["clean", "compaction", "log-compaction", "rollback", "savepoint", "delete-savepoint", "restore", "archive"]
+Name = Literal[
+    "clean", "compaction", "log-compaction", "clustering", "rollback", "savepoint", "delete-savepoint", "restore", "archive"
+]
 Options = Mapping[str, str]
 
 
@@ -58,6 +63,18 @@ def _steps(verb: str, operations: Iterable[Operation]) -> list[tuple[str, str]]:
     return [(verb, f"{slice_.path(slice_.file_id)}  {len(slice_.log_files)} log files") for slice_ in found]
 
 
+def _clustering_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:
+    pending = pending_of(table.timeline, "clustering")
+    plans = [clustering_in(read_plan(table, "clustering", found.requested)) for found in pending]
+    groups = [group for plan in (*plans, plan_clustering(table, options)) for group in plan.groups]
+    return [("rewrite", _rewriting(group)) for group in groups]
+
+
+def _rewriting(group: InputGroup) -> str:
+    ids = ", ".join(file_id for _, file_id in group.members)
+    return f"{group.partition or 'the table'}  {ids}  into {group.outputs}"
+
+
 def _rollback_preview(table: Table, instant: str, _: Options) -> list[tuple[str, str]]:
     plan = plan_rollback(table, instant)
     return [("undo", f"{plan.target} {plan.action}"), *(("delete", path) for path in plan.files)]
@@ -82,6 +99,7 @@ JOBS: Mapping[Name, Job] = {
     "clean": Job(False, _clean_preview, lambda table, _, options: clean(table, options)),
     "compaction": Job(False, _compaction_preview, lambda table, _, options: compact(table, options)),
     "log-compaction": Job(False, _log_compaction_preview, lambda table, _, options: log_compact(table, options)),
+    "clustering": Job(False, _clustering_preview, lambda table, _, options: cluster(table, options)),
     "rollback": Job(True, _rollback_preview, lambda table, instant, _: rollback(table, instant)),
     "savepoint": Job(
         True,

@@ -28,7 +28,7 @@ def clusterings_sort_by_record_key(bug: Bug) -> None:
 @planted(breaks="CLU-003")
 def small_files_are_never_joined(bug: Bug) -> None:
     """Each file is rewritten by itself."""
-    bug.edit(clustering_groups.grouped, "settings.group_size if strategy.together else 1", "1")
+    bug.edit(clustering_groups.grouped, "settings.group_size if strategy.together else NO_COMPANY", "NO_COMPANY")
 
 
 @planted(breaks="CLU-004")
@@ -130,7 +130,7 @@ def what_does_not_fit_is_dropped(bug: Bug) -> None:
     """Files beyond the size of the first group are in no group."""
     bug.edit(
         clustering_groups._cut,
-        "if filled + candidate.size > limit:",
+        "if not pieces or filled + candidate.size > limit:",
         "if pieces and filled + candidate.size > limit:\n            continue\n        if not pieces:",
     )
 

@@ -34,6 +34,8 @@ class Statistics(Protocol):
         """The range of the record keys."""
 
 
+#: A limit that leaves room for nothing beside a slice.
+NO_COMPANY = -1
 Row = list[Candidate]
 Arrange = Callable[[Sequence[Candidate], ClusteringSettings, Statistics], list[Row]]
 
@@ -54,7 +56,7 @@ def grouped(
     """The groups of one partition, each with the number of its outputs: its bytes over the target size, rounded up."""
     found = []
     for row in strategy.arrange(candidates, settings, statistics):
-        for group in _cut(row, settings.group_size if strategy.together else 1):
+        for group in _cut(row, settings.group_size if strategy.together else NO_COMPANY):
             if len(group) > 1 or settings.single:
                 size = sum(candidate.size for candidate in group)
                 found.append((group, max(1, -(-size // settings.target_size)) if strategy.together else 1))
@@ -64,14 +66,14 @@ def grouped(
 def _cut(row: Row, limit: int) -> list[Row]:
     """The row in pieces of at most `limit` bytes; a larger slice is a piece of its own."""
     pieces: list[Row] = []
-    filled = limit
+    filled = 0
     for candidate in row:
-        if filled + candidate.size > limit:
+        if not pieces or filled + candidate.size > limit:
             pieces.append([])
             filled = 0
         pieces[-1].append(candidate)
         filled += candidate.size
-    return [piece for piece in pieces if piece]
+    return pieces
 
 
 @implements("CLU-023")
