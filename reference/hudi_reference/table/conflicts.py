@@ -68,7 +68,7 @@ _UNSEEN = Cell(Verdict.FIRST, "what replaces the group was made without this cha
 _HIDDEN = Cell(Verdict.BOTH, "the group stays hidden, whatever is stored in it")
 _TWICE = Cell(Verdict.FIRST, "the rows would be in the table twice, or not at all")
 _MERGED = Cell(Verdict.NON_BLOCKING, "the merge says which of two records stays, whichever log file came first")
-_PLANNED = Cell(Verdict.STREAMING, "slices keep them apart; the relational model aborts all the same (ER-129)")
+_PLANNED = Cell(Verdict.STREAMING, "slices keep them apart; the relational model aborts all the same (ER-119)")
 
 #: This action, which is about to complete, and the one that completed meanwhile.
 MATRIX: Mapping[tuple[Touch, Touch], Cell] = {

@@ -2,7 +2,7 @@
 
     .hoodie/.heartbeat/<requested time>     an empty file, stored anew with each beat
 
-The first beat comes before the action can be seen: whoever sees a pending action without a fresh one may roll it back (ER-130).
+The first beat comes before the action can be seen: whoever sees a pending action without a fresh one may roll it back (ER-120).
 """
 
 from dataclasses import dataclass
