@@ -201,6 +201,11 @@ def _roll_back_newest(table: WritableTable) -> object:
     return None if newest is None else rollback(table, newest.requested)
 
 
+def _take_back(table: WritableTable) -> object:
+    """Undo attempts at plans that somebody seems to have given up."""
+    return [rollback(table, i.requested) for i in table.timeline.pending if ACTIONS[i.action].goes_back]
+
+
 def _first(table: WritableTable) -> str:
     return table.timeline.commits[0].requested
 
@@ -225,6 +230,7 @@ SERVICES: Mapping[str, Callable[[WritableTable], object]] = {
     "clean": lambda table: clean(table, table.options),
     "clean-plan": lambda table: schedule_clean(table, table.options),
     "rollback": _roll_back_pending,
+    "taking-back": _take_back,
     "rollback-of-the-newest": _roll_back_newest,
     "savepoint": lambda table: savepoint(table, _first(table)),
     "restore": _restore,
@@ -239,6 +245,7 @@ KINDS = {
     "clustering-plan": "clustering",
     "clean-plan": "clean",
     "rollback-of-the-newest": "rollback",
+    "taking-back": "compaction",
 }
 
 # Settings.
@@ -398,6 +405,7 @@ _PAIRS: Sequence[tuple[str, str, Setting]] = (
     ("compaction-plan", "compaction-plan", LOGS),
     ("compaction", "compaction", LOGS),
     ("compaction-execution", "compaction-execution", PLANNED),
+    ("compaction-execution", "taking-back", PLANNED),
     ("compaction", "log-compaction", LOGS),
     ("log-compaction", "log-compaction", LOGS),
     ("compaction", "clustering", LOGS),
@@ -429,8 +437,6 @@ MEETINGS: dict[str, Meeting] = {
     "two-writers-of-logs": Meeting("two upserts of one file group, as logs", LOGS, {"a": _A, "b": _B}),
     "two-optimistic-writers": Meeting("two upserts under optimistic control, whose hearts beat",
         replace(PLAIN, options={**EAGER, **OPTIMISTIC}, promises={"heartbeats": True}), {"a": _A, "b": _B}),
-    "two-writers-under-a-lease": Meeting("two upserts; a stalled one loses the lock", replace(PLAIN, world={"lease": 10_000}),
-        {"a": _A, "b": _B}),
     **{f"writer-and-{name}": Meeting(f"an upsert beside a {name.replace('-', ' ')}", setting, {"a": _A, "s": serves(name)})
        for name, setting in _SERVICES_ON.items() if name != "rollback"},
     "writer-and-rollback": Meeting("an upsert, and somebody who takes its writer for dead", PLAIN,

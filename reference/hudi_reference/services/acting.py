@@ -19,6 +19,7 @@ from hudi_reference.timeline.instant import Instant
 from hudi_reference.timeline.metadata import groups_of_clustering
 from hudi_reference.timeline.states import ACTIONS, State
 from hudi_reference.timeline.transitions import Transitions, no_objection
+from hudi_reference.timeline.undone import check_not_undone
 
 Plan = Mapping[str, Any]
 #: Publishes a plan for an action; the requested time.
@@ -91,7 +92,13 @@ def carry_out(
     inflight = transitions.start(found, content)
     record = work(plan)
     content = write_action(Instant(requested, action, State.COMPLETED), record, table.ids.sync_marker())
-    transitions.complete(inflight, content, check)
+
+    def nobody_objects(timeline: Timeline) -> None:
+        if ACTIONS[action].writes:
+            check_not_undone(table.storage, table.properties, timeline, requested)
+        check(timeline)
+
+    transitions.complete(inflight, content, nobody_objects)
     return requested
 
 

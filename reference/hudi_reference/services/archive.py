@@ -17,7 +17,7 @@ from hudi_reference.errors import MalformedTable, UnsupportedTableFeature, Write
 from hudi_reference.layout.properties import META_FOLDER, TableProperties, check_writable
 from hudi_reference.locks import Lock, held, new_owner
 from hudi_reference.requirement import implements
-from hudi_reference.services.acting import transitions_of
+from hudi_reference.services.acting import pending_of, transitions_of
 from hudi_reference.services.archive_bounds import Bound, Situation, earliest_bound
 from hudi_reference.services.archive_limits import ArchiveLimits
 from hudi_reference.services.clean_plan import earliest_to_retain
@@ -95,7 +95,10 @@ def _archive(
     with held(lock, new_owner("archive")):
         if not dry_run:
             _finish_earlier_runs(storage, properties)
-        situation = Situation(storage, properties, load_timeline(storage, properties), limits)
+        timeline = load_timeline(storage, properties)
+        if pending_of(timeline, "restore"):  # it has yet to find the writes that it undoes
+            return ArchivePlan()
+        situation = Situation(storage, properties, timeline, limits)
         plan = _plan(situation, clock)
         if not dry_run:
             _carry_out(situation, plan)

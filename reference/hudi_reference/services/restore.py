@@ -11,11 +11,12 @@ dies, the table is as one of the writes in between left it, and whoever restores
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hudi_reference.errors import CannotUndo
 from hudi_reference.requirement import implements
 from hudi_reference.services.acting import Plan, carry_out, pending_of, planning, read_plan
+from hudi_reference.services.left_state import check_left
 from hudi_reference.services.rollback import (
     RollbackPlan,
     check_not_savepointed,
@@ -25,8 +26,7 @@ from hudi_reference.services.rollback import (
     rollback_record,
     undo,
 )
-from hudi_reference.table.file_groups import load_commit, load_file_groups
-from hudi_reference.table.retention import lost_file
+from hudi_reference.table.file_groups import load_commit
 from hudi_reference.table.table import Table
 from hudi_reference.timeline.active import Timeline, completion_order
 from hudi_reference.timeline.instant import Instant
@@ -85,7 +85,7 @@ def plan_restore(table: Table, instant: str) -> RestorePlan:
     check_not_savepointed(timeline, later)
     for found in later:
         check_own_files(table, found)
-    _check_complete(table, replace(timeline, instants=tuple(i for i in timeline.instants if i not in later)), later)
+    check_left(table, timeline, later)
     return RestorePlan(instant, tuple((found.requested, found.action) for found in later))
 
 
@@ -117,19 +117,6 @@ def _is_compaction(table: Table, found: Instant) -> bool:
     if found.state is not State.COMPLETED:
         return found.action == "compaction"
     return load_commit(table.storage, table.properties, found).operation == "COMPACT"
-
-
-@implements("CLN-003")
-def _check_complete(table: Table, timeline: Timeline, later: list[Instant]) -> None:
-    """Nothing of the state that is left may be missing, whether the timeline still knows it or only what came later does."""
-    groups = load_file_groups(table.storage, table.properties, timeline)
-    gone = [found.path(name) for found in groups.latest_slices for name in sorted(found.missing)]
-    path = gone[0] if gone else lost_file(table.storage, table.properties, later, groups)
-    if path is not None:
-        raise CannotUndo(
-            "a clean has deleted files of this state", rule="TL-023", path=path,
-            expected="a savepointed instant, or one that the last clean retained",
-        )  # fmt: skip
 
 
 def execute_restore(table: Table, requested: str) -> str:

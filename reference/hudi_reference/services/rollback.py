@@ -18,6 +18,7 @@ from typing import Any
 from hudi_reference.errors import CannotUndo, UnsupportedTableFeature
 from hudi_reference.layout.names import join_path, parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
+from hudi_reference.locks import held, new_owner
 from hudi_reference.requirement import implements
 from hudi_reference.services.acting import (
     PLANNED,
@@ -31,6 +32,7 @@ from hudi_reference.services.acting import (
     read_plan,
     transitions_of,
 )
+from hudi_reference.services.left_state import check_left
 from hudi_reference.table.concurrency import Concurrency
 from hudi_reference.table.file_groups import load_commit
 from hudi_reference.table.heartbeats import Heartbeats, path_of
@@ -68,10 +70,16 @@ def rollback(table: Table, instant: str) -> str:
 
 @implements("TL-050", "SVC-006")
 def take_back(table: Table, pending: Instant) -> str:
-    """Undo a half-done attempt at a plan: its files go, and it is requested again. The requested time."""
-    for path in files_of(table, pending):
-        table.storage.delete(path)
-    transitions_of(table).revert(pending)
+    """Undo a half-done attempt at a plan: its files go, and it is requested again. The requested time.
+
+    Under the lock, so that nobody completes it meanwhile; nothing happens to an action that somebody has completed.
+    """
+    transitions = transitions_of(table)
+    with held(transitions.times.lock, new_owner(f"take back {pending.requested}")):
+        if pending in table.timeline.pending:
+            for path in files_of(table, pending):
+                table.storage.delete(path)
+            transitions.revert(pending)
     return pending.requested
 
 
@@ -111,6 +119,7 @@ def plan_rollback(table: Table, instant: str, *, failed: bool = False) -> Rollba
     check_not_savepointed(timeline, (target,))
     if target.state is State.COMPLETED:
         _check_newest(timeline, target)
+        check_left(table, timeline, (target,))
     else:
         _check_failed(table, target)
     return RollbackPlan(target.requested, target.action, files_of(table, target))
@@ -144,17 +153,22 @@ def _drop_if_overtaken(table: Table, requested: str) -> None:
 
 @implements("TL-019")
 def undo(table: Table, target: str, files: Iterable[str]) -> None:
-    """Remove an action and its files so that no reader ever sees a part of it. What is gone already is passed over."""
-    transitions = transitions_of(table)
-    found = next((write for write in table.timeline.writes if write.requested == target), None)
-    if found is not None and found.state is State.COMPLETED:
-        found = transitions.withdraw(found)
+    """Remove an action and its files so that no reader ever sees a part of it. What is gone already is passed over.
+
+    It is hidden, and leaves the timeline, under the lock: two who undo it do not put back what the other one has removed.
+    """
+    transitions, owner = transitions_of(table), new_owner(f"undo {target}")
+    with held(transitions.times.lock, owner):
+        found = next((write for write in table.timeline.writes if write.requested == target), None)
+        if found is not None and found.state is State.COMPLETED:
+            found = transitions.withdraw(found)
     for path in files:
         table.storage.delete(path)
     remove_markers(table.storage, target)
     heartbeats_of(table).stop(target)
     if found is not None:
-        transitions.remove(found)
+        with held(transitions.times.lock, owner):
+            transitions.remove(found)
 
 
 def remove_files_of(table: Table, requested: str, action: str) -> None:

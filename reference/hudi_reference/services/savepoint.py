@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from hudi_reference.errors import CannotProtect
 from hudi_reference.requirement import implements
-from hudi_reference.services.acting import by_partition, path_in, pending_of, read_content, read_plan, transitions_of
-from hudi_reference.services.clean_plan import paths_of, planned_files
+from hudi_reference.services.acting import by_partition, path_in, read_content, transitions_of
+from hudi_reference.services.clean_plan import paths_of
+from hudi_reference.services.left_state import doomed_files
 from hudi_reference.table.file_groups import load_file_groups
 from hudi_reference.table.retention import lost_file
 from hudi_reference.table.table import Table
@@ -69,9 +70,7 @@ def savepoint_files(table: Table, instant: str) -> tuple[str, ...]:
 @implements("TL-021", "CLN-003")
 def _check_kept(table: Table, timeline: Timeline, files: Iterable[str]) -> None:
     """No clean may have deleted one of the files, or have planned to. Called under the lock under which cleans are planned."""
-    doomed = {
-        path for clean in pending_of(timeline, "clean") for path in planned_files(read_plan(table, "clean", clean.requested))
-    }
+    doomed = doomed_files(table, timeline)
     for path in files:
         if path in doomed or table.storage.head(path) is None:
             raise CannotProtect(

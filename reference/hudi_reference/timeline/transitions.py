@@ -89,10 +89,15 @@ class Transitions:
         begins = instant.state is State.REQUESTED and not ACTIONS[instant.action].has_requested
         before = None if begins else instant.state
         _check_move(instant.action, "begin" if before is None else "start", before)
-        if before is not None:
-            self._check_exists(instant)
-        else:
+        if before is None:
             check_migrated(self.storage, self.properties)
+        elif ACTIONS[instant.action].planned:  # nobody takes a plan away between the look at it and its start
+            owner = new_owner(f"start {instant.action} {instant.requested}")
+            with held(self.times.lock, owner):
+                self._check_exists(instant)
+                return self._create(inflight, content, owner)
+        else:
+            self._check_exists(instant)
         return self._create(inflight, content)
 
     @implements("TL-031", "TL-032", "TL-036", "TL-051", "TL-052", "TT-007")

@@ -60,6 +60,8 @@ class Start:
     unique_keys: bool = False
     #: Whether writers of logs get along on one file group.
     non_blocking: bool = False
+    #: Whether the lock is a lease, which whoever is slow may lose.
+    leased: bool = False
     #: Whether writers beat a heart.
     heartbeats: bool = False
 

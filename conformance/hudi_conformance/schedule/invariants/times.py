@@ -77,7 +77,7 @@ def lock_is_its_holders(m: Moment) -> str | None:
     is_held = before.holder not in (None, process) and (before.expires is None or m.now.state.time < before.expires)
     if m.event == "acquire" and m.now.state.holder == process and is_held:
         return f"{process} has the lock while {before.holder} holds it"
-    if m.event == "release" and before.holder != process and before.expires is None and m.step.fault is None:
+    if m.event == "release" and before.holder != process and not m.now.start.leased and m.step.fault is None:
         return f"{process} gives up a lock that it does not hold"
     return None
 
