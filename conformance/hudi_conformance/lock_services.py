@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from socket import create_connection, socket
@@ -93,6 +93,7 @@ class ZooKeeper:
         configuration = {
             "dataDir": self.folder / "data", "clientPort": self.port, "clientPortAddress": "127.0.0.1", "tickTime": 200,
             "minSessionTimeout": 400, "maxSessionTimeout": 60_000, "admin.enableServer": "false",
+            "4lw.commands.whitelist": "srvr",
         }  # fmt: skip
         file = self.folder / "zoo.cfg"
         file.write_text("".join(f"{key}={value}\n" for key, value in configuration.items()), "utf-8")
@@ -135,10 +136,9 @@ def _free_port() -> int:
 def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end and process.poll() is None:
-        try:
-            create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
+        with suppress(OSError), create_connection(("127.0.0.1", port), timeout=1) as connection:
+            connection.sendall(b"srvr")
+            if b"version" in connection.recv(1000):
+                return
+        time.sleep(0.05)
     raise NoService(f"the server on port {port} does not answer")

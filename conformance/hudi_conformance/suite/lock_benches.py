@@ -42,8 +42,9 @@ class Bench:
     made: list[Any] = field(default_factory=list)
 
     def lock(self, clock: Clock | None = None, **changes: str) -> Lock:
-        """The lock as one more process has it."""
-        options = {**self.options, **{f"{_PREFIX}{name}": value for name, value in changes.items()}}
+        """The lock as one more process has it. On a clock of the test nobody really waits: there it looks as often as usual."""
+        often = {} if clock is None else {"wait_time_ms_between_retry": "1000", "max_wait_time_ms_between_retry": "16000"}
+        options = {**self.options, **{f"{_PREFIX}{name}": value for name, value in {**often, **changes}.items()}}
         made = lock_for(storage_of(self.uri), self.table, options, clock or SystemClock())
         self.made.append(made)
         return made

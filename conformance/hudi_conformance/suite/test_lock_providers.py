@@ -25,6 +25,8 @@ LOCAL = ("in_process", "file_system", "expiring_file", "storage_based")
 LEASES = ("expiring_file", "storage_based", "dynamodb", "zookeeper")
 SHARED = ("file_system", *LEASES)
 ALL = ("in_process", *SHARED)
+#: Settings of somebody who waits for a shorter time than a lease lasts.
+BRIEFLY = {"wait_time_ms": "100"}
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +132,7 @@ def test_at_most_one_process_is_inside(bench: Bench, tmp_path: Path) -> None:
 def test_its_owner_takes_it_again(bench: Bench) -> None:
     """Who has the lock may take it again; others get in when he has given it up as often as he took it."""
     clock = ManualClock(START, step=0)
-    mine, other = bench.lock(clock), bench.lock(clock, **briefly(bench))
+    mine, other = bench.lock(clock), bench.lock(clock, **BRIEFLY)
     mine.acquire("me")
     mine.acquire("me")
     mine.release("me")
@@ -148,7 +150,7 @@ def test_its_owner_takes_it_again(bench: Bench) -> None:
 def test_a_stranger_cannot_give_it_up(bench: Bench) -> None:
     """Neither another owner of the same process nor another process takes the lock from its holder by giving it up."""
     clock = ManualClock(START, step=0)
-    mine, other = bench.lock(clock), bench.lock(clock, **briefly(bench))
+    mine, other = bench.lock(clock), bench.lock(clock, **BRIEFLY)
     with pytest.raises(LockNotHeld):
         mine.release("me")
     mine.acquire("me")
@@ -169,12 +171,12 @@ def test_a_stranger_cannot_give_it_up(bench: Bench) -> None:
 def test_who_waits_in_vain_is_told(bench: Bench) -> None:
     """After as many tries as the settings have, each as long as they say, waiting ends with an error; and nothing is held."""
     clock = ManualClock(START, step=0)
-    mine, other = bench.lock(clock), bench.lock(clock, **briefly(bench), **{"client.num_retries": "2"})
+    mine, other = bench.lock(clock), bench.lock(clock, **BRIEFLY, **{"client.num_retries": "2"})
     mine.acquire("me")
     before = clock.time
     with pytest.raises(LockNotObtained):
         other.acquire("another")
-    each, pause = int(briefly(bench)["wait_time_ms"]), 5_000
+    each, pause = int(BRIEFLY["wait_time_ms"]), 5_000
     assert clock.time - before == 3 * each + 2 * pause
     mine.check("me")
     mine.release("me")
@@ -212,11 +214,6 @@ class Releasing(ManualClock):
         super().sleep(milliseconds)
 
 
-def briefly(bench: Bench) -> dict[str, str]:
-    """Settings of somebody who waits for a shorter time than a lease lasts; where both are one setting, as long as a lease."""
-    return {"wait_time_ms": "100"} if bench.name != "dynamodb" else {"wait_time_ms": str(VALIDITY - 1_000)}
-
-
 @benches(*LEASES)
 @pytest.mark.requirements("LOCK-001", "LOCK-004", "LOCK-005")
 def test_a_lease_that_ran_out_is_taken_over_and_its_holder_notices(bench: Bench) -> None:
@@ -243,7 +240,7 @@ def test_a_lease_that_ran_out_is_taken_over_and_its_holder_notices(bench: Bench)
 def test_a_lease_that_is_renewed_is_not_taken_over(bench: Bench) -> None:
     """Whoever renews in time keeps the lock for as long as he likes."""
     clock = ManualClock(START, step=0)
-    mine, other = bench.lock(clock), bench.lock(clock, **briefly(bench))
+    mine, other = bench.lock(clock), bench.lock(clock, **BRIEFLY)
     mine.acquire("me")
     for _ in range(3):
         clock.sleep(VALIDITY * 6 // 10)
@@ -272,7 +269,7 @@ def test_two_who_find_a_lease_over_do_not_both_take_it(bench: Bench) -> None:
 def test_a_stolen_lock_is_noticed_and_left_to_the_thief(bench: Bench) -> None:
     """Somebody who keeps no rules takes the lock away: its holder may not publish any more, and gives up nothing."""
     clock = ManualClock(START, step=0)
-    mine, other = bench.lock(clock), bench.lock(clock, **briefly(bench))
+    mine, other = bench.lock(clock), bench.lock(clock, **BRIEFLY)
     mine.acquire("me")
     assert bench.steal is not None
     bench.steal(bench)
@@ -292,7 +289,7 @@ def test_a_clock_that_is_set_back_keeps_others_out(bench: Bench) -> None:
     end."""
     for behind in ("holder", "waiting"):
         clocks = {name: ManualClock(START, step=0) for name in ("holder", "waiting")}
-        mine, other = bench.lock(clocks["holder"]), bench.lock(clocks["waiting"], **briefly(bench))
+        mine, other = bench.lock(clocks["holder"]), bench.lock(clocks["waiting"], **BRIEFLY)
         mine.acquire("me")
         clocks[behind].time -= 3_600_000
         with pytest.raises(LockNotObtained):
@@ -348,7 +345,7 @@ def test_a_file_without_expiry_stays(bench: Bench) -> None:
     clock = ManualClock(START, step=0)
     bench.lock(clock).acquire("gone")
     clock.sleep(365 * 24 * 3_600_000)
-    other = bench.lock(clock, **briefly(bench))
+    other = bench.lock(clock, **BRIEFLY)
     with pytest.raises(LockNotObtained):
         other.acquire("another")
     (Path(bench.uri.removeprefix("file://")) / ".hoodie" / "lock").unlink()
@@ -365,7 +362,7 @@ def test_the_empty_lock_file_of_another_engine_counts(bench: Bench) -> None:
     file.touch()
     os.utime(file, ns=(START * 1_000_000, START * 1_000_000))
     clock = ManualClock(START, step=0)
-    mine = bench.lock(clock, **briefly(bench))
+    mine = bench.lock(clock, **BRIEFLY)
     with pytest.raises(LockNotObtained):
         mine.acquire("me")
     clock.sleep(VALIDITY + 1_000)

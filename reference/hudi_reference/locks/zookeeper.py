@@ -81,7 +81,10 @@ class ZooKeeperLease:
 
     def _is_mine(self) -> bool:
         client = self._connected()
-        found = client.exists_async(f"{self._path}/{self._lock.node}").get(timeout=self._connection / 1000)
+        try:
+            found = client.exists_async(f"{self._path}/{self._lock.node}").get(timeout=self._connection / 1000)
+        except library("kazoo.exceptions").SessionExpiredError:
+            return False
         return found is not None and found.owner_session_id == client.client_id[0]
 
     def _contender(self) -> Any:
