@@ -9,9 +9,10 @@ from hudi_conformance.mutants.planting import Bug, planted
 from hudi_reference.locks import lock
 from hudi_reference.records.changes import KEY
 from hudi_reference.services import compaction, failed_writes
-from hudi_reference.table import commit, conflicts, key_overlap, markers, write
+from hudi_reference.table import basis, commit, conflicts, key_overlap, markers, write
 from hudi_reference.table.commit import Commit
 from hudi_reference.table.conflicts import Standing
+from hudi_reference.timeline import active
 from hudi_reference.timeline.transitions import Transitions
 
 
@@ -94,6 +95,12 @@ def keys_are_looked_up_in_pending_writes(bug: Bug) -> None:
     bug.set(write, "locate", locate)
 
 
+@planted(breaks="OCC-009")
+def moved_records_stay_where_they_were(bug: Bug) -> None:
+    """A writer that stores an update as delete and insert forgets the delete: the key is in two file groups."""
+    bug.edit(write._attempt, "if found.base_instant:", "if moves:\n            pass\n        elif found.base_instant:")
+
+
 @planted(breaks="OCC-011")
 def early_starters_are_missed(bug: Bug) -> None:
     """A writer looks at the actions that began after its snapshot, and not at those that completed after it."""
@@ -159,6 +166,27 @@ def aborted_writes_keep_the_lock(bug: Bug) -> None:
 def losers_complete_all_the_same(bug: Bug) -> None:
     """A conflict is noticed, and the write completes."""
     bug.edit(Standing.check, "if (found := self.conflict(mine, other)) is not None:", "if (found := None) is not None:")
+
+
+@planted(breaks="OCC-020")
+def writers_pass_the_metadata_table_over(bug: Bug) -> None:
+    """A writer completes on a table with a metadata table, and leaves that as it was."""
+    bug.edit(
+        basis.check_writable,
+        "if is_needed(properties):",
+        "if 'metadata' not in key and is_needed(properties):",
+    )
+
+
+@planted(breaks="OCC-021")
+def the_metadata_table_is_believed(bug: Bug) -> None:
+    """A reader takes what has completed on the timeline of the metadata table for completed."""
+    bug.edit(
+        active.load_timeline,
+        "    _check_folders(",
+        "    names += tuple(n for n in storage.names('.hoodie/metadata/.hoodie/timeline') if '_' in n and n[17:18] == '_')\n"
+        "    _check_folders(",
+    )
 
 
 @planted(breaks="OCC-022")

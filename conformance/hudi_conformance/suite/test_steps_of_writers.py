@@ -23,10 +23,12 @@ from hudi_conformance.suite.test_services_under_the_lock import Watched, only_th
 from hudi_conformance.suite.test_writes import folder_of
 from hudi_reference import WritableTable, clean, create_table, open_table
 from hudi_reference.clock import ManualClock
-from hudi_reference.errors import ConcurrentChange, HeartbeatLost, HudiError, MalformedMetadata, Misuse
+from hudi_reference.errors import ConcurrentChange, HeartbeatLost, HudiError, MalformedMetadata, Misuse, UnsupportedTableFeature
 from hudi_reference.ids import SeededIds
 from hudi_reference.locks import lock_of
 from hudi_reference.storage import MemoryStorage
+from hudi_reference.table.file_groups import FileSlice
+from hudi_reference.table.write import MOVES_KEY
 
 NEEDED = pytest.mark.needs("create", "write.upsert")
 START = 1_767_225_600_000
@@ -125,6 +127,34 @@ def test_the_begin_time_is_the_generators(engine: Client) -> None:
     instant = slow.upsert(as_arrow([row("a", 2, "y")]))
     (completed,) = [i for i in table.timeline.completed if i.requested == quick[0]]
     assert completed.completion is not None and instant > completed.completion
+
+
+@NEEDED
+@pytest.mark.needs("copy-on-write")
+@pytest.mark.requirements("OCC-009")
+def test_an_update_may_be_a_delete_and_an_insert(engine: Client) -> None:
+    """The old file group loses the record, a new one has it, and the next update of the key goes there. Where the version that
+    is there would still have a say, such updates are refused."""
+    only_the_reference(engine)
+    table, _ = table_in_memory()
+    moving = replace(table, options={MOVES_KEY: "true"})
+    (home,) = {found.file_id for found in table.file_groups().latest_slices if found.partition == "oslo"}
+    moving.upsert(as_arrow([row("a", 2, "moved")]))
+    groups = {found.file_id: keys for found, keys in held_keys(table) if found.partition == "oslo"}
+    assert groups.pop(home) == {"b"} and list(groups.values()) == [{"a"}]
+    table.upsert(as_arrow([row("a", 3, "again")]))
+    assert {found.file_id: keys for found, keys in held_keys(table) if found.partition == "oslo"} == {home: {"b"}, **groups}
+    assert sorted(table.snapshot().column("value").to_pylist()) == ["again", "x", "x"]
+    logs, _ = table_in_memory("MERGE_ON_READ")
+    with pytest.raises(UnsupportedTableFeature, match="OCC-009"):
+        replace(logs, options={MOVES_KEY: "true"}).upsert(as_arrow([row("a", 2, "moved")]))
+
+
+def held_keys(table: WritableTable) -> list[tuple[FileSlice, set[str]]]:
+    """The latest slices of a table, and the keys of their rows."""
+    view = table.view()
+    reader = view.reader(table)
+    return [(found, set(reader.living_keys(found).to_pylist())) for found in view.groups.latest_slices]
 
 
 def local(engine: Client, new_uri: Callable[[], str]) -> str:

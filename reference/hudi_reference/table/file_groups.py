@@ -126,7 +126,7 @@ class FileGroups:
         return tuple(found for group in self.groups.values() if (found := group.latest) is not None)
 
 
-@implements("LAY-003", "LAY-005", "LAY-009", "LAY-010", "LAY-012", "LAY-019", "RDR-005", "RDR-018")
+@implements("LAY-003", "LAY-005", "LAY-009", "LAY-010", "LAY-012", "LAY-019", "RDR-005", "RDR-018", "OCC-021")
 def load_file_groups(
     storage: Storage, properties: TableProperties, timeline: Timeline, known: FileGroups | None = None
 ) -> FileGroups:

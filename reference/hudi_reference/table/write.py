@@ -292,6 +292,8 @@ def _deletes(rows: pa.Table, ordering: tuple[str, ...]) -> list[Delete]:
     return [Delete(*delete) for delete in zip(*columns, strict=True)]
 
 
+#: Whether updates move to new file groups. Deployed writers do this for records that change their partition: the name is ours.
+MOVES_KEY = "hoodie.write.update.as.delete.and.insert"
 #: Services that come before each write of a table. They stand on a floor above, and put themselves in here.
 BEFOREHAND: list[Callable[[Table], object]] = []
 
@@ -334,11 +336,31 @@ def _attempt(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: boo
     named = "UPSERT" if held is not None else operation
     commit = begin(table.storage, table.properties, table.clock, table.ids, named, view.timeline, table.options, table.lock)
     writer = Writer(commit, reader, with_meta_columns(view.schema), logs=chosen, held=held)
+    moves = operation == "UPSERT" and moves_updates(table)
     for found, changes in located.known:
         if found.base_instant:
-            writer.change(found, changes, by_key=by_key)
+            writer.change(found, changes, by_key=by_key or moves)
         elif not by_key:
             writer.append_log_file(replace(found, base_instant=commit.requested), changes, by_key=False)
-    for partition, new in () if by_key or held is not None else located.new:
+    moved = [(found.partition, changes) for found, changes in located.known if moves]
+    for partition, new in () if by_key or held is not None else (*located.new, *moved):
         writer.add(partition, new, in_logs=new_keys_in_logs)
     return commit.complete(view.schema)
+
+
+@implements("OCC-009")
+def moves_updates(table: Table) -> bool:
+    """Whether an update is stored as a delete in its file group and an insert into a new one.
+
+    Raises UnsupportedTableFeature where the version that is there would still have a say: in log files, which keep it, and
+    where the greater ordering value stays.
+    """
+    if table.options.get(MOVES_KEY) != "true":
+        return False
+    properties = table.properties
+    if properties.is_merge_on_read or properties.merging.mode != "COMMIT_TIME_ORDERING":
+        raise UnsupportedTableFeature(
+            "updates are moved on copy-on-write tables in commit-time order only", rule="OCC-009", found=f"{MOVES_KEY}=true",
+            cure="leave the setting out",
+        )  # fmt: skip
+    return True
