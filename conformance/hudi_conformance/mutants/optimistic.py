@@ -12,6 +12,7 @@ from hudi_reference.services import compaction, failed_writes
 from hudi_reference.table import basis, commit, conflicts, key_overlap, markers, write
 from hudi_reference.table.commit import Commit
 from hudi_reference.table.conflicts import Standing
+from hudi_reference.table.file_groups import FileSlice
 from hudi_reference.timeline import active
 from hudi_reference.timeline.transitions import Transitions
 
@@ -84,7 +85,7 @@ def keys_are_looked_up_in_pending_writes(bug: Bug) -> None:
             for info in reader.storage.list():
                 if info.path.endswith(f"_{pending.requested}.parquet"):
                     partition, _, name = info.path.rpartition("/")
-                    slice_ = write.FileSlice(partition, name.partition("_")[0], pending.requested, name)
+                    slice_ = FileSlice(partition, name.partition("_")[0], pending.requested, name)
                     keys = reader.base_keys(slice_)
                     moved = [(slice_, rows.filter(pc.is_in(rows.column(KEY), value_set=keys))) for _, rows in found.known]
                     kept = [(s, r.filter(pc.invert(pc.is_in(r.column(KEY), value_set=keys)))) for s, r in found.known]
