@@ -10,8 +10,6 @@ from hudi_reference.storage import is_below
 
 _LOCKING = frozenset({"acquire", "release", "check", "crash"})
 _PASSES_TIME = frozenset({"sleep", "stall"})
-#: Requests whose answers or effects are others at another time.
-_ASKS_TIME = frozenset({"now", "acquire", "check"})
 
 
 def conflict(one: Request, other: Request) -> bool:
@@ -23,7 +21,17 @@ def conflict(one: Request, other: Request) -> bool:
         return _meets(other, one)
     if first in _LOCKING and second in _LOCKING:
         return True
-    return (first in _PASSES_TIME and second in _ASKS_TIME) or (second in _PASSES_TIME and first in _ASKS_TIME)
+    return (_passes_time(one) and _asks_time(other)) or (_passes_time(other) and _asks_time(one))
+
+
+def _passes_time(request: Request) -> bool:
+    """Whether time may be another one after it. Who takes a lease may have to wait until it has run out."""
+    return request[0] in _PASSES_TIME or (request[0] == "acquire" and request[2] is not None)
+
+
+def _asks_time(request: Request) -> bool:
+    """Whether the answer or the effect may be another one at another time. A lock that is no lease knows no time."""
+    return request[0] == "now" or (request[0] in ("acquire", "check") and request[2] is not None)
 
 
 def _meets(change: Request, other: Request) -> bool:
@@ -31,7 +39,7 @@ def _meets(change: Request, other: Request) -> bool:
     kind, path = other[0], change[1]
     if kind in ("list", "names"):
         return is_below(path, other[1]) and not (kind == "list" and other[2] is not None and is_below(path, other[2]))
-    if kind in _PASSES_TIME:
+    if _passes_time(other):
         return path.startswith(TIMED)
     if change[0] == "rename" and other[1] == change[2]:
         return True
@@ -60,7 +68,7 @@ class Relation:
     def number(self, request: Request) -> int:
         """The number of a request; of what it carries only what decides conflicts counts."""
         kind, path, detail = request
-        key = (kind, path, detail if kind in ("list", "rename") else None)
+        key = (kind, path, detail if kind in ("list", "rename", "acquire", "check") else None)
         found = self._numbers.get(key)
         return self._add(key, request) if found is None else found
 

@@ -1,8 +1,8 @@
 """One order of each class of orders that differ only in steps that commute.
 
-Dynamic partial-order reduction (Flanagan and Godefroid 2005) with sleep sets (Godefroid 1996). Every run shows races: pairs of
-steps of two processes that conflict and that nothing has put in order. For each race the later process is tried before the
-earlier step, too; where no race is, no other order is tried.
+Dynamic partial-order reduction by source sets (Abdulla and others 2014) with sleep sets (Godefroid 1996). Every run shows
+races: pairs of steps of two processes that conflict and that nothing else has put in order. For each race the later step is
+tried before the earlier one, too; where no race is, no other order is tried.
 """
 
 from hudi_conformance.schedule.conflicts import Relation
@@ -44,6 +44,8 @@ class Reduction:
         self.steps: list[Step] = []
         #: Of each process its steps: (place in the run, number of the request, what happens before it).
         self.taken: list[list[tuple[int, int, Clock]]] = [[] for _ in self.places]
+        #: The same by place in the run: (process, what happens before the step, itself included).
+        self.trace: list[tuple[int, Clock]] = []
 
     def explore(self) -> None:
         """From the beginning."""
@@ -62,6 +64,7 @@ class Reduction:
         self.frames.pop()
         if self.steps:
             self.steps.pop()
+            self.trace.pop()
             self.taken[self.frames[-1].moved].pop()
 
     def _next_process(self, frame: Frame) -> bool:
@@ -79,8 +82,10 @@ class Reduction:
         point, step = self.simulation.step(frame.point, place, fault)
         number = self.relation.number(step.asked if fault is None else _befallen(frame.point, step, fault))
         clock = self._clock(frame, place, number)
+        self.trace.append((place, clock))
+        self._find_races(place, number, frame.clocks[place])
+        self.taken[place].append((len(self.steps), number, clock))
         self.steps.append(step)
-        self.taken[place].append((len(self.steps) - 1, number, clock))
         if violation := self.judge.step(step):
             return self.judge.fail(violation, self.simulation.ended(point, self.steps))
         clocks = list(frame.clocks)
@@ -114,12 +119,8 @@ class Reduction:
         return (*clock[:place], len(self.steps), *clock[place + 1 :])
 
     def _enter(self, frame: Frame, moved: int) -> bool:
-        """Look at a new point: which races its next requests are in, and who goes on."""
+        """Look at a new point: who goes on. Whoever has just moved, if he can, so that runs have few turns."""
         self.frames.append(frame)
-        for place in self.places:
-            request = frame.point.moments[place].request
-            if request is not None:
-                self._find_race(frame, place, self.relation.races[self.relation.number(request)], place == moved)
         if not frame.ready:
             return self.judge.end(self.simulation.ended(frame.point, self.steps))
         awake = [place for place in frame.ready if place not in frame.asleep]
@@ -129,30 +130,33 @@ class Reduction:
             self.judge.found.pruned += 1
         return True
 
-    def _find_race(self, frame: Frame, place: int, races: int, has_moved: bool) -> None:
-        """The last step of another process that might as well come after this request. If only that other one has moved,
-        what was there before has been looked at."""
-        if not self.simulation.has_begun(frame.point, place):
-            return
-        clock, last, newest = frame.clocks[place], -1, len(self.steps) - 1
+    def _find_races(self, place: int, number: int, known: Clock) -> None:
+        """Of each other process the last step that might as well have come after the step that is being taken."""
+        races = self.relation.races[number]
         for other in self.places:
             if other != place:
                 for at, asked, _ in reversed(self.taken[other]):
-                    if at <= clock[other] or at < last or (at < newest and not has_moved):
+                    if at <= known[other]:
                         break
                     if races >> asked & 1:
-                        last = at
+                        self._reverse(other, at)
                         break
-        if last >= 0:
-            self._try_before(last, place, clock)
 
-    def _try_before(self, at: int, place: int, clock: Clock) -> None:
-        """At the point before step `at` try this process, or one whose steps it waits for, or whoever can go on there."""
-        frame = self.frames[at]
-        if place in frame.ready:
-            frame.to_try.add(place)
-        else:
-            frame.to_try.update([other for other in frame.ready if clock[other] > at][:1] or frame.ready)
+    def _reverse(self, raced: int, at: int) -> None:
+        """See to it that the last step is tried before the step `at`, together with all that does not depend on that one."""
+        frame, first = self.frames[at], dict[int, int]()
+        initials = []
+        for position in range(at + 1, len(self.trace)):
+            place, clock = self.trace[position]
+            is_last = position == len(self.trace) - 1
+            if clock[raced] >= at and not is_last:
+                continue
+            if place not in first and all(clock[other] < begins for other, begins in first.items()):
+                initials.append(place)
+            first.setdefault(place, position)
+        if frame.to_try.isdisjoint(initials):
+            chosen = self.trace[-1][0] if self.trace[-1][0] in initials else initials[0]
+            frame.to_try.update([chosen] if chosen in frame.ready else frame.ready)
 
 
 def _befallen(point: Point, step: Step, fault: str) -> Request:

@@ -148,7 +148,7 @@ class Actor:
         store = STORES["atomic"] if world.store is None else world.store
         self.storage: Storage = ActorStorage(self, store)
         self.clock: Clock = ActorClock(self)
-        self.lock: Lock = ActorLock(self, world.shares_clock)
+        self.lock: Lock = ActorLock(self, world)
         self.ids: Ids = SeededIds(crc32(process.name.encode()))
 
     def ask(self, request: Request) -> Any:
@@ -237,8 +237,9 @@ class ActorClock:
 class ActorLock:
     """The lock of the table. Taking it and giving it up are steps; who has it takes it again without one."""
 
-    def __init__(self, actor: Actor, in_process: bool) -> None:
-        self.in_process = in_process
+    def __init__(self, actor: Actor, world: World) -> None:
+        self.in_process = world.shares_clock
+        self._kind = None if world.lease is None else "lease"
         self._actor = actor
         self._owner: str | None = None
         self._depth = 0
@@ -246,7 +247,7 @@ class ActorLock:
     def acquire(self, owner: str) -> None:
         """Wait until the lock is free."""
         if self._owner != owner:
-            self._actor.ask(Request("acquire"))
+            self._actor.ask(Request("acquire", "", self._kind))
             self._owner, self._depth = owner, 0
         self._depth += 1
 
@@ -261,7 +262,7 @@ class ActorLock:
 
     def check(self, owner: str) -> None:
         """One step. Raises LockNotHeld if the lease ran out."""
-        self._actor.ask(Request("check"))
+        self._actor.ask(Request("check", "", self._kind))
 
 
 # What a program does, as far as it is known.
