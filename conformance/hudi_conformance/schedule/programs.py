@@ -43,7 +43,7 @@ from hudi_reference.services.clustering_plan import schedule_clustering
 from hudi_reference.services.compaction import execute_compaction, schedule_compaction
 from hudi_reference.services.log_compaction import schedule_log_compaction
 from hudi_reference.services.restore import execute_restore
-from hudi_reference.services.rollback import execute_rollback
+from hudi_reference.services.rollback import execute_rollback, schedule_rollback
 from hudi_reference.storage import MemoryStorage
 from hudi_reference.table.create import WritableTable
 from hudi_reference.timeline.states import ACTIONS
@@ -193,7 +193,8 @@ def _pending_writes(table: WritableTable) -> list[str]:
 
 def _roll_back_pending(table: WritableTable) -> object:
     """Take every pending write for dead: what somebody does who knows better than heartbeats."""
-    return [rollback(table, requested) for requested in reversed(_pending_writes(table))]
+    found = reversed(_pending_writes(table))
+    return [execute_rollback(table, schedule_rollback(table, requested, failed=True)) for requested in found]
 
 
 def _roll_back_newest(table: WritableTable) -> object:
@@ -244,7 +245,7 @@ KINDS = {
     "log-compaction-plan": "logcompaction",
     "clustering-plan": "clustering",
     "clean-plan": "clean",
-    "rollback-of-the-newest": "rollback",
+    "rollback-of-the-newest": "withdrawal",
     "taking-back": "compaction",
 }
 
@@ -353,6 +354,8 @@ def _ended_badly(run: Run) -> str | None:
     return None
 
 
+#: How far the clock of the process `late` is behind, in milliseconds.
+SKEW = -10_000
 #: The process that begins when all others have ended.
 RECOVERY = "z"
 
@@ -363,7 +366,8 @@ def explored(name: str, description: str, setting: Setting, programs: Mapping[st
     others = tuple(process for process in programs if process != RECOVERY)
 
     def process(name: str, program: Program) -> Process:
-        return Process(name, lambda actor: program(actor, setting), others if name == RECOVERY else ())
+        after = others if name == RECOVERY else ()
+        return Process(name, lambda actor: program(actor, setting), after, SKEW if name == "late" else 0)
 
     return Scenario(
         name, description, lambda: World.of(storage, **setting.world),
@@ -435,6 +439,12 @@ MEETINGS: dict[str, Meeting] = {
     "two-writers-of-different-groups": Meeting("two upserts of different file groups", TWO_GROUPS,
         {"a": _A, "b": writes("upsert", row("b", "b1", "rome"))}),
     "two-writers-of-logs": Meeting("two upserts of one file group, as logs", LOGS, {"a": _A, "b": _B}),
+    "two-writers-with-other-clocks": Meeting("two upserts; one clock is ten seconds behind", PLAIN,
+        {"a": writes("upsert", A1), "late": writes("upsert", B1)}),
+    "three-writers": Meeting("two upserts of one file group, and one elsewhere", TWO_GROUPS,
+        {"a": _A, "b": writes("upsert", row("a", "a2")), "c": writes("upsert", row("b", "b1", "rome"))}),
+    "optimistic-writer-and-lazy-clean": Meeting("an upsert whose heart beats, and a clean that looks for the dead",
+        replace(OLD, options={**EAGER, **OPTIMISTIC}, promises={"heartbeats": True}), {"a": _A, "s": serves("clean")}),
     "two-optimistic-writers": Meeting("two upserts under optimistic control, whose hearts beat",
         replace(PLAIN, options={**EAGER, **OPTIMISTIC}, promises={"heartbeats": True}), {"a": _A, "b": _B}),
     **{f"writer-and-{name}": Meeting(f"an upsert beside a {name.replace('-', ' ')}", setting, {"a": _A, "s": serves(name)})

@@ -62,8 +62,7 @@ def clean(table: Table, options: Mapping[str, str] | None = None) -> str | None:
 def schedule_clean(table: Table, options: Mapping[str, str] | None = None) -> str | None:
     """Publish a plan; its requested time. None if there is nothing to delete, or a plan or restore that is pending."""
     with planning(table) as publish:
-        timeline = table.timeline
-        if pending_of(timeline, "clean") or pending_of(timeline, "restore"):  # a restore brings old slices back
+        if pending_of(table.timeline, "clean") or pending_of(table.timeline, "restore"):  # which brings old slices back
             return None
         plan = plan_clean(table, options)
         return None if plan is None else publish("clean", plan)

@@ -5,6 +5,7 @@ Nothing is renamed: the files of earlier states stay beside those of later ones,
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from hudi_reference.clock import Clock
@@ -91,14 +92,11 @@ class Transitions:
         _check_move(instant.action, "begin" if before is None else "start", before)
         if before is None:
             check_migrated(self.storage, self.properties)
-        elif ACTIONS[instant.action].planned:  # nobody takes a plan away between the look at it and its start
-            owner = new_owner(f"start {instant.action} {instant.requested}")
-            with held(self.times.lock, owner):
-                self._check_exists(instant)
-                return self._create(inflight, content, owner)
-        else:
+            return self._create(inflight, content)
+        owner = new_owner(f"start {instant.action} {instant.requested}") if ACTIONS[instant.action].planned else None
+        with nullcontext() if owner is None else held(self.times.lock, owner):  # nobody takes a plan away meanwhile
             self._check_exists(instant)
-        return self._create(inflight, content)
+            return self._create(inflight, content, owner)
 
     @implements("TL-031", "TL-032", "TL-036", "TL-051", "TL-052", "TT-007")
     def complete(self, instant: Instant, content: bytes, check: Callable[[Timeline], None] = no_objection) -> Instant:

@@ -16,6 +16,8 @@ from hudi_reference.timeline.states import ACTIONS, State
 def commits_keep_their_files(m: Moment) -> str | None:
     """13."""
     path = m.step.path
+    if m.event == "unpublished" and m.doing.kind == "rollback":
+        return f"{m.step.path} is taken back as a write that failed, and it had completed"
     if m.event == "unpublished":
         return None if m.instant is None or _is_being_undone(m) else f"{m.instant.file_name} is taken back, and no plan says so"
     owner = next((done for done in m.now.visible if done.is_write and path in done.metadata.paths), None)

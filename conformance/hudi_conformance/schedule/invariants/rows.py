@@ -7,7 +7,7 @@ from hudi_reference.timeline.states import State
 
 JOINING = {"compaction", "clustering"}
 #: What takes back.
-UNDOING = {"rollback", "restore"}
+UNDOING = {"rollback", "withdrawal", "restore"}
 
 
 def _differ(m: Moment, right: tuple[Row, ...]) -> str | None:
