@@ -26,13 +26,16 @@ DUE = {
     "compaction": {"hoodie.compact.inline.max.delta.commits": "1"},
     "log-compaction": {"hoodie.log.compaction.enable": "true", "hoodie.log.compaction.blocks.threshold": "2"},
 }
+#: Services that merge what the logs of all file groups say into base files.
+REWRITES = ("compaction", "clustering")
+SERVICES = (*REWRITES, "log-compaction")
 #: Cleans keep two states, archiving three actions once there are more than four.
 KEPT, FEWEST, MOST = 2, 3, 4
 
 
 @dataclass(frozen=True)
 class Action:
-    """A completed write or compaction of the timeline."""
+    """A completed write, compaction or clustering of the timeline."""
 
     does: str
     requested: str
@@ -103,7 +106,7 @@ class Driven:
         action = Action(does, instant, completion_of(self.uri, instant))
         self.actions.append(action)
         if does != "log-compaction":  # it joins log blocks, and changes nothing that a query can show
-            self.model.apply("compact" if does == "compaction" else does, rows, instant, action.completion)
+            self.model.apply("compact" if does in REWRITES else does, rows, instant, action.completion)
 
     def _compaction(self) -> None:
         if (instant := self.writer.service(self.uri, "compaction", options=DUE["compaction"])) is not None:
@@ -112,6 +115,10 @@ class Driven:
     def _log_compaction(self) -> None:
         if (instant := self.writer.service(self.uri, "log-compaction", options=DUE["log-compaction"])) is not None:
             self._done("log-compaction", instant)
+
+    def _clustering(self) -> None:
+        if (instant := self.writer.service(self.uri, "clustering")) is not None:
+            self._done("clustering", instant)
 
     def _clean(self) -> None:
         self.writer.service(self.uri, "clean", options=keep_commits(KEPT))
@@ -143,7 +150,7 @@ class Driven:
 
     def _rollback(self) -> None:
         newest, is_kept = self.actions[-1], len(self.actions) - 2 >= self.oldest
-        if is_kept and newest.requested not in self.savepoints and "compaction" not in newest.does:
+        if is_kept and newest.requested not in self.savepoints and newest.does not in SERVICES:
             self.writer.service(self.uri, "rollback", instant=newest.requested)
             self.model.undo(newest.requested)
             self.actions.pop()
@@ -188,7 +195,7 @@ class Driven:
 
     def _are_rewritten(self) -> bool:
         """Whether a write put changes of merge-on-read into a base file. It may; what base files hold is then its affair."""
-        compactions = {action.requested for action in self.actions if action.does == "compaction"}
+        compactions = {action.requested for action in self.actions if action.does in REWRITES}
         by_writes = [file.name.split("_")[0] for file in folder_of(self.uri).rglob("*.parquet")
                      if ".hoodie" not in file.parts and file.stem.split("_")[-1] not in compactions]  # fmt: skip
         return self.program.shape.type == "MERGE_ON_READ" and len(set(by_writes)) < len(by_writes)

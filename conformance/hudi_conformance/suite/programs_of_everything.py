@@ -23,7 +23,7 @@ Budget = Callable[..., int]
 Family = Literal["commit-time", "event-time", "custom"]
 Write = Literal["insert", "bulk_insert", "upsert", "delete", "partial_update"]
 Deed = Literal[
-    Write, "compaction", "log-compaction", "clean", "archive", "savepoint", "give free", "restore", "rollback"
+    Write, "compaction", "log-compaction", "clustering", "clean", "archive", "savepoint", "give free", "restore", "rollback"
 ]  # fmt: skip
 Kind = Literal["snapshot", "read-optimized", "as-of", "incremental", "cdc"]
 
@@ -167,7 +167,7 @@ class Vocabulary:
             found += ["partial_update", "partial_update"]
         if shape.type == "MERGE_ON_READ":
             found += [one for one in ("compaction", "compaction", "compaction", "log-compaction") if self.has(f"service.{one}")]
-        found += [one for one in ("clean", "archive", "rollback") if self.has(f"service.{one}")]
+        found += [one for one in ("clustering", "clean", "archive", "rollback") if self.has(f"service.{one}")]
         if self.has("service.savepoint", "service.restore"):
             found += ["savepoint", "give free", "restore"]
         return found

@@ -57,8 +57,8 @@ def drawn(family: Family, most: int, new_uri: Callable[[], str], *engines: Clien
 def test_every_answer_is_what_the_model_says(
     engine: Client, new_uri: Callable[[], str], budget: Budget, family: Family
 ) -> None:
-    """After each step of any program of inserts, upserts, deletes, partial updates, compactions, cleans, archiving, savepoints,
-    restores and rollbacks, queries of every kind give the rows that the model has."""
+    """After each step of any program of inserts, upserts, deletes, partial updates, compactions, clusterings, cleans,
+    archiving, savepoints, restores and rollbacks, queries of every kind give the rows that the model has."""
     drawn(family, budget(MANY, FEW, engine), new_uri, engine)
 
 
