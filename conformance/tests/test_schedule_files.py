@@ -1,0 +1,224 @@
+"""Schedules as files, failures made small, diagrams, and the command that does all of it."""
+
+import json
+from dataclasses import replace
+from functools import partial
+from xml.etree import ElementTree
+
+import pytest
+from schedule_programs import adds_one, adds_one_under_the_lock, apart, claims, of, one_claim, three_turns, world
+from typer.testing import CliRunner
+
+from hudi_conformance.cli import app
+from hudi_conformance.schedule import programs
+from hudi_conformance.schedule.diagram import page, svg, text, write_diagram
+from hudi_conformance.schedule.explore import exhaustive
+from hudi_conformance.schedule.scenario import Scenario
+from hudi_conformance.schedule.schedule_file import Diverged, ScheduleError, read_schedule, saved_run, write_schedule
+from hudi_conformance.schedule.scheduler import NotPossible, Process, run
+from hudi_conformance.schedule.shrink import InOrder, shrink
+from hudi_conformance.schedule.stores import STORES
+
+UNFIT = partial(world, store=STORES["check-then-put"])
+
+
+def claiming(names="ab", make_world=UNFIT):
+    return Scenario("claims", "processes that claim one object", make_world, lambda: of(claims, names), one_claim)
+
+
+# Files.
+
+
+def test_a_schedule_file_makes_its_run_again(tmp_path):
+    """Written, read and replayed: the same schedule, requests and violation."""
+    scenario = claiming()
+    failure = scenario.explore().failure
+    saved = saved_run("claims", failure.run, store="check-then-put", violation=failure.violation, requirements=("S3-002",))
+    write_schedule(saved, tmp_path / "s.jsonl")
+    assert read_schedule(tmp_path / "s.jsonl") == saved
+    again = scenario.replay(saved)
+    assert [str(step) for step in again.steps] == [str(step) for step in failure.run.steps]
+    assert scenario.violation(again) == failure.violation
+
+
+def test_a_replay_that_goes_otherwise_says_where(tmp_path):
+    """A step that cannot be taken, or another request than the one that was saved, is no replay."""
+    saved = saved_run("claims", claiming().explore().failure.run)
+    with pytest.raises(Diverged, match="step 1: a asked create claimed; the schedule has head claimed"):
+        claiming(make_world=world).replay(replace(saved, schedule=saved.schedule[:1]))
+    with pytest.raises(NotPossible):
+        claiming(make_world=world).replay(saved)
+    assert claiming(make_world=world).replay(saved, strict=False).results["a"].how == "returned"
+
+
+@pytest.mark.parametrize(("lines", "message"), [
+    ([], "line 1: no first line"),
+    (["{}"], "line 1"),
+    (['{"schedule": 2, "scenario": "x", "processes": ["a"]}'], "line 1: 1 was expected"),
+    (['{"schedule": 1, "scenario": "x", "processes": ["a"], "store": "cheap"}'], "no store 'cheap'"),
+    (['{"schedule": 1, "scenario": "x", "processes": ["a"]}', '{"process": "b"}'], "line 2: no step of a"),
+    (['{"schedule": 1, "scenario": "x", "processes": ["a"]}', '{"process": "a", "fault": "trip"}'], "line 2: 'trip'"),
+    (['{"schedule": 1, "scenario": "x", "processes": ["a"]}', "{"], "line 2: no JSON"),
+])  # fmt: skip
+def test_a_broken_schedule_file_is_refused_with_its_line(tmp_path, lines, message):
+    """File, line and fault are named."""
+    path = tmp_path / "s.jsonl"
+    path.write_text("\n".join(lines))
+    with pytest.raises(ScheduleError, match=message):
+        read_schedule(path)
+
+
+# Shrinking.
+
+
+def test_shrinking_keeps_the_failure_and_leaves_what_is_needed():
+    """Of five processes two are left, and the one choice that the failure needs: one of them looks before the other writes."""
+    failure = exhaustive(UNFIT, of(claims, "abcde"), check=one_claim).failure
+    small = shrink(UNFIT, of(claims, "abcde"), failure.run.schedule, one_claim)
+    assert len(small.processes) == 2 and len(small.schedule) == 1
+    assert one_claim(run(UNFIT(), small.processes, small.schedule)) == small.violation
+    assert len(small.run.steps) == 4
+
+
+def test_shrinking_leaves_parts_of_programs_and_faults_out():
+    """What the failure does not need is gone: the parts before and after, a crash of somebody else."""
+
+    def noise(actor):
+        apart(actor.name)(actor)
+
+    processes = [Process(name, InOrder((noise, adds_one, noise))) for name in "ab"] + [Process("c", apart("c"))]
+
+    def lost(one):
+        writes = sum((step.effect, step.path) == ("changed", "s") for step in one.steps)
+        return "lost" if int(one.storage.get("s")) < writes else None
+
+    schedule = ["c", "c!crash-before", *["a"] * 7, *["b"] * 14, *["a"] * 7]
+    small = shrink(world, processes, schedule, lost)
+    assert [process.name for process in small.processes] == ["a", "b"]
+    assert all(len(process.program.parts) == 1 for process in small.processes)
+    assert [str(step) for step in small.run.steps] in (
+        ["a: get s", "b: get s", "b: put s", "a: put s"], ["b: get s", "a: get s", "a: put s", "b: put s"],
+    )  # fmt: skip
+
+
+def test_a_failure_that_needs_its_crash_keeps_it():
+    """A fault is left out only where the run fails without it."""
+
+    def torn(one):
+        return "torn" if one.storage.head("a/0") and not one.storage.head("a/2") else None
+
+    small = shrink(world, [Process("a", apart("a")), Process("b", apart("b"))], ["b", "a", "a", "a", "a!crash-after"], torn)
+    assert [process.name for process in small.processes] == ["a"]
+    assert [choice.fault for choice in small.schedule if choice.fault] == ["crash-after"]
+
+
+def test_a_run_that_does_not_fail_cannot_be_shrunk():
+    """There is nothing to keep."""
+    with pytest.raises(ValueError, match="does not fail"):
+        shrink(world, of(adds_one_under_the_lock), [], lambda one: None)
+
+
+# Diagrams.
+
+
+def real_run():
+    scenario = programs.MEETINGS["two-writers-of-one-group"].scenario("two-writers-of-one-group")
+    schedule = ["a"] * 9 + ["b"] * 4 + ["a"] * 90 + ["b!crash-before"]
+    return run(scenario.make_world(), scenario.processes(), schedule, strict=False)
+
+
+def test_a_diagram_shows_each_step_in_the_column_of_its_process_and_the_table_where_it_changes():
+    """Requests in order, faults, the timeline's instants by number, and how each process ended."""
+    shown = text(real_run(), "two writers").splitlines()
+    head = shown[2]
+    at = {name: head.index(f" {name} ") + 1 for name in ("a", "b")} | {"table": head.index("table")}
+    rows = {line.split()[0]: line for line in shown[4:] if line.strip()}
+    assert shown[0] == "two writers"
+    created = next(line for line in shown if ".requested" in line and line[at["a"] :].startswith("create #2"))
+    assert created[at["table"] :].startswith("#1 done, #2 requested")
+    assert any(line[at["b"] :].startswith("…") for line in shown), "steps that only look are one line"
+    assert any("✕ dies before it" in line[at["b"] : at["table"]] for line in shown)
+    assert "b: crashed" in shown and rows["#2"].startswith("#2 = commit 2026")
+
+
+def test_pictures_are_well_formed_and_hold_every_line():
+    """An arrow for each line of the diagram, a line down for each process and the store; nothing of the text is markup."""
+    found = run(world(), [Process("<a>", three_turns("x")), Process("b", claims)], ["b!lose-answer"])
+    picture = ElementTree.fromstring(svg(found))
+    names = [t.text for t in picture.iter("{http://www.w3.org/2000/svg}text") if t.get("class") == "name"]
+    assert names == ["<a>", "b", "store"]
+    arrows = list(picture.iter("{http://www.w3.org/2000/svg}g"))
+    assert len(arrows) == len(found.steps) == 7
+    assert "<figcaption>1 &lt; 2" in page(found, "1 < 2")
+
+
+@pytest.mark.parametrize(("name", "start"), [("d.svg", "<svg"), ("d.html", "<!DOCTYPE html>"), ("d.txt", "wrong")])
+def test_the_ending_of_a_diagram_file_says_what_it_is(tmp_path, name, start):
+    """Picture, page or words."""
+    write_diagram(run(world(), of(claims)), "wrong", tmp_path / name)
+    assert (tmp_path / name).read_text().startswith(start)
+
+
+# The command.
+
+
+def explored(*arguments):
+    return CliRunner().invoke(app, ["explore", *map(str, arguments)])
+
+
+class Tiny:
+    """A scenario of the registry that takes no time."""
+
+    description, preemptions, crashes = "two processes that claim one object", None, 0
+
+    def scenario(self, name, **bounds):
+        return replace(claiming(make_world=world), **bounds)
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """The registry with one small scenario in it."""
+    monkeypatch.setitem(programs.MEETINGS, "claims", Tiny())
+
+
+def test_the_command_lists_scenarios_and_stores():
+    """With their descriptions, and which promises the stores break."""
+    found = explored("--list")
+    assert found.exit_code == 0
+    assert "two-writers-of-one-g" in found.stdout and "check-then-put" in found.stdout and "create once" in found.stdout
+
+
+def test_the_command_explores_and_tells_what_it_looked_at(tiny):
+    """All orders: nothing is wrong, exit code 0."""
+    found = explored("claims")
+    assert found.exit_code == 0 and "claims" in found.stdout and "all" in found.stdout
+
+
+def test_the_command_draws_runs_from_a_seed(tiny):
+    """--random N looks at N runs."""
+    found = explored("claims", "--random", 7, "--seed", 3)
+    assert found.exit_code == 0 and " 7 " in found.stdout
+
+
+def test_a_failure_is_shown_kept_and_made_again(tiny, tmp_path):
+    """On a store that looks before it writes the race is found, drawn, kept as a file, and that file fails again."""
+    found = explored("claims", "--store", "check-then-put", "--save", tmp_path, "--diagram", tmp_path / "d.svg")
+    assert found.exit_code == 1
+    assert "a and b were told" in found.stdout and "the shortest schedule: " in found.stdout
+    kept = next(tmp_path.glob("claims-*.jsonl"))
+    head = json.loads(kept.read_text().splitlines()[0])
+    assert head["violation"] == "a and b were told" and head["store"] == "check-then-put"
+    assert (tmp_path / "d.svg").read_text().startswith("<svg")
+    again = explored("--replay", kept)
+    assert again.exit_code == 1 and "a and b were told" in again.stdout
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["no-such"], "no scenario 'no-such'"), (["--preemptions", "few"], "a number, or all"),
+    (["--store", "cheap"], "no store 'cheap'"), (["--bug", "no-such"], "no planted bug"),
+    (["--replay", "/nonexistent"], "No such file"),
+])  # fmt: skip
+def test_wrong_words_are_told_with_exit_code_2(arguments, message):
+    """Usage errors say what there is."""
+    found = explored(*arguments)
+    assert found.exit_code == 2 and message in found.output
