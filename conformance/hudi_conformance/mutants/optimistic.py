@@ -103,7 +103,7 @@ def moved_records_stay_where_they_were(bug: Bug) -> None:
 
 
 @planted(breaks="OCC-011")
-def early_starters_are_missed(bug: Bug) -> None:
+def completions_of_earlier_actions_are_missed(bug: Bug) -> None:
     """A writer looks at the actions that began after its snapshot, and not at those that completed after it."""
     bug.edit(conflicts.completed_since, "(instant.completion or instant.requested) > snapshot", "instant.requested > snapshot")
 
