@@ -7,6 +7,7 @@ alone go through Spark's Parquet reader where that gives the same values: column
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import tzinfo
 from functools import reduce
 from pathlib import Path
 from typing import Literal, get_args
@@ -118,7 +119,8 @@ def make_plan(
     """The plan of a query. Raises what `hudi_reference` raises; with `native` False all slices are read by the reference."""
     table = open_shared(uri)
     check_readable(table.properties)
-    view, window = table.view(_instant(query, as_of)), _window(query, begin, end)
+    zone = table.properties.zone
+    view, window = table.view(_instant(query, as_of, zone)), _window(query, begin, end, zone)
     if query == "cdc":
         return _plan_of_changes(table, view, window, columns, list(where))
     found = view.groups.latest_slices
@@ -170,18 +172,18 @@ def open_shared(uri: str) -> Table:
     return open_table(str(Path(uri).absolute()) if is_path else uri)
 
 
-def _instant(query: str, as_of: str | None) -> str | None:
+def _instant(query: str, as_of: str | None, zone: tzinfo | None) -> str | None:
     if query not in get_args(Query):
         raise InvalidQuery("unknown query", rule="TYP-016", expected=", ".join(get_args(Query)), found=query)
     if (query == "as-of") != (as_of is not None):
         raise InvalidQuery("an as-of query, and no other, has a time", rule="TYP-008", found=f"{query}, as_of={as_of}")
-    return None if as_of is None else instant_of(as_of)
+    return None if as_of is None else instant_of(as_of, zone)
 
 
-def _window(query: str, begin: str | None, end: str | None) -> Window:
+def _window(query: str, begin: str | None, end: str | None, zone: tzinfo | None) -> Window:
     if query not in ("incremental", "cdc") and (begin is not None or end is not None):
         raise InvalidQuery("an incremental or change query, and no other, has a window", rule="TYP-009", found=query)
-    return Window.between(begin, end)
+    return Window.between(begin, end, zone=zone)
 
 
 def _base_files_for_spark(table: Table, view: View, slices: list[FileSlice], *, logs: bool) -> dict[FileSlice, Path]:

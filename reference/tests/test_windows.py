@@ -1,6 +1,7 @@
 """Incremental and change queries: bounds, what was cleaned or archived, and what logging of changes leaves out."""
 
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pytest
@@ -72,11 +73,18 @@ def test_a_bound_that_is_no_point_of_the_timeline_is_refused(time: str) -> None:
         ("2026-03-29 01:30:00", "20260329013000999"),
         ("2026-03-29T01:30:00", "20260329013000999"),
         ("2026-03-29 01:30:00.123", "20260329013000123"),
+        ("1774747800", "20260329013000000"),
+        ("1774747800123", "20260329013000123"),
     ],
 )
 def test_points_of_the_timeline_have_many_texts(text: str, instant: str) -> None:
     """Seconds without milliseconds mean their last one, a day its midnight."""
     assert instant_of(text) == instant
+
+
+def test_times_since_1970_are_shown_in_the_zone_of_the_timeline() -> None:
+    """A number of seconds is one moment; which instant that is depends on the zone in which the table writes its times."""
+    assert instant_of("1774747800", ZoneInfo("Asia/Tokyo")) == "20260329103000000"
 
 
 def test_the_begin_can_be_asked_for() -> None:

@@ -5,7 +5,7 @@ from hudi_reference import locks
 from hudi_reference.records import difference
 from hudi_reference.services import compaction
 from hudi_reference.table import cdc, change_log, file_groups, incremental, slice_reader, table, write
-from hudi_reference.timeline import active
+from hudi_reference.timeline import active, points
 
 
 @planted(breaks="TYP-004")
@@ -128,3 +128,9 @@ def groups_are_told_by_write_tokens(bug: Bug) -> None:
         "files.setdefault((partition, parsed.file_id), [])",
         "files.setdefault((partition, parsed.write_token), [])",
     )
+
+
+@planted(breaks="TYP-008")
+def seconds_are_their_first_millisecond(bug: Bug) -> None:
+    """Takes a text without milliseconds for the beginning of its second, and leaves out what was requested in it."""
+    bug.set(points, "_FORMS", tuple((form, rest.replace("999", "000")) for form, rest in points._FORMS))

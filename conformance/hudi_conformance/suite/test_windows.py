@@ -104,6 +104,28 @@ def test_the_past_is_what_a_snapshot_showed_then(engine: Client, new_uri: Callab
     drawn(engine, check)
 
 
+def texts_of(instant: str) -> Iterator[tuple[str, str]]:
+    """How people write points of the timeline at or near an instant, and the instant that each stands for."""
+    date, time = f"{instant[:4]}-{instant[4:6]}-{instant[6:8]}", f"{instant[8:10]}:{instant[10:12]}:{instant[12:14]}"
+    yield instant, instant
+    yield f"{date} {time}.{instant[14:]}", instant
+    yield f"{date} {time}", f"{instant[:14]}999"
+    yield date, f"{instant[:8]}000000000"
+    yield "2199-12-31", "21991231000000000"
+
+
+@pytest.mark.requirements("TYP-008")
+@pytest.mark.needs(*WRITES, "copy-on-write", "merge.event-time", "read.as-of")
+def test_a_point_of_the_timeline_has_many_texts(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Digits, a date with milliseconds, with seconds, alone: seconds mean their last millisecond, a date its midnight."""
+    history = carried_out(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True, STEPS), new_uri(), engine)
+    for state in history.states:
+        for text, time in texts_of(state.instant):
+            before = [known.rows for known in history.states if known.instant <= time]
+            found = engine.read(history.uri, Query("as-of", as_of=text, columns=COLUMNS))
+            assert as_set(found) == (before[-1] if before else frozenset()), f"as of {text}"
+
+
 @pytest.mark.requirements("TYP-009", "TYP-010", "NBC-006")
 @pytest.mark.needs(*WRITES, "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time", "read.incremental")
 def test_every_window_is_what_the_model_says(engine: Client, new_uri: Callable[[], str]) -> None:

@@ -9,6 +9,7 @@ import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from functools import cached_property
 
 from hudi_reference.errors import (
@@ -107,6 +108,11 @@ class TableProperties:
     def partition_fields(self) -> tuple[str, ...]:
         """The partition fields, in order; empty for an unpartitioned table."""
         return self.fields("hoodie.table.partition.fields")
+
+    @property
+    def zone(self) -> tzinfo | None:
+        """The zone that the times of the timeline are in, None for that of this process."""
+        return UTC if self.get("hoodie.table.timeline.timezone") == "UTC" else None
 
     @property
     @implements("MRG-019", "PROP-009")

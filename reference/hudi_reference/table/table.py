@@ -145,11 +145,12 @@ class Table:
     def as_of(self, time: str, columns: Sequence[str] | None = None, where: Iterable[Comparison] = ()) -> pa.Table:
         """The rows as the instants requested at `time` or before left them.
 
-        `time` is 17 or 14 digits, `yyyy-MM-dd`, `yyyy-MM-dd HH:mm:ss` or `yyyy-MM-dd HH:mm:ss.SSS` in the timeline's zone.
+        `time` is 17 or 14 digits, `yyyy-MM-dd`, `yyyy-MM-dd HH:mm:ss` or `yyyy-MM-dd HH:mm:ss.SSS` in the timeline's zone, or
+        10 or 13 digits, seconds or milliseconds since 1970.
         Raises InvalidQuery for other texts, and while a write requested before is still pending: its completion would
         change the answer.
         """
-        return self._read(self.view(instant_of(time)), columns, where)
+        return self._read(self.view(instant_of(time, self.properties.zone)), columns, where)
 
     @implements("RDR-001", "RDR-006")
     def batches(
@@ -166,7 +167,7 @@ class Table:
         from one view of the table and have one schema; a table without slices gives one table without rows.
         """
         check_readable(self.properties)
-        view = self.view() if as_of is None else self.view(instant_of(as_of))
+        view = self.view() if as_of is None else self.view(instant_of(as_of, self.properties.zone))
         plan = self._plan(view, columns, where, logs=logs)
         read = replace(plan.read, reader=replace(plan.read.reader, threads=self.parallelism > 1))
         return (read(found).select(plan.names) for found in plan.slices) if plan.slices else iter([plan.no_rows])
@@ -187,7 +188,7 @@ class Table:
         a side open. Bounds are texts as for `as_of`. Records that are deleted at the end of the window are not in it.
         Raises InvalidQuery for bounds the wrong way round, and where files of the window's end were cleaned.
         """
-        view, window = self.view(), Window.between(begin, end, include_begin)
+        view, window = self.view(), Window.between(begin, end, include_begin, self.properties.zone)
         changed = changed_in(window, self.storage, self.properties, view.timeline, view.groups)
         return self._read(replace(view, timeline=changed.timeline, groups=changed.groups), columns, where, changed=changed)
 
@@ -208,7 +209,7 @@ class Table:
         slices. Raises InvalidQuery for bounds the wrong way round, and where files that tell a change were cleaned.
         """
         check_readable(self.properties)
-        view, window = self.view(), Window.between(begin, end, include_begin)
+        view, window = self.view(), Window.between(begin, end, include_begin, self.properties.zone)
         query = ChangeQuery(view.reader(self))
         names, comparisons = list(query.schema.names if columns is None else columns), list(where)
         check_columns([*names, *(column for column, _, _ in comparisons)], query.schema)

@@ -5,6 +5,7 @@ what began early and completed late is in the window in which it became visible.
 """
 
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 
 from hudi_reference.errors import InvalidQuery
 from hudi_reference.requirement import implements
@@ -25,9 +26,9 @@ class Window:
     include_begin: bool = False
 
     @classmethod
-    def between(cls, begin: str | None, end: str | None, include_begin: bool = False) -> "Window":
+    def between(cls, begin: str | None, end: str | None, include_begin: bool = False, zone: tzinfo | None = UTC) -> "Window":
         """The window between two points of the timeline, in the texts of `instant_of`. Raises InvalidQuery."""
-        first, last = (None if time is None else instant_of(time) for time in (begin, end))
+        first, last = (None if time is None else instant_of(time, zone) for time in (begin, end))
         if first is not None and last is not None and last < first:
             raise InvalidQuery(
                 "the window ends before it begins", rule="TYP-009", expected=f"an end from {first} on", found=last,

@@ -88,8 +88,7 @@ class TimeGenerator:
     ) -> "TimeGenerator":
         """The generator for one table, under the lock that all its writers share: `lock`, or the one that the options name."""
         lock = lock or lock_for(storage, properties.get("hoodie.table.name") or "", options or {}, clock)
-        zone = UTC if properties.get("hoodie.table.timeline.timezone") == "UTC" else None
-        return cls(clock, lock, zone, skew_bound(options or {}, lock))
+        return cls(clock, lock, properties.zone, skew_bound(options or {}, lock))
 
     def requested(self, known: str = "") -> str:
         """A new time, later than `known` and than every time this generator gave out.
