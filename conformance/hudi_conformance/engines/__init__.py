@@ -3,8 +3,10 @@
 `find` turns a name or a command line into an `EngineInfo`; nothing heavy is imported until the engine is started.
 """
 
+import os
 import shlex
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from shutil import which
@@ -26,9 +28,9 @@ class UnknownEngine(ValueError):
 class EngineInfo:
     """How to start one engine.
 
-    Either `factory` makes an object in this process, or `argv` is the command of a process; with `extra`, the command is
-    run by the Python of that extra's own environment, which is made on first use. Time limits are in seconds;
-    `commit_seconds` is about what one small commit takes, None where nobody knows.
+    Where `factory` makes an object in this process, that is how it is started; `argv` is the command of a process. With
+    `extra`, the command is run by the Python of that extra's own environment, which is made on first use. Time limits are in
+    seconds; `commit_seconds` is about what one small commit takes, None where nobody knows.
     """
 
     name: str
@@ -47,15 +49,21 @@ class EngineInfo:
             return many
         return few if self.commit_seconds is None or self.commit_seconds >= 1 else max(few, many // 3)
 
-    def starter(self, progress: Progress) -> Callable[[], Transport]:
-        """A function that starts the engine once more each time it is called."""
+    def starter(self, progress: Progress, variables: Mapping[str, str] | None = None) -> Callable[[], Transport]:
+        """A function that starts the engine once more each time it is called.
+
+        With `variables` it is a process, also where it could be an object in this one, and they are in its environment.
+        """
         factory = self.factory
-        if factory is None:
-            return lambda: ProcessTransport(self.command(progress))
+        if factory is None or variables is not None:
+            environment = None if variables is None else {**os.environ, **variables}
+            return lambda: ProcessTransport(self.command(progress), environment)
         return lambda: InProcessTransport(factory)
 
     def command(self, progress: Progress) -> tuple[str, ...]:
         """The command line of the engine's process; makes its environment if there is none yet."""
+        if self.factory is not None:
+            return (sys.executable, *self.argv)
         if self.extra is None:
             return self.argv
         from hudi_conformance.engines import environments
@@ -88,7 +96,12 @@ def _reference() -> Engine:
 
 
 _SHIPPED = (
-    EngineInfo("reference", "the reference implementation, in process", factory=_reference),
+    EngineInfo(
+        "reference",
+        "the reference implementation, in process",
+        factory=_reference,
+        argv=("-m", "hudi_conformance.engines.reference"),
+    ),
     _on_a_jvm("spark", "the reference's format modules on Spark 4", "spark", "hudi_conformance.engines.spark"),
     _apache_hudi("1.0.2"),
     _apache_hudi("1.2.0"),

@@ -214,7 +214,7 @@ _META = frozenset(
 
 @contextmanager
 def _in_terms_of_the_contract() -> Iterator[None]:
-    """The four families of the reference's errors as answers of the contract."""
+    """The families of the reference's errors as answers of the contract."""
     try:
         yield
     except UnsupportedFeature as e:
@@ -223,3 +223,9 @@ def _in_terms_of_the_contract() -> Iterator[None]:
         raise Conflict(str(e)) from e
     except HudiError as e:
         raise EngineError(str(e)) from e
+
+
+if __name__ == "__main__":
+    from hudi_conformance.contract.serve import serve
+
+    serve(Reference)

@@ -34,6 +34,7 @@ class Jar:
     engine: str
     size: str
     excluded: tuple[str, ...] = ()
+    group: str = GROUP
 
     @property
     def cached(self) -> Path:
@@ -68,21 +69,28 @@ def bundle(version: str, progress: Progress = silent) -> Path:
     return spark_bundle(version).fetched(progress)
 
 
+def s3a(version: str) -> tuple[Jar, ...]:
+    """Hadoop's file system of object stores, of the Hadoop that PySpark 3.5 brings, and the library it stands on."""
+    engine = f"apache-hudi@{version}"
+    connector = Jar("hadoop-aws", "3.3.4", engine, "about 1 MB", ("com.*:*", "org.wildfly*:*"), "org.apache.hadoop")
+    return connector, Jar("aws-java-sdk-bundle", "1.12.262", engine, "about 280 MB", (), "com.amazonaws")
+
+
 def _fetch(jar: Jar, progress: Progress) -> None:
     """Have spark-submit resolve the package and run an empty program, then keep the jar alone."""
     kept = jar.cached
-    progress(f"fetching {jar.artifact} {jar.version} of Apache Hudi ({jar.size}, once) into {kept.parent}")
+    progress(f"fetching {jar.artifact} {jar.version} for Apache Hudi ({jar.size}, once) into {kept.parent}")
     ensure_java()
     with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
         ivy, program = Path(folder) / "ivy", Path(folder) / "empty.py"
         program.touch()
-        packages = ["--packages", f"{GROUP}:{jar.artifact}:{jar.version}", "--conf", f"spark.jars.ivy={ivy}"]
+        packages = ["--packages", f"{jar.group}:{jar.artifact}:{jar.version}", "--conf", f"spark.jars.ivy={ivy}"]
         if jar.excluded:
             packages += ["--exclude-packages", ",".join(jar.excluded)]
         command = [_spark_submit(), *packages, str(program)]
         environment = os.environ | {"PYSPARK_PYTHON": sys.executable}
         run = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-        fetched = ivy / "jars" / f"{GROUP}_{jar.artifact}-{jar.version}.jar"
+        fetched = ivy / "jars" / f"{jar.group}_{jar.artifact}-{jar.version}.jar"
         if run.returncode != 0 or not fetched.exists():
             raise _failure(jar, run.stdout + run.stderr)
         shutil.move(fetched, kept)

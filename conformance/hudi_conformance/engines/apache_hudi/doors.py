@@ -12,6 +12,8 @@ class Doors:
     hudi: Any
     #: A HadoopStorageConfiguration.
     storage: Any
+    #: Whether tables may lie in an object store.
+    has_object_store = False
 
     def engine_context(self) -> Any:
         """Hudi's HoodieEngineContext of the adapter."""

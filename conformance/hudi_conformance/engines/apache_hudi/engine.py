@@ -88,7 +88,8 @@ class ApacheHudiEngine(Engine):
 
     def hello(self) -> Hello:
         """Identity and features of this release."""
-        return Hello("apache-hudi", self.version, "java", FEATURES[self.version])
+        stores = {"storage.s3"} if self.session.has_object_store else set()
+        return Hello("apache-hudi", self.version, "java", FEATURES[self.version] | stores)
 
     def read(self, table: str, query: Query) -> pa.Table:
         """Rows through the Spark datasource."""
@@ -101,7 +102,7 @@ class ApacheHudiEngine(Engine):
         if len(spec.ordering) > 1 and "merge.multiple-ordering-fields" not in FEATURES[self.version]:
             raise Refused("merge.multiple-ordering-fields", f"{self.version} orders by one field")
         with in_contract_words():
-            tables.create(self.session, tables.local(table), spec)
+            tables.create(self.session, tables.place(self.session, table), spec)
 
     def write(self, table: str, operation: str, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit; `options` are further options of the datasource, for recipes of golden tables."""
@@ -127,7 +128,7 @@ class ApacheHudiEngine(Engine):
 
     def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
         """Timeline and file slices of a table, or what a file holds, as Hudi's own classes see them."""
-        if Path(tables.path_of(tables.local(uri))).is_file():
+        if uri.startswith("file:") and Path(tables.path_of(uri)).is_file():
             with in_contract_words():
                 return self._files.inspect(uri, keys, prefix)
         table = tables.admitted(self.session, uri, self.version)

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hudi_conformance.engines.apache_hudi.bundle import bundle
+from hudi_conformance.engines.apache_hudi.bundle import bundle, s3a
 from hudi_conformance.engines.apache_hudi.doors import Doors
 from hudi_conformance.engines.environments import Progress, ensure_java, to_stderr
 
@@ -35,25 +35,42 @@ SPARK_OPTIONS: Mapping[str, str] = {
 }
 
 
+def object_store_options() -> dict[str, str]:
+    """Hadoop's settings for the object store that the usual environment variables name; none where they name none."""
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    if not endpoint:
+        return {}
+    found = {
+        "endpoint": endpoint,
+        "access.key": os.environ.get("AWS_ACCESS_KEY_ID", ""),
+        "secret.key": os.environ.get("AWS_SECRET_ACCESS_KEY", ""),
+        "path.style.access": "true",
+        "connection.ssl.enabled": str(endpoint.startswith("https")).lower(),
+    }
+    return {f"spark.hadoop.fs.s3a.{key}": value for key, value in found.items()}
+
+
 class Session(Doors):
-    """A running Spark with the bundle of one version, through Py4J."""
+    """A running Spark with the bundle of one version, through Py4J; with Hadoop's s3a where there is an object store."""
 
     def __init__(self, version: str, progress: Progress = to_stderr) -> None:
         self.version = version
         ensure_java()
-        jar = bundle(version, progress)
+        stores = object_store_options()
+        self.has_object_store = bool(stores)
+        jars = [bundle(version, progress), *(jar.fetched(progress) for jar in (s3a(version) if stores else ()))]
         self._folder = tempfile.TemporaryDirectory(prefix="hudi-conformance-spark-")
         os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
         from pyspark.sql import SparkSession
 
         builder = SparkSession.builder.master("local[2]").appName(f"apache-hudi-{version}")
         here = {
-            "spark.jars": str(jar),
+            "spark.jars": ",".join(map(str, jars)),
             "spark.sql.warehouse.dir": self._folder.name,
             # A JVM that dies writes its report where it is cleaned up, not into the caller's folder.
             "spark.driver.extraJavaOptions": f"{JVM_FLAGS} -XX:ErrorFile={self._folder.name}/hs_err.log",
         }
-        for key, value in {**SPARK_OPTIONS, **here}.items():
+        for key, value in {**SPARK_OPTIONS, **here, **stores}.items():
             builder = builder.config(key, value)
         self.spark = builder.getOrCreate()
         self.spark.sparkContext.setLogLevel("ERROR")

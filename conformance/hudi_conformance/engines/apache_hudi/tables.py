@@ -41,6 +41,13 @@ def local(table: str) -> str:
     return table.rstrip("/")
 
 
+def place(session: Doors, table: str) -> str:
+    """The URI by which Hudi knows the table: object stores are Hadoop's s3a, where the session has it."""
+    if session.has_object_store and urlsplit(table).scheme == "s3":
+        return f"s3a{table.rstrip('/')[len('s3') :]}"
+    return local(table)
+
+
 def path_of(table: str) -> str:
     """The path of a file:// URI."""
     return unquote(urlsplit(table).path)
@@ -48,15 +55,26 @@ def path_of(table: str) -> str:
 
 def properties_of(session: Doors, table: str) -> dict[str, str]:
     """The entries of the table's hoodie.properties; none where there is no such file."""
-    file = session.jvm.java.io.File(path_of(table) + "/.hoodie/hoodie.properties")
-    if not file.isFile():
+    stream = _stored_properties(session, table) if urlsplit(table).scheme == "s3a" else _local_properties(session, table)
+    if stream is None:
         return {}
-    found, stream = session.jvm.java.util.Properties(), session.jvm.java.io.FileInputStream(file)
+    found = session.jvm.java.util.Properties()
     try:
         found.load(stream)
     finally:
         stream.close()
     return {str(key): str(value) for key, value in dict(found).items()}
+
+
+def _local_properties(session: Doors, table: str) -> Any:
+    file = session.jvm.java.io.File(path_of(table) + "/.hoodie/hoodie.properties")
+    return session.jvm.java.io.FileInputStream(file) if file.isFile() else None
+
+
+def _stored_properties(session: Doors, table: str) -> Any:
+    path = session.jvm.org.apache.hadoop.fs.Path(table + "/.hoodie/hoodie.properties")
+    files = path.getFileSystem(session.storage.unwrap())
+    return files.open(path) if files.exists(path) else None
 
 
 def refuse_versions(properties: Mapping[str, str], *, newest: int, oldest: int = 0) -> None:
@@ -68,7 +86,7 @@ def refuse_versions(properties: Mapping[str, str], *, newest: int, oldest: int =
 
 def admitted(session: Doors, table: str, release: str, *, writing: bool = False) -> str:
     """The table's URI for Hudi, if its version is one that the release reads, or the adapters write."""
-    table = local(table)
+    table = place(session, table)
     newest, oldest = (VERSION, VERSION) if writing else (NEWEST_READ[release], 0)
     refuse_versions(properties_of(session, table), newest=newest, oldest=oldest)
     return table

@@ -1,7 +1,7 @@
 """Whose request the gate admits next."""
 
 import random
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from hudi_conformance.schedule.scheduler import Choice
@@ -103,3 +103,23 @@ class AtRandom(Ordered):
         process = self._random.choice([name for name in self._processes if waiting.get(name)])
         has_fault = self._faults and self._random.randrange(self._rarely) == 0
         return Choice(process, self._random.choice(self._faults) if has_fault else None)
+
+
+class Overtaken(Ordered):
+    """The slow one goes on until `is_time`; then the quick one from its first request to its last; then the slow one again."""
+
+    def __init__(self, slow: str, quick: str, is_time: Callable[[], bool]) -> None:
+        super().__init__([slow, quick])
+        self._slow, self._quick, self._is_time = slow, quick, is_time
+
+    def chosen(self, waiting: Waiting, ended: Collection[str], overdue: bool) -> Choice | None:
+        """Each in its part of the run."""
+        first = self._slow in ended or self._is_time()
+        now = self._quick if first and self._quick not in ended else self._slow
+        if waiting.get(now):
+            return Choice(now)
+        if overdue and waiting:
+            other = Choice(next(iter(waiting)))
+            self.departures.append(f"{now}: it asked for nothing, so {other} went on")
+            return other
+        return None
