@@ -173,6 +173,20 @@ def test_a_merger_builds_a_row_from_both_versions(engine: Client, new_uri: Calla
     check(engine, new_uri(), rule, cells, arrangement)
 
 
+@pytest.mark.needs(*WRITES, "merge.samples", "service.compaction")
+@pytest.mark.requirements("SVC-013", "API-008", "MRG-013")
+def test_a_compaction_inline_has_the_merger_of_its_writer(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A writer that compacts by itself merges as it writes: the base file that follows the second write has both versions."""
+    columns = (("ts", "long"), ("status", "string"), ("order_info", "string"), ("payment_info", "string"))
+    uri, rule = new_uri(), Rule({"hoodie.record.merge.strategy.id": FILL_NULLS}, columns)
+    inline = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "1"}
+    engine.create(uri, rule.spec("MERGE_ON_READ"))
+    engine.write(uri, "upsert", rule.rows([("1", (2, "cancelled", None, "card"))]))
+    engine.write(uri, "upsert", rule.rows([("1", (1, "created", "two books", None))]), options=inline)
+    assert list((folder_of(uri) / ".hoodie" / "timeline").glob("*.commit")), "no compaction followed the write"
+    assert read(engine, uri) == {"1": (2, "cancelled", "two books", "card")}
+
+
 @pytest.mark.needs(*WRITES)
 @pytest.mark.requirements("PAY-001", "PAY-005", "PAY-011", "PAY-013")
 def test_without_a_word_on_merging_no_payload_class_decides(engine: Client, new_uri: Callable[[], str]) -> None:

@@ -41,7 +41,7 @@ from hudi_reference.services.clustering_record import (
     clustering_in,
 )
 from hudi_reference.services.clustering_settings import ClusteringSettings
-from hudi_reference.services.compaction import check_stored
+from hudi_reference.services.compaction import check_stored, table_of
 from hudi_reference.services.compaction_plan import number, remove_strays, store
 from hudi_reference.services.rollback import execute_rollback, withdraw
 from hudi_reference.storage import ObjectExists
@@ -53,7 +53,9 @@ from hudi_reference.table.markers import mark_file, remove_markers
 from hudi_reference.table.rows import in_file
 from hudi_reference.table.table import Table, View
 from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.instant import Instant
 from hudi_reference.timeline.metadata import WriteStat
+from hudi_reference.timeline.states import State
 from hudi_reference.timeline.undone import check_not_undone
 
 Options = Mapping[str, str]
@@ -100,6 +102,7 @@ def execute_clustering(table: Table, requested: str) -> str:
         carry_out(table, "clustering", requested, attempt.work, check=attempt.check)
     except ConcurrentChange:
         withdraw(table, requested)
+        attempt.forsake()
         raise
     except WriteConflict:
         attempt.forsake()
@@ -123,6 +126,7 @@ class Attempt:
     @implements("CLU-007", "CLU-036")
     def work(self, record: Plan) -> Plan:
         """Store the new file groups; what the completed file says. Nothing but the plan and the table decides about them."""
+        self._check_planned()
         plan, view = clustering_in(record), self.table.view()
         self.groups, self.seen, self.schema = plan.groups, view.timeline, view.schema
         check_unchanged(view, plan.groups)
@@ -131,6 +135,15 @@ class Attempt:
             for stat, data in outputs:
                 self.stats.append(self._store(stat, data))
         return completed_record(self.stats, plan.groups, view.schema)
+
+    @implements("TL-050")
+    def _check_planned(self) -> None:
+        """Raises WriteConflict if the plan was withdrawn right before the inflight file was created, which is nobody's then."""
+        storage, folder = self.table.storage, self.table.properties.timeline_folder
+        plan, begun = (Instant(self.requested, "clustering", state).file_name for state in (State.REQUESTED, State.INFLIGHT))
+        if storage.head(f"{folder}/{plan}") is None:
+            storage.delete(f"{folder}/{begun}")
+            raise WriteConflict("the plan was withdrawn", rule="TL-050", path=plan, cure="plan another clustering")
 
     @implements("CLU-035", "OCC-027")
     def _store(self, stat: WriteStat, data: bytes) -> WriteStat:
@@ -302,6 +315,6 @@ def cluster_after(commit: Commit, _: Timeline) -> None:
     """
     settings = ClusteringSettings.of(commit.options)
     if settings.inline or settings.planned_inline:
-        table = Table(commit.storage, commit.clock, commit.ids, commit.properties, options=commit.options, lock=commit.lock)
+        table = table_of(commit)
         with suppress(MalformedTable, UnsupportedFeature, WriteConflict):
             (cluster if settings.inline else schedule_clustering)(table)

@@ -3,7 +3,7 @@
 Only the last step makes anything visible, and it is the creation of one object.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +16,7 @@ from hudi_reference.layout.partitions import mark_partition
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.locks import Lock
 from hudi_reference.records.buckets import bucket_prefix
+from hudi_reference.records.merger import RecordMerger
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.storage import Storage
@@ -51,6 +52,8 @@ class Commit:
     options: Mapping[str, str] = field(default_factory=dict)
     #: The lock of the table; None is the one that the options name.
     lock: Lock | None = None
+    #: What the table's mergers are, for the services that follow.
+    mergers: Sequence[RecordMerger] = ()
     #: When the heart of the writer has beaten last, by its own clock.
     beaten: int = 0
 
@@ -193,6 +196,7 @@ def begin(
     seen: Timeline | None = None,
     options: Mapping[str, str] | None = None,
     lock: Lock | None = None,
+    mergers: Sequence[RecordMerger] = (),
 ) -> Commit:
     """Request an action for a write and move it to inflight; only then may it store data files.
 
@@ -211,5 +215,7 @@ def begin(
     requested = transitions.request("deltacommit" if properties.is_merge_on_read else "commit", announce=beat)
     transitions.start(requested, write_commit_metadata(operation, (), None, ids.sync_marker()))
     seen = seen or load_timeline(storage, properties)
-    instant = (requested.requested, requested.action)
-    return Commit(storage, properties, clock, ids, operation, *instant, seen, options=options or {}, lock=lock, beaten=beaten)
+    return Commit(
+        storage, properties, clock, ids, operation, requested.requested, requested.action, seen, options=options or {},
+        lock=lock, mergers=mergers, beaten=beaten,
+    )  # fmt: skip

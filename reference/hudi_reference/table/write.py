@@ -334,7 +334,9 @@ def _attempt(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: boo
         located = locate(combine(incoming, reader.merging), view, reader, living=held is not None)
     meet_clusterings(table, view.timeline, [found for found, _ in located.known])
     named = "UPSERT" if held is not None else operation
-    commit = begin(table.storage, table.properties, table.clock, table.ids, named, view.timeline, table.options, table.lock)
+    commit = begin(
+        table.storage, table.properties, table.clock, table.ids, named, view.timeline, table.options, table.lock, table.mergers
+    )
     writer = Writer(commit, reader, with_meta_columns(view.schema), logs=chosen, held=held)
     moves = operation == "UPSERT" and moves_updates(table)
     for found, changes in located.known:
