@@ -5,6 +5,7 @@ Only the reference can be watched, from inside its process.
 
 import io
 import os
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,7 +15,7 @@ import fastavro
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.schedule.crash import CrashingStorage
+from hudi_conformance.schedule.crash import CrashingStorage, crashes
 from hudi_conformance.suite.programs_of_writes import BOTH_TYPES, Program, as_arrow, row
 from hudi_conformance.suite.slow_writers import LAZY, OPTIMISTIC, Interrupted, SlowWriter
 from hudi_conformance.suite.tables_under_services import snapshot, updated
@@ -26,7 +27,7 @@ from hudi_reference.clock import ManualClock
 from hudi_reference.errors import ConcurrentChange, HeartbeatLost, HudiError, MalformedMetadata, Misuse, UnsupportedTableFeature
 from hudi_reference.ids import SeededIds
 from hudi_reference.locks import lock_of
-from hudi_reference.storage import MemoryStorage
+from hudi_reference.storage import MemoryStorage, Storage
 from hudi_reference.table.file_groups import FileSlice
 from hudi_reference.table.write import MOVES_KEY
 
@@ -380,3 +381,43 @@ class Going(CrashingStorage):
         if len(self.changes) >= self.allowed:
             raise ConnectionError(f"no answer to {request}")
         self.changes.append(request)
+
+
+@NEEDED
+@BOTH_TYPES
+@pytest.mark.needs("service.clean")
+@pytest.mark.requirements("OCC-027", "OCC-019", "TL-019")
+def test_wherever_a_writer_dies_a_clean_by_another_puts_it_right(engine: Client, type: str) -> None:
+    """Before, between and after its requests: the rows are those before the write or those after it, before and after the
+    clean; it leaves nothing pending, and no file or marker of a write that did not complete."""
+    only_the_reference(engine)
+    table, storage = table_in_memory(type)
+    before = {r["id"]: r["value"] for r in table.snapshot().to_pylist()}
+
+    def act(crashing: Storage) -> None:
+        opened(crashing).upsert(as_arrow([row("a", 2, "y"), row("c", 2, "y", "rio"), row("d", 2, "y")]))
+
+    states = list(crashes(storage, act))
+    assert len(states) > 12
+    for state in states:
+        other = opened(state.storage)
+        rows = {r["id"]: r["value"] for r in other.snapshot().to_pylist()}
+        done = len(other.timeline.commits) > 1
+        assert rows == ({"a": "y", "b": "x", "c": "y", "d": "y"} if done else before), state
+        clean(other)
+        assert not other.timeline.pending, state
+        assert {r["id"]: r["value"] for r in other.snapshot().to_pylist()} == rows, state
+        known = {instant.requested for instant in other.timeline.commits}
+        paths = [info.path for info in state.storage.list() if not info.path.startswith((".hoodie/timeline", ".hoodie/.heart"))]
+        assert done or not [path for path in paths if _instants_in(path) - known], state
+
+
+def _instants_in(path: str) -> set[str]:
+    """The instants that a path names."""
+    return set(re.findall(r"(?<!\d)\d{17}(?!\d)", path))
+
+
+def opened(storage: Storage) -> WritableTable:
+    """The table with a clock that starts anew, and optimistic writers."""
+    clock = ManualClock(START + 3_600_000)
+    return open_table("memory:///steps", storage=storage, clock=clock, ids=SeededIds(7), options=OPTIMISTIC)

@@ -1,0 +1,114 @@
+"""Which actions may complete beside each other, what the settings of a writer say, and which bucket a key is in."""
+
+import pytest
+
+from hudi_reference.errors import Misuse, UnsupportedTableFeature
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.records.buckets import bucket_file_id, bucket_of, bucket_of_key
+from hudi_reference.table.concurrency import BucketIndex, Concurrency, Mode, Policy
+from hudi_reference.table.conflicts import MATRIX, Party, Standing, Touch, Verdict, touches
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.instant import Instant
+from hudi_reference.timeline.metadata import WriteStat
+from hudi_reference.timeline.states import State
+
+APPENDS, REWRITES, REPLACES, JOINS, COMPACTS, CLUSTERS = Touch
+#: The only pairs that may both complete on one file group, written from the rules: log files beside log files where the merge
+#: decides, log files beside what merges log files, services of log files beside each other, and services beside the end of a
+#: group, which stays hidden.
+TOLERANT = {
+    (APPENDS, APPENDS): Verdict.NON_BLOCKING,
+    (APPENDS, COMPACTS): Verdict.STREAMING,
+    (APPENDS, JOINS): Verdict.STREAMING,
+    (COMPACTS, APPENDS): Verdict.BOTH,
+    (JOINS, APPENDS): Verdict.BOTH,
+    (COMPACTS, JOINS): Verdict.BOTH,
+    (JOINS, COMPACTS): Verdict.BOTH,
+    **{(service, end): Verdict.BOTH for service in (COMPACTS, JOINS) for end in (REPLACES, CLUSTERS)},
+}
+GROUP = ("oslo", "f1-0")
+
+
+def test_the_matrix_tolerates_what_is_separated_and_nothing_else():
+    """Every other pair: the first one to complete stays."""
+    assert set(MATRIX) == {(this, other) for this in Touch for other in Touch}
+    assert {pair: cell.verdict for pair, cell in MATRIX.items()} == {pair: TOLERANT.get(pair, Verdict.FIRST) for pair in MATRIX}
+
+
+@pytest.mark.parametrize("pair", MATRIX, ids=lambda pair: f"{pair[0].name}-{pair[1].name}")
+@pytest.mark.parametrize("mode", [None, *Mode])
+def test_a_conflict_is_what_the_matrix_says(pair, mode):
+    """On one file group; never on two. A plan that the write knew of is no surprise."""
+    this, other = pair
+    done = Instant("20260101000000005", "commit", State.COMPLETED, "20260101000000009")
+    found = Standing(mode, Timeline(())).conflict({GROUP: this}, Party(done, {GROUP: other}))
+    expected = {
+        Verdict.BOTH: False,
+        Verdict.FIRST: True,
+        Verdict.NON_BLOCKING: mode is not Mode.NON_BLOCKING,
+        Verdict.STREAMING: mode is Mode.OPTIMISTIC,
+    }
+    assert (found is not None) == expected[MATRIX[pair].verdict]
+    assert Standing(mode, Timeline(())).conflict({GROUP: this}, Party(done, {("oslo", "f2-0"): other})) is None
+    assert Standing(mode, Timeline(())).conflict({GROUP: this}, Party(done, {("rio", "f1-0"): other})) is None
+    planned = Instant("20260101000000005", "compaction", State.REQUESTED)
+    knowing = Standing(mode, Timeline((planned,))).conflict({GROUP: this}, Party(done, {GROUP: other}))
+    assert (knowing is not None) == (expected[MATRIX[pair].verdict] and MATRIX[pair].verdict is not Verdict.STREAMING)
+
+
+def test_an_action_touches_what_it_writes_and_what_it_replaces():
+    """The greater of two touches counts; services do one thing to all of their groups."""
+    log, base = (WriteStat("f1-0", "oslo", "", is_log=is_log) for is_log in (True, False))
+    assert touches([log], {}, "UPSERT") == {GROUP: APPENDS}
+    assert touches([log, base], {}, "UPSERT") == touches([base, log], {}, "UPSERT") == {GROUP: REWRITES}
+    overwritten = touches([base], {"rio": ["f2-0"]}, "INSERT_OVERWRITE")
+    assert overwritten == {GROUP: REWRITES, ("rio", "f2-0"): REPLACES}
+    assert touches([], {"rio": ["f2-0"]}, "DELETE_PARTITION") == {("rio", "f2-0"): REPLACES}
+    assert touches([base], {"rio": ["f2-0"]}, "CLUSTER") == {GROUP: CLUSTERS, ("rio", "f2-0"): CLUSTERS}
+    assert touches([base], {}, "COMPACT") == {GROUP: COMPACTS} and touches([log], {}, "LOG_COMPACT") == {GROUP: JOINS}
+
+
+@pytest.mark.parametrize(
+    ("mode", "policy"),
+    [(None, Policy.NEVER), ("single_writer", Policy.EAGER), ("OPTIMISTIC_CONCURRENCY_CONTROL", Policy.LAZY),
+     ("non_blocking_concurrency_control", Policy.LAZY)],
+)  # fmt: skip
+def test_failed_writes_are_cleaned_up_as_the_mode_allows(mode, policy):
+    """Letters of the mode count in either case."""
+    options = {} if mode is None else {"hoodie.write.concurrency.mode": mode}
+    assert Concurrency.of(options).policy is policy
+    assert Concurrency.of({**options, "hoodie.clean.failed.writes.policy": "NEVER"}).policy is Policy.NEVER
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"hoodie.write.concurrency.mode": "PESSIMISTIC"},
+        {"hoodie.clean.failed.writes.policy": "SOON"},
+        {"hoodie.write.num.retries.on.conflict.failures": "-1"},
+        {"hoodie.client.heartbeat.interval_in_ms": "a minute"},
+        {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL", "hoodie.clean.failed.writes.policy": "EAGER"},
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(options):
+    """With the names of the values that there are."""
+    with pytest.raises(Misuse):
+        Concurrency.of(options)
+
+
+def test_buckets_are_for_merge_on_read():
+    """A writer that asks for them elsewhere is refused, and not left without them."""
+    settings = Concurrency.of({"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"})
+    assert settings.index == BucketIndex(4, ())
+    settings.check(TableProperties({"hoodie.table.type": "MERGE_ON_READ"}))
+    with pytest.raises(UnsupportedTableFeature):
+        settings.check(TableProperties({"hoodie.table.type": "COPY_ON_WRITE"}))
+
+
+def test_a_bucket_is_found_by_the_fields_of_the_key():
+    """Of a key of several fields those of the index count, in their order; of any other the whole key."""
+    assert bucket_of_key("a1", ("id",), 8) == bucket_of(["a1"], 8)
+    assert bucket_of_key("id:a1,city:oslo", ("city", "id"), 8) == bucket_of(["oslo", "a1"], 8)
+    assert bucket_of_key("id:a1,city:oslo", ("city",), 8) == bucket_of(["oslo"], 8)
+    assert bucket_file_id(3) == "00000003-0000-0000-0000-000000000000"
+    assert bucket_file_id(3, "12345678-1234-4abc-8def-0123456789ab-0") == "00000003-1234-4abc-8def-0123456789ab-0"
