@@ -76,7 +76,7 @@ def test_a_planted_bug_changes_what_the_reference_answers_and_is_undone():
     """The reference answers wrongly exactly as long as the bug is planted."""
     assert late_row_of_a_new_table() == 10
     with plant("late-records-win") as mutant:
-        assert mutant.breaks == ("MRG-029",)
+        assert "MRG-029" in mutant.breaks
         assert late_row_of_a_new_table() == 9
     assert late_row_of_a_new_table() == 10
 
