@@ -194,6 +194,28 @@ def test_an_update_during_the_execution_is_found(engine: Client, type: Type, pla
     expect_settled(storage, place)
 
 
+@pytest.mark.needs("service.clustering", "service.rollback")
+@pytest.mark.requirements("TL-050", "TL-051", "SVC-005")
+@pytest.mark.parametrize("place", ["inflight", "first output", "last output"])
+def test_a_plan_that_is_withdrawn_under_its_executor_is_gone(engine: Client, place: str) -> None:
+    """Somebody takes attempt and plan back while it is carried out: the executor gives way, and nothing of both is left."""
+    only_in_process(engine)
+    storage = made(steps=INSERTS)
+    requested, expected = schedule_clustering(opened(storage), OPTIONS) or "", rows(storage)
+
+    def withdrawn() -> None:
+        while opened(storage).timeline.pending:
+            rollback(opened(storage), requested)
+
+    *_, whole = crashes(storage, lambda store: execute_clustering(opened(store), requested))
+    files = [request for request in whole.changes if request.endswith((".inflight", ".parquet"))]
+    wanted = {"inflight": files[0], "first output": files[1], "last output": files[-1]}[place]
+    with pytest.raises(WriteConflict):
+        execute_clustering(opened(beside(storage, wanted.__eq__, withdrawn)), requested)
+    assert rows(storage) == expected
+    expect_settled(storage, place)
+
+
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("SVC-005", "TL-029", "TL-051")
 def test_two_executors_of_one_plan_make_one_clustering(engine: Client) -> None:
