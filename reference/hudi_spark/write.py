@@ -19,17 +19,19 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import StringType
 
 from hudi_reference import Table
-from hudi_reference.errors import Misuse
+from hudi_reference.errors import Misuse, UnsupportedTableFeature
 from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.records.changes import KEY
 from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.table.basis import PARTIAL_UPDATE, Basis, held_by_update
 from hudi_reference.table.commit import Commit, begin
+from hudi_reference.table.concurrency import Concurrency
 from hudi_reference.table.file_groups import FileSlice
 from hudi_reference.table.rows import PARTITION
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.table import View
+from hudi_reference.table.write import BEFOREHAND, MOVES_KEY
 from hudi_spark.arrow import arrow_schema_of, spark_schema
 from hudi_spark.errors import errors_of_executors
 from hudi_spark.read import open_shared
@@ -86,6 +88,9 @@ class _Write:
         """A write of `df` to the table at `uri`. Raises what the reference raises for rows and tables that do not fit."""
         table = replace(open_shared(uri), options=dict(options or {}))
         _check_no_speculation(df)
+        _check_placing(table)
+        for service in BEFOREHAND:
+            service(table)
         empty = arrow_schema_of(df.schema).empty_table()
         basis = Basis.of(table, operation, empty.schema)
         basis.prepare(empty)
@@ -196,6 +201,15 @@ def remove_lost_attempts(commit: Commit) -> None:
         name = parse_data_file_name(split_path(info.path)[1])
         if name is not None and name.instant == commit.requested and info.path not in named:
             commit.storage.delete(info.path)
+
+
+def _check_placing(table: Table) -> None:
+    """Records go to the file group that holds them, or to a new one; whoever wants them elsewhere is not left without a word."""
+    if Concurrency.of(table.options).index is not None or table.options.get(MOVES_KEY) == "true":
+        raise UnsupportedTableFeature(
+            "tasks do not place records by buckets, nor move them with an update", rule="NBC-004",
+            expected="no bucket index", cure="write with the reference itself",
+        )  # fmt: skip
 
 
 def _check_no_speculation(df: DataFrame) -> None:
