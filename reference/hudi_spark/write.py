@@ -204,7 +204,7 @@ def remove_lost_attempts(commit: Commit) -> None:
 
 
 def _check_placing(table: Table) -> None:
-    """Records go to the file group that holds them, or to a new one; whoever wants them elsewhere is not left without a word."""
+    """Records go to the file group that holds them, or to a new one; whoever wants them elsewhere is told so."""
     if Concurrency.of(table.options).index is not None or table.options.get(MOVES_KEY) == "true":
         raise UnsupportedTableFeature(
             "tasks do not place records by buckets, nor move them with an update", rule="NBC-004",
