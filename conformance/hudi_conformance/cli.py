@@ -22,6 +22,7 @@ COMMANDS = {
     "explore": ("explore:explore", "Run writers and services request by request, in every order, and check every invariant."),
     "fixtures": ("fixtures:app", "List, verify, export and regenerate the golden tables."),
     "coverage": ("coverage:coverage", "What the suite covers of the specification; writes spec_coverage.md."),
+    "s3": ("s3:s3", "Test an object store, and drive engines through it request by request."),
     "mutants": ("mutants:mutants", "Plant bugs into the reference and see which cases notice them."),
     "explain": ("explain:explain", "What is known of a rule, a case, an erratum or a planted bug."),
     "engines": ("engines:engines", "The engines that the suite knows."),

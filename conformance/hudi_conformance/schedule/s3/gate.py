@@ -90,6 +90,7 @@ class Gate:
         self._upstream, self._patience = (host, port), patience
         self._turns: Turns = AsTheyCome()
         self._befalls: Befalls = lambda request: None
+        self._connections: set[asyncio.StreamWriter] = set()
         self._parked: list[_Parked] = []
         self._ended: set[str] = set()
         self._dead: set[str] = set()
@@ -134,12 +135,15 @@ class Gate:
         async def close() -> None:
             self._dispatcher.cancel()
             self._server.close()
-            for parked in self._parked:
-                parked.writer.transport.abort()
+            for writer in self._connections:
+                writer.transport.abort()
+            if self._store is not None:
+                self._store[1].transport.abort()
             others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
             for task in others:
                 task.cancel()
             await asyncio.gather(*others, return_exceptions=True)
+            await asyncio.sleep(0)  # the loop closes what was aborted
 
         self._do(close())
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -168,6 +172,7 @@ class Gate:
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Park the requests of one connection, one after the other."""
+        self._connections.add(writer)
         with suppress(ConnectionError, asyncio.CancelledError):
             while (request := await read_request(reader, writer)) is not None:
                 parked = _Parked(request, writer, self._now())
@@ -178,6 +183,7 @@ class Gate:
                     break
                 await writer.drain()
         writer.transport.abort()
+        self._connections.discard(writer)
 
     async def _dispatch(self) -> None:
         """Serve whoever is next, one at a time."""

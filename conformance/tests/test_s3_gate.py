@@ -1,0 +1,177 @@
+"""The gate in front of the object store, against a store of a few lines: order, faults, records."""
+
+import http.client
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from hudi_conformance.schedule.s3.diagram import text
+from hudi_conformance.schedule.s3.gate import Gate
+from hudi_conformance.schedule.s3.run import run
+from hudi_conformance.schedule.s3.turns import AtRandom, InOrder, Overtaken
+from hudi_conformance.schedule.scheduler import Choice
+
+
+class Echo(BaseHTTPRequestHandler):
+    """Answers with the path and remembers it; tells when two requests are inside at once."""
+
+    protocol_version = "HTTP/1.1"
+    inside, most, seen = 0, 0, []
+
+    def do_GET(self):
+        type(self).inside += 1
+        type(self).most = max(type(self).most, type(self).inside)
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        type(self).seen.append(self.path)
+        body = self.path.encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        type(self).inside -= 1
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    do_PUT = do_HEAD = do_GET  # noqa: N815  names of the library
+
+    def log_message(self, *words):
+        pass
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    Echo.inside, Echo.most, Echo.seen = 0, 0, []
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    with Gate("127.0.0.1", server.server_port, patience=0.3) as found:
+        yield found
+    server.shutdown()
+    server.server_close()
+
+
+def ask(gate: Gate, client: str, path: str, method: str = "GET", **headers: str) -> tuple[int, bytes]:
+    host, port = gate.endpoint.removeprefix("http://").split(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=5)
+    credential = f"AWS4-HMAC-SHA256 Credential={client}/20250101/us-east-1/s3/aws4_request, SignedHeaders=host"
+    try:
+        connection.request(method, path, headers={"Authorization": credential, **headers})
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
+
+
+def asking(gate: Gate, client: str, count: int = 3):
+    def program():
+        return [ask(gate, client, f"/bucket/{client}-{number}")[0] for number in range(count)]
+
+    return program
+
+
+def test_requests_come_in_the_order_of_the_schedule(gate: Gate) -> None:
+    """The store sees the requests as the schedule says, and afterwards each process to its end, one after the other."""
+    found = run(gate, {"a": asking(gate, "a"), "b": asking(gate, "b")}, InOrder(("a", "b"), ["b", "a", "b"]))
+    assert Echo.seen == ["/bucket/b-0", "/bucket/a-0", "/bucket/b-1", "/bucket/a-1", "/bucket/a-2", "/bucket/b-2"]
+    assert [ended.value for ended in found.results.values()] == [[200] * 3] * 2
+    assert found.best_effort == ()
+    assert found.schedule == tuple(Choice(name) for name in "babaab")
+
+
+def test_drawn_turns_depend_on_the_seed_alone(gate: Gate) -> None:
+    """The same seed gives the same order, another one another; the turns that came about can be taken again."""
+    orders = []
+    for seed in (1, 1, 2):
+        Echo.seen = []
+        found = run(gate, {"a": asking(gate, "a", 8), "b": asking(gate, "b", 8)}, AtRandom(("a", "b"), seed))
+        orders.append(list(Echo.seen))
+    assert orders[0] == orders[1] != orders[2]
+    Echo.seen = []
+    run(gate, {"a": asking(gate, "a", 8), "b": asking(gate, "b", 8)}, InOrder(("a", "b"), found.schedule))
+    assert Echo.seen == orders[2]
+
+
+def test_the_store_serves_one_request_at_a_time(gate: Gate) -> None:
+    """However many clients ask at once, the store never has two of their requests."""
+    threads = [threading.Thread(target=asking(gate, f"client-{number}", 5)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(Echo.seen), Echo.most) == (40, 1)
+
+
+@pytest.mark.parametrize(
+    ("fault", "reaches", "told"),
+    [
+        ("answer-503", False, 503),
+        ("answer-412", False, 412),
+        ("apply-answer-500", True, 500),
+        ("lose-request", False, None),
+        ("lose-answer", True, None),
+        ("crash-before", False, None),
+        ("crash-after", True, None),
+        ("cut-body", True, None),
+        ("delay-20", True, 200),
+    ],
+)
+def test_each_fault_is_what_it_says(gate: Gate, fault: str, reaches: bool, told: int | None) -> None:
+    """Whether the request reaches the store, and what the client is told."""
+
+    def program():
+        try:
+            return ask(gate, "a", "/bucket/object")[0]
+        except (http.client.HTTPException, ConnectionError):
+            return None
+
+    found = run(gate, {"a": program}, InOrder(("a",), [Choice("a", fault)]))
+    assert found.results["a"].value == told
+    assert (Echo.seen == ["/bucket/object"]) is reaches
+    assert found.exchanges[0].fault == fault
+
+
+def test_who_has_crashed_reaches_the_store_no_more(gate: Gate) -> None:
+    """After its crash none of the requests of a process has an effect; in the next run it lives again."""
+
+    def program():
+        for number in range(3):
+            with suppress(http.client.HTTPException, ConnectionError):
+                ask(gate, "a", f"/bucket/{number}")
+
+    run(gate, {"a": program}, InOrder(("a",), ["a", Choice("a", "crash-before")]))
+    assert Echo.seen == ["/bucket/0"]
+    run(gate, {"a": program})
+    assert len(Echo.seen) == 4
+
+
+def test_who_stalls_goes_on_after_the_others(gate: Gate) -> None:
+    """A process that stalls is kept waiting until the others have ended."""
+    schedule = ["a", Choice("a", "stall"), "b"]
+    run(gate, {"a": asking(gate, "a"), "b": asking(gate, "b")}, InOrder(("a", "b"), schedule))
+    assert Echo.seen == [f"/bucket/{name}" for name in ("a-0", "b-0", "b-1", "b-2", "a-1", "a-2")]
+
+
+def test_a_slow_one_is_overtaken(gate: Gate) -> None:
+    """The quick one runs from start to end in the middle of the slow one."""
+    turns = Overtaken("a", "b", lambda: len(gate.exchanges) >= 2)
+    run(gate, {"a": asking(gate, "a"), "b": asking(gate, "b")}, turns)
+    assert Echo.seen == [f"/bucket/{name}" for name in ("a-0", "a-1", "b-0", "b-1", "b-2", "a-2")]
+
+
+def test_a_schedule_that_cannot_be_kept_says_so(gate: Gate) -> None:
+    """Where the process whose turn it is asks for nothing, the others go on, and the run is called best effort."""
+    found = run(gate, {"a": asking(gate, "a", 1), "b": asking(gate, "b", 2)}, InOrder(("a", "b"), ["a", "a", "a", "b"]))
+    assert found.results["b"].value == [200, 200]
+    assert found.best_effort
+
+
+def test_a_run_is_drawn(gate: Gate) -> None:
+    """The diagram has a column for each process, what befell it, and how each ended."""
+    found = run(gate, {"a": asking(gate, "a"), "b": asking(gate, "b", 1)}, InOrder(("a", "b"), [Choice("b", "delay-1")]))
+    drawn = text(found, "two clients")
+    assert "1-3" not in drawn
+    assert "get b-0 → 200  ✕ delay-1" in drawn
+    assert "… 3 that only look" in drawn
+    assert "a: returned [200, 200, 200]" in drawn
