@@ -7,8 +7,9 @@ In jsonl each row is an object: columns by name, 64-bit integers as numbers, dec
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import time
+from itertools import chain
 from typing import Any, BinaryIO, Literal
 
 import numpy as np
@@ -26,19 +27,35 @@ Format = Literal["table", "jsonl", "csv", "arrow", "parquet"]
 BATCH = 65_536
 
 
-def write(rows: pa.Table, kind: Format, into: BinaryIO) -> None:
-    """Write `rows` to a binary stream."""
+def write(parts: Iterable[pa.Table], kind: Format, into: BinaryIO) -> None:
+    """Write rows to a binary stream: `parts` of one schema, at least one, each let go of before the next is asked for.
+
+    Columns of a table for people are as wide as their widest value: there, all rows are held.
+    """
+    rest = iter(parts)
+    first = next(rest)
+    every = chain([first], rest)
     if kind == "arrow":
-        with pa.ipc.new_file(into, rows.schema) as file:
-            file.write_table(rows)
+        with pa.ipc.new_file(into, first.schema) as file:
+            for part in every:
+                file.write_table(part)
     elif kind == "parquet":
         from pyarrow import parquet
 
-        parquet.write_table(rows, into)
+        with parquet.ParquetWriter(into, first.schema) as file:
+            for part in every:
+                file.write_table(part)
+    elif kind == "table":
+        _write_lines(_table(pa.concat_tables(every)), into)
     else:
-        lines = {"jsonl": _jsonl, "csv": _csv, "table": _table}[kind]
-        for line in lines(rows):
-            into.write(line.encode() + b"\n")
+        _write_lines(_header(first.schema) if kind == "csv" else (), into)
+        for part in every:
+            _write_lines(_csv(part) if kind == "csv" else _jsonl(part), into)
+
+
+def _write_lines(lines: Iterable[str], into: BinaryIO) -> None:
+    for line in lines:
+        into.write(line.encode() + b"\n")
 
 
 def _jsonl(rows: pa.Table) -> Iterator[str]:
@@ -46,9 +63,12 @@ def _jsonl(rows: pa.Table) -> Iterator[str]:
         yield json.dumps(dict(zip(rows.column_names, row, strict=True)), ensure_ascii=False)
 
 
+def _header(schema: pa.Schema) -> Iterator[str]:
+    yield ",".join(map(_quoted, schema.names))
+
+
 def _csv(rows: pa.Table) -> Iterator[str]:
     """RFC 4180; null is empty, an empty text is a pair of quotes, nested values are JSON."""
-    yield ",".join(map(_quoted, rows.column_names))
     for row in _plain_rows(rows):
         yield ",".join("" if v is None else _quoted(_text(v)) for v in row)
 

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import weakref
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -99,6 +101,42 @@ def test_arrow_and_parquet_keep_the_types(table: Path, tmp_path: Path, kind: str
     assert sorted(found.column("id").to_pylist()) == ["a", "b"]
 
 
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "arrow", "parquet"])
+def test_rows_are_written_before_the_next_ones_are_read(kind: Any):
+    """No more than one part of the rows is held: what was written can be let go of when the next part is asked for."""
+    held: list[weakref.ref[pa.Table]] = []
+
+    def parts() -> Iterator[pa.Table]:
+        for number in range(4):
+            assert sum(part() is not None for part in held) <= 2
+            part = pa.table({"v": [number]})
+            held.append(weakref.ref(part))
+            yield part
+            del part
+
+    out = io.BytesIO()
+    write(parts(), kind, out)
+    assert out.getvalue()
+
+
+def test_a_slice_that_cannot_be_read_leaves_no_half_file(tmp_path: Path):
+    """A file is there with all rows, or not at all; the error is told."""
+    folder, file = tmp_path / "table", tmp_path / "rows.jsonl"
+    made = create_table(
+        folder.as_uri(), name="t", record_key=("id",), partition=("id",),
+        schema={"type": "record", "name": "t", "fields": [{"name": "id", "type": "string"}]},
+    )  # fmt: skip
+    made.insert(pa.table({"id": ["a", "b"]}))
+    assert call("read", folder, "--format", "jsonl", "-o", file).exit_code == 0
+    assert sorted(json.loads(line)["id"] for line in file.read_text().splitlines()) == ["a", "b"]
+    file.unlink()
+    next((folder / "b").glob("*.parquet")).write_bytes(b"PAR1 no more")
+    ended = call("read", folder, "--format", "jsonl", "-o", file)
+    assert ended.exit_code == 1
+    assert not list(tmp_path.glob("*rows*"))
+    assert not list(tmp_path.glob(".*"))
+
+
 def test_a_table_for_people_shows_nulls_and_counts_rows(table: Path):
     """The default form."""
     text = call("read", table, "--columns", "id,n,x").stdout.splitlines()
@@ -189,7 +227,7 @@ def test_inspect_shows_timeline_and_slices(table: Path):
 def test_jsonl_has_a_form_for_every_type(value: pa.Scalar, plain: Any):
     """Nested values are JSON values, with the same rules inside."""
     out = io.BytesIO()
-    write(pa.table({"v": pa.array([value], value.type)}), "jsonl", out)
+    write([pa.table({"v": pa.array([value], value.type)})], "jsonl", out)
     assert json.loads(out.getvalue()) == {"v": plain}
 
 

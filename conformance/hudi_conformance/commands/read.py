@@ -1,6 +1,7 @@
 """`hudi-conformance read`: the rows of a table, through the reference or through any engine."""
 
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -39,13 +40,26 @@ def read(
         raise typer.BadParameter(f"{format} is not for the eye; give a file with -o")
     wanted = _query(query, as_of, begin, end, columns, where)
     with telling_errors():
-        rows = _through_reference(table, wanted, meta) if engine is None else _through(engine, table, wanted, meta)
-    if output is None or str(output) == "-":
-        write(rows, format, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
-    else:
-        with output.open("wb") as file:
+        rows = _through_reference(table, wanted, meta) if engine is None else [_through(engine, table, wanted, meta)]
+        if output is None or str(output) == "-":
+            write(rows, format, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+        else:
+            _write_file(rows, format, output)
+
+
+def _write_file(rows: "Iterable[pa.Table]", format: Format, output: Path) -> None:
+    """Rows come one file slice after the other; if one of them cannot be read, no part of the others is left."""
+    if output.exists() and not output.is_file():  # a pipe, say
+        with output.open("wb") as stream:
+            return write(rows, format, stream)
+    unfinished = output.with_name(f".{output.name}.unfinished")
+    try:
+        with unfinished.open("wb") as file:
             write(rows, format, file)
+        unfinished.replace(output)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def _query(
@@ -66,25 +80,25 @@ def _query(
     return Query(kind, as_of, begin, end, names, comparisons)
 
 
-def _through_reference(table: str, query: Query, meta: bool) -> "pa.Table":
-    """The rows as the reference reads them; meta columns only where they are wanted."""
+def _through_reference(table: str, query: Query, meta: bool) -> "Iterator[pa.Table]":
+    """The rows as the reference reads them, slice by slice where the query allows; meta columns only where they are wanted."""
     from hudi_reference import open_table
 
     opened: Any = open_table(table)
     chosen: dict[str, Any] = {"columns": query.columns, "where": query.where}
     match query.kind:
         case "snapshot":
-            rows = opened.snapshot(**chosen)
+            parts = opened.batches(**chosen)
         case "read-optimized":
-            rows = opened.read_optimized(**chosen)
+            parts = opened.batches(**chosen, logs=False)
         case "as-of":
-            rows = opened.as_of(query.as_of, **chosen)
+            parts = opened.batches(**chosen, as_of=query.as_of)
         case "incremental":
-            rows = opened.incremental(query.begin, query.end, **chosen)
+            parts = iter([opened.incremental(query.begin, query.end, **chosen)])
         case "cdc":
-            rows = opened.changes(query.begin, query.end, **chosen)
-    unwanted = [] if meta or query.columns is not None else [n for n in rows.column_names if n in META]
-    return rows.drop_columns(unwanted)
+            parts = iter([opened.changes(query.begin, query.end, **chosen)])
+    unwanted = () if meta or query.columns is not None else META
+    return (part.drop_columns([name for name in part.column_names if name in unwanted]) for part in parts)
 
 
 def _through(engine: str, table: str, query: Query, meta: bool) -> "pa.Table":
