@@ -1,4 +1,5 @@
-"""Services that keep locks, started for a test and stopped after it: DynamoDB (moto's server), ZooKeeper (its own server)."""
+"""Services that keep locks, started for a test and stopped after it: DynamoDB (moto's server), ZooKeeper and
+Hive's metastore (their own servers)."""
 
 import logging
 import os
@@ -113,6 +114,77 @@ class ZooKeeper:
 def zookeeper() -> Iterator[ZooKeeper]:
     """An empty server. Raises NoService where its jars or a Java are missing."""
     service = ZooKeeper(Path(tempfile.mkdtemp(prefix="zookeeper-")), _free_port())
+    try:
+        service.start()
+        yield service
+    finally:
+        service.stop()
+        shutil.rmtree(service.folder, ignore_errors=True)
+
+
+@dataclass
+class Metastore:
+    """Hive's metastore on a Derby of its own, on jars that PySpark brings from Maven."""
+
+    folder: Path
+    port: int
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def uri(self) -> str:
+        """As clients are told."""
+        return f"thrift://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Serve; what was stored before is still there. Raises NoService."""
+        java, jars = machine_java(), spark_jars()
+        if java is None or not jars:
+            raise NoService("no Hive metastore: hudi-conformance doctor --make apache-hudi brings its jars")
+        settings = {
+            "hive.in.test": "true",  # so it makes the tables of its locks
+            "hive.async.log.enabled": "false",
+            "hive.metastore.schema.verification": "false",
+            "hive.metastore.warehouse.dir": self.folder / "warehouse",
+            "datanucleus.schema.autoCreateAll": "true",
+            "javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={self.folder}/db;create=true",
+        }
+        told = [word for key, value in settings.items() for word in ("--hiveconf", f"{key}={value}")]
+        place = str(jars[0].parent / "*")
+        command = [
+            java,
+            "-Xmx512m",
+            "-cp",
+            place,
+            "org.apache.hadoop.hive.metastore.HiveMetaStore",
+            "-p",
+            str(self.port),
+            *told,
+        ]
+        self.process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 4 * PATIENCE
+        while time.monotonic() < end and self.process.poll() is None:
+            with suppress(OSError):
+                create_connection(("127.0.0.1", self.port), timeout=1).close()
+                return
+            time.sleep(0.2)
+        raise NoService("the metastore does not answer")
+
+    def stop(self) -> None:
+        """Answer nobody any more."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+
+@contextmanager
+def metastore() -> Iterator[Metastore]:
+    """An empty metastore. Raises NoService where its client, its jars or a Java are missing."""
+    try:
+        import pymetastore  # noqa: F401
+    except ImportError as error:
+        raise NoService("no client of the Hive metastore: pip install pymetastore") from error
+    service = Metastore(Path(tempfile.mkdtemp(prefix="metastore-")), _free_port())
     try:
         service.start()
         yield service

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hudi_conformance.lock_services import Dynamo, ZooKeeper
+from hudi_conformance.lock_services import Dynamo, Metastore, ZooKeeper
 from hudi_reference.clock import Clock, ManualClock, SystemClock
 from hudi_reference.locks import PROVIDER_KEY, Lock, lock_for
+from hudi_reference.locks.hive import HiveLease
 from hudi_reference.storage import storage_of
 
 #: A quiet moment at which clocks of tests begin, in milliseconds since the epoch.
@@ -35,7 +36,7 @@ class Bench:
     options: Mapping[str, str]
     steal: Callable[["Bench"], None] | None = None
     lapse: Callable[["Bench", Any, ManualClock], None] | None = None
-    service: Dynamo | ZooKeeper | None = None
+    service: Dynamo | Metastore | ZooKeeper | None = None
     table: str = "trips"
     #: Threads and rounds of a race: services over a network are slower.
     race: tuple[int, int] = (4, 12)
@@ -101,6 +102,13 @@ def zookeeper(folder: Path, service: ZooKeeper, table: str) -> Bench:
     return Bench("zookeeper", folder.as_uri(), options, _steal_node, _end_session, service, table, race=(3, 6))
 
 
+def hive(folder: Path, service: Metastore, table: str) -> Bench:
+    """A lock on a table that the metastore need not know."""
+    names = {"hivemetastore.uris": service.uri, "hivemetastore.database": "default", "hivemetastore.table": table}
+    options = provider("org.apache.hudi.hive.transaction.lock.HiveMetastoreBasedLockProvider", **names)
+    return Bench("hive", folder.as_uri(), options, _steal_from_metastore, _time_out, service, table, race=(3, 4))
+
+
 def _steal_file(bench: Bench) -> None:
     """A deployed writer: it deletes whatever lock file there is, and makes one of its own that says nothing."""
     file = Path(bench.uri.removeprefix("file://")) / ".hoodie" / "lock"
@@ -152,6 +160,31 @@ def _end_session(bench: Bench, lock: Any, clock: ManualClock) -> None:
     twin.start()
     twin.stop()
     twin.close()
+
+
+def _time_out(bench: Bench, lock: Any, clock: ManualClock) -> None:
+    """The metastore gives up the lock, as it does when it hears nothing of its holder."""
+    from pymetastore.hive_metastore.ttypes import UnlockRequest
+
+    outsider = _outsider(bench)
+    outsider._connected().unlock(UnlockRequest(lockid=lock._lease._number))
+    outsider.close()
+
+
+def _steal_from_metastore(bench: Bench) -> None:
+    """Somebody ends the lock by its number, and takes it."""
+    from pymetastore.hive_metastore.ttypes import ShowLocksRequest, UnlockRequest
+
+    outsider = _outsider(bench)
+    client = outsider._connected()
+    (held,) = [one for one in client.show_locks(ShowLocksRequest()).locks if one.tablename == bench.table]
+    client.unlock(UnlockRequest(lockid=held.lockid))
+    assert outsider.take()
+    outsider.close()
+
+
+def _outsider(bench: Bench) -> HiveLease:
+    return HiveLease(bench.options[f"{_PREFIX}hivemetastore.uris"], "default", bench.table, "an outsider")
 
 
 # Races of processes.

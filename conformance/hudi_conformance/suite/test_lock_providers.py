@@ -14,7 +14,7 @@ from uuid import uuid4
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.lock_services import Dynamo, NoService, ZooKeeper, dynamo, zookeeper
+from hudi_conformance.lock_services import Dynamo, Metastore, NoService, ZooKeeper, dynamo, metastore, zookeeper
 from hudi_conformance.suite import lock_benches
 from hudi_conformance.suite.lock_benches import START, VALIDITY, Bench
 from hudi_reference.clock import ManualClock
@@ -22,7 +22,7 @@ from hudi_reference.errors import LockLost, LockNotHeld, LockNotObtained
 from hudi_reference.locks import Lock
 
 LOCAL = ("in_process", "file_system", "expiring_file", "storage_based")
-LEASES = ("expiring_file", "storage_based", "dynamodb", "zookeeper")
+LEASES = ("expiring_file", "storage_based", "dynamodb", "zookeeper", "hive")
 SHARED = ("file_system", *LEASES)
 ALL = ("in_process", *SHARED)
 #: Settings of somebody who waits for a shorter time than a lease lasts.
@@ -53,6 +53,16 @@ def zookeeper_service() -> Iterator[ZooKeeper]:
         pytest.skip(str(error))
 
 
+@pytest.fixture(scope="module")
+def hive_service() -> Iterator[Metastore]:
+    """Hive's metastore, once for the module."""
+    try:
+        with metastore() as service:
+            yield service
+    except NoService as error:
+        pytest.skip(str(error))
+
+
 @pytest.fixture
 def bench(engine: Client, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
     """The provider that the test asks for, for a table that nobody else has."""
@@ -66,6 +76,8 @@ def bench(engine: Client, request: pytest.FixtureRequest, tmp_path: Path) -> Ite
             found = lock_benches.dynamodb(tmp_path, request.getfixturevalue("dynamo_service"), table)
         case "zookeeper":
             found = lock_benches.zookeeper(tmp_path, request.getfixturevalue("zookeeper_service"), table)
+        case "hive":
+            found = lock_benches.hive(tmp_path, request.getfixturevalue("hive_service"), table)
         case name:
             found = made[name](tmp_path)
     try:
@@ -108,7 +120,7 @@ def together(threads: list[Thread]) -> None:
 
 
 @benches(*ALL)
-@pytest.mark.requirements("LOCK-001", "LOCK-004", "LOCK-005", "LOCK-007", "OCC-002")
+@pytest.mark.requirements("LOCK-001", "LOCK-004", "LOCK-005", "LOCK-006", "LOCK-007", "OCC-002")
 def test_at_most_one_is_inside(bench: Bench) -> None:
     """Several processes, and several threads of each, take the lock in a loop: never are two inside, and all get in."""
     processes, rounds = bench.race
@@ -120,7 +132,7 @@ def test_at_most_one_is_inside(bench: Bench) -> None:
 
 
 @benches(*SHARED)
-@pytest.mark.requirements("LOCK-001", "LOCK-002", "LOCK-004", "LOCK-005")
+@pytest.mark.requirements("LOCK-001", "LOCK-002", "LOCK-004", "LOCK-005", "LOCK-006")
 def test_at_most_one_process_is_inside(bench: Bench, tmp_path: Path) -> None:
     """The same with processes of the operating system, which share nothing but the service."""
     rounds = bench.race[1]
@@ -146,7 +158,7 @@ def test_its_owner_takes_it_again(bench: Bench) -> None:
 
 
 @benches(*ALL)
-@pytest.mark.requirements("LOCK-001", "LOCK-004", "LOCK-005")
+@pytest.mark.requirements("LOCK-001", "LOCK-004", "LOCK-005", "LOCK-006")
 def test_a_stranger_cannot_give_it_up(bench: Bench) -> None:
     """Neither another owner of the same process nor another process takes the lock from its holder by giving it up."""
     clock = ManualClock(START, step=0)
@@ -215,7 +227,7 @@ class Releasing(ManualClock):
 
 
 @benches(*LEASES)
-@pytest.mark.requirements("LOCK-001", "LOCK-004", "LOCK-005")
+@pytest.mark.requirements("LOCK-001", "LOCK-004", "LOCK-005", "LOCK-006")
 def test_a_lease_that_ran_out_is_taken_over_and_its_holder_notices(bench: Bench) -> None:
     """Of a holder who stands still for too long another one takes over; the first then may neither publish nor give it up."""
     clock = ManualClock(START, step=0)
@@ -265,7 +277,7 @@ def test_two_who_find_a_lease_over_do_not_both_take_it(bench: Bench) -> None:
 
 
 @benches(*SHARED)
-@pytest.mark.requirements("LOCK-001", "LOCK-004", "LOCK-005")
+@pytest.mark.requirements("LOCK-001", "LOCK-004", "LOCK-005", "LOCK-006")
 def test_a_stolen_lock_is_noticed_and_left_to_the_thief(bench: Bench) -> None:
     """Somebody who keeps no rules takes the lock away: its holder may not publish any more, and gives up nothing."""
     clock = ManualClock(START, step=0)

@@ -8,6 +8,7 @@ from hudi_reference.clock import Clock
 from hudi_reference.errors import Misuse
 from hudi_reference.locks.dynamodb import DynamoLease, LockTable
 from hudi_reference.locks.file_system import FILE_NAME, ExpiringFileLease, FileLease
+from hudi_reference.locks.hive import HiveLease
 from hudi_reference.locks.in_process import lock_of
 from hudi_reference.locks.lease import LeasedLock
 from hudi_reference.locks.lock import Lock
@@ -76,6 +77,11 @@ def _zookeeper(found: Situation) -> Lock:
     return LeasedLock(ZooKeeperLease.of(found.options, found.table_name), found.clock, found.patience)
 
 
+def _hive_metastore(found: Situation) -> Lock:
+    every = number_of(found.options, f"{_SETTING}heartbeat_interval_ms", least=1)
+    return LeasedLock(HiveLease.of(found.options, found.holder), found.clock, found.patience, renewed_every=every)
+
+
 _HERE = "org.apache.hudi.client.transaction.lock."
 #: Providers by the names of their classes in Apache Hudi. Others may be put in.
 PROVIDERS: dict[str, Callable[[Situation], Lock]] = {
@@ -84,6 +90,7 @@ PROVIDERS: dict[str, Callable[[Situation], Lock]] = {
     f"{_HERE}StorageBasedLockProvider": _storage_based,
     f"{_HERE}ZookeeperBasedLockProvider": _zookeeper,
     "org.apache.hudi.aws.transaction.lock.DynamoDBBasedLockProvider": _dynamodb,
+    "org.apache.hudi.hive.transaction.lock.HiveMetastoreBasedLockProvider": _hive_metastore,
 }
 
 

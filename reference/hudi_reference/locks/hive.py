@@ -1,0 +1,116 @@
+"""An exclusive lock on a table in the Hive metastore. It ends when the metastore has not heard of its holder for a while."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from hudi_reference.errors import AccessDenied, LockLost, StorageUnavailable
+from hudi_reference.locks.settings import library, text_of
+from hudi_reference.requirement import implements
+
+_SERVICE, _TYPES = "pymetastore.hive_metastore.ThriftHiveMetastore", "pymetastore.hive_metastore.ttypes"
+
+
+class HiveLease:
+    """The lock on `database.table` in the metastore at `uri`, `thrift://host:port`. `holder` is a name for people."""
+
+    def __init__(self, uri: str, database: str, table: str, holder: str, *, patience: int = 15_000) -> None:
+        self.name = f"{uri} {database}.{table}"
+        self._uri, self._database, self._table, self._holder = uri, database, table, holder
+        self._patience = patience
+        self._client: Any = None
+        self._number: int | None = None
+
+    @classmethod
+    def of(cls, options: Mapping[str, str], holder: str) -> "HiveLease":
+        """As the writer's settings have it. Raises Misuse."""
+        uri, database, table = (
+            text_of(options, f"hoodie.write.lock.hivemetastore.{key}") for key in ("uris", "database", "table")
+        )
+        return cls(uri.partition(",")[0], database, table, holder)
+
+    @implements("LOCK-001", "LOCK-002", "LOCK-006")
+    def take(self) -> bool:
+        """Ask for the lock; leave the queue where somebody is before us."""
+        types = library(_TYPES)
+        with self._asking() as client:
+            if self._number is not None and self._is_granted(client):
+                return True
+            component = types.LockComponent(
+                type=types.LockType.EXCLUSIVE, level=types.LockLevel.TABLE, dbname=self._database, tablename=self._table,
+                operationType=types.DataOperationType.NO_TXN, isTransactional=False,
+            )  # fmt: skip
+            asked = types.LockRequest(component=[component], user=self._holder, hostname="hudi", agentInfo=self._holder)
+            answer = client.lock(asked)
+            if answer.state == types.LockState.ACQUIRED:
+                self._number = answer.lockid
+                return True
+            client.unlock(types.UnlockRequest(lockid=answer.lockid))
+            return False
+
+    @implements("LOCK-001", "LOCK-006")
+    def renew(self) -> None:
+        """Let the metastore hear of us. It forgets a lock that it gave up."""
+        with self._asking() as client:
+            if self._number is None or not self._is_granted(client):
+                raise self._lost()
+
+    def give_back(self) -> None:
+        """End the lock."""
+        self.renew()
+        with self._asking() as client:
+            client.unlock(library(_TYPES).UnlockRequest(lockid=self._number))
+            self._number = None
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._client is not None:
+            self._client._iprot.trans.close()
+            self._client = None
+
+    def _is_granted(self, client: Any) -> bool:
+        """To look is a sign of life too."""
+        types = library(_TYPES)
+        try:
+            client.heartbeat(types.HeartbeatRequest(lockid=self._number))
+            return bool(client.check_lock(types.CheckLockRequest(lockid=self._number)).state == types.LockState.ACQUIRED)
+        except types.NoSuchLockException:
+            return False
+
+    def _lost(self) -> LockLost:
+        return LockLost(
+            "the metastore does not know the lock any more", rule="LOCK-006", path=self.name, expected=f"lock {self._number}",
+            found="no such lock", cure="look at the timeline, then begin the action again",
+        )  # fmt: skip
+
+    def _connected(self) -> Any:
+        if self._client is None:
+            sockets, transports = library("thrift.transport.TSocket"), library("thrift.transport.TTransport")
+            parts = urlsplit(self._uri)
+            socket = sockets.TSocket(parts.hostname, parts.port or 9083)
+            socket.setTimeout(self._patience)
+            transport = transports.TBufferedTransport(socket)
+            protocol = library("thrift.protocol.TBinaryProtocol").TBinaryProtocol(transport)
+            client = library(_SERVICE).Client(protocol)
+            transport.open()
+            self._client = client
+        return self._client
+
+    @contextmanager
+    def _asking(self) -> Iterator[Any]:
+        """The client, and what the service says in our words. After an error the connection is not used again."""
+        errors, types = library("thrift.Thrift"), library(_TYPES)
+        try:
+            yield self._connected()
+        except (types.MetaException, errors.TApplicationException) as error:
+            raise AccessDenied(
+                "the metastore does not do what it is asked", rule="LOCK-006", path=self.name, found=str(error),
+                expected="a metastore with a transaction manager, and the right to lock the table",
+            ) from error  # fmt: skip
+        except (errors.TException, OSError) as error:
+            self.close()
+            raise StorageUnavailable(
+                "the metastore does not answer", rule="LOCK-006", path=self.name, expected="an answer", found=repr(error),
+                cure="look at hoodie.write.lock.hivemetastore.uris, then try again",
+            ) from error  # fmt: skip
