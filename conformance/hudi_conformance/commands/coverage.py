@@ -52,7 +52,7 @@ def coverage(
     else:
         report.FILE.write_text(fresh, encoding="utf-8")
     _show(entries)
-    for line in (*report.untried(evidence), *wrong):
+    for line in wrong:
         typer.echo(line, err=True)
     raise typer.Exit(1 if wrong else 0)
 
