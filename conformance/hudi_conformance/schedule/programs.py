@@ -37,6 +37,7 @@ from hudi_reference import (
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import HudiError, Misuse, WriteConflict
 from hudi_reference.ids import SeededIds
+from hudi_reference.locks import InProcessLock
 from hudi_reference.services.acting import pending_of
 from hudi_reference.services.clean import execute_clean, schedule_clean
 from hudi_reference.services.clustering_plan import schedule_clustering
@@ -103,7 +104,7 @@ class Setting:
 def prepared(setting: Setting) -> tuple[MemoryStorage, Start]:
     """The table of a setting, and what the judge has to know of it."""
     storage, clock, ids = MemoryStorage(), ManualClock(BEFORE), SeededIds(7)
-    given: dict[str, Any] = {"storage": storage, "clock": clock, "ids": ids}
+    given: dict[str, Any] = {"storage": storage, "clock": clock, "ids": ids, "lock": InProcessLock(patience=0)}
     mode: Any = "EVENT_TIME_ORDERING" if setting.ordering else "COMMIT_TIME_ORDERING"
     create_table(
         "memory:///before", name="explored", schema=dict(SCHEMA), record_key=("id",), partition=("city",),
@@ -291,7 +292,7 @@ def recovers() -> Program:
         table = actor.open(options=setting.options)
         for _ in range(_ROUNDS):
             for pending in reversed(table.timeline.pending):
-                kind = pending.action if pending.action in FINISHING else "rollback"
+                kind = KINDS_OF_RECOVERY.get(pending.action, pending.action if pending.action in FINISHING else "rollback")
                 actor.note(BEGIN, Doing(kind))
                 with suppress(Misuse, WriteConflict):
                     FINISHING.get(pending.action, rollback)(table, pending.requested)
@@ -301,6 +302,8 @@ def recovers() -> Program:
     return program
 
 
+#: A rollback that somebody has begun may be one of a completed write.
+KINDS_OF_RECOVERY = {"rollback": "withdrawal"}
 #: Rounds of a recovery: what one takes back, the next one may carry out.
 _ROUNDS = 3
 
@@ -409,6 +412,7 @@ _PAIRS: Sequence[tuple[str, str, Setting]] = (
     ("compaction-plan", "compaction-plan", LOGS),
     ("compaction", "compaction", LOGS),
     ("compaction-execution", "compaction-execution", PLANNED),
+    ("compaction-execution", "compaction-plan", PLANNED),
     ("compaction-execution", "taking-back", PLANNED),
     ("compaction", "log-compaction", LOGS),
     ("log-compaction", "log-compaction", LOGS),

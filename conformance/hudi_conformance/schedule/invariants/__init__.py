@@ -8,13 +8,14 @@ cannot be seen in a run of processes on one store; these say why.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hudi_conformance.schedule.invariants import files, rows, times, undoing
 from hudi_conformance.schedule.invariants.looking import Look, Looker
 from hudi_conformance.schedule.invariants.moment import VISIBLE, Law, Moment, moment_of
 from hudi_conformance.schedule.invariants.seen import BEGIN, END, Doing, Prepared, Seen, Start, seen_first
 from hudi_conformance.schedule.scheduler import Run, Step
+from hudi_reference.errors import HudiError
 
 
 def always(_: Moment) -> bool:
@@ -130,11 +131,20 @@ class Judge:
             known += 1
         del self._steps[known:], self._seen[known + 1 :], self._violations[known:]
         for step in run.steps[known:]:
-            moment = moment_of(self._seen[-1], step, self.looker)
+            seen, violation = self._look(step)
             self._steps.append(step)
-            self._seen.append(moment.now)
-            self._violations.append(self._ask(moment))
+            self._seen.append(seen)
+            self._violations.append(violation)
         return self._seen[1:]
+
+    def _look(self, step: Step) -> tuple[Seen, str | None]:
+        """What is known after the step, and what it breaks; a table that cannot be read is broken, too."""
+        before = self._seen[-1]
+        try:
+            moment = moment_of(before, step, self.looker)
+            return moment.now, self._ask(moment)
+        except HudiError as error:
+            return replace(before, step=before.step + 1, state=step.state), f"{error} (step {before.step + 1}: {step})"
 
     def _ask(self, moment: Moment) -> str | None:
         for invariant in self._asking:
