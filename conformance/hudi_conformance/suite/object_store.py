@@ -23,7 +23,11 @@ from hudi_reference.storage import MemoryStorage, ObjectStorage, Patience, s3_st
 
 BUCKET = "tables"
 #: Processes share the lease that lies in the table itself.
-LOCKED = {PROVIDER_KEY: "org.apache.hudi.client.transaction.lock.StorageBasedLockProvider"}
+LOCKED = {
+    PROVIDER_KEY: "org.apache.hudi.client.transaction.lock.StorageBasedLockProvider",
+    "hoodie.write.lock.wait_time_ms_between_retry": "50",
+    "hoodie.write.lock.max_wait_time_ms_between_retry": "200",
+}
 #: A request is sent again at once, and no more than four times.
 AT_ONCE = Patience((0.0,) * 4)
 

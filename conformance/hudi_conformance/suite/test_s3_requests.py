@@ -80,6 +80,7 @@ def test_writes_survive_what_befalls_each_of_their_requests(engine: Client, obje
         ([Choice("a", "lose-request"), "b"], "b"),
         ([Choice("a", "lose-answer"), "b"], "a"),
         ([Choice("a", "answer-409"), "b"], "b"),
+        ([Choice("a", "answer-409"), "a", "a", "b"], "a"),
         ([Choice("a", "answer-409"), Choice("b", "answer-409"), "b", "b", "a", "a"], "b"),
         ([Choice("a", "apply-answer-500"), Choice("b", "lose-request")], "a"),
         ([Choice("a", "answer-503"), Choice("b", "lose-answer")], "b"),

@@ -18,7 +18,7 @@ from hudi_conformance.contract.errors import Conflict, ContractError, Refused
 from hudi_conformance.schedule.s3.gate import Gate
 from hudi_conformance.schedule.s3.run import Run, run
 from hudi_conformance.schedule.s3.store import Store, variables
-from hudi_conformance.schedule.s3.turns import AtRandom, InOrder, Ordered, Overtaken
+from hudi_conformance.schedule.s3.turns import AtRandom, HeldBack, InOrder, Ordered, Overtaken
 
 BUCKET = "engines"
 SCHEMA: Mapping[str, Any] = {
@@ -47,6 +47,8 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
         "hoodie.clean.failed.writes.policy": "LAZY",
     },
 }
+#: So many requests are more than a small write takes, and less than one that waits for a lock has patience for.
+MOST = 250
 DUE = {"hoodie.compact.inline.max.delta.commits": "1"}
 
 
@@ -86,6 +88,8 @@ class Trial:
             return
         yield self._tried("is overtaken by another writer of the group", self._is_overtaken)
         yield self._tried("overtakes another writer of the group", self._overtakes)
+        yield self._tried("is held back before it completes", lambda: self._is_held_back("engine", "partner"))
+        yield self._tried("completes while the partner is held back", lambda: self._is_held_back("partner", "engine"))
         for seed in range(seeds):
             turns = AtRandom(("engine", "partner"), seed)
             yield self._tried(f"writes while the partner writes, seed {seed}", lambda turns=turns: self._write_both(turns))
@@ -130,6 +134,10 @@ class Trial:
 
     def _overtakes(self) -> tuple[str | None, Run | None]:
         return self._write_both(Overtaken("partner", "engine", self._has_begun("partner")))
+
+    def _is_held_back(self, slow: str, quick: str) -> tuple[str | None, Run | None]:
+        """Between its check for conflicts and its completion nobody else may complete: that is what a lock is for."""
+        return self._write_both(HeldBack(slow, quick, lambda request: request.completes, MOST))
 
     def _has_begun(self, process: str) -> Callable[[], bool]:
         """Whether the process has stored a data file: what it is based on is settled then."""

@@ -8,6 +8,7 @@ from html import unescape
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 _KEY = re.compile("<Key>([^<]*)</Key>")
+_COMPLETED = re.compile(r"/\.hoodie/timeline/\d{17}_\d{17}\.[a-z]+$")
 _CLIENT = re.compile(r"Credential=([^/,\s]+)/")
 #: What a client may not hear of the connection between gate and store, and the other way round.
 HOP = frozenset({"connection", "keep-alive", "transfer-encoding", "content-length", "expect"})
@@ -57,6 +58,11 @@ class Request:
         if self.kind == "delete many":
             return unescape(" ".join(_KEY.findall(self.body.decode(errors="replace"))))
         return self.query.get("prefix", "") if self.kind == "list" else self.path.partition("/")[2]
+
+    @property
+    def completes(self) -> bool:
+        """Whether it makes an action of a table's timeline complete."""
+        return self.method == "PUT" and _COMPLETED.search(self.path) is not None
 
     def without_conditions(self) -> "Request":
         """The request as a store sees it that knows no conditional writes."""

@@ -8,7 +8,6 @@ import asyncio
 import re
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -200,7 +199,9 @@ class Gate:
                 self.busy = time.thread_time()
 
     def _next(self, overdue: bool) -> Choice | None:
-        waiting = Counter(parked.request.client for parked in self._parked)
+        waiting: dict[str, list[Request]] = {}
+        for parked in self._parked:
+            waiting.setdefault(parked.request.client, []).append(parked.request)
         return self._turns.next(waiting, self._ended, overdue=overdue)
 
     async def _serve(self, choice: Choice) -> None:

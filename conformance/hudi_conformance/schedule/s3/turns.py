@@ -4,10 +4,11 @@ import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
+from hudi_conformance.schedule.s3.exchange import Request
 from hudi_conformance.schedule.scheduler import Choice
 
-#: Requests that wait, by client, in the order in which they came: how many of each.
-Waiting = Mapping[str, int]
+#: Requests that wait, by client, in the order in which they came.
+Waiting = Mapping[str, Sequence[Request]]
 
 
 class Turns(Protocol):
@@ -44,7 +45,7 @@ class Ordered:
         if (stranger := next((name for name in waiting if name not in self._processes), None)) is not None:
             return Choice(stranger)
         while True:
-            here = {name: count for name, count in waiting.items() if name not in self._stalled}
+            here = {name: asked for name, asked in waiting.items() if name not in self._stalled}
             choice = self.chosen(here, ended, overdue)
             if choice is not None:
                 self.taken.append(choice)
@@ -117,6 +118,31 @@ class Overtaken(Ordered):
         first = self._slow in ended or self._is_time()
         now = self._quick if first and self._quick not in ended else self._slow
         if waiting.get(now):
+            return Choice(now)
+        if overdue and waiting:
+            other = Choice(next(iter(waiting)))
+            self.departures.append(f"{now}: it asked for nothing, so {other} went on")
+            return other
+        return None
+
+
+class HeldBack(Ordered):
+    """The slow one is held back before the first request that `is_about` something; then the quick one goes on to its end, or
+    for `most` requests if it waits for the slow one; then the slow one again, and what is left of the quick one."""
+
+    def __init__(self, slow: str, quick: str, is_about: Callable[[Request], bool], most: int) -> None:
+        super().__init__([slow, quick])
+        self._slow, self._quick, self._is_about, self._left = slow, quick, is_about, most
+        self._is_held = False
+
+    def chosen(self, waiting: Waiting, ended: Collection[str], overdue: bool) -> Choice | None:
+        """Each in its part of the run."""
+        asked = waiting.get(self._slow)
+        self._is_held = self._is_held or bool(asked and self._is_about(asked[0])) or self._slow in ended
+        in_between = self._is_held and self._left > 0 and self._quick not in ended
+        now = self._quick if in_between or self._slow in ended else self._slow
+        if waiting.get(now):
+            self._left -= in_between
             return Choice(now)
         if overdue and waiting:
             other = Choice(next(iter(waiting)))
