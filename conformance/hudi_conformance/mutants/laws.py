@@ -4,6 +4,7 @@ from hudi_conformance.mutants.planting import Bug, planted
 from hudi_reference.records.changes import Changes
 from hudi_reference.services.compaction import Compactor
 from hudi_reference.table import file_groups
+from hudi_reference.table.buckets import Placing
 from hudi_reference.table.dropped_columns import Folders
 from hudi_reference.table.write import Writer
 
@@ -44,3 +45,9 @@ def compactions_have_an_order_of_their_own(bug: Bug) -> None:
 def escaped_folders_are_compared_as_they_are(bug: Bug) -> None:
     """Leaves partitions out of a query by the names of their folders, escapes and all."""
     bug.edit(Folders._text, "unescape(text) if self.url_encode else text", "text")
+
+
+@planted(breaks="MRG-007")
+def buckets_depend_on_the_size_of_the_input(bug: Bug) -> None:
+    """Makes the bucket of a key of its hash and of how many rows come with it."""
+    bug.edit(Placing.locate, "for key in keys]", "for key in [f'{key}{len(keys)}' for key in keys]]")

@@ -35,7 +35,7 @@ class Placing:
         fields = settings.index.fields or tuple(table.properties.record_key)
         return cls(settings.index, fields, settings.mode is Mode.NON_BLOCKING, table.ids)
 
-    @implements("NBC-004", "LAY-021")
+    @implements("NBC-004", "LAY-021", "MRG-007")
     def locate(self, incoming: Incoming, groups: FileGroups) -> list[tuple[FileSlice, pa.Table]]:
         """The rows by the slice of their bucket; the slice of a bucket without a file group has no instant yet."""
         known = {(found.partition, bucket_prefix(found.file_id)): found for found in groups.latest_slices}

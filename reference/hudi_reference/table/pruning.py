@@ -61,4 +61,5 @@ def _may_hold(path: str, folders: Folders, asked: Sequence[Comparison], schema: 
 
 def _passes(found: pa.Scalar, operator: str, value: Any) -> bool:
     """Whether a row with the value passes the comparison."""
-    return compare(pa.chunked_array([[found.as_py()]], found.type), operator, value)[0].as_py() is True
+    passes: pa.Scalar = compare(pa.chunked_array([[found.as_py()]], found.type), operator, value)[0]
+    return passes.as_py() is True
