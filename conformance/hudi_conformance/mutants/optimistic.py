@@ -224,11 +224,16 @@ def services_that_fail_fail_the_write(bug: Bug) -> None:
 
 @planted(breaks="OCC-024")
 def services_run_before_the_completion(bug: Bug) -> None:
-    """A writer plans its services before it has completed."""
+    """A writer runs its services before it has completed, and not afterwards."""
+    before = "    with self._dying_of_conflicts():\n        self.transitions.complete(inflight, content, check)\n"
+    between = (
+        "    remove_markers(self.storage, self.requested)\n    if self.beaten:\n        self.heartbeats.stop(self.requested)\n"
+    )
+    services = "    for service in FOLLOW_UPS:\n        service.run(self, {})\n"
     bug.edit(
         Commit.complete,
-        "    with self._dying_of_conflicts():\n",
-        "    for service in FOLLOW_UPS:\n        service.run(self, self.seen)\n    with self._dying_of_conflicts():\n",
+        before + between + services.format("found[0]"),
+        services.format("self.seen") + before + between,
     )
 
 
