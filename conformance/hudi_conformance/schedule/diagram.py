@@ -206,5 +206,5 @@ def page(run: Run, title: str, *, whole: bool = False) -> str:
 
 def write_diagram(run: Run, title: str, path: Path) -> None:
     """Write the diagram as the ending of the path says: .svg, .html, else text."""
-    written = {".svg": lambda: svg(run), ".html": lambda: page(run, title)}.get(path.suffix, lambda: text(run, title))
-    path.write_text(written(), encoding="utf-8")
+    written = text(run, title) if path.suffix not in (".svg", ".html") else ""
+    path.write_text(written or (svg(run) if path.suffix == ".svg" else page(run, title)), encoding="utf-8")

@@ -33,10 +33,12 @@ class Orders:
 
     def _follow(self, point: Point, last: int | None, budget: Budget) -> int | None:
         """How many orders lead from here to the end; None if exploring has stopped."""
-        key = (point.moments, point.stalled, point.state[1:], None if budget.preemptions is None else last, budget)
-        if self.merge and (known := self.known.get(key)) is not None:
-            self.judge.found.pruned += 1
-            return known
+        key: object = None
+        if self.merge:
+            key = (point.moments, point.stalled, point.state[1:], None if budget.preemptions is None else last, budget)
+            if (known := self.known.get(key)) is not None:
+                self.judge.found.pruned += 1
+                return known
         ready = self.simulation.runnable(point)
         if not ready:
             return 1 if self.judge.end(self.simulation.ended(point, self.steps)) else None
@@ -59,14 +61,16 @@ class Orders:
     def _choices(
         self, point: Point, ready: Sequence[int], last: int | None, budget: Budget
     ) -> Iterator[tuple[int, str | None, Budget]]:
-        """Process, fault, and what may still happen after it."""
-        for place in sorted(ready, key=lambda p: p != last):
+        """Process, fault, and what may still happen after it; whoever went last first."""
+        goes_on = last in ready
+        for place in (last, *(p for p in ready if p != last)) if goes_on else ready:
+            assert place is not None
             left = budget
-            if left.preemptions is not None and last in ready and place != last:
-                if left.preemptions == 0:
-                    continue
-                left = left._replace(preemptions=left.preemptions - 1)
+            if budget.preemptions is not None and goes_on and place != last:
+                if budget.preemptions == 0:
+                    return
+                left = Budget(budget.preemptions - 1, budget.faults)
             yield place, None, left
-            if left.faults:
+            if budget.faults:
                 for fault in self.faults.at(point.moments[place].request):
-                    yield place, fault, left._replace(faults=left.faults - 1)
+                    yield place, fault, Budget(left.preemptions, budget.faults - 1)

@@ -34,12 +34,17 @@ class Scenario:
 
     def explore(self, **more: Any) -> Explored:
         """Look at all orders within the bounds, up to the first that is wrong. `more` is as for `exhaustive`."""
-        bounds = {"preemptions": self.preemptions, "crashes": self.crashes, "check": self.check, "each": self.each}
+        bounds: dict[str, Any] = {
+            "preemptions": self.preemptions,
+            "crashes": self.crashes,
+            "check": self.check,
+            "each": self.each,
+        }
         return exhaustive(self.make_world, self.processes, **(bounds | more))
 
     def draw(self, runs: int, seed: int, **more: Any) -> Explored:
         """Draw orders, up to the first that is wrong. `more` is as for `priorities`."""
-        given = {"crashes": self.crashes, "check": self.check, "each": self.each}
+        given: dict[str, Any] = {"crashes": self.crashes, "check": self.check, "each": self.each}
         return priorities(self.make_world, self.processes, seed=seed, runs=runs, **(given | more))
 
     def shrink(self, schedule: Schedule) -> Shrunk:

@@ -4,16 +4,20 @@ A process does nothing to the world but send requests; each is carried out here,
 request makes a new one and leaves the old one as it was, so that whoever explores can go back to any of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from hudi_reference.errors import LockNotHeld, LockNotObtained
-from hudi_reference.storage import MemoryStorage, ObjectChanged, ObjectExists, ObjectInfo, Storage, inside, is_below
+from hudi_reference.storage import MemoryStorage, ObjectChanged, ObjectExists, ObjectInfo, Storage, is_below
+from hudi_reference.storage import inside as inside_of_storage
 
+#: The path itself if it stays inside the table; few paths are asked about, and often.
+inside = cache(inside_of_storage)
 #: Where worlds begin unless they are told: 2026-01-01, in milliseconds since the epoch.
 START = 1_767_225_600_000
 #: How long a stalled process stands still: longer than any heartbeat or lease lasts.
@@ -181,8 +185,22 @@ def _listing(world: World, state: State, request: Request) -> Any:
     key = (state.digest, request, state.time if world.list_delay else 0)
     found = world._listed.get(key)
     if found is None:
-        found = world._listed[key] = (_list if request.kind == "list" else _names)(world, state, request)
+        listing = Listing((_list if request.kind == "list" else _names)(world, state, request))
+        found = world._listed[key] = world._listed.setdefault(listing, listing)
     return found
+
+
+class Listing(tuple[Any, ...]):
+    """A listing as an answer: there is one object for equal ones, and its hash is worked out once."""
+
+    _hash: int
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash = super().__hash__()
+            return self._hash
 
 
 def _list(world: World, state: State, request: Request) -> tuple[ObjectInfo, ...]:
@@ -209,7 +227,7 @@ def _is_listed(world: World, state: State, stored: Stored) -> bool:
     return not world.list_delay or stored.modified + world.list_delay <= state.time
 
 
-_READS = {
+_READS: dict[str, Callable[[World, State, Request], Any]] = {
     "get": _get,
     "open": _get,
     "head": _head,
@@ -295,7 +313,7 @@ def _not_held(state: State, process: str) -> Failed:
     return failed(error)
 
 
-_ACTS = {
+_ACTS: dict[str, Callable[[World, State, str, int, Request], tuple[State, Any]]] = {
     "put": _put,
     "create": _create,
     "replace": _replace,

@@ -1,0 +1,109 @@
+"""Schedules: what a step costs, and how many orders of two real writers are followed in a second of CPU.
+
+`python -m tools.bench.schedules [--rounds N] [--runs N] [--json FILE]`
+"""
+
+import gc
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from hudi_conformance.schedule.explore import Explored, exhaustive, priorities
+from hudi_conformance.schedule.programs import MEETINGS
+from hudi_conformance.schedule.scheduler import Actor, Process
+from hudi_conformance.schedule.world import World
+from hudi_reference.storage import MemoryStorage
+
+console = Console(highlight=False)
+#: CPU of the scheduler itself, in microseconds a step, at most; orders a second on two cores, at least.
+STEP_GOAL, ORDERS_GOAL = 5, 3_000
+SCENARIO = "two-writers-of-one-group"
+
+
+def notes(actor: Actor) -> None:
+    """Six steps that cost the world nothing: what is left is the scheduler."""
+    for number in range(6):
+        actor.note("", number)
+
+
+def cost(task: Callable[[], Explored], rounds: int) -> tuple[float, Explored]:
+    """Median CPU seconds of a task, after one round that is not counted, and what it looked at."""
+    costs, found = [], task()
+    for _ in range(rounds):
+        gc.collect()
+        started = time.process_time()
+        found = task()
+        costs.append(time.process_time() - started)
+    return median(costs), found
+
+
+def step_cost(rounds: int) -> dict[str, float]:
+    """Microseconds of CPU a step, of all orders of two programs of six steps each, each followed to its end."""
+    world = World.of(MemoryStorage())
+    processes = [Process(name, notes) for name in "ab"]
+    seconds, found = cost(lambda: exhaustive(lambda: world, processes, preemptions=12, merge=False), rounds)
+    return {"steps": found.steps, "orders": found.runs, "microseconds": seconds / found.steps * 1e6}
+
+
+def writers(rounds: int, runs: int) -> dict[str, dict[str, float]]:
+    """Two real writers of one file group, from nothing known to the end: orders a second of CPU, in five ways to look."""
+    scenario = MEETINGS[SCENARIO].scenario(SCENARIO)
+    world, processes = scenario.make_world(), scenario.processes()
+
+    def look(**how: Any) -> Callable[[], Explored]:
+        return lambda: exhaustive(lambda: world, processes, **how)
+
+    ways: dict[str, Callable[[], Explored]] = {
+        "every order, one by one": look(preemptions=3, merge=False, most_runs=runs),
+        "drawn orders": lambda: priorities(lambda: world, processes, seed=1, runs=runs),
+        "one order of each class": look(),
+        "every order, each point once": look(reduce=False),
+        "the same, all invariants checked": look(reduce=False, check=scenario.check),
+    }
+    return {name: _figures(*cost(way, rounds)) for name, way in ways.items()}
+
+
+def _figures(seconds: float, found: Explored) -> dict[str, float]:
+    return {
+        "cpu": seconds, "runs": found.runs, "per_second": found.runs / seconds, "covered": found.interleavings or found.runs,
+        "steps": found.steps, "programs": found.starts, "microseconds": seconds / found.steps * 1e6,
+    }  # fmt: skip
+
+
+def main(
+    rounds: Annotated[int, typer.Option(help="measured rounds")] = 5,
+    runs: Annotated[int, typer.Option(help="orders that are followed one by one")] = 20_000,
+    output: Annotated[Path | None, typer.Option("--json", help="file for the figures")] = None,
+) -> None:
+    """Measure, and print medians beside the goals."""
+    step, found = step_cost(rounds), writers(rounds, runs)
+    micro = step["microseconds"]
+    console.print(
+        f"scheduler alone: {micro:.2f} µs CPU a step (goal {'<=' if micro <= STEP_GOAL else '>'} {STEP_GOAL}), "
+        f"{step['steps']:,.0f} steps in {step['orders']:,.0f} orders; system load {os.getloadavg()[0]:.0f}"
+    )
+    shown = Table("two writers", "CPU s", "runs", "runs/s", "orders covered", "steps", "programs run", "µs/step", box=None)
+    for name, of in found.items():
+        covered = f"{of['covered']:,.0f}" if of["covered"] < 10**9 else f"{of['covered']:.2e}"
+        shown.add_row(
+            name, f"{of['cpu']:.2f}", f"{of['runs']:,.0f}", f"{of['per_second']:,.0f}", covered, f"{of['steps']:,.0f}",
+            f"{of['programs']:.0f}", f"{of['microseconds']:.1f}",
+        )  # fmt: skip
+    console.print(shown)
+    rate = 2 * found["every order, one by one"]["per_second"]
+    verdict = ">=" if rate >= ORDERS_GOAL else "<"
+    console.print(f"on two cores: {rate:,.0f} orders/s one by one (goal {verdict} {ORDERS_GOAL:,})")
+    if output is not None:
+        output.write_text(json.dumps({"step": step, "writers": found}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    typer.run(main)
