@@ -60,7 +60,7 @@ def scene(engine: Client, new_uri: Callable[[], str], request: pytest.FixtureReq
 
 @pytest.mark.needs(*WRITES)
 @BOTH_TYPES
-@pytest.mark.requirements("OCC-001", "OCC-012", "OCC-013", "OCC-019")
+@pytest.mark.requirements("OCC-001", "OCC-010", "OCC-012", "OCC-013", "OCC-019")
 def test_of_two_writers_of_one_file_group_the_first_stays(scene: Scene, type: str) -> None:
     """They change different keys. Who ends second is told of the conflict and leaves nothing that can be seen; the lock is
     free, and the same write succeeds afterwards on the new state."""

@@ -68,7 +68,7 @@ def read_content(table: Table, instant: Instant) -> Plan:
     return record
 
 
-@implements("TL-029", "TL-047", "SVC-015")
+@implements("SVC-001", "TL-029", "TL-047", "SVC-015")
 def carry_out(
     table: Table,
     action: str,

@@ -123,7 +123,7 @@ class Compactor:
     reader: SliceReader
     requested: str
 
-    @implements("CMP-001", "CMP-002", "CMP-004", "CMP-006", "MRG-008", "MRG-013", "META-004", "BF-009")
+    @implements("CMP-001", "CMP-002", "CMP-004", "CMP-006", "MRG-008", "MRG-013", "META-004", "BF-009", "OCC-003")
     def merge(self, number: int, operation: Operation) -> WriteStat:
         """The next slice of a file group: what a query gives of the planned one. Rows keep commit time and number."""
         found, reader = present(self.table, operation), self.reader
@@ -168,7 +168,7 @@ def table_of(commit: Commit) -> Table:
                  mergers=commit.mergers)  # fmt: skip
 
 
-@implements("SVC-007", "SVC-013", "SVC-014")
+@implements("OCC-024", "SVC-007", "SVC-013", "SVC-014")
 def compact_after(commit: Commit, _: Timeline) -> None:
     """What follows each write where `hoodie.compact.inline` is true: the plans that are there, and one more when it is due.
 

@@ -149,7 +149,7 @@ class Commit:
                 found=f"the last one before {silent} milliseconds, or none that is still there",
             )  # fmt: skip
 
-    @implements("OCC-010", "OCC-011", "OCC-012", "OCC-013", "OCC-014", "OCC-019", "NBC-003")
+    @implements("OCC-001", "OCC-010", "OCC-011", "OCC-012", "OCC-013", "OCC-014", "OCC-019", "NBC-003")
     def _check_conflicts(self, timeline: Timeline, schema: AvroSchema) -> None:
         """Nobody in the concurrent set is in the way. The lock is held from the look at the timeline to the completion."""
         mine = touches(self.stats, {}, self.operation)
@@ -170,6 +170,7 @@ class Commit:
         return identity if self.concurrency.index is None else (partition, bucket_prefix(file_id))
 
 
+@implements("OCC-024")
 @dataclass(frozen=True)
 class FollowUp:
     """A service that follows each completed write.
