@@ -11,6 +11,7 @@ from hudi_reference.errors import Misuse
 from hudi_reference.services import acting, clustering
 from hudi_reference.services.clustering import Attempt, Rewriting, completed_record
 from hudi_reference.services.clustering_order import ordered
+from hudi_reference.services.clustering_record import InputGroup
 from hudi_reference.table import conflicts, update_strategy
 from hudi_reference.table.conflicts import Cell, Touch, Verdict
 from hudi_reference.timeline import metadata
@@ -30,7 +31,7 @@ def clustering_groups_are_mixed(bug: Bug) -> None:
     bug.edit(Rewriting.rewrite, "pa.concat_tables(parts)", f"{_HERE}.mixed(self, group)")
 
 
-def mixed(rewriting: Rewriting, group: clustering.InputGroup) -> pa.Table:
+def mixed(rewriting: Rewriting, group: InputGroup) -> pa.Table:
     """Every second, third, ... row of the partition, for the second, third, ... of its groups."""
     groups = [found for found in rewriting.plan.groups if found.partition == group.partition]
     reader = rewriting.view.reader(rewriting.table)

@@ -9,6 +9,7 @@ Only plans that are there when a write begins matter here. One that is made late
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from hudi_reference.errors import MalformedMetadata, Misuse, WriteConflict
 from hudi_reference.layout.properties import TableProperties
@@ -60,7 +61,7 @@ def planned_clusterings(storage: Storage, properties: TableProperties, timeline:
         if pending.action == "clustering":
             plan = Instant(pending.requested, "clustering", State.REQUESTED)
             try:
-                record = load_action(storage, properties, plan) or {}
+                record: Mapping[str, Any] = load_action(storage, properties, plan) or {}
             except FileNotFoundError as error:
                 raise MalformedMetadata(
                     "the plan of a pending action is missing", rule="TL-047", path=plan.file_name
