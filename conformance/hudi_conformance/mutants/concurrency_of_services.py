@@ -4,15 +4,12 @@ from hudi_conformance.mutants.planting import Bug, planted
 from hudi_reference.services import (
     acting,
     archive,
-    archive_bounds,
     clean,
-    clean_plan,
     clustering,
     clustering_plan,
     compaction,
     left_state,
     log_compaction,
-    restore,
     rollback,
     savepoint,
 )
@@ -34,8 +31,7 @@ def cleans_are_planned_before_the_lock(bug: Bug) -> None:
     bug.edit(
         clean.schedule_clean,
         "    with planning(table) as publish:\n"
-        '        if pending_of(table.timeline, "clean") or pending_of(table.timeline, "restore"):'
-        "  # which brings old slices back\n"
+        '        if pending_of(table.timeline, "clean") or brings_back(table, table.timeline):\n'
         "            return None\n        plan = plan_clean(table, options)\n",
         "    plan = plan_clean(table, options)\n    with planning(table) as publish:\n",
     )
@@ -135,12 +131,6 @@ def what_was_rolled_back_begins_and_completes(bug: Bug) -> None:
     bug.edit(Transitions.complete, "if ACTIONS[instant.action].has_requested:", "if False:")
 
 
-@planted(breaks=("TL-019", "OCC-008"))
-def writes_build_on_what_was_taken_back(bug: Bug) -> None:
-    """A write completes that holds rows of a commit that has been rolled back meanwhile."""
-    bug.edit(Commit.complete, "        check_still_there(self.seen, timeline)\n", "")
-
-
 @planted(breaks="TL-019")
 def files_go_before_the_write_is_hidden(bug: Bug) -> None:
     """A rollback deletes the files of a completed write that readers still see."""
@@ -166,7 +156,7 @@ def requested_files_go_first(bug: Bug) -> None:
 @planted(breaks=("TL-023", "CLN-002"))
 def cleans_are_planned_during_a_restore(bug: Bug) -> None:
     """A clean is planned while a restore brings back the slices that it deletes."""
-    bug.edit(clean.schedule_clean, ' or pending_of(table.timeline, "restore")', "")
+    bug.edit(clean.schedule_clean, " or brings_back(table, table.timeline)", "")
 
 
 @planted(breaks=("TL-023", "CLN-003"))
@@ -199,23 +189,10 @@ def archivers_take_no_lock(bug: Bug) -> None:
     bug.edit(archive._archive, 'with held(lock, new_owner("archive")):', "if True:")
 
 
-@planted(breaks="ARC-003")
-def pending_writes_do_not_stop_archiving(bug: Bug) -> None:
-    """Actions are archived that a pending write has yet to compare itself with."""
-    bug.edit(archive_bounds._oldest_pending, "if ACTIONS[instant.action].writes)", "if False)")
-    bug.edit(archive_bounds._pending, "if oldest is None", "if True")
-
-
 @planted(breaks="SVC-009")
 def clusterings_never_look_for_changes(bug: Bug) -> None:
     """A clustering completes although a file group of its plan was changed meanwhile."""
     bug.edit(clustering.Attempt.check, "        standing.check(mine, other)\n", "        pass\n")
-
-
-@planted(breaks=("CLN-002", "SVC-008"))
-def cleans_forget_pending_writes(bug: Bug) -> None:
-    """What is retained does not reach back to the oldest write that is pending."""
-    bug.edit(clean_plan.earliest_to_retain, "if found is None or not pending or", "if True or")
 
 
 @planted(breaks="NBC-002")
@@ -228,9 +205,3 @@ def uncommitted_base_files_begin_slices(bug: Bug) -> None:
         "        else:\n"
         "            slices[parsed.instant] = FileSlice(*identity, parsed.instant, base_file=name if completion else None)\n",
     )
-
-
-@planted(breaks=("TL-023",))
-def restores_leave_what_began_before(bug: Bug) -> None:
-    """A restore does not undo what is pending."""
-    bug.edit(restore._later, "    for found in timeline.writes:\n", "    for found in timeline.commits:\n")

@@ -271,6 +271,9 @@ LOGS = Setting("MERGE_ON_READ", (_FIRST, _AGAIN, _THIRD), options=EAGER)
 OLD = Setting("COPY_ON_WRITE", (_FIRST, _AGAIN, _THIRD, ("upsert", (row("a", "a000"),))), options=EAGER)
 TWO_GROUPS = Setting("COPY_ON_WRITE", (("upsert", (row("a", "a0"), row("b", "b0", "rome"))),), options=EAGER)
 OPTIMISTIC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
+#: The same where a clean leaves one version of each file group.
+VERSIONS = replace(OLD, options={**EAGER, "hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS",
+                                 "hoodie.clean.fileversions.retained": "1"})  # fmt: skip
 #: A compaction that is planned, and nobody has carried it out.
 PLANNED = replace(LOGS, before=(*LOGS.before, ("compaction-plan", ())))
 #: Slices that a compaction left behind, and new logs.
@@ -428,7 +431,7 @@ _PAIRS: Sequence[tuple[str, str, Setting]] = (
     ("clean", "savepoint", OLD),
     ("clean", "restore", OLD),
     ("clean", "archive", OLD),
-    ("clean", "rollback-of-the-newest", OLD),
+    ("clean", "rollback-of-the-newest", VERSIONS),
     ("rollback", "rollback", DEAD),
     ("rollback", "archive", replace(OLD, dead=(row("b", "b-dead"),))),
     ("savepoint", "savepoint", OLD),
@@ -451,10 +454,10 @@ MEETINGS: dict[str, Meeting] = {
         replace(OLD, options={**EAGER, **OPTIMISTIC}, promises={"heartbeats": True}), {"a": _A, "s": serves("clean")}),
     "two-optimistic-writers": Meeting("two upserts under optimistic control, whose hearts beat",
         replace(PLAIN, options={**EAGER, **OPTIMISTIC}, promises={"heartbeats": True}), {"a": _A, "b": _B}),
-    **{f"writer-and-{name}": Meeting(f"an upsert beside a {name.replace('-', ' ')}", setting, {"a": _A, "s": serves(name)})
-       for name, setting in _SERVICES_ON.items() if name != "rollback"},
+    **{f"writer-and-{name}": Meeting(f"an upsert beside a {name.replace('-', ' ')}", setting, {"a": _A, "s": serves(name)},
+       2 if name == "clustering" else 1) for name, setting in _SERVICES_ON.items() if name != "rollback"},
     "writer-and-rollback": Meeting("an upsert, and somebody who takes its writer for dead", PLAIN,
-        {"a": _A, "s": serves("rollback")}),
+        {"a": _A, "s": serves("rollback")}, 2),
     **{f"{one}-and-{other}": Meeting(f"a {one.replace('-', ' ')} beside a {other.replace('-', ' ')}", setting,
         {"s": serves(one), "t": serves(other)}) for one, other, setting in _PAIRS},
     "reader-and-writer": Meeting("two queries beside an upsert", PLAIN, {"q": reads(2), "a": _A}),

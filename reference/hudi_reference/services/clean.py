@@ -33,6 +33,7 @@ from hudi_reference.services.clean_plan import (
     planned_files,
 )
 from hudi_reference.services.failed_writes import clean_up_lazily
+from hudi_reference.services.left_state import brings_back
 from hudi_reference.services.savepoint import completed_savepoints, savepointed_files
 from hudi_reference.table.file_groups import load_file_groups
 from hudi_reference.table.table import Table
@@ -60,9 +61,9 @@ def clean(table: Table, options: Mapping[str, str] | None = None) -> str | None:
 
 @implements("TL-014", "SVC-004", "SVC-006")
 def schedule_clean(table: Table, options: Mapping[str, str] | None = None) -> str | None:
-    """Publish a plan; its requested time. None if there is nothing to delete, or a plan or restore that is pending."""
+    """Publish a plan; its requested time. None if there is nothing to delete, a plan is pending, or old slices come back."""
     with planning(table) as publish:
-        if pending_of(table.timeline, "clean") or pending_of(table.timeline, "restore"):  # which brings old slices back
+        if pending_of(table.timeline, "clean") or brings_back(table, table.timeline):
             return None
         plan = plan_clean(table, options)
         return None if plan is None else publish("clean", plan)

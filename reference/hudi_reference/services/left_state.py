@@ -20,6 +20,16 @@ def doomed_files(table: Table, timeline: Timeline) -> frozenset[str]:
     return frozenset(path for plan in plans for path in planned_files(plan))
 
 
+@implements("CLN-002", "TL-019", "TL-023")
+def brings_back(table: Table, timeline: Timeline) -> bool:
+    """Whether a restore, or the rollback of a completed write, is under way: older slices will be the latest ones again."""
+    if pending_of(timeline, "restore"):
+        return True
+    plans = (read_plan(table, "rollback", rollback.requested) for rollback in pending_of(timeline, "rollback"))
+    targets = {plan["instantToRollback"]["commitTime"] for plan in plans}
+    return any(commit.requested in targets for commit in timeline.commits)
+
+
 @implements("CLN-003", "TL-019", "TL-023")
 def check_left(table: Table, timeline: Timeline, undone: Sequence[Instant]) -> None:
     """Raises CannotUndo if a clean has deleted files of the state that is left without these writes, or is about to.
