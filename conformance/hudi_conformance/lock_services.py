@@ -161,7 +161,7 @@ class Metastore:
             *told,
         ]
         self.process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        end = time.monotonic() + 4 * PATIENCE
+        end = time.monotonic() + 10 * PATIENCE
         while time.monotonic() < end and self.process.poll() is None:
             with suppress(OSError):
                 create_connection(("127.0.0.1", self.port), timeout=1).close()

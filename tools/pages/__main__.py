@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tools.pages.concurrency import concurrency_page
 from tools.pages.engines_today import engines_page
+from tools.pages.locks import locks_page
 from tools.pages.merging import merging_page
 from tools.pages.properties import properties_page
 from tools.pages.timeline import timeline_page
@@ -17,6 +18,7 @@ from tools.pages.timeline import timeline_page
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = {
     "concurrency.md": concurrency_page,
+    "locks.md": locks_page,
     "merging.md": merging_page,
     "properties.md": properties_page,
     "timeline.md": timeline_page,

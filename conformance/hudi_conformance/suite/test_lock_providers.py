@@ -1,4 +1,4 @@
-"""Lock providers: one conformance test for all of them.
+"""Lock providers: one conformance test for all. Here those that need no service; `test_lock_services` runs the same laws.
 
 Each lock of a bench stands for a process of its own; what they share is the service behind the provider.
 """
@@ -9,58 +9,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
-from uuid import uuid4
 
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.lock_services import Dynamo, Metastore, NoService, ZooKeeper, dynamo, metastore, zookeeper
 from hudi_conformance.suite import lock_benches
 from hudi_conformance.suite.lock_benches import START, VALIDITY, Bench
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import LockLost, LockNotHeld, LockNotObtained
 from hudi_reference.locks import Lock
 
-LOCAL = ("in_process", "file_system", "expiring_file", "storage_based")
-LEASES = ("expiring_file", "storage_based", "dynamodb", "zookeeper", "hive")
+LEASES = ("expiring_file", "storage_based")
 SHARED = ("file_system", *LEASES)
 ALL = ("in_process", *SHARED)
 #: Settings of somebody who waits for a shorter time than a lease lasts.
 BRIEFLY = {"wait_time_ms": "100"}
-
-
-@pytest.fixture(scope="module")
-def dynamo_service() -> Iterator[Dynamo]:
-    """DynamoDB, once for the module."""
-    keys = {"AWS_ACCESS_KEY_ID": "somebody", "AWS_SECRET_ACCESS_KEY": "secret"}
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in keys.items():
-            patch.setenv(name, value)
-        try:
-            with dynamo() as service:
-                yield service
-        except NoService as error:
-            pytest.skip(str(error))
-
-
-@pytest.fixture(scope="module")
-def zookeeper_service() -> Iterator[ZooKeeper]:
-    """ZooKeeper, once for the module."""
-    try:
-        with zookeeper() as service:
-            yield service
-    except NoService as error:
-        pytest.skip(str(error))
-
-
-@pytest.fixture(scope="module")
-def hive_service() -> Iterator[Metastore]:
-    """Hive's metastore, once for the module."""
-    try:
-        with metastore() as service:
-            yield service
-    except NoService as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture
@@ -68,30 +31,14 @@ def bench(engine: Client, request: pytest.FixtureRequest, tmp_path: Path) -> Ite
     """The provider that the test asks for, for a table that nobody else has."""
     if engine.name != "reference":
         pytest.skip("the providers of another engine stand in its own process")
-    made = {"in_process": lock_benches.in_process, "file_system": lock_benches.file_system,
-            "expiring_file": lock_benches.expiring_file, "storage_based": lock_benches.storage_based}  # fmt: skip
-    table = f"trips-{uuid4()}"
-    match request.param:
-        case "dynamodb":
-            found = lock_benches.dynamodb(tmp_path, request.getfixturevalue("dynamo_service"), table)
-        case "zookeeper":
-            found = lock_benches.zookeeper(tmp_path, request.getfixturevalue("zookeeper_service"), table)
-        case "hive":
-            found = lock_benches.hive(tmp_path, request.getfixturevalue("hive_service"), table)
-        case name:
-            found = made[name](tmp_path)
-    try:
-        yield found
-    finally:
-        found.close()
+    found: Bench = getattr(lock_benches, request.param)(tmp_path)
+    yield found
+    found.close()
 
 
-def benches(*names: str, rules: tuple[str, ...] = ()) -> pytest.MarkDecorator:
-    """The test runs on each of these providers. It shows the rules on those that need no service, the others show their own."""
-    own = {"in_process": ("LOCK-007",), "zookeeper": ("LOCK-004",), "dynamodb": ("LOCK-005",), "hive": ("LOCK-006",)}
-    shown = {name: own.get(name, ()) if name in LEASES[2:] else ("LOCK-001", *rules, *own.get(name, ())) for name in names}
-    params = [pytest.param(name, marks=pytest.mark.requirements(*shown[name])) for name in names]
-    return pytest.mark.parametrize("bench", params, indirect=True)
+def benches(*names: str) -> pytest.MarkDecorator:
+    """The test runs on each of these providers."""
+    return pytest.mark.parametrize("bench", names, indirect=True)
 
 
 @dataclass
@@ -122,7 +69,8 @@ def together(threads: list[Thread]) -> None:
         thread.join()
 
 
-@benches(*ALL, rules=("OCC-002",))
+@benches(*ALL)
+@pytest.mark.requirements("LOCK-001", "OCC-002", "LOCK-007")
 def test_at_most_one_is_inside(bench: Bench) -> None:
     """Several processes, and several threads of each, take the lock in a loop: never are two inside, and all get in."""
     processes, rounds = bench.race
@@ -133,7 +81,8 @@ def test_at_most_one_is_inside(bench: Bench) -> None:
     assert (detector.most, detector.entered) == (1, len(visits) * rounds)
 
 
-@benches(*SHARED, rules=("LOCK-002",))
+@benches(*SHARED)
+@pytest.mark.requirements("LOCK-001", "LOCK-002")
 def test_at_most_one_process_is_inside(bench: Bench, tmp_path: Path) -> None:
     """The same with processes of the operating system, which share nothing but the service."""
     rounds = bench.race[1]
@@ -141,6 +90,7 @@ def test_at_most_one_process_is_inside(bench: Bench, tmp_path: Path) -> None:
 
 
 @benches(*ALL)
+@pytest.mark.requirements("LOCK-001", "LOCK-007")
 def test_its_owner_takes_it_again(bench: Bench) -> None:
     """Who has the lock may take it again; others get in when he has given it up as often as he took it."""
     clock = ManualClock(START, step=0)
@@ -158,6 +108,7 @@ def test_its_owner_takes_it_again(bench: Bench) -> None:
 
 
 @benches(*ALL)
+@pytest.mark.requirements("LOCK-001", "LOCK-007")
 def test_a_stranger_cannot_give_it_up(bench: Bench) -> None:
     """Neither another owner of the same process nor another process takes the lock from its holder by giving it up."""
     clock = ManualClock(START, step=0)
@@ -177,7 +128,8 @@ def test_a_stranger_cannot_give_it_up(bench: Bench) -> None:
         mine.release("me")
 
 
-@benches(*SHARED, rules=("LOCK-002", "OCC-002"))
+@benches(*SHARED)
+@pytest.mark.requirements("LOCK-001", "LOCK-002", "OCC-002")
 def test_who_waits_in_vain_is_told(bench: Bench) -> None:
     """After as many tries as the settings have, each as long as they say, waiting ends with an error; and nothing is held."""
     clock = ManualClock(START, step=0)
@@ -194,7 +146,8 @@ def test_who_waits_in_vain_is_told(bench: Bench) -> None:
     other.release("another")
 
 
-@benches(*SHARED, rules=("OCC-025",))
+@benches(*SHARED)
+@pytest.mark.requirements("LOCK-001", "OCC-025")
 def test_who_waits_gets_in_when_it_is_given_up(bench: Bench) -> None:
     """The next one looks again and again, and gets in without waiting for the end of any lease."""
     mine, other = bench.lock(ManualClock(START, step=0)), bench.lock(waiting := Releasing(START, step=0))
@@ -224,6 +177,7 @@ class Releasing(ManualClock):
 
 
 @benches(*LEASES)
+@pytest.mark.requirements("LOCK-001")
 def test_a_lease_that_ran_out_is_taken_over_and_its_holder_notices(bench: Bench) -> None:
     """Of a holder who stands still for too long another one takes over; the first then may neither publish nor give it up."""
     clock = ManualClock(START, step=0)
@@ -243,7 +197,8 @@ def test_a_lease_that_ran_out_is_taken_over_and_its_holder_notices(bench: Bench)
     mine.release("me")
 
 
-@benches("expiring_file", "storage_based", "dynamodb")
+@benches("expiring_file", "storage_based")
+@pytest.mark.requirements("LOCK-001")
 def test_a_lease_that_is_renewed_is_not_taken_over(bench: Bench) -> None:
     """Whoever renews in time keeps the lock for as long as he likes."""
     clock = ManualClock(START, step=0)
@@ -259,6 +214,7 @@ def test_a_lease_that_is_renewed_is_not_taken_over(bench: Bench) -> None:
 
 
 @benches("expiring_file", "storage_based")
+@pytest.mark.requirements("LOCK-001")
 def test_two_who_find_a_lease_over_do_not_both_take_it(bench: Bench) -> None:
     """Of many who see at once that the holder is gone one gets in; the others wait for him."""
     gone = bench.lock(ManualClock(int(time.time() * 1000) - VALIDITY - 1_000, step=0))
@@ -269,6 +225,7 @@ def test_two_who_find_a_lease_over_do_not_both_take_it(bench: Bench) -> None:
 
 
 @benches(*SHARED)
+@pytest.mark.requirements("LOCK-001")
 def test_a_stolen_lock_is_noticed_and_left_to_the_thief(bench: Bench) -> None:
     """Somebody who keeps no rules takes the lock away: its holder may not publish any more, and gives up nothing."""
     clock = ManualClock(START, step=0)
@@ -285,7 +242,8 @@ def test_a_stolen_lock_is_noticed_and_left_to_the_thief(bench: Bench) -> None:
             other.acquire("another")
 
 
-@benches("expiring_file", "storage_based", "dynamodb")
+@benches("expiring_file", "storage_based")
+@pytest.mark.requirements("LOCK-001")
 def test_a_clock_that_is_set_back_keeps_others_out(bench: Bench) -> None:
     """With the holder's clock or that of the one who waits set back by an hour there is still one holder, and no wait without
     end."""
@@ -304,6 +262,7 @@ def test_a_clock_that_is_set_back_keeps_others_out(bench: Bench) -> None:
 
 
 @benches("storage_based")
+@pytest.mark.requirements("LOCK-001")
 def test_clocks_that_differ_take_no_lease_away(bench: Bench) -> None:
     """A lease is taken over half a second after its end, by the clock of the one who waits: so much clocks may differ."""
     clock = ManualClock(START, step=0)
@@ -317,7 +276,8 @@ def test_clocks_that_differ_take_no_lease_away(bench: Bench) -> None:
     other.release("another")
 
 
-@benches("expiring_file", "storage_based", "dynamodb")
+@benches("expiring_file", "storage_based")
+@pytest.mark.requirements("LOCK-001")
 def test_a_thread_renews_the_lease_of_one_who_works_for_long(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without any question of the holder's his lease is renewed, and not any more once he has given it back."""
     lock = bench.lock()
@@ -339,6 +299,7 @@ def test_a_thread_renews_the_lease_of_one_who_works_for_long(bench: Bench, monke
 
 
 @benches("file_system")
+@pytest.mark.requirements("LOCK-001")
 def test_a_file_without_expiry_stays(bench: Bench) -> None:
     """The lock of a dead holder stays until somebody deletes it: nobody can know that he is dead."""
     clock = ManualClock(START, step=0)
@@ -352,7 +313,8 @@ def test_a_file_without_expiry_stays(bench: Bench) -> None:
     other.release("another")
 
 
-@benches("file_system", "expiring_file", rules=("LOCK-002",))
+@benches("file_system", "expiring_file")
+@pytest.mark.requirements("LOCK-001", "LOCK-002")
 def test_the_empty_lock_file_of_another_engine_counts(bench: Bench) -> None:
     """Other engines leave the file empty; it is theirs until it is as old as the settings say, and for ever without them."""
     file = Path(bench.uri.removeprefix("file://")) / ".hoodie" / "lock"

@@ -78,6 +78,44 @@ SETTINGS: tuple[LockSetting, ...] = (
         LockSetting(f"{_PREFIX}heartbeat_interval_ms", "how often the metastore hears of the holder", "60000", "ms"),
     ),
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class About:
+    """A provider: where it keeps the lock, what ends it when its holder is gone, and when to choose it."""
+
+    keeps: str
+    ends: str
+    choose: str
+
+
+#: By the last part of the class's name.
+ABOUT = {
+    "InProcessLockProvider": About(
+        "the memory of this process", "the end of the process", "all writers and services are threads of one process"
+    ),
+    "FileSystemBasedLockProvider": About(
+        "the file `.hoodie/lock`, or one in another folder",
+        "nothing: somebody deletes the file; with `expire` that time without a renewal",
+        "a local or shared file system that creates files exclusively; not object stores",
+    ),
+    "StorageBasedLockProvider": About(
+        "the object `.hoodie/.locks/table_lock.json`", "`validity.timeout.secs` without a renewal",
+        "an object store with conditional writes: nothing else has to be run",
+    ),
+    "DynamoDBBasedLockProvider": About(
+        "an item of a table in DynamoDB", "`wait_time_ms` in which its version does not change",
+        "writers in AWS; the store has no conditional writes",
+    ),
+    "ZookeeperBasedLockProvider": About(
+        "a node below `base_path/lock_key`", "the end of its session, `session_timeout_ms` after its last sign of life",
+        "ZooKeeper is there already; holders that die have to be noticed within seconds",
+    ),
+    "HiveMetastoreBasedLockProvider": About(
+        "the metastore's table of locks", "`hive.txn.timeout` of the metastore without a sign of life",
+        "the metastore is there already, with a transaction manager",
+    ),
+}  # fmt: skip
 BY_KEY = {setting.key: setting for setting in SETTINGS}
 
 
