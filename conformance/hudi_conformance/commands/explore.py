@@ -92,6 +92,13 @@ def _planted(bug: str | None) -> Any:
     return plant(bug)
 
 
+def _rules_of(bug: str | None) -> tuple[str, ...]:
+    """The rules that a planted bug breaks."""
+    from hudi_conformance.mutants import all_mutants
+
+    return next((mutant.breaks for mutant in all_mutants() if mutant.name == bug), ()) if bug else ()
+
+
 def _show_list() -> None:
     shown = Table("scenario", "what happens", "preemptions", "crashes", box=None, header_style="bold")
     for name, meeting in MEETINGS.items():
@@ -121,8 +128,11 @@ class _Keep:
             console.print(f"diagram: {self.diagram}")
         if self.folder is None:
             return
-        rules = old.requirements if old else ()
-        saved = saved_run(scenario.name, run, store=store, violation=violation, planted=self.bug, requirements=rules)
+        rules = old.requirements if old else _rules_of(self.bug)
+        saved = saved_run(
+            scenario.name, run, store=store, violation=violation or (old.violation if old else None),
+            planted=self.bug or (old.planted if old else None), requirements=rules,
+        )  # fmt: skip
         digest = hashlib.sha256(repr((saved.schedule, saved.planted)).encode()).hexdigest()[:8]
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / f"{scenario.name}-{digest}.jsonl"

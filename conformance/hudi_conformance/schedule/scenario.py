@@ -44,8 +44,8 @@ class Scenario:
 
     def draw(self, runs: int, seed: int, **more: Any) -> Explored:
         """Draw orders, up to the first that is wrong. `more` is as for `priorities`."""
-        given: dict[str, Any] = {"crashes": self.crashes, "check": self.check, "each": self.each}
-        return priorities(self.make_world, self.processes, seed=seed, runs=runs, **(given | more))
+        given: dict[str, Any] = {"crashes": self.crashes, "check": self.check, "each": self.each, **more}
+        return priorities(self.make_world, self.processes, seed=seed, runs=runs, **given)
 
     def shrink(self, schedule: Schedule) -> Shrunk:
         """The smallest failure that the one of this schedule leads to."""
