@@ -1,6 +1,7 @@
 """What `doctor` and `engines` tell of a machine, without starting or fetching anything."""
 
 import pytest
+from rich.text import Text
 from typer.testing import CliRunner
 
 from hudi_conformance import engines
@@ -20,6 +21,7 @@ def bare(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(environments, "machine_java", lambda: None)
     monkeypatch.setattr(doctor, "index_in_reach", lambda: False)
+    monkeypatch.setattr(doctor, "object_store", lambda: "object store: not asked")
 
 
 def run(*arguments: str) -> str:
@@ -89,3 +91,19 @@ def test_engines_shows_what_can_be_asked_and_how_to_get_the_rest():
     answer = greet(engines.find("hudi-rs"))
     assert answer == "not here yet: hudi-conformance doctor --make hudi-rs"
     assert isinstance(greet(engines.find("reference")), Hello)
+
+
+@pytest.mark.s3
+def test_doctor_tests_the_object_store() -> None:
+    """The emulated object store is started for a moment, and its promises are told."""
+    pytest.importorskip("moto.server")
+    assert doctor.object_store().startswith("object store: moto's server behind the gate keeps all 6 promises")
+
+
+def test_doctor_says_what_brings_the_object_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the emulation is not installed, doctor names the extra that brings it."""
+    from hudi_conformance.schedule.s3 import store
+
+    monkeypatch.setattr(store.importlib.util, "find_spec", lambda name: None)
+    told = Text.from_markup(doctor.object_store()).plain
+    assert told == "object store: none (moto is not installed: pip install 'hudi-conformance[s3]')"

@@ -49,6 +49,7 @@ def doctor(
     make: Annotated[
         list[str] | None, typer.Option(help="Engine to bring here: its environment, its Java, its jar. Repeatable; or 'all'.")
     ] = None,
+    store: Annotated[bool, typer.Option(help="Start the emulated object store for a moment and test its promises.")] = True,
 ) -> None:
     """Say which engines can run here, and for each missing piece the one command that brings it."""
     console = Console(highlight=False)
@@ -56,6 +57,8 @@ def doctor(
         _make(console, engines.find(name))
     found = [diagnose(info) for info in engines.shipped()]
     console.print(_table(found), soft_wrap=True)
+    if store:
+        console.print(object_store(), soft_wrap=True)
     console.print(f"cache: {environments.cache_folder()}   (HUDI_CONFORMANCE_CACHE chooses another)", soft_wrap=True)
     missing = [diagnosis for diagnosis in found if not diagnosis.ready]
     if missing and not index_in_reach():
@@ -72,6 +75,23 @@ def diagnose(info: engines.EngineInfo) -> Diagnosis:
         pieces.append(Piece("environment", python is not None, str(python.parents[1].name) if python else "not made yet"))
     pieces += [Piece("jar", jar.exists(), jar.name if jar.exists() else "not fetched yet") for jar in _jars(info)]
     return Diagnosis(info, tuple(pieces))
+
+
+def object_store() -> str:
+    """Whether cases of object stores can run here: what the emulated one promises behind the gate, one race each."""
+    from hudi_conformance.schedule.s3.fitness import test_store
+    from hudi_conformance.schedule.s3.gate import Gate
+    from hudi_conformance.schedule.s3.store import NoStore, Store
+
+    try:
+        with Store() as store, Gate(store.host, store.port) as gate:
+            store.create_bucket("doctor")
+            verdicts = test_store(gate.endpoint, "doctor", rounds=1)
+    except NoStore as error:
+        return f"object store: none ({escape(str(error))})"
+    broken = [f"{verdict.name} ({verdict.found})" for verdict in verdicts if not verdict.kept]
+    told = f"breaks {', '.join(broken)}" if broken else f"keeps all {len(verdicts)} promises"
+    return f"object store: moto's server behind the gate {escape(told)}   (hudi-conformance s3 tells more)"
 
 
 def _jars(info: engines.EngineInfo) -> list[Path]:
