@@ -118,7 +118,7 @@ def _look(storage: Storage, folder: str) -> _Seen:
     return _Seen(load_manifest(storage, folder), info)
 
 
-@implements("LSM-004", "LSM-007", "LSM-008", "LSM-009")
+@implements("LSM-004", "LSM-007", "LSM-008", "LSM-009", "S3-003")
 def _publish(storage: Storage, folder: str, seen: _Seen, files: Sequence[LevelFile]) -> None:
     """Make these the live files: a manifest with a new number, then the version file, replaced in one step.
 
