@@ -38,7 +38,7 @@ class LockTable:
         boto3, config = library("boto3"), library("botocore.config")
 
         prefix = "hoodie.write.lock.dynamodb."
-        client = boto3.client(
+        client = boto3.session.Session().client(  # one of its own: the shared one is not made for threads
             "dynamodb",
             region_name=text_of(options, f"{prefix}region"),
             endpoint_url=options.get(f"{prefix}endpoint_url"),
