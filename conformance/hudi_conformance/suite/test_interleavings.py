@@ -3,7 +3,7 @@
 Only an engine in this process can be made to take turns. Larger bounds: `hudi-conformance explore --preemptions 2`.
 """
 
-from typing import Any
+from fnmatch import fnmatch
 
 import pytest
 
@@ -11,47 +11,112 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.engines import find
 from hudi_conformance.schedule.programs import MEETINGS
 
-#: Rules that a scenario is about, by what its name has in it.
-RULES = {
-    "writers": ("OCC-001", "OCC-002", "OCC-005", "OCC-010", "OCC-011", "OCC-012", "OCC-013", "OCC-019", "OCC-022", "OCC-025",
-                "S3-007", "TT-003", "TT-004", "LOCK-001"),
-    "different-groups": ("OCC-014",),
-    "optimistic": ("OCC-026", "TL-030"),
-    "writer-and-rollback": ("TL-019", "TL-030", "TL-051"),
-    "writer-and-restore": ("TL-023",),
-    "writer-and-compaction": ("NBC-002", "NBC-007", "SVC-001", "SVC-002", "SVC-011", "OCC-004"),
-    "writer-and-log-compaction": ("LCP-001", "LCP-005"),
-    "writer-and-clustering": ("OCC-016", "SVC-009", "CLU-037"),
-    "writer-and-archive": ("ARC-003",),
-    "compaction-plan-and": ("SVC-004", "SVC-002"),
-    "compaction-execution-and": ("SVC-005", "SVC-007", "TL-050", "SVC-004"),
-    "compaction-and": ("SVC-004",),
-    "log-compaction-and": ("SVC-004",),
-    "compaction-and-clustering": ("SVC-010",),
-    "and-restore": ("TL-023", "TL-024"),
-    "clean-and": ("CLN-002", "SVC-008"),
-    "-rollback-of-the-newest": ("TL-019", "CLN-003"),
-    "and-savepoint": ("TL-021", "TL-022"),
-    "-archive": ("ARC-001", "ARC-002"),
-    "reader-and": ("RDR-005", "RDR-008", "OCC-003"),
-    "-dies": ("SVC-006", "OCC-027", "TL-019"),
-}  # fmt: skip
+
+def scenarios(*patterns: str) -> pytest.MarkDecorator:
+    """Parameters: the scenarios whose names match."""
+    return pytest.mark.parametrize("name", [name for name in MEETINGS if any(fnmatch(name, pattern) for pattern in patterns)])
 
 
-def _cases() -> list[Any]:
-    found = []
-    for name in MEETINGS:
-        rules = sorted({rule for part, rules in RULES.items() if part in name for rule in rules}) or ["OCC-001"]
-        found.append(pytest.param(name, marks=pytest.mark.requirements(*rules), id=name))
-    return found
-
-
-@pytest.mark.parametrize("name", _cases())
-def test_no_order_breaks_an_invariant(engine: Client, name: str) -> None:
-    """In every order with the scenario's bound on preemptions, or with a death at any step, all invariants hold."""
+def explored(engine: Client, name: str) -> None:
+    """Explore one scenario within its bounds."""
     if find(engine.name).name != "reference":
         pytest.skip("the engine's requests to storage cannot be put in order from here")
     found = MEETINGS[name].scenario(name).explore()
     assert found.failure is None, f"after {found.runs} runs: {found.failure.violation}"
     assert found.is_complete
     assert found.runs > 1
+
+
+@pytest.mark.requirements(
+    "OCC-001", "OCC-002", "OCC-004", "OCC-005", "OCC-010", "OCC-012", "OCC-013", "OCC-014", "OCC-019", "OCC-022", "OCC-025",
+    "S3-007", "TT-003", "TT-004", "LOCK-001",
+)  # fmt: skip
+@scenarios("two-*")
+def test_writers_of_one_table_behave_as_if_one_came_after_the_other(engine: Client, name: str) -> None:
+    """Two writers, of one file group or of two, with logs or base files: the result is that of one order of both."""
+    explored(engine, name)
+
+
+@pytest.mark.requirements("OCC-011", "OCC-001")
+@scenarios("three-writers")
+def test_a_writer_finds_what_began_before_its_snapshot(engine: Client, name: str) -> None:
+    """Three writers, one of which completes between the begin and the end of another."""
+    explored(engine, name)
+
+
+@pytest.mark.requirements("OCC-026")
+@scenarios("optimistic-writer-*")
+def test_a_writer_whose_heart_beats_is_left_alone(engine: Client, name: str) -> None:
+    """A clean that looks for the dead beside a writer that is alive."""
+    explored(engine, name)
+
+
+@pytest.mark.requirements("NBC-002", "NBC-007", "SVC-001", "SVC-002", "SVC-011", "LCP-005")
+@scenarios("writer-and-compaction*", "writer-and-log-compaction")
+def test_logs_are_read_once_beside_compactions(engine: Client, name: str) -> None:
+    """A writer of logs beside a compaction that is planned, or carried out, or beside a log compaction."""
+    explored(engine, name)
+
+
+@pytest.mark.requirements("OCC-016", "SVC-009")
+@scenarios("writer-and-clustering")
+def test_a_group_is_clustered_or_written_to(engine: Client, name: str) -> None:
+    """A writer beside a clustering of its file group: one of them gives way."""
+    explored(engine, name)
+
+
+@pytest.mark.requirements("TL-019", "TL-030", "TL-051")
+@scenarios("writer-and-rollback*", "rollback-and-rollback")
+def test_what_is_taken_back_stays_away(engine: Client, name: str) -> None:
+    """A writer that somebody takes for dead, one whose basis is rolled back, two that roll back one write."""
+    explored(engine, name)
+
+
+@pytest.mark.requirements("TL-023", "TL-024")
+@scenarios("*-and-restore", "restore-and-*")
+def test_a_restore_is_the_savepoint_whoever_is_there(engine: Client, name: str) -> None:
+    """A restore beside a writer, each service, and another one that carries it out."""
+    explored(engine, name)
+
+
+@pytest.mark.requirements("CLN-002", "CLN-003", "TL-021", "TL-022", "SVC-008")
+@scenarios("*-and-clean", "clean-and-*", "*-and-savepoint", "savepoint-and-savepoint")
+def test_cleans_spare_what_others_need(engine: Client, name: str) -> None:
+    """A clean beside a writer, savepoints, rollbacks, and each service that plans."""
+    explored(engine, name)
+
+
+@pytest.mark.requirements("SVC-004", "SVC-010")
+@scenarios("compaction-plan-and-*", "compaction-execution-and-compaction-plan", "compaction-and-*compaction",
+           "log-compaction-and-*", "compaction-and-clustering", "clustering-and-clustering", "compaction-and-rollback")  # fmt: skip
+def test_plans_exclude_each_other(engine: Client, name: str) -> None:
+    """Two planners at once: no file group is in both plans."""
+    explored(engine, name)
+
+
+@pytest.mark.requirements("SVC-005", "SVC-007", "TL-050")
+@scenarios("compaction-execution-and-compaction-execution", "compaction-execution-and-taking-back")
+def test_executors_of_one_plan_do_not_undo_each_other(engine: Client, name: str) -> None:
+    """Two that carry out one plan, or one that does and one that takes the attempt back."""
+    explored(engine, name)
+
+
+@pytest.mark.requirements("ARC-001", "ARC-002")
+@scenarios("*-archive", "archive-and-*")
+def test_archiving_loses_nothing(engine: Client, name: str) -> None:
+    """An archiver beside a writer, a reader, each service, and another archiver."""
+    explored(engine, name)
+
+
+@pytest.mark.requirements("RDR-005", "RDR-008", "OCC-003")
+@scenarios("reader-and-*")
+def test_a_query_sees_the_table_of_one_moment(engine: Client, name: str) -> None:
+    """A query beside a writer and beside each service."""
+    explored(engine, name)
+
+
+@pytest.mark.requirements("SVC-006", "OCC-027")
+@scenarios("*-dies")
+def test_who_dies_leaves_what_others_can_finish(engine: Client, name: str) -> None:
+    """A writer or service dies at any step: every look is right, and afterwards nothing stays pending."""
+    explored(engine, name)
