@@ -98,7 +98,7 @@ class Transitions:
             self._check_exists(instant)
             return self._create(inflight, content, owner)
 
-    @implements("TL-031", "TL-032", "TL-036", "TL-051", "TL-052", "TT-007", "OCC-022")
+    @implements("TL-031", "TL-032", "TL-036", "TL-051", "TL-052", "TT-007", "OCC-022", "S3-007")
     def complete(self, instant: Instant, content: bytes, check: Callable[[Timeline], None] = no_objection) -> Instant:
         """Publish the completion: the time is drawn and the file created while nobody else can do either.
 
