@@ -38,10 +38,11 @@ def edit(table: SmallFiles, found: Planned, change: Callable[[Json], None]) -> N
 
 
 def spread(engine: Client, uri: str) -> SmallFiles:
-    """Three file groups, whose values are in one order by `ts` and in another by `value`."""
+    """Three file groups, whose rows are in one order by `ts`, in another by `value` and in a third one by key."""
     table = SmallFiles(engine, uri)
-    for key, ts, value in (("a", 5, "m"), ("b", 1, "z"), ("c", 9, "b"), ("d", 3, "d"), ("e", 7, "x"), ("f", 2, "c")):
-        table.add(row(key, ts, value))
+    table.add(row("a", 5, "m"), row("b", 1, "z"))
+    table.add(row("c", 9, "b"), row("d", 3, "d"))
+    table.add(row("e", 7, "x"), row("f", 2, "c"))
     return table
 
 
