@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from socket import create_connection, socket
 from threading import Thread
@@ -180,10 +181,8 @@ class Metastore:
 @contextmanager
 def metastore() -> Iterator[Metastore]:
     """An empty metastore. Raises NoService where its client, its jars or a Java are missing."""
-    try:
-        import pymetastore  # noqa: F401
-    except ImportError as error:
-        raise NoService("no client of the Hive metastore: pip install pymetastore") from error
+    if find_spec("pymetastore") is None:
+        raise NoService("no client of the Hive metastore: pip install pymetastore")
     service = Metastore(Path(tempfile.mkdtemp(prefix="metastore-")), _free_port())
     try:
         service.start()

@@ -14,6 +14,7 @@ from hudi_conformance.lock_services import Dynamo, Metastore, ZooKeeper
 from hudi_reference.clock import Clock, ManualClock, SystemClock
 from hudi_reference.locks import PROVIDER_KEY, Lock, lock_for
 from hudi_reference.locks.hive import HiveLease
+from hudi_reference.locks.settings import library
 from hudi_reference.storage import storage_of
 
 #: A quiet moment at which clocks of tests begin, in milliseconds since the epoch.
@@ -164,21 +165,19 @@ def _end_session(bench: Bench, lock: Any, clock: ManualClock) -> None:
 
 def _time_out(bench: Bench, lock: Any, clock: ManualClock) -> None:
     """The metastore gives up the lock, as it does when it hears nothing of its holder."""
-    from pymetastore.hive_metastore.ttypes import UnlockRequest
-
+    types = library("pymetastore.hive_metastore.ttypes")
     outsider = _outsider(bench)
-    outsider._connected().unlock(UnlockRequest(lockid=lock._lease._number))
+    outsider._connected().unlock(types.UnlockRequest(lockid=lock._lease._number))
     outsider.close()
 
 
 def _steal_from_metastore(bench: Bench) -> None:
     """Somebody ends the lock by its number, and takes it."""
-    from pymetastore.hive_metastore.ttypes import ShowLocksRequest, UnlockRequest
-
+    types = library("pymetastore.hive_metastore.ttypes")
     outsider = _outsider(bench)
     client = outsider._connected()
-    (held,) = [one for one in client.show_locks(ShowLocksRequest()).locks if one.tablename == bench.table]
-    client.unlock(UnlockRequest(lockid=held.lockid))
+    (held,) = [one for one in client.show_locks(types.ShowLocksRequest()).locks if one.tablename == bench.table]
+    client.unlock(types.UnlockRequest(lockid=held.lockid))
     assert outsider.take()
     outsider.close()
 

@@ -5,7 +5,7 @@ Each lock of a bench stands for a process of its own; what they share is the ser
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
@@ -152,7 +152,7 @@ def test_who_waits_gets_in_when_it_is_given_up(bench: Bench) -> None:
     """The next one looks again and again, and gets in without waiting for the end of any lease."""
     mine, other = bench.lock(ManualClock(START, step=0)), bench.lock(waiting := Releasing(START, step=0))
     mine.acquire("me")
-    waiting.release = lambda: mine.release("me")
+    waiting.then = lambda: mine.release("me")
     other.acquire("another")
     assert waiting.time - START < VALIDITY
     with pytest.raises(LockNotHeld):
@@ -164,15 +164,13 @@ class Releasing(ManualClock):
     """A clock on which something happens when somebody sleeps for the third time."""
 
     slept = 0
-
-    def release(self) -> None:
-        """What happens."""
+    then: Callable[[], None] = staticmethod(lambda: None)
 
     def sleep(self, milliseconds: int) -> None:
         """Count, then sleep."""
         self.slept += 1
         if self.slept == 3:
-            self.release()
+            self.then()
         super().sleep(milliseconds)
 
 
@@ -285,7 +283,12 @@ def test_a_thread_renews_the_lease_of_one_who_works_for_long(bench: Bench, monke
     renewal, lease = lock._renewal, lock._lease  # type: ignore[attr-defined]
     monkeypatch.setattr(renewal, "_seconds", 0.01)
     renew = lease.renew
-    monkeypatch.setattr(lease, "renew", lambda: (renew(), renewed.append(time.monotonic())))
+
+    def noted() -> None:
+        renew()
+        renewed.append(time.monotonic())
+
+    monkeypatch.setattr(lease, "renew", noted)
     lock.acquire("me")
     end = time.monotonic() + 20
     while len(renewed) < 3 and time.monotonic() < end:

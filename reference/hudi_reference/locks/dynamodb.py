@@ -147,13 +147,12 @@ class DynamoLease:
     @contextmanager
     def _asking(self) -> Iterator[None]:
         """What the service says, in our words."""
-        from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
-
+        errors = library("botocore.exceptions")
         try:
             yield
-        except (BotoCoreError, ClientError) as error:
-            code = error.response["Error"]["Code"] if isinstance(error, ClientError) else ""
-            if isinstance(error, NoCredentialsError) or any(word in code for word in _DENIED):
+        except (errors.BotoCoreError, errors.ClientError) as error:
+            code = error.response["Error"]["Code"] if isinstance(error, errors.ClientError) else ""
+            if isinstance(error, errors.NoCredentialsError) or any(word in code for word in _DENIED):
                 raise AccessDenied(
                     "the lock's service does not let us in", rule="LOCK-005", path=self.name, found=str(error),
                     expected="credentials that it knows, with the right to read and write the table of locks",
