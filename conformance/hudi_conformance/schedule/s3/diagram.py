@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import groupby
 
 from hudi_conformance.schedule.s3.gate import Exchange
@@ -24,10 +25,11 @@ class Names:
         """The path within the table, with short names."""
         place = _PROBE.sub("probe", place)
         for pattern, letter in ((_ID, "file"), (_INSTANT, "t")):
-            place = pattern.sub(lambda match, letter=letter: self._name(match[0], letter), place)
+            place = pattern.sub(partial(self._name, letter), place)
         return place
 
-    def _name(self, long: str, letter: str) -> str:
+    def _name(self, letter: str, match: re.Match[str]) -> str:
+        long = match[0]
         if long not in self.legend:
             count = sum(name.rstrip("0123456789") == letter for name in self.legend.values())
             self.legend[long] = f"{letter}{count + 1}"

@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -83,7 +84,7 @@ class Trial:
         yield self._tried("reads what the partner wrote", self._reads)
         for seed in range(seeds):
             turns = AtRandom(("engine", "partner"), seed)
-            yield self._tried(f"reads while the partner writes, seed {seed}", lambda turns=turns: self._reads_meanwhile(turns))
+            yield self._tried(f"reads while the partner writes, seed {seed}", partial(self._reads_meanwhile, turns))
         if "write.upsert" not in self.engine.hello.features:
             return
         yield self._tried("is overtaken by another writer of the group", self._is_overtaken)
@@ -92,7 +93,7 @@ class Trial:
         yield self._tried("completes while the partner is held back", lambda: self._is_held_back("partner", "engine"))
         for seed in range(seeds):
             turns = AtRandom(("engine", "partner"), seed)
-            yield self._tried(f"writes while the partner writes, seed {seed}", lambda turns=turns: self._write_both(turns))
+            yield self._tried(f"writes while the partner writes, seed {seed}", partial(self._write_both, turns))
         if "service.compaction" in self.engine.hello.features:
             yield self._tried("compacts while the partner writes", lambda: self._compacts(AtRandom(("engine", "partner"), 1)))
 
