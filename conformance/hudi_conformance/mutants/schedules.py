@@ -63,7 +63,6 @@ SCENARIOS = {
     "base-files-are-in-nobodys-way": "two-writers-of-one-group",
     "log-files-are-in-nobodys-way": "two-writers-of-logs",
     "hearts-beat-after-the-request": "two-optimistic-writers",
-    "aborted-writes-keep-the-lock": "two-writers-of-one-group",
     "completed-files-appear-empty": "reader-and-writer",
     "completed-files-go-before-pending-ones": "reader-and-archive",
     "the-active-timeline-is-cleared-first": "reader-and-archive",
@@ -71,7 +70,6 @@ SCENARIOS = {
     "plans-of-compactions-overlap": "compaction-plan-and-compaction-plan",
     "services-plan-without-the-lock": "compaction-plan-and-compaction-plan",
     "compaction-overlooks-planned-clusterings": "compaction-and-clustering",
-    "overtaken-log-compactions-complete": "compaction-and-log-compaction",
 }
 #: More preemptions than these are not tried.
 MOST = 2

@@ -121,7 +121,7 @@ def prepared(setting: Setting) -> tuple[MemoryStorage, Start]:
         writes.append(Prepared(requested, completion, kind, rows))  # type: ignore[arg-type]
     if setting.dead:
         with suppress(_Died):
-            replace(table, storage=_Dying(storage)).upsert(arrow(setting.dead))  # type: ignore[arg-type]
+            replace(table, storage=_Dying(storage)).upsert(arrow(setting.dead))
     return storage, Start(setting.model, tuple(writes), **setting.promises)
 
 
@@ -442,12 +442,12 @@ _PAIRS: Sequence[tuple[str, str, Setting]] = (
     ("archive", "archive", OLD),
 )
 MEETINGS: dict[str, Meeting] = {
-    "two-writers-of-one-group": Meeting("two upserts of one file group", PLAIN, {"a": _A, "b": _B}),
+    "two-writers-of-one-group": Meeting("two upserts of one file group", PLAIN, {"a": _A, "b": _B}, 2),
     "two-writers-of-different-groups": Meeting("two upserts of different file groups", TWO_GROUPS,
         {"a": _A, "b": writes("upsert", row("b", "b1", "rome"))}),
     "two-writers-of-logs": Meeting("two upserts of one file group, as logs", LOGS, {"a": _A, "b": _B}),
     "two-writers-with-other-clocks": Meeting("two upserts; one clock is ten seconds behind", PLAIN,
-        {"a": writes("upsert", A1), "late": writes("upsert", B1)}),
+        {"a": writes("upsert", A1), "late": writes("upsert", B1)}, 2),
     "three-writers": Meeting("two upserts of one file group, and one elsewhere", TWO_GROUPS,
         {"a": _A, "b": writes("upsert", row("a", "a2")), "c": writes("upsert", row("b", "b1", "rome"))}),
     "optimistic-writer-and-lazy-clean": Meeting("an upsert whose heart beats, and a clean that looks for the dead",

@@ -66,7 +66,7 @@ def test_a_group_is_clustered_or_written_to(engine: Client, name: str) -> None:
 
 
 @pytest.mark.requirements("TL-019", "TL-030", "TL-051")
-@scenarios("writer-and-rollback*", "rollback-and-rollback")
+@scenarios("writer-and-rollback*", "rollback-and-rollback", "reader-and-rollback*")
 def test_what_is_taken_back_stays_away(engine: Client, name: str) -> None:
     """A writer that somebody takes for dead, one whose basis is rolled back, two that roll back one write."""
     explored(engine, name)
@@ -86,9 +86,10 @@ def test_cleans_spare_what_others_need(engine: Client, name: str) -> None:
     explored(engine, name)
 
 
-@pytest.mark.requirements("SVC-004", "SVC-010")
+@pytest.mark.requirements("SVC-002", "SVC-004", "SVC-010")
 @scenarios("compaction-plan-and-*", "compaction-execution-and-compaction-plan", "compaction-and-*compaction",
-           "log-compaction-and-*", "compaction-and-clustering", "clustering-and-clustering", "compaction-and-rollback")  # fmt: skip
+           "log-compaction-and-*", "compaction-and-clustering", "clustering-and-clustering",
+           "compaction-and-rollback")  # fmt: skip
 def test_plans_exclude_each_other(engine: Client, name: str) -> None:
     """Two planners at once: no file group is in both plans."""
     explored(engine, name)
@@ -109,7 +110,7 @@ def test_archiving_loses_nothing(engine: Client, name: str) -> None:
 
 
 @pytest.mark.requirements("RDR-005", "RDR-008", "OCC-003")
-@scenarios("reader-and-*")
+@scenarios("reader-and-[!r]*", "reader-and-restore")
 def test_a_query_sees_the_table_of_one_moment(engine: Client, name: str) -> None:
     """A query beside a writer and beside each service."""
     explored(engine, name)

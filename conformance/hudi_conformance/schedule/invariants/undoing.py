@@ -10,7 +10,7 @@ from hudi_reference.timeline.instant import Instant
 from hudi_reference.timeline.states import ACTIONS, State
 
 
-def _rollbacks(seen: Seen) -> Iterator[tuple[Instant, str]]:
+def _rollbacks(seen: Seen) -> Iterator[tuple[Instant, str | None]]:
     """The rollbacks on the timeline that were planned, in any state, and what each takes back."""
     for found in seen.files:
         if found.action == "rollback" and found.state is State.REQUESTED and (plan := seen.record(found)):
