@@ -96,7 +96,7 @@ def test_one_creator_wins_whatever_is_lost(
     for name in ("a", "b"):
         clients[name] = object_store.storage(name, table)
         clients[name].create(f"warm-up-{name}", b"")
-    creators = {name: lambda name=name: clients[name].create("object", content) for name in clients}  # type: ignore[misc]
+    creators = {name: lambda name=name: clients[name].create("object", content) for name in clients}
     found = run(object_store.gate, creators, InOrder(tuple(creators), schedule))
     assert found.results[winner].how == "returned", found.trace
     (loser,) = {"a", "b"} - {winner}
@@ -126,7 +126,7 @@ def test_one_replacement_of_a_version_wins_whatever_is_lost(
         clients[name].create(f"warm-up-{name}", b"")
     info = clients["a"].head("object")
     assert info is not None
-    acts = {name: lambda name=name: clients[name].replace("object", name.encode(), info.version) for name in clients}  # type: ignore[misc]
+    acts = {name: lambda name=name: clients[name].replace("object", name.encode(), info.version) for name in clients}
     found = run(object_store.gate, acts, InOrder(tuple(acts), schedule))
     assert found.results[winner].how == "returned", found.trace
     (loser,) = {"a", "b"} - {winner}

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import pyarrow as pa
@@ -23,6 +23,7 @@ from hudi_reference.requirement import implements
 from hudi_reference.storage.paths import inside, is_below
 from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo
 
+Answer = TypeVar("Answer")
 #: The name of the mark among the metadata that the store keeps beside an object.
 MARK = "hudi-written-by"
 #: Objects up to this size are fetched whole when they are opened, in bytes.
@@ -158,7 +159,7 @@ class ObjectStorage:
             return b""
         return self._asked("GET", path, lambda: bytes(obstore.get_range(self._store, inside(path), start=start, end=end)))
 
-    def _asked(self, what: str, path: str, send: Callable[[], Any]) -> Any:
+    def _asked(self, what: str, path: str, send: Callable[[], Answer]) -> Answer:
         """The answer to a request that may be sent as often as one likes."""
         for is_last in self._patience.tries():
             try:
@@ -184,7 +185,7 @@ class ObjectStorage:
         for is_last in self._patience.tries():
             try:
                 obstore.put(self._store, inside(path), data, mode=mode, attributes={MARK: mark}, use_multipart=False)
-            except (*_errors(), FileNotFoundError) as error:
+            except _errors(FileNotFoundError) as error:
                 is_out = is_out or not isinstance(error, _refusals())
                 fault = _unknown(path, error) if is_out else _fault("PUT", path, error)
                 if isinstance(fault, AccessDenied):
@@ -284,10 +285,12 @@ def _refusals() -> tuple[type[Exception], ...]:
     return exceptions.AlreadyExistsError, exceptions.PreconditionError, FileNotFoundError
 
 
-def _errors() -> tuple[type[Exception], ...]:
+def _errors(*more: type[Exception]) -> tuple[type[Exception], ...]:
+    """What the library raises, and `more`; it raises Python's own error for a missing object."""
     from obstore import exceptions
 
-    return (exceptions.BaseError,)
+    found: type[Exception] = exceptions.BaseError
+    return found, *more
 
 
 def _fault(what: str, path: str, error: Exception) -> StorageFault:
