@@ -71,6 +71,9 @@ class DistributedLock:
         """Free from now on."""
         self.spans[-1].append(self.hosts[int(owner)].at)
 
+    def check(self, owner: str) -> None:
+        """Nobody takes it away."""
+
 
 def draw(
     source: str, skew: int | None, clocks: Sequence[int], program: Sequence[Sequence[int | str]]

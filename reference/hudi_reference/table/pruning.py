@@ -44,7 +44,7 @@ def _are_of_values(properties: TableProperties) -> bool:
 
 def _has_one_text(kind: pa.DataType) -> bool:
     """Whether all writers make the same text of a value of this type."""
-    return pt.is_string(kind) or pt.is_integer(kind) or pt.is_boolean(kind) or pt.is_date(kind)
+    return any(is_one(kind) for is_one in (pt.is_string, pt.is_integer, pt.is_boolean, pt.is_date))
 
 
 def _may_hold(path: str, folders: Folders, asked: Sequence[Comparison], schema: pa.Schema) -> bool:
