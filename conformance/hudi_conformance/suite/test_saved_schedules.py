@@ -17,6 +17,7 @@ SAVED = sorted((Path(__file__).parent / "schedules").glob("*.jsonl"))
 
 
 @pytest.mark.needs("create", "write.upsert")
+@pytest.mark.requirements("OCC-001")
 @pytest.mark.parametrize("path", [
     pytest.param(path, id=path.stem, marks=pytest.mark.requirements(*read_schedule(path).requirements)) for path in SAVED
 ])  # fmt: skip
