@@ -56,7 +56,6 @@ SCENARIOS = {
     # Planted elsewhere.
     "conflicts-are-checked-before-the-lock": "two-writers-of-one-group",
     "files-follow-the-completion": "two-writers-of-one-group",
-    "completions-of-earlier-actions-are-missed": "three-writers",
     "the-concurrent-set-is-that-of-the-beginning": "two-writers-of-one-group",
     "completion-times-are-drawn-before-the-lock": "two-writers-of-one-group",
     "losers-complete-all-the-same": "two-writers-of-one-group",

@@ -449,7 +449,7 @@ MEETINGS: dict[str, Meeting] = {
     "two-writers-with-other-clocks": Meeting("two upserts; one clock is ten seconds behind", PLAIN,
         {"a": writes("upsert", A1), "late": writes("upsert", B1)}, 2),
     "three-writers": Meeting("two upserts of one file group, and one elsewhere", TWO_GROUPS,
-        {"a": _A, "b": writes("upsert", row("a", "a2")), "c": writes("upsert", row("b", "b1", "rome"))}),
+        {"a": _A, "b": writes("upsert", row("a", "a2")), "c": writes("upsert", row("b", "b1", "rome"))}, 0),
     "optimistic-writer-and-lazy-clean": Meeting("an upsert whose heart beats, and a clean that looks for the dead",
         replace(OLD, options={**EAGER, **OPTIMISTIC}, promises={"heartbeats": True}), {"a": _A, "s": serves("clean")}),
     "two-optimistic-writers": Meeting("two upserts under optimistic control, whose hearts beat",
