@@ -9,7 +9,7 @@ from hudi_reference.locks.lease import LeasedLock
 from hudi_reference.locks.patience import Patience
 from hudi_reference.locks.storage_based import StoredLease
 from hudi_reference.locks.zookeeper import ZooKeeperLease
-from hudi_reference.services import archive
+from hudi_reference.services import acting, archive
 from hudi_reference.timeline.transitions import Transitions
 
 _PRECONDITION = "if found is None or found.owner != self._holder or found.expired:"
@@ -195,12 +195,12 @@ def no_writer_without_a_service(bug: Bug) -> None:
 
 
 @planted(breaks="OCC-002")
-def each_kind_of_action_has_a_lock(bug: Bug) -> None:
-    """Begins actions under the lock of the table and completes them under one for their kind."""
+def services_have_a_lock_of_their_own(bug: Bug) -> None:
+    """Writers exclude writers, and services exclude services."""
     bug.edit(
-        Transitions.complete,
-        "with held(self.times.lock, owner):",
-        "from hudi_reference.locks import InProcessLock\n    with held(InProcessLock(), owner):",
+        acting.transitions_of,
+        "table.options, table.lock)",
+        "table.options, __import__('hudi_reference.locks').locks.InProcessLock())",
     )
 
 

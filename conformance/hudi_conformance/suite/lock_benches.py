@@ -107,7 +107,7 @@ def hive(folder: Path, service: Metastore, table: str) -> Bench:
     """A lock on a table that the metastore need not know."""
     names = {"hivemetastore.uris": service.uri, "hivemetastore.database": "default", "hivemetastore.table": table}
     options = provider("org.apache.hudi.hive.transaction.lock.HiveMetastoreBasedLockProvider", **names)
-    return Bench("hive", folder.as_uri(), options, _steal_from_metastore, _time_out, service, table, race=(3, 4))
+    return Bench("hive", folder.as_uri(), options, _steal_from_metastore, _time_out, service, table, race=(2, 4))
 
 
 def _steal_file(bench: Bench) -> None:

@@ -103,7 +103,7 @@ class HiveLease:
         errors, types = library("thrift.Thrift"), library(_TYPES)
         try:
             yield self._connected()
-        except (types.MetaException, errors.TApplicationException) as error:
+        except types.MetaException as error:
             raise AccessDenied(
                 "the metastore does not do what it is asked", rule="LOCK-006", path=self.name, found=str(error),
                 expected="a metastore with a transaction manager, and the right to lock the table",
