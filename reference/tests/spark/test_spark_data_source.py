@@ -9,7 +9,7 @@ from reference_samples import TABLE_TYPES, keys, names, trip, trips
 from spark_samples import in_order, rows_of_frame
 
 from hudi_reference import WritableTable
-from hudi_reference.errors import InvalidRows, Misuse, TableNotFound
+from hudi_reference.errors import InvalidQuery, InvalidRows, Misuse, TableNotFound
 
 pytest.importorskip("pyspark.sql.datasource", reason="needs the extra spark, whose PySpark is newer than that of other engines")
 
@@ -45,6 +45,25 @@ def test_the_format_reads_what_the_reference_reads(source: Any, make_table: Make
     assert rows_of_frame(chosen, pa.schema([("name", pa.string()), ("id", pa.string())])) == in_order(
         table.snapshot(["name", "id"])
     )
+
+
+@pytest.mark.parametrize("table_type", TABLE_TYPES)
+def test_windows_have_their_names(source: Any, make_table: Make, table_type: str) -> None:
+    """`begin` and `end`, one or both, make a query incremental; `query` makes it one of changes; as of takes no window."""
+    table = make_table(table_type=table_type, ordering=("ts",), partition=("p",))
+    table.upsert(trips(trip("1", "old", 1, "p0"), trip("2", "old", 1, "p1")))
+    table.upsert(trips(trip("1", "new", 2, "p0")))
+    begin, end = (instant.completion for instant in table.timeline.completed)
+    for options, expected in [
+        ({"begin": begin}, table.incremental(begin)),
+        ({"end": begin}, table.incremental(end=begin)),
+        ({"begin": begin, "end": end, "query": "incremental"}, table.incremental(begin, end)),
+        ({"begin": begin, "query": "cdc"}, table.changes(begin)),
+    ]:
+        frame = source.read.format("hudi-reference").options(**options).load(table.uri)
+        assert rows_of_frame(frame, expected.schema) == in_order(expected)
+    with pytest.raises(InvalidQuery, match="has a window"), hudi_spark.errors_of_executors():
+        source.read.format("hudi-reference").options(query="snapshot", begin=begin).load(table.uri).collect()
 
 
 def test_an_empty_table_is_an_empty_frame(source: Any, make_table: Make) -> None:
