@@ -42,7 +42,10 @@ class HiveLease:
                 operationType=types.DataOperationType.NO_TXN, isTransactional=False,
             )  # fmt: skip
             asked = types.LockRequest(component=[component], user=self._holder, hostname="hudi", agentInfo=self._holder)
-            answer = client.lock(asked)
+            try:
+                answer = client.lock(asked)
+            except library("thrift.Thrift").TApplicationException:
+                return False  # several at once are too many for some of its databases: one more try
             if answer.state == types.LockState.ACQUIRED:
                 self._number = answer.lockid
                 return True
