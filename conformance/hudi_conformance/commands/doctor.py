@@ -79,14 +79,14 @@ def diagnose(info: engines.EngineInfo) -> Diagnosis:
 
 def object_store() -> str:
     """Whether cases of object stores can run here: what the emulated one promises behind the gate, one race each."""
-    from hudi_conformance.schedule.s3.fitness import test_store
+    from hudi_conformance.schedule.s3.fitness import examine_store
     from hudi_conformance.schedule.s3.gate import Gate
     from hudi_conformance.schedule.s3.store import NoStore, Store
 
     try:
         with Store() as store, Gate(store.host, store.port) as gate:
             store.create_bucket("doctor")
-            verdicts = test_store(gate.endpoint, "doctor", rounds=1)
+            verdicts = examine_store(gate.endpoint, "doctor", rounds=1)
     except NoStore as error:
         return f"object store: none ({escape(str(error))})"
     broken = [f"{verdict.name} ({verdict.found})" for verdict in verdicts if not verdict.kept]

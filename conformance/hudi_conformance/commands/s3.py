@@ -10,7 +10,7 @@ from rich.table import Table
 
 from hudi_conformance.schedule.s3.diagram import text
 from hudi_conformance.schedule.s3.engines import Finding, try_engine
-from hudi_conformance.schedule.s3.fitness import Verdict, test_store
+from hudi_conformance.schedule.s3.fitness import Verdict, examine_store
 from hudi_conformance.schedule.s3.gate import Gate
 from hudi_conformance.schedule.s3.store import RACING, NoStore, Store
 
@@ -41,9 +41,9 @@ def _show_store(rounds: int) -> bool:
     """Whether the store behind the gate keeps all promises; what it does alone is shown beside."""
     with Store(RACING) as racing:
         racing.create_bucket(_BUCKET)
-        alone = test_store(racing.endpoint, _BUCKET, rounds=rounds)
+        alone = examine_store(racing.endpoint, _BUCKET, rounds=rounds)
         with Gate(racing.host, racing.port) as gate:
-            behind = test_store(gate.endpoint, _BUCKET, rounds=rounds)
+            behind = examine_store(gate.endpoint, _BUCKET, rounds=rounds)
     table = Table("promise", "moto alone, threads racing", "behind the gate", title="what the object store promises")
     for one, other in zip(alone, behind, strict=True):
         table.add_row(f"{one.name}: {escape(one.promise)}", _colour(one), _colour(other))

@@ -37,8 +37,8 @@ def files_follow_the_completion(bug: Bug) -> None:
     )
     bug.edit(
         Commit.complete,
-        "    remove_markers(",
-        "    [self.storage.create(*file) for file in self.__dict__.get('late', ())]\n    remove_markers(",
+        "        remove_markers(",
+        "        [self.storage.create(*file) for file in self.__dict__.get('late', ())]\n        remove_markers(",
     )
 
 
@@ -225,16 +225,15 @@ def services_that_fail_fail_the_write(bug: Bug) -> None:
 @planted(breaks="OCC-024")
 def services_run_before_the_completion(bug: Bug) -> None:
     """A writer runs its services before it has completed, and not afterwards."""
-    before = "    with self._dying_of_conflicts():\n        self.transitions.complete(inflight, content, check)\n"
-    between = (
-        "    remove_markers(self.storage, self.requested)\n    if self.beaten:\n        self.heartbeats.stop(self.requested)\n"
+    ends = (
+        "    with self._dying_of_conflicts():\n        self.transitions.complete(inflight, content, check)\n"
+        "    with suppress(StorageFault):  # the write is published: an error would have it written twice\n"
+        "        remove_markers(self.storage, self.requested)\n"
+        "        if self.beaten:\n            self.heartbeats.stop(self.requested)\n"
     )
-    services = "    for service in FOLLOW_UPS:\n        service.run(self, {})\n"
-    bug.edit(
-        Commit.complete,
-        before + between + services.format("found[0]"),
-        services.format("self.seen") + before + between,
-    )
+    services = "        for service in FOLLOW_UPS:\n            service.run(self, {})\n"
+    early = "    for service in FOLLOW_UPS:\n        service.run(self, self.seen)\n"
+    bug.edit(Commit.complete, ends + services.format("found[0]"), early + ends)
 
 
 @planted(breaks="OCC-026")

@@ -181,6 +181,7 @@ FAULTY: Mapping[str, tuple[type[StorageFault], ...]] = {
 
 @pytest.mark.parametrize("fault", FAULTY)
 @pytest.mark.parametrize("kind", ["get", "list", "create"])
+@pytest.mark.requirements("S3-006")
 def test_a_store_that_refuses_for_good_is_an_error_that_says_so(
     engine: Client, object_store: ObjectStore, fault: str, kind: str
 ) -> None:

@@ -61,6 +61,7 @@ class Crowd:
 
 @BOTH_TYPES
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.requirements("S3-007")
 def test_of_two_writers_of_a_group_all_that_is_acknowledged_stays(
     engine: Client, object_store: ObjectStore, type: str, seed: int
 ) -> None:
@@ -82,6 +83,7 @@ def test_of_two_writers_of_a_group_all_that_is_acknowledged_stays(
     assert not found.best_effort
 
 
+@pytest.mark.requirements("S3-007")
 def test_a_run_can_be_had_again(engine: Client, object_store: ObjectStore) -> None:
     """The turns that were drawn, taken again on a table like the first, give the same requests with the same answers."""
     only_in_process(engine)
@@ -106,6 +108,7 @@ def nameless(line: str, table: str) -> str:
 
 @BOTH_TYPES
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.requirements("S3-006")
 def test_what_befalls_two_writers_loses_and_doubles_nothing(
     engine: Client, object_store: ObjectStore, type: str, seed: int
 ) -> None:
@@ -148,6 +151,7 @@ def test_who_sees_a_completion_sees_those_before_it(engine: Client, object_store
 
 @BOTH_TYPES
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.requirements("S3-007")
 def test_a_reader_sees_states_between_commits(engine: Client, object_store: ObjectStore, type: str, seed: int) -> None:
     """Snapshots that are read while writers commit show whole commits, and none that was seen before is gone again."""
     only_in_process(engine)
@@ -184,6 +188,7 @@ def work_of(service: str, object_store: ObjectStore, table: str, clock: ManualCl
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("service", ["clean", "archive", "compaction"])
+@pytest.mark.requirements("S3-007")
 def test_a_writer_and_a_service_go_well_together(engine: Client, object_store: ObjectStore, service: str, seed: int) -> None:
     """While a service cleans, archives or compacts, a writer commits: its row is there if it was told so, and nothing else
     changes."""

@@ -4,12 +4,12 @@ Only the last step makes anything visible, and it is the creation of one object.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from hudi_reference.clock import Clock
-from hudi_reference.errors import HeartbeatLost, WriteConflict
+from hudi_reference.errors import HeartbeatLost, StorageFault, WriteConflict
 from hudi_reference.ids import Ids
 from hudi_reference.layout.names import join_path
 from hudi_reference.layout.partitions import mark_partition
@@ -128,11 +128,12 @@ class Commit:
 
         with self._dying_of_conflicts():
             self.transitions.complete(inflight, content, check)
-        remove_markers(self.storage, self.requested)
-        if self.beaten:
-            self.heartbeats.stop(self.requested)
-        for service in FOLLOW_UPS:
-            service.run(self, found[0])
+        with suppress(StorageFault):  # the write is published: an error would have it written twice
+            remove_markers(self.storage, self.requested)
+            if self.beaten:
+                self.heartbeats.stop(self.requested)
+            for service in FOLLOW_UPS:
+                service.run(self, found[0])
         return self.requested
 
     @implements("TL-030")

@@ -1,6 +1,6 @@
 """What writers need of an object store, tried on it: races have one winner, what was written is seen, deletes may be repeated.
 
-    verdicts = test_store(endpoint, bucket)
+    verdicts = examine_store(endpoint, bucket)
 
 A race is lost where a store looks whether it may write and then writes, and somebody else does so in between. Most rounds end
 well all the same, so a race that was never lost is likely to be one that cannot be; one that was lost once is proof.
@@ -54,7 +54,7 @@ class Place:
         return S3Store(self.bucket, client_options={"allow_http": True}, retry_config={"max_retries": 0}, **where, **keys)
 
 
-def test_store(endpoint: str, bucket: str, *, rounds: int = 10, **options: Any) -> tuple[Verdict, ...]:
+def examine_store(endpoint: str, bucket: str, *, rounds: int = 10, **options: Any) -> tuple[Verdict, ...]:
     """All verdicts on the store at `endpoint`. `options` are keys and region for obstore, where made-up ones will not do."""
     verdicts = []
     for name, (promise, check) in CHECKS.items():
@@ -67,9 +67,6 @@ def test_store(endpoint: str, bucket: str, *, rounds: int = 10, **options: Any) 
         with suppress(Exception):
             _clean_up(place)
     return tuple(verdicts)
-
-
-test_store.__test__ = False  # type: ignore[attr-defined]  # the name is not for pytest
 
 
 def _clean_up(place: Place) -> None:
