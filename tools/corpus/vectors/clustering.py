@@ -57,6 +57,7 @@ def cases() -> Iterator[VectorCase]:
         function="clustering.groups",
         derived_by=DERIVED,
         says="Eligible files are put together by strategy, size, overlap and limits; outputs have the target size.",
+        flags=["memory"],
         notes={
             "worked": "A worked case of RFC-19: eight files of 512 MB, outputs of 1 GB.",
             "unknown": "What is not known may overlap with everything.",
@@ -73,6 +74,7 @@ def cases() -> Iterator[VectorCase]:
         function="clustering.partitions",
         derived_by=DERIVED,
         says="Plans look at the partitions that a filter admits: the newest, a range, named or matching ones.",
+        flags=["silent-guess"],
         notes={"recency": "Counted from the newest one, in whatever order the partitions were listed."},
         tests=numbered(_partitions()),
         if_it_fails="Order the paths first; then skip, then count.",
