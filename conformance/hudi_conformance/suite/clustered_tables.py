@@ -1,6 +1,7 @@
 """Tables that an engine writes and clusters, beside the model; what lies in their folders afterwards."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
@@ -43,10 +44,12 @@ CHANGES = (Step("upsert", (row("a", 31, "changed"), row("e", 1, "late"), row("c"
 class ClusteredTable:
     """A table that an engine writes and clusters, and the model beside it."""
 
-    def __init__(self, engine: Client, uri: str, type: Type = "COPY_ON_WRITE") -> None:
+    def __init__(
+        self, engine: Client, uri: str, type: Type = "COPY_ON_WRITE", properties: Mapping[str, str] | None = None
+    ) -> None:
         self.engine, self.uri = engine, uri
         program = Program(type, "EVENT_TIME_ORDERING", True)
-        engine.create(uri, program.spec())
+        engine.create(uri, replace(program.spec(), properties=properties or {}))
         self.model = program.model()
         self.times: list[str] = []
 

@@ -258,7 +258,8 @@ def test_windows_do_not_show_what_was_only_moved(engine: Client, new_uri: NewUri
 @pytest.mark.requirements("TYP-011", "TYP-012")
 def test_change_capture_does_not_show_what_was_only_moved(engine: Client, new_uri: NewUri) -> None:
     """Of a write, a clustering and another write there are the changes of the two writes."""
-    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    captures = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": "DATA_BEFORE_AFTER"}
+    table = ClusteredTable(engine, new_uri(), properties=captures).write(*INSERTS)
     table.clustered({SORT: "ts"})
     table.write(Step("upsert", (row("a", 60, "second"),)))
     begin = completion_of(table.uri, table.times[-2])
