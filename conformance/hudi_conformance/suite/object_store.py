@@ -8,10 +8,6 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import pytest
-
-from hudi_conformance.contract.client import Client
-from hudi_conformance.engines import find
 from hudi_conformance.schedule.s3.gate import Gate
 from hudi_conformance.schedule.s3.store import REGION, Store, variables
 from hudi_conformance.suite.programs_of_writes import TYPES, Program, Row, as_arrow
@@ -112,9 +108,3 @@ class ObjectStore:
 def rows_of(table: WritableTable) -> list[Row]:
     """The rows of a snapshot, by key."""
     return sorted(table.snapshot(tuple(TYPES)).to_pylist(), key=lambda row: (row["id"], str(row["city"])))
-
-
-def only_in_process(engine: Client) -> None:
-    """Skip where the engine is not the reference in this process."""
-    if find(engine.name).name != "reference":
-        pytest.skip("the engine's requests do not come from this process")

@@ -13,8 +13,8 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.schedule.crash import CrashingStorage, copy_of, crashes
 from hudi_conformance.suite.clustered_tables import ALLOW, CHANGES, GROUP, INSERTS, SORT, WITHDRAW, Type
+from hudi_conformance.suite.in_process import only_in_process
 from hudi_conformance.suite.programs_of_writes import BOTH_TYPES, Program, Step, as_arrow, row
-from hudi_conformance.suite.test_history_crashes import only_in_process
 from hudi_reference import WritableTable, cluster, create_table, open_table, rollback
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import WriteConflict

@@ -3,9 +3,9 @@
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.engines import find
 from hudi_conformance.schedule.crash import CrashingStorage, crashes
 from hudi_conformance.suite.histories import change, limits
+from hudi_conformance.suite.in_process import only_in_process
 from hudi_conformance.suite.programs_of_writes import Program, as_arrow
 from hudi_reference import WritableTable, archive, create_table, open_table
 from hudi_reference.clock import ManualClock
@@ -50,12 +50,6 @@ def actions(storage: Storage) -> list[Action]:
 def rows(storage: Storage) -> list[dict[str, object]]:
     """The table's rows."""
     return sorted(opened(storage).snapshot(["id", "value"]).to_pylist(), key=lambda one: str(one["id"]))
-
-
-def only_in_process(engine: Client) -> None:
-    """Skip where the engine is not the reference in this process."""
-    if find(engine.name).name != "reference":
-        pytest.skip("the engine's requests to storage cannot be stopped from here")
 
 
 @pytest.mark.needs("service.archive")

@@ -8,8 +8,8 @@ from fnmatch import fnmatch
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.engines import find
 from hudi_conformance.schedule.programs import MEETINGS
+from hudi_conformance.suite.in_process import only_in_process
 
 
 def scenarios(*patterns: str) -> pytest.MarkDecorator:
@@ -19,8 +19,7 @@ def scenarios(*patterns: str) -> pytest.MarkDecorator:
 
 def explored(engine: Client, name: str) -> None:
     """Explore one scenario within its bounds."""
-    if find(engine.name).name != "reference":
-        pytest.skip("the engine's requests to storage cannot be put in order from here")
+    only_in_process(engine)
     found = MEETINGS[name].scenario(name).explore()
     assert found.failure is None, f"after {found.runs} runs: {found.failure.violation}"
     assert found.is_complete

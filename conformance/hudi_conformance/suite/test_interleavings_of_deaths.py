@@ -3,16 +3,10 @@
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.engines import find
 from hudi_conformance.schedule.programs import MEETINGS
 from hudi_conformance.schedule.scheduler import Choice, Step
 from hudi_conformance.schedule.scheduler import run as run_schedule
-
-
-def only_in_process(engine: Client) -> None:
-    """Skip where the engine is not the reference in this process."""
-    if find(engine.name).name != "reference":
-        pytest.skip("the engine's requests to storage cannot be put in order from here")
+from hudi_conformance.suite.in_process import only_in_process
 
 
 @pytest.mark.requirements("SVC-005", "SVC-006", "OCC-027", "TL-019")

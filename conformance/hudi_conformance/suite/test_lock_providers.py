@@ -14,6 +14,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite import lock_benches
+from hudi_conformance.suite.in_process import only_in_process
 from hudi_conformance.suite.lock_benches import START, VALIDITY, Bench
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import LockLost, LockNotHeld, LockNotObtained
@@ -29,8 +30,7 @@ BRIEFLY = {"wait_time_ms": "100"}
 @pytest.fixture
 def bench(engine: Client, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
     """The provider that the test asks for, for a table that nobody else has."""
-    if engine.name != "reference":
-        pytest.skip("the providers of another engine stand in its own process")
+    only_in_process(engine)
     found: Bench = getattr(lock_benches, request.param)(tmp_path)
     yield found
     found.close()

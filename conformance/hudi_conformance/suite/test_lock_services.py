@@ -15,6 +15,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.lock_services import Dynamo, Metastore, NoService, ZooKeeper, dynamo, metastore, zookeeper
 from hudi_conformance.suite import lock_benches
 from hudi_conformance.suite import test_lock_providers as laws
+from hudi_conformance.suite.in_process import only_in_process
 from hudi_conformance.suite.lock_benches import Bench
 from hudi_reference.errors import AccessDenied, StorageUnavailable
 
@@ -41,8 +42,7 @@ Law = Callable[..., None]
 @pytest.fixture(autouse=True)
 def only_the_reference(engine: Client) -> None:
     """Nobody else runs in this process."""
-    if engine.name != "reference":
-        pytest.skip("the providers of another engine stand in its own process")
+    only_in_process(engine)
 
 
 def started(service: Any) -> Iterator[Any]:

@@ -10,6 +10,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.schedule.crash import CrashingStorage
+from hudi_conformance.suite.in_process import only_in_process
 from hudi_conformance.suite.lock_benches import START, VALIDITY, file_system
 from hudi_conformance.suite.programs_of_writes import Program, as_arrow, row
 from hudi_reference import archive, clean, create_table, open_table, rollback, savepoint
@@ -32,8 +33,7 @@ TIMELINE = ".hoodie/timeline/"
 @pytest.fixture(autouse=True)
 def only_the_reference(engine: Client) -> None:
     """Nobody else runs in this process."""
-    if engine.name != "reference":
-        pytest.skip("the engine runs in another process, where it cannot be watched")
+    only_in_process(engine)
 
 
 @dataclass

@@ -9,8 +9,9 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.schedule.crash import Crashed, CrashingStorage, crashes
+from hudi_conformance.suite.in_process import only_in_process
 from hudi_conformance.suite.programs_of_writes import BOTH_TYPES, Program, as_arrow, row
-from hudi_conformance.suite.test_services_under_the_lock import START, only_the_reference
+from hudi_conformance.suite.test_services_under_the_lock import START
 from hudi_reference import create_table, open_table, rollback
 from hudi_reference.clock import ManualClock
 from hudi_reference.ids import SeededIds
@@ -64,7 +65,7 @@ def test_no_data_file_is_there_before_its_marker(engine: Client, type: TableType
     """Wherever a writer dies, each of its files has a marker below the meta folder: MERGE for a base file in place of an
     earlier one, CREATE for any other. Once the write has completed the markers go.
     """
-    only_the_reference(engine)
+    only_in_process(engine)
     before = data_files(with_a_row(type))
     rewritten = "MERGE" if type == "COPY_ON_WRITE" else "CREATE"
     points = stopped_writes(type)
@@ -85,7 +86,7 @@ def test_no_data_file_is_there_before_its_marker(engine: Client, type: TableType
 @pytest.mark.requirements("OCC-027")
 def test_nothing_is_left_of_a_writer_that_died_anywhere(engine: Client, type: TableType) -> None:
     """After a rollback no file of the write is there, those among them that no metadata ever named, and no marker."""
-    only_the_reference(engine)
+    only_in_process(engine)
     before = data_files(with_a_row(type))
     for point in stopped_writes(type):
         table = table_in(point.storage, 3)

@@ -11,8 +11,8 @@ from hudi_conformance.cases import fixtures_root
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import EngineError, Refused
-from hudi_conformance.engines import find
 from hudi_conformance.schedule.crash import Crashed, copy_of, crashes
+from hudi_conformance.suite.in_process import only_in_process
 from hudi_conformance.suite.programs_of_writes import Program, as_arrow, expect_rows, row
 from hudi_conformance.suite.test_timeline_times_and_quiet_reads import completed
 from hudi_conformance.suite.test_writes import folder_of
@@ -71,12 +71,6 @@ def test_no_write_goes_on_beside_instants_of_version_6(engine: Client, new_uri: 
         engine.write(uri, "upsert", as_arrow([row("a", 2, "second")]))
     assert len(completed(uri)) == 1
     expect_rows(engine, uri, [row("a", 1, "first")], "after the write that had to be refused")
-
-
-def only_in_process(engine: Client) -> None:
-    """Skip where the engine is not the reference in this process."""
-    if find(engine.name).name != "reference":
-        pytest.skip("the engine's requests to storage cannot be stopped from here")
 
 
 def migrated(storage: Storage) -> Migration:

@@ -4,7 +4,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.schedule.crash import copy_of, crashes
-from hudi_conformance.suite.object_store import only_in_process
+from hudi_conformance.suite.in_process import only_in_process
 from hudi_conformance.suite.programs_of_writes import Program, as_arrow, row
 from hudi_reference import create_table, open_table
 from hudi_reference.layout.properties import BACKUP_PATH, PROPERTIES_PATH

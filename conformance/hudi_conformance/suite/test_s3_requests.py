@@ -14,7 +14,8 @@ from hudi_conformance.schedule.s3.gate import Befalls, Exchange
 from hudi_conformance.schedule.s3.run import Run, run
 from hudi_conformance.schedule.s3.turns import InOrder
 from hudi_conformance.schedule.scheduler import Choice
-from hudi_conformance.suite.object_store import LOCKED, ObjectStore, only_in_process
+from hudi_conformance.suite.in_process import only_in_process
+from hudi_conformance.suite.object_store import LOCKED, ObjectStore
 from hudi_conformance.suite.programs_of_writes import BOTH_TYPES, Program, as_arrow, row
 from hudi_reference import clean
 from hudi_reference.errors import AccessDenied, OutcomeUnknown, StorageFault, StorageUnavailable, UnfitStorage

@@ -5,7 +5,8 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.schedule.s3.fitness import CHECKS, Verdict, examine_store
 from hudi_conformance.schedule.s3.gate import Gate
-from hudi_conformance.suite.object_store import BUCKET, ObjectStore, only_in_process
+from hudi_conformance.suite.in_process import only_in_process
+from hudi_conformance.suite.object_store import BUCKET, ObjectStore
 
 pytestmark = pytest.mark.s3
 

@@ -11,7 +11,8 @@ from hudi_conformance.schedule.s3.run import Run, run
 from hudi_conformance.schedule.s3.turns import AtRandom, HeldBack, InOrder
 from hudi_conformance.schedule.scheduler import Choice
 from hudi_conformance.suite.histories import limits
-from hudi_conformance.suite.object_store import LOCKED, ObjectStore, only_in_process, rows_of
+from hudi_conformance.suite.in_process import only_in_process
+from hudi_conformance.suite.object_store import LOCKED, ObjectStore, rows_of
 from hudi_conformance.suite.programs_of_writes import BOTH_TYPES, Program, row
 from hudi_reference import WritableTable, archive, clean, compact
 from hudi_reference.clock import ManualClock

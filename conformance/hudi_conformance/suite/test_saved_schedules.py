@@ -11,7 +11,7 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.schedule.programs import MEETINGS
 from hudi_conformance.schedule.schedule_file import read_schedule
-from hudi_conformance.suite.test_history_crashes import only_in_process
+from hudi_conformance.suite.in_process import only_in_process
 
 SAVED = sorted((Path(__file__).parent / "schedules").glob("*.jsonl"))
 

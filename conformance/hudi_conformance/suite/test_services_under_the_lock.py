@@ -10,6 +10,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.schedule.crash import CrashingStorage
+from hudi_conformance.suite.in_process import only_in_process
 from hudi_conformance.suite.programs_of_writes import Program, as_arrow, row
 from hudi_reference import create_table, open_table, savepoint
 from hudi_reference.clock import ManualClock
@@ -85,18 +86,12 @@ Schedule = Callable[[WritableTable, list[str]], str | None]
 Execute = Callable[[WritableTable, str], str]
 
 
-def only_the_reference(engine: Client) -> None:
-    """Nobody else runs in this process."""
-    if engine.name != "reference":
-        pytest.skip("the engine runs in another process, where it cannot be watched")
-
-
 @SERVICES
 @pytest.mark.needs("service.clean", "service.rollback", "service.restore")
 @pytest.mark.requirements("SVC-002", "SVC-004")
 def test_a_plan_is_made_and_published_in_one_hold_of_the_lock(engine: Client, schedule: Schedule, execute: Execute) -> None:
     """From its first look at the table to the publication of the plan a service holds the lock, without letting go."""
-    only_the_reference(engine)
+    only_in_process(engine)
     table, storage, times = watched()
     storage.requests.clear()
     requested = schedule(table, times)
@@ -111,7 +106,7 @@ def test_a_plan_is_made_and_published_in_one_hold_of_the_lock(engine: Client, sc
 @pytest.mark.requirements("SVC-001", "SVC-003")
 def test_the_lock_is_held_to_complete_and_not_to_work(engine: Client, schedule: Schedule, execute: Execute) -> None:
     """The completed file is created under the lock; files are deleted without it, so that nobody waits for that."""
-    only_the_reference(engine)
+    only_in_process(engine)
     table, storage, times = watched()
     requested = schedule(table, times)
     assert requested is not None
@@ -127,7 +122,7 @@ def test_the_lock_is_held_to_complete_and_not_to_work(engine: Client, schedule: 
 @pytest.mark.requirements("SVC-003")
 def test_a_savepoint_is_checked_and_completed_under_the_lock(engine: Client) -> None:
     """That its files are still there is looked at under the lock under which cleans are planned."""
-    only_the_reference(engine)
+    only_in_process(engine)
     table, storage, times = watched()
     storage.requests.clear()
     savepoint(table, times[0])

@@ -12,8 +12,8 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
-from hudi_conformance.engines import find
 from hudi_conformance.schedule.crash import crashes
+from hudi_conformance.suite.in_process import only_in_process
 from hudi_conformance.suite.programs_of_writes import BOTH_TYPES, Program, as_arrow, row
 from hudi_conformance.suite.tables_under_services import (
     WRITES,
@@ -201,8 +201,7 @@ def opened(storage: Storage) -> WritableTable:
 def test_a_file_of_the_timeline_is_there_whole_or_not_at_all(engine: Client, type: str) -> None:
     """Wherever a writer or a clean dies, every file of the timeline that is there decodes, data files have their inflight file,
     and a completed one has all before it."""
-    if find(engine.name).name != "reference":
-        pytest.skip("the engine's requests to storage cannot be stopped from here")
+    only_in_process(engine)
     storage, clock, ids = MemoryStorage(), ManualClock(1_790_000_000_000), SeededIds(0)
     spec = Program(type, "COMMIT_TIME_ORDERING", True).spec()  # type: ignore[arg-type]
     create_table("memory:///steps", name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, table_type=spec.type,

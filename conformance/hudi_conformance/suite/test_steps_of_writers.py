@@ -16,11 +16,12 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.schedule.crash import CrashingStorage, crashes
+from hudi_conformance.suite.in_process import only_in_process
 from hudi_conformance.suite.programs_of_writes import BOTH_TYPES, Program, as_arrow, row
 from hudi_conformance.suite.slow_writers import LAZY, OPTIMISTIC, Interrupted, SlowWriter
 from hudi_conformance.suite.tables_under_services import snapshot, updated
 from hudi_conformance.suite.test_optimistic_writers import Scene
-from hudi_conformance.suite.test_services_under_the_lock import Watched, only_the_reference
+from hudi_conformance.suite.test_services_under_the_lock import Watched
 from hudi_conformance.suite.test_writes import folder_of
 from hudi_reference import WritableTable, clean, create_table, open_table
 from hudi_reference.clock import ManualClock
@@ -57,7 +58,7 @@ def table_in_memory(type: str = "COPY_ON_WRITE") -> tuple[WritableTable, Watched
 def test_a_write_takes_its_steps_in_order(engine: Client, type: str) -> None:
     """Begin time and requested file under the lock; inflight; data files, each after its marker, with nobody holding the lock;
     the check and the completed file in one hold of it. Nothing is stored after that."""
-    only_the_reference(engine)
+    only_in_process(engine)
     table, storage = table_in_memory(type)
     instant = table.upsert(as_arrow([row("a", 2, "y"), row("c", 2, "y", "rio"), row("d", 2, "y")]))
     changes = [(what, owner) for what, owner in storage.requests if what.startswith(("create", "put", "replace", "delete"))]
@@ -85,7 +86,7 @@ def test_a_write_takes_its_steps_in_order(engine: Client, type: str) -> None:
 @pytest.mark.requirements("OCC-023", "OCC-004")
 def test_the_completed_file_appears_with_all_that_it_says(engine: Client, type: str) -> None:
     """At the moment at which the completed file can be seen it is the record of the whole write; it is stored once."""
-    only_the_reference(engine)
+    only_in_process(engine)
     table, storage = table_in_memory(type)
     seen: list[bytes] = []
 
@@ -117,7 +118,7 @@ def test_the_completed_file_appears_with_all_that_it_says(engine: Client, type: 
 @pytest.mark.requirements("OCC-005")
 def test_the_begin_time_is_the_generators(engine: Client) -> None:
     """It is later than every time that was drawn until the writer asks, also by those who wrote while it read the table."""
-    only_the_reference(engine)
+    only_in_process(engine)
     table, _ = table_in_memory()
     quick: list[str] = []
 
@@ -136,7 +137,7 @@ def test_the_begin_time_is_the_generators(engine: Client) -> None:
 def test_an_update_may_be_a_delete_and_an_insert(engine: Client) -> None:
     """The old file group loses the record, a new one has it, and the next update of the key goes there. Where the version that
     is there would still have a say, such updates are refused."""
-    only_the_reference(engine)
+    only_in_process(engine)
     table, _ = table_in_memory()
     moving = replace(table, options={MOVES_KEY: "true"})
     (home,) = {found.file_id for found in table.file_groups().latest_slices if found.partition == "oslo"}
@@ -160,7 +161,7 @@ def held_keys(table: WritableTable) -> list[tuple[FileSlice, set[str]]]:
 
 def local(engine: Client, new_uri: Callable[[], str]) -> str:
     """A table in a folder."""
-    only_the_reference(engine)
+    only_in_process(engine)
     return updated(engine, new_uri(), 0).uri
 
 
@@ -206,7 +207,7 @@ def test_who_meets_the_marker_of_a_living_writer_gives_up_early(engine: Client, 
 def test_keys_that_two_writers_insert(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """Both put the same new key into a file group of its own. With the comparison of keys the second one aborts; without it
     both complete and the key comes twice, as the specification allows. Other keys are in nobody's way."""
-    only_the_reference(engine)
+    only_in_process(engine)
 
     def both_insert(options: dict[str, str]) -> str | HudiError:
         uri, new = updated(engine, new_uri(), 0, type).uri, [row("new", 100, "slow")]
@@ -226,7 +227,7 @@ def test_keys_that_two_writers_insert(engine: Client, new_uri: Callable[[], str]
 @pytest.mark.requirements("TL-030", "OCC-027")
 def test_a_heart_beats_from_before_the_request_to_the_end(engine: Client) -> None:
     """Who sees the requested file sees the heartbeat; it is refreshed while files are stored, and gone after the completion."""
-    only_the_reference(engine)
+    only_in_process(engine)
     table, storage = table_in_memory()
     ticking = {**LAZY, "hoodie.client.heartbeat.interval_in_ms": "1000"}
     instant = replace(table, options=ticking).upsert(as_arrow([row("a", 2, "y"), row("c", 2, "y", "rio"), row("d", 2, "y")]))
@@ -330,7 +331,7 @@ def test_a_column_that_somebody_else_added_is_not_lost(engine: Client, new_uri: 
 def test_a_plan_that_cannot_be_read_keeps_nobody_in_the_dark(engine: Client, new_uri: Callable[[], str]) -> None:
     """Nobody can say whether a damaged plan touches the write's file groups: under optimistic control the writer is told which
     file is broken. The table stays readable, what was committed is there, nothing else is."""
-    only_the_reference(engine)
+    only_in_process(engine)
     uri = updated(engine, new_uri(), 1, "MERGE_ON_READ").uri
     rows = snapshot(engine, uri)
 
@@ -354,7 +355,7 @@ def test_a_plan_that_cannot_be_read_keeps_nobody_in_the_dark(engine: Client, new
 def test_a_store_that_goes_away_in_the_middle(engine: Client, type: str) -> None:
     """Whichever request is the first one that fails: afterwards the table can be read, the rows are those before the write or
     those after it, and the next write succeeds."""
-    only_the_reference(engine)
+    only_in_process(engine)
     before, after = {"a": "x", "b": "x", "c": "x"}, {"a": "y", "b": "x", "c": "y"}
     ended = False
     for allowed in range(1, 40):
@@ -390,7 +391,7 @@ class Going(CrashingStorage):
 def test_wherever_a_writer_dies_a_clean_by_another_puts_it_right(engine: Client, type: str) -> None:
     """Before, between and after its requests: the rows are those before the write or those after it, before and after the
     clean; it leaves nothing pending, and no file or marker of a write that did not complete."""
-    only_the_reference(engine)
+    only_in_process(engine)
     table, storage = table_in_memory(type)
     before = {r["id"]: r["value"] for r in table.snapshot().to_pylist()}
 
