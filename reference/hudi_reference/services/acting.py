@@ -5,12 +5,12 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from hudi_reference.errors import MalformedMetadata, Misuse
-from hudi_reference.layout.names import join_path, split_path
+from hudi_reference.errors import MalformedMetadata, Misuse, UnsupportedTableFeature
+from hudi_reference.layout.names import join_path, parse_data_file_name, split_path
 from hudi_reference.locks import held, new_owner
 from hudi_reference.requirement import implements
 from hudi_reference.storage import inside
-from hudi_reference.table.file_groups import GroupId
+from hudi_reference.table.file_groups import FileSlice, GroupId
 from hudi_reference.table.table import Table
 from hudi_reference.timeline.actions import load_action, write_action
 from hudi_reference.timeline.active import Timeline
@@ -145,6 +145,28 @@ def path_in(partition: str, text: str) -> str:
     partition and name count. Raises PathOutsideTable.
     """
     return inside(join_path(inside(partition), text.rstrip("/").rpartition("/")[2]))
+
+
+def planned_slice(record: Plan, base_instant: str | None = None) -> FileSlice:
+    """A slice that a plan names, whoever made it; without `base_instant` that of its first file.
+
+    Raises KeyError and its kin for a record of another shape, UnsupportedTableFeature, PathOutsideTable.
+    """
+    partition = record["partitionPath"] or ""
+    if record.get("bootstrapFilePath"):
+        raise UnsupportedTableFeature(
+            "part of the slice's columns is not in its base file", rule="LAY-007", path=record["bootstrapFilePath"]
+        )
+
+    def name(path: str) -> str:
+        return split_path(path_in(partition, path))[1]
+
+    base = name(record["dataFilePath"]) if record["dataFilePath"] else None
+    logs = tuple(map(name, record["deltaFilePaths"] or ()))
+    if base_instant is None:
+        first = parse_data_file_name(base or next(iter(logs), ""))
+        base_instant = first.instant if first else ""
+    return FileSlice(partition, record["fileId"], base_instant, base, logs)
 
 
 def by_partition(paths: Iterable[str]) -> dict[str, list[str]]:

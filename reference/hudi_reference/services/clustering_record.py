@@ -17,9 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hudi_reference.errors import MalformedMetadata, UnsupportedTableFeature
-from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.requirement import implements
-from hudi_reference.services.acting import Plan, location, path_in
+from hudi_reference.services.acting import Plan, location, planned_slice
 from hudi_reference.services.compaction_plan import number
 from hudi_reference.table.file_groups import FileSlice, GroupId
 from hudi_reference.table.table import Table
@@ -151,26 +150,10 @@ def clustering_in(record: Plan) -> ClusteringPlan:
 
 
 def _group(record: Mapping[str, Any]) -> InputGroup:
-    slices = tuple(map(_slice, record["slices"] or ()))
+    slices = tuple(map(planned_slice, record["slices"] or ()))
     if not slices or len({found.partition for found in slices}) > 1:
         raise MalformedMetadata(
             "a clustering group that is not of one partition", rule="CLU-028", expected="slices of one partition",
             found=", ".join(sorted({found.partition or "the table's folder" for found in slices})) or "no slices",
         )  # fmt: skip
     return InputGroup(slices, record.get("numOutputFileGroups") or 1, record.get("metrics") or {})
-
-
-def _slice(record: Mapping[str, Any]) -> FileSlice:
-    partition = record["partitionPath"] or ""
-    if record.get("bootstrapFilePath"):
-        raise UnsupportedTableFeature(
-            "part of the slice's columns is not in its base file", rule="LAY-007", path=record["bootstrapFilePath"]
-        )
-
-    def name(path: str) -> str:
-        return split_path(path_in(partition, path))[1]
-
-    base = name(record["dataFilePath"]) if record.get("dataFilePath") else None
-    logs = tuple(map(name, record.get("deltaFilePaths") or ()))
-    first = parse_data_file_name(base or next(iter(logs), ""))
-    return FileSlice(partition, record["fileId"], first.instant if first else "", base, logs)

@@ -15,7 +15,7 @@ from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
-from hudi_reference.services.acting import Plan, path_in
+from hudi_reference.services.acting import Plan, planned_slice
 from hudi_reference.storage import ObjectExists
 from hudi_reference.table.file_groups import FileSlice, GroupId
 from hudi_reference.table.table import Table, View
@@ -109,19 +109,7 @@ def operations_in(plan: Plan) -> tuple[Operation, ...]:
 
 
 def _operation(record: Mapping[str, Any]) -> Operation:
-    partition = record["partitionPath"] or ""
-    if record.get("bootstrapFilePath"):
-        raise UnsupportedTableFeature(
-            "part of the slice's columns is not in its base file", rule="LAY-007", path=record["bootstrapFilePath"]
-        )
-
-    def name(path: str) -> str:
-        return split_path(path_in(partition, path))[1]
-
-    base = record["dataFilePath"]
-    logs = tuple(map(name, record["deltaFilePaths"] or ()))
-    found = FileSlice(partition, record["fileId"], record["baseInstantTime"] or "", name(base) if base else None, logs)
-    return Operation(found, record.get("metrics") or {})
+    return Operation(planned_slice(record, record["baseInstantTime"] or ""), record.get("metrics") or {})
 
 
 def present(table: Table, operation: Operation) -> FileSlice:
