@@ -32,6 +32,10 @@ class Order:
         return self.instant
 
 
+#: Carries out an order on a table; the requested time of the action, None where there was nothing to do.
+Act = Callable[[Table, Order], str | None]
+
+
 def run(table: Table, service: Service, order: Order) -> str | None:
     """Carry the service out; the requested time of its action, None where there was nothing to do. Raises Refused."""
     if service not in SERVICES:
@@ -47,59 +51,29 @@ def _archive(table: Table, order: Order) -> str | None:
     return going[-1].requested if going else None
 
 
-def _clean(table: Table, order: Order) -> str | None:
-    match order.phase:
-        case "schedule":
-            return schedule_clean(table, order.options)
-        case "execute":
-            return execute_clean(table, order.of("clean"))
-        case _:
-            return clean(table, order.options)
+def _planned(
+    service: Service,
+    schedule: Callable[[Table, Mapping[str, str]], str | None],
+    execute: Callable[[Table, str], str],
+    both: Callable[[Table, Mapping[str, str]], str | None],
+) -> Act:
+    """A service that finds out by itself what there is to do."""
+
+    def act(table: Table, order: Order) -> str | None:
+        match order.phase:
+            case "schedule":
+                return schedule(table, order.options)
+            case "execute":
+                return execute(table, order.of(service))
+            case _:
+                return both(table, order.options)
+
+    return act
 
 
-def _compaction(table: Table, order: Order) -> str | None:
-    match order.phase:
-        case "schedule":
-            return schedule_compaction(table, order.options)
-        case "execute":
-            return execute_compaction(table, order.of("compaction"))
-        case _:
-            return compact(table, order.options)
-
-
-def _log_compaction(table: Table, order: Order) -> str | None:
-    match order.phase:
-        case "schedule":
-            return schedule_log_compaction(table, order.options)
-        case "execute":
-            return execute_log_compaction(table, order.of("log-compaction"))
-        case _:
-            return log_compact(table, order.options)
-
-
-def _clustering(table: Table, order: Order) -> str | None:
-    match order.phase:
-        case "schedule":
-            return schedule_clustering(table, order.options)
-        case "execute":
-            return execute_clustering(table, order.of("clustering"))
-        case _:
-            return cluster(table, order.options)
-
-
-def _rollback(table: Table, order: Order) -> str | None:
-    phases = {"run": rollback, "schedule": schedule_rollback, "execute": execute_rollback}
-    return phases[order.phase](table, order.of("rollback"))
-
-
-def _restore(table: Table, order: Order) -> str | None:
-    match order.phase:
-        case "schedule":
-            return schedule_restore(table, order.of("restore"))
-        case "execute":
-            return execute_restore(table, order.of("restore"))
-        case _:
-            return restore(table, order.of("restore"))
+def _undoing(service: Service, **phases: Callable[[Table, str], str | None]) -> Act:
+    """A service that undoes what it is told to."""
+    return lambda table, order: phases[order.phase](table, order.of(service))
 
 
 def _savepoint(table: Table, order: Order) -> str | None:
@@ -110,13 +84,13 @@ def _savepoint(table: Table, order: Order) -> str | None:
 
 
 #: By the contract's name.
-SERVICES: Mapping[Service, Callable[[Table, Order], str | None]] = {
+SERVICES: Mapping[Service, Act] = {
     "archive": _archive,
-    "clean": _clean,
-    "clustering": _clustering,
-    "compaction": _compaction,
-    "log-compaction": _log_compaction,
-    "restore": _restore,
-    "rollback": _rollback,
+    "clean": _planned("clean", schedule_clean, execute_clean, clean),
+    "clustering": _planned("clustering", schedule_clustering, execute_clustering, cluster),
+    "compaction": _planned("compaction", schedule_compaction, execute_compaction, compact),
+    "log-compaction": _planned("log-compaction", schedule_log_compaction, execute_log_compaction, log_compact),
+    "restore": _undoing("restore", schedule=schedule_restore, execute=execute_restore, run=restore),
+    "rollback": _undoing("rollback", schedule=schedule_rollback, execute=execute_rollback, run=rollback),
     "savepoint": _savepoint,
 }

@@ -198,9 +198,7 @@ def cleans_do_all_of_their_plan(m: Moment) -> str | None:
     assert instant is not None
     if instant.action != "clean":
         return None
-    requested = next((i for i in m.now.files if i.requested == instant.requested and i.state is State.REQUESTED), None)
-    plan = None if requested is None else m.now.record(requested)
-    left = [path for path in planned_files(plan or {}) if path in m.now.state.objects]
+    left = [path for path in planned_files(m.plan or {}) if path in m.now.state.objects]
     return f"{instant.file_name} completes, and {left[0]} is still there" if left else None
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from hudi_conformance.schedule.world import START, State, Stored
+from hudi_conformance.schedule.world import State, Stored
 from hudi_reference import open_table
 from hudi_reference.errors import HudiError, InvalidQuery
 from hudi_reference.layout.names import parse_data_file_name, split_path
@@ -119,6 +119,3 @@ class Looker:
     def looks(self) -> int:
         """How many different states were looked at."""
         return len(self._known)
-
-
-__all__ = ["START", "Look", "Looker", "Row", "row_of"]

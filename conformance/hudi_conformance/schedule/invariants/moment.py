@@ -1,8 +1,9 @@
 """One step of a run as invariants look at it: what was known before, what is known after, and what kind of event it was."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from hudi_conformance.schedule.invariants.looking import Look, Looker
 from hudi_conformance.schedule.invariants.seen import HISTORY, TIMELINE, Doing, Done, Seen
@@ -49,6 +50,13 @@ class Moment:
     def doing(self) -> Doing:
         """What the process is about."""
         return self.now.doing.get(self.step.process, Doing("unknown"))
+
+    @property
+    def plan(self) -> Mapping[str, Any] | None:
+        """What the requested file of the step's action says, None where there is none."""
+        time = None if self.instant is None else self.instant.requested
+        found = next((i for i in self.now.files if i.requested == time and i.state is State.REQUESTED), None)
+        return None if found is None else self.now.record(found)
 
     @cached_property
     def done(self) -> Done:

@@ -35,8 +35,7 @@ def rollbacks_leave_nothing(m: Moment) -> str | None:
     assert instant is not None
     if instant.action != "rollback":
         return None
-    found = next((i for i in m.now.files if i.requested == instant.requested and i.state is State.REQUESTED), None)
-    plan = (m.now.record(found) if found else None) or {"instantToRollback": {}, "RollbackRequests": ()}
+    plan = m.plan or {"instantToRollback": {}, "RollbackRequests": ()}
     target = plan["instantToRollback"].get("commitTime")
     planned = [path.rpartition("/")[2] for request in plan["RollbackRequests"] or () for path in request["filesToBeDeleted"]]
     states = [i for i in m.now.files if i.requested == target and ACTIONS[i.action].writes]

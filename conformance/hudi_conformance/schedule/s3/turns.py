@@ -60,6 +60,14 @@ class Ordered:
         """Who of the processes goes next, None where one has to be waited for. Those that stall are not among the waiting."""
         raise NotImplementedError
 
+    def instead_of(self, wanted: Choice | str, waiting: Waiting, overdue: bool) -> Choice | None:
+        """Somebody else, where the one whose turn it is asks for nothing for too long: the run departs from its schedule."""
+        if not (overdue and waiting):
+            return None
+        other = Choice(next(iter(waiting)))
+        self.departures.append(f"{wanted}: it asked for nothing, so {other} went on")
+        return other
+
 
 class InOrder(Ordered):
     """A schedule, request by request; after its end each process runs to its own end, in their order."""
@@ -77,11 +85,7 @@ class InOrder(Ordered):
         wanted = self._left[0] if self._left else Choice(alive[0]) if alive else None
         if wanted is None or waiting.get(wanted.process):
             return self._left.pop(0) if self._left and wanted else wanted
-        if not (overdue and waiting):
-            return None
-        other = Choice(next(iter(waiting)))
-        self.departures.append(f"{wanted}: it asked for nothing, so {other} went on")
-        return other
+        return self.instead_of(wanted, waiting, overdue)
 
 
 class AtRandom(Ordered):
@@ -119,11 +123,7 @@ class Overtaken(Ordered):
         now = self._quick if first and self._quick not in ended else self._slow
         if waiting.get(now):
             return Choice(now)
-        if overdue and waiting:
-            other = Choice(next(iter(waiting)))
-            self.departures.append(f"{now}: it asked for nothing, so {other} went on")
-            return other
-        return None
+        return self.instead_of(now, waiting, overdue)
 
 
 class HeldBack(Ordered):
@@ -144,8 +144,4 @@ class HeldBack(Ordered):
         if waiting.get(now):
             self._left -= in_between
             return Choice(now)
-        if overdue and waiting:
-            other = Choice(next(iter(waiting)))
-            self.departures.append(f"{now}: it asked for nothing, so {other} went on")
-            return other
-        return None
+        return self.instead_of(now, waiting, overdue)
