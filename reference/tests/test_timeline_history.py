@@ -7,7 +7,7 @@ import pytest
 from history_samples import FOLDER, history_storage, level_file, manifest, name_of, put_history
 from reference_samples import new_table, trip, trips
 
-from hudi_reference.errors import HudiError, MalformedHistory, PathOutsideTable
+from hudi_reference.errors import HudiError, InvalidQuery, MalformedHistory, PathOutsideTable
 from hudi_reference.storage import LocalStorage, MemoryStorage
 from hudi_reference.timeline.history import History, read_history
 from hudi_reference.timeline.instant import Instant
@@ -154,6 +154,8 @@ def test_files_of_an_archived_write_belong_to_the_table() -> None:
     assert sorted(table.snapshot(["id"]).column("id").to_pylist()) == ["1", "2"]
     assert [row["where"] for row in table.inspect()["timeline"]["completed"]] == ["archived", "active"]
     assert table.as_of(first, ["id"]).column("id").to_pylist() == ["1"]
+    with pytest.raises(InvalidQuery, match=first):
+        table.as_of("20200101000000000")
 
 
 def test_a_history_goes_to_another_process_with_what_it_has_read(tmp_path):

@@ -168,6 +168,12 @@ def reads_of_cleaned_instants_answer(bug: Bug) -> None:
     bug.edit(retention.check_retained, "time >= first", "True")
 
 
+@planted(breaks="TYP-008")
+def the_table_begins_with_its_active_timeline(bug: Bug) -> None:
+    """Refuses a read as of an archived instant, as if the table had not been there."""
+    bug.edit(retention.check_begun, "timeline.requested_between()", "timeline.completed")
+
+
 @planted(breaks="CLN-003")
 def groups_of_archived_writes_are_left_out(bug: Bug) -> None:
     """A read as of an instant leaves out a group whose slice of then was cleaned, where no active write names it."""

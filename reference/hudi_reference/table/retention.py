@@ -1,4 +1,7 @@
-"""How far back a table can be read: as far as cleans have retained, and to savepoints, spec "Table Management > Cleaning"."""
+"""How far back a table can be read: to its first instant, as far as cleans have retained, and to savepoints.
+
+Spec "Table Management > Cleaning".
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -31,6 +34,19 @@ def check_retained(storage: Storage, properties: TableProperties, timeline: Time
         "the files of this time were cleaned", rule="CLN-003", expected=f"a time from {first} on, or a savepointed instant",
         found=time,
     )  # fmt: skip
+
+
+@implements("TYP-008")
+def check_begun(timeline: Timeline, time: str) -> None:
+    """Raises InvalidQuery if all that ever completed was requested after `time`; a table where nothing did has no rows."""
+    if any(instant.requested <= time for instant in timeline.completed):
+        return
+    first = next((instant.requested for instant in timeline.requested_between()), time)
+    if time < first:
+        raise InvalidQuery(
+            "at this time the table had not begun", rule="TYP-008", expected=f"a time from {first} on, its first instant",
+            found=time,
+        )  # fmt: skip
 
 
 def _first_retained(storage: Storage, properties: TableProperties, timeline: Timeline, time: str) -> str:

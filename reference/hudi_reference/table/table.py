@@ -36,7 +36,7 @@ from hudi_reference.table.file_groups import FileGroups, FileSlice, load_file_gr
 from hudi_reference.table.incremental import COMMIT_TIME, Changed, changed_in, written_in
 from hudi_reference.table.inspect import inspect_table
 from hudi_reference.table.pruning import pruned
-from hudi_reference.table.retention import check_retained, check_whole
+from hudi_reference.table.retention import check_begun, check_retained, check_whole
 from hudi_reference.table.schema_history import by_id
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.versions import timeline_of
@@ -114,6 +114,7 @@ class Table:
         timeline = timeline_of(self.storage, self.properties, earlier)
         if as_of is not None:
             check_retained(self.storage, self.properties, timeline, as_of)
+            check_begun(timeline, as_of)
         whole, timeline = timeline, timeline if as_of is None else _as_of(timeline, as_of)
         groups = load_file_groups(self.storage, self.properties, timeline, None if known is None else known.groups)
         if as_of is not None:
@@ -147,8 +148,8 @@ class Table:
 
         `time` is 17 or 14 digits, `yyyy-MM-dd`, `yyyy-MM-dd HH:mm:ss` or `yyyy-MM-dd HH:mm:ss.SSS` in the timeline's zone, or
         10 or 13 digits, seconds or milliseconds since 1970.
-        Raises InvalidQuery for other texts, and while a write requested before is still pending: its completion would
-        change the answer.
+        Raises InvalidQuery for other texts, for a time before the table's first instant, and while a write requested before
+        is still pending: its completion would change the answer.
         """
         return self._read(self.view(instant_of(time, self.properties.zone)), columns, where)
 
