@@ -148,18 +148,24 @@ def test_a_compaction_that_is_planned_meanwhile(scene: Scene, type: str) -> None
     """Under optimistic control the write gives way to the plan; other writers complete, and no change of theirs is lost. A plan
     that was there when the write began is in nobody's way."""
     scene.write("a")
+    plans: list[str] = []
 
     def plan() -> None:
-        assert scene.engine.service(scene.uri, "compaction", phase="schedule", options=PLAN) is not None
+        instant = scene.engine.service(scene.uri, "compaction", phase="schedule", options=PLAN)
+        assert instant is not None
+        plans.append(instant)
+
+    def compact() -> None:
+        scene.engine.service(scene.uri, "compaction", phase="execute", instant=plans[-1])
 
     with pytest.raises(ConcurrentChange, match="OCC-015"):
         SlowWriter(scene.uri, plan, options=OPTIMISTIC).upsert(scene.slow("b"))
     SlowWriter(scene.uri, lambda: None, options=OPTIMISTIC).upsert(scene.slow("b"))
-    scene.engine.service(scene.uri, "compaction", options=PLAN)
+    compact()
     assert scene.values() == {"a": "quick", "b": "slow", "c": "x"}
     scene.write("a", value="again")
     SlowWriter(scene.uri, plan).upsert([row("b", 200, "streaming")])
-    scene.engine.service(scene.uri, "compaction", options=PLAN)
+    compact()
     assert scene.values() == {"a": "again", "b": "streaming", "c": "x"}
 
 
