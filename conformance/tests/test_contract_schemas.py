@@ -67,6 +67,8 @@ def test_every_schema_says_what_it_is_for_and_names_its_dialect(name):
         {"op": "inspect", "id": 2, "uri": "s3://bucket/t"},
         {"op": "create", "id": 3, "table": "file:///t", "spec": TableSpec("t", "COPY_ON_WRITE", AVRO, ("id",)).to_json()},
         {"op": "write", "id": 4, "table": "file:///t", "operation": "bulk_insert", "rows": "/tmp/4.arrow"},
+        {"op": "begin", "id": 5, "writer": "a", "until": "stored", "service": {"table": "file:///t", "service": "clustering"}},
+        {"op": "resume", "id": 6, "writer": "a"},
         {"op": "bye"},
     ],
     ids=lambda message: message["op"],
@@ -88,6 +90,8 @@ def test_messages_of_the_protocol_are_accepted(message):
         ({**READ, "query": {"kind": "as-of"}}, "'as_of' is a required property"),
         ({**READ, "query": {"kind": "snapshot", "where": [["id", "like", "a%"]]}}, "query.where[0][1]"),
         ({**READ, "hurry": True}, "hurry"),
+        ({"op": "begin", "id": 5, "writer": "a", "until": "stored"}, "begin.message"),
+        ({"op": "resume", "id": 6, "writer": "a", "until": "dawn"}, "until"),
     ],
 )
 def test_whatever_is_no_message_is_rejected_in_one_line_that_names_the_place(message, told):

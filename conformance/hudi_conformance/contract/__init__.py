@@ -14,12 +14,13 @@ from hudi_conformance.contract.errors import (
     ProtocolFault,
     Refused,
 )
-from hudi_conformance.contract.messages import FEATURES, FUNCTIONS, PROTOCOL, Hello, Query, TableSpec
+from hudi_conformance.contract.messages import FEATURES, FUNCTIONS, PROTOCOL, Call, Hello, Query, TableSpec, Write
 
 __all__ = [
     "FEATURES",
     "FUNCTIONS",
     "PROTOCOL",
+    "Call",
     "Conflict",
     "ContractError",
     "Engine",
@@ -31,4 +32,5 @@ __all__ = [
     "Query",
     "Refused",
     "TableSpec",
+    "Write",
 ]

@@ -1,7 +1,8 @@
 """The suite's side of the dialogue: an engine of any kind behind the methods of `Engine`."""
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -20,7 +21,19 @@ from hudi_conformance.contract.errors import (
     SlowStart,
     WrongId,
 )
-from hudi_conformance.contract.messages import PROTOCOL, Hello, Operation, Phase, Query, Service, TableSpec
+from hudi_conformance.contract.messages import (
+    PROTOCOL,
+    Call,
+    Hello,
+    Operation,
+    Phase,
+    Point,
+    Query,
+    Service,
+    TableSpec,
+    Work,
+    Write,
+)
 from hudi_conformance.contract.process import GRACE
 from hudi_conformance.contract.validation import SchemaViolation, check_answer, check_message
 
@@ -87,13 +100,8 @@ class Client:
 
     def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit; the requested time of its instant."""
-        path = Path(self._folder.name) / f"{self._last_id + 1}.arrow"
-        write_rows(rows, path)
-        try:
-            further = {"options": dict(options)} if options else {}
-            done = self._ask("write", table=table, operation=operation, rows=str(path), **further)["done"]
-        finally:
-            path.unlink()
+        with self._said(Write(table, operation, rows, options or {})) as said:
+            done = self._ask("write", **said)["done"]
         if "instant" not in done:
             raise self._fault("done.answer: an answer to write names the instant of the commit")
         instant: str = done["instant"]
@@ -109,11 +117,36 @@ class Client:
         options: Mapping[str, str] | None = None,
     ) -> str | None:
         """One table service; the requested time of its action, None where there was nothing to do."""
-        asked = {"instant": instant, "options": dict(options) if options else None}
-        given = {name: value for name, value in asked.items() if value is not None}
-        done = self._ask("service", table=table, service=service, phase=phase, **given)["done"]
-        found: str | None = done.get("instant")
+        with self._said(Call(table, service, phase, instant, options or {})) as said:
+            found: str | None = self._ask("service", **said)["done"].get("instant")
         return found
+
+    def begin(self, writer: str, work: Work, until: Point) -> str | None:
+        """A write or service that halts at `until`; the requested time of its action."""
+        with self._said(work) as said:
+            kind = "write" if isinstance(work, Write) else "service"
+            found: str | None = self._ask("begin", writer=writer, until=until, **{kind: said})["done"].get("instant")
+        return found
+
+    def resume(self, writer: str, until: Point | None = None) -> str | None:
+        """Go on with what halts under this name, up to `until` or to its end."""
+        further = {} if until is None else {"until": until}
+        found: str | None = self._ask("resume", writer=writer, **further)["done"].get("instant")
+        return found
+
+    @contextmanager
+    def _said(self, work: Work) -> Iterator[dict[str, Any]]:
+        """The work as it stands in a message; its rows lie in a file for as long as the block lasts."""
+        said: dict[str, Any] = {"table": work.table, **({"options": dict(work.options)} if work.options else {})}
+        if not isinstance(work, Write):
+            yield said | {"service": work.service, "phase": work.phase, **({"instant": work.instant} if work.instant else {})}
+            return
+        path = Path(self._folder.name) / f"{self._last_id + 1}.arrow"
+        write_rows(work.rows, path)
+        try:
+            yield said | {"operation": work.operation, "rows": str(path)}
+        finally:
+            path.unlink()
 
     def close(self, grace: float = GRACE) -> bool:
         """End the engine; whether it ended by itself in `grace` seconds. The client can't be used afterwards."""

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_conformance.contract.errors import Refused
-from hudi_conformance.contract.messages import Hello, Operation, Phase, Query, Service, TableSpec
+from hudi_conformance.contract.messages import Hello, Operation, Phase, Point, Query, Service, TableSpec, Work, Write
 
 
 class Engine:
@@ -43,7 +43,8 @@ class Engine:
     def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit; the requested time of its instant.
 
-        For `delete`, `rows` hold at least key and partition columns. `options` are settings of the writer by Hudi's names.
+        For `delete`, `rows` hold at least key and partition columns, for `delete_partition` at least the partition columns.
+        `options` are settings of the writer by Hudi's names.
         """
         raise Refused(f"write.{operation.replace('_', '-')}", "this engine does not write")
 
@@ -62,6 +63,18 @@ class Engine:
         `options` are settings by Hudi's names (`hoodie.clean.commits.retained`); `{"delete": "true"}` removes a savepoint.
         """
         raise Refused(f"service.{service}", "this engine does not run it")
+
+    def begin(self, writer: str, work: Work, until: Point) -> str | None:
+        """A write or service that halts at `until`; the requested time of its action.
+
+        `writer` is the name by which `resume` calls for it. It holds nothing that others wait for while it halts: not the lock
+        of the table. Who begins anew under a name gives up, without a word, what halts under it: that process has died.
+        """
+        raise Refused("halt.write" if isinstance(work, Write) else "halt.service", "this engine does not halt")
+
+    def resume(self, writer: str, until: Point | None = None) -> str | None:
+        """Go on with what halts under this name, up to `until` or to its end; its answer is that of the write or service."""
+        raise Refused("halt.write", "this engine does not halt")
 
     def close(self) -> None:
         """Free what the engine holds; called once, after the last message."""

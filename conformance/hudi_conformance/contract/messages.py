@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
+import pyarrow as pa
+
 PROTOCOL = 1
 
 #: Pure functions of the format, by the name that `compute` is asked for: names, keys, hashes, filters, bitmaps.
@@ -90,6 +92,11 @@ FEATURES: dict[str, str] = {
     "service.index": "build an index while writers run",
     "service.archive": "move old instants to the history",
     "archive.flink-settings": "limits of archiving by the names and defaults of Flink jobs",
+    "halt.write": "a write that halts after its request, or with its files stored, while others go on",
+    "halt.drawn": "a write that halts with its begin time drawn and nothing published, where these are two steps",
+    "halt.service": "services that halt: with the files of a rewrite stored, with the plan of a rollback published",
+    "halt.planned": "a clean that halts with its plan made and not published, where these are two steps",
+    "write.compares-keys": "a write gives way to a concurrent one that has inserted the same key elsewhere, as it may",
     "copy-on-write": "tables of type COPY_ON_WRITE",
     "merge-on-read": "tables of type MERGE_ON_READ",
     "log.avro": "Avro data blocks",
@@ -127,10 +134,13 @@ FEATURES: dict[str, str] = {
 }
 
 QueryKind = Literal["snapshot", "read-optimized", "as-of", "incremental", "cdc"]
-Operation = Literal["insert", "upsert", "delete", "bulk_insert", "partial_update"]
+Operation = Literal["insert", "upsert", "delete", "bulk_insert", "partial_update", "insert_overwrite", "delete_partition"]
 Service = Literal["compaction", "log-compaction", "clustering", "clean", "rollback", "savepoint", "restore", "index", "archive"]
 #: A service publishes its plan, carries out a plan that is there, or does both.
 Phase = Literal["run", "schedule", "execute"]
+#: Where work can halt: its begin time is drawn, or its plan made, and nothing is published; its request is published; its
+#: files are stored, and it is not completed.
+Point = Literal["drawn", "planned", "requested", "stored"]
 
 
 @dataclass(frozen=True)
@@ -196,6 +206,30 @@ class Query:
         if self.where:
             found["where"] = [list(w) for w in self.where]
         return found
+
+
+@dataclass(frozen=True)
+class Write:
+    """A write that halts on its way; see the contract's `write`."""
+
+    table: str
+    operation: Operation
+    rows: pa.Table
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A service that halts on its way; see the contract's `service`."""
+
+    table: str
+    service: Service
+    phase: Phase = "run"
+    instant: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+Work = Write | Call
 
 
 @dataclass(frozen=True)

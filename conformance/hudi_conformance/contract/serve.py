@@ -11,7 +11,7 @@ from typing import IO, Any
 from hudi_conformance.contract.arrow_files import read_rows, write_rows
 from hudi_conformance.contract.engine import Engine
 from hudi_conformance.contract.errors import Conflict, EngineError, Refused
-from hudi_conformance.contract.messages import Query, TableSpec
+from hudi_conformance.contract.messages import Call, Query, TableSpec, Write
 from hudi_conformance.contract.validation import SchemaViolation, check_message
 
 Message = Mapping[str, Any]
@@ -138,7 +138,21 @@ def _write(engine: Engine, message: Message) -> Answer:
 
 def _service(engine: Engine, message: Message) -> Answer:
     given = {name: message[name] for name in ("phase", "instant", "options") if name in message}
-    instant = engine.service(message["table"], message["service"], **given)
+    return _done(engine.service(message["table"], message["service"], **given))
+
+
+def _begin(engine: Engine, message: Message) -> Answer:
+    if "write" in message:
+        given = message["write"]
+        return _done(engine.begin(message["writer"], Write(**{**given, "rows": read_rows(given["rows"])}), message["until"]))
+    return _done(engine.begin(message["writer"], Call(**message["service"]), message["until"]))
+
+
+def _resume(engine: Engine, message: Message) -> Answer:
+    return _done(engine.resume(message["writer"], message.get("until")))
+
+
+def _done(instant: str | None) -> Answer:
     return {"done": {} if instant is None else {"instant": instant}}
 
 
@@ -149,4 +163,6 @@ _WORK: dict[str, Callable[[Engine, Message], Answer]] = {
     "create": _create,
     "write": _write,
     "service": _service,
+    "begin": _begin,
+    "resume": _resume,
 }

@@ -22,6 +22,8 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "create": ("done", "refused", "conflict", "error"),
     "write": ("done", "refused", "conflict", "error"),
     "service": ("done", "refused", "conflict", "error"),
+    "begin": ("done", "refused", "conflict", "error"),
+    "resume": ("done", "refused", "conflict", "error"),
     "bye": (),
 }
 

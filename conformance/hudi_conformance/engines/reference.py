@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings
 
@@ -9,12 +10,15 @@ import pyarrow as pa
 
 from hudi_conformance import __version__
 from hudi_conformance.contract import Conflict, Engine, EngineError, Hello, Query, Refused, TableSpec
-from hudi_conformance.contract.messages import FUNCTIONS, Operation, Phase, Service
+from hudi_conformance.contract.messages import FUNCTIONS, Operation, Phase, Point, Service, Work, Write
 from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
 
 if TYPE_CHECKING:
+    from hudi_conformance.engines.reference_halting import Halted, Halting
     from hudi_reference import WritableTable
 
+#: What it offers of work that halts on its way.
+HALTS = frozenset({"halt.write", "halt.service"})
 #: What the reference offers on tables.
 OFFERED = frozenset(
     {
@@ -33,6 +37,7 @@ OFFERED = frozenset(
         "write.delete",
         "write.bulk-insert",
         "write.partial-update",
+        "write.compares-keys",
         "copy-on-write",
         "merge-on-read",
         "log.avro",
@@ -76,6 +81,7 @@ OFFERED = frozenset(
         "archive.flink-settings",
         "merge.custom",
         "merge.samples",
+        *HALTS,
     }
 )
 #: What it offers below the level of tables.
@@ -170,8 +176,7 @@ class Reference(Engine):
     def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit of rows or keys."""
         with _in_terms_of_the_contract():
-            instant: str = getattr(_opened(table, options), operation)(rows)
-            return instant
+            return _write(_opened(table, options), operation, rows)
 
     def service(
         self,
@@ -187,6 +192,39 @@ class Reference(Engine):
 
         with _in_terms_of_the_contract():
             return run(_opened(table), service, Order(phase, instant, options or {}))
+
+    def begin(self, writer: str, work: Work, until: Point) -> str | None:
+        """A write or service that halts."""
+        with _in_terms_of_the_contract():
+            return self._halted.begin(writer, _halting(work), until)
+
+    def resume(self, writer: str, until: Point | None = None) -> str | None:
+        """It goes on."""
+        with _in_terms_of_the_contract():
+            return self._halted.resume(writer, until)
+
+    @cached_property
+    def _halted(self) -> "Halted":
+        from hudi_conformance.engines.reference_halting import Halted
+
+        return Halted()
+
+
+def _write(table: "WritableTable", operation: Operation, rows: pa.Table) -> str:
+    if f"write.{operation.replace('_', '-')}" not in OFFERED:
+        raise Refused(f"write.{operation.replace('_', '-')}", "this write is still to come")
+    instant: str = getattr(table, operation)(rows)
+    return instant
+
+
+def _halting(work: Work) -> "Halting":
+    from hudi_conformance.engines.reference_halting import Halting
+    from hudi_conformance.engines.reference_services import Order, run
+
+    if isinstance(work, Write):
+        return Halting(_opened(work.table, work.options), lambda table: _write(table, work.operation, work.rows))
+    order = Order(work.phase, work.instant, work.options)
+    return Halting(_opened(work.table), lambda table: run(table, work.service, order), instant=work.instant)
 
 
 def _opened(table: str, options: Mapping[str, str] | None = None) -> "WritableTable":

@@ -15,7 +15,7 @@ from hudi_conformance.contract import Conflict, EngineError, Hello, Query, Refus
 from hudi_conformance.contract.messages import Operation
 from hudi_conformance.contract.serve import serve
 from hudi_conformance.engines.environments import ensure_java
-from hudi_conformance.engines.reference import OFFERED, Reference
+from hudi_conformance.engines.reference import HALTS, OFFERED, Reference
 from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.evolution import conform
@@ -38,7 +38,7 @@ class SparkEngine(Reference):
     def hello(self) -> Hello:
         """The suite's own version: engine and suite are one distribution."""
         self.spark.range(1).count()
-        return Hello("spark", __version__, "python", OFFERED - {"merge.samples"})
+        return Hello("spark", __version__, "python", OFFERED - HALTS - {"merge.samples"})
 
     def read(self, table: str, query: Query) -> pa.Table:
         """The rows of a query. Spark's timestamps come back as the table's type."""

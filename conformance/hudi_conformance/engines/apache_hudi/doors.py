@@ -1,6 +1,6 @@
 """The few Java doors that both adapters of Apache Hudi go through, whichever bridge leads from Python to Java."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -41,6 +41,22 @@ class Doors:
         for item in items:
             found.add(item)
         return found
+
+    def hidden(self, found: Any, name: str) -> Callable[..., Any]:
+        """A method of a Java object that its class keeps to itself."""
+        kind = found.getClass()
+        while kind is not None:
+            for method in kind.getDeclaredMethods():
+                if str(method.getName()) == name:
+                    method.setAccessible(True)
+                    return lambda *given: method.invoke(found, self.objects(given))
+            kind = kind.getSuperclass()
+        raise AttributeError(name)
+
+    def objects(self, given: Sequence[Any]) -> Any:
+        """The values as a Java array of objects."""
+        found = self.list_of(given)
+        return found.toArray()
 
     def without_checksums(self, hadoop: Any) -> None:
         """No .crc file beside every file: Hadoop's local file system, one shared instance, writes them unless told not to."""

@@ -1,13 +1,13 @@
 """The contract's table services, carried out by Hudi's own write client."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from hudi_conformance.contract import EngineError, Refused
-from hudi_conformance.contract.messages import Phase, Service
+from hudi_conformance.contract.messages import Phase, Point, Service
 from hudi_conformance.engines.apache_hudi.doors import Doors
 from hudi_conformance.engines.apache_hudi.tables import properties_of, write_options
 
@@ -17,7 +17,10 @@ SERVICE_OPTIONS: Mapping[str, str] = {
     "hoodie.compact.inline.max.delta.commits": "1",
     "hoodie.log.compaction.blocks.threshold": "1",
     "hoodie.datasource.compaction.async.enable": "false",
+    "hoodie.auto.commit": "false",
 }
+#: The points that work comes by, each with the requested time of its action, which is also what it returns in the end.
+Steps = Generator[tuple[Point, str], None, str | None]
 
 
 @contextmanager
@@ -72,6 +75,24 @@ def run(order: Order, service: Service) -> str | None:
         raise Refused(f"service.{service}", "this adapter does not run it")
     with write_client(order.session, order.table, order.options) as client:
         return SERVICES[service](order, client)
+
+
+def steps(order: Order, service: Service) -> Steps:
+    """Carry the service out step by step. Raises Refused."""
+    if service not in HALTING:
+        raise Refused("halt.service", f"{service} is one call of the write client")
+    with write_client(order.session, order.table, order.options) as client:
+        return (yield from HALTING[service](order, client))
+
+
+def to_the_end(steps: Steps) -> str | None:
+    """What comes of work that nobody halts."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: str | None = end.value
+            return found
 
 
 def _new(order: Order, action: str, act: Callable[[], Any]) -> str | None:
@@ -145,52 +166,82 @@ def _archive(order: Order, client: Any) -> str | None:
     return max((requested for requested, _ in before.keys() - order.instants().keys()), default=None)
 
 
-def _compaction(order: Order, client: Any) -> str | None:
+def _rollback_by_plan(order: Order, client: Any) -> Steps:
+    """The plan is published, and carried out on the target as it was then."""
+    hudi, context = order.session.hudi, order.session.engine_context()
+    table = client.initTable(hudi.common.model.WriteOperationType.UNKNOWN, order.none)
+    found = (i for i in table.getActiveTimeline().getInstants() if str(i.requestedTime()) == order.target)
+    target = next(found, None)
+    if target is None:
+        raise EngineError(f"nothing was begun at {order.target}")
+    instant = str(client.createNewInstantTime(True))
+    table.scheduleRollback(context, instant, target, False, client.getConfig().shouldRollbackUsingMarkers(), False)
+    yield "requested", instant
+    table.rollback(context, instant, target, True, False)
+    return instant
+
+
+def _compaction(order: Order, client: Any) -> Steps:
     found = order.instant if order.phase == "execute" else _requested(client.scheduleCompaction(order.none))
     if found is not None and order.phase != "schedule":
-        _execute_compaction(order, client, found)
+        done = client.compact(found) if order.session.version == "1.0.2" else client.compact(found, False)
+        yield "stored", found
+        client.commitCompaction(found, _written(order, done), order.none)
     return found
 
 
-def _clustering(order: Order, client: Any) -> str | None:
-    found = order.instant if order.phase == "execute" else _requested(client.scheduleClustering(order.none))
-    if found is not None and order.phase != "schedule":
-        client.cluster(found, True)
-    return found
-
-
-def _log_compaction(order: Order, client: Any) -> str | None:
+def _log_compaction(order: Order, client: Any) -> Steps:
     found = order.instant if order.phase == "execute" else _requested(client.scheduleLogCompaction(order.none))
     if found is not None and order.phase != "schedule":
-        if order.session.version == "1.0.2":
-            client.commitLogCompaction(found, client.logCompact(found).getCommitMetadata().get(), order.none)
-        else:
-            client.logCompact(found, True)
+        done = client.logCompact(found) if order.session.version == "1.0.2" else client.logCompact(found, False)
+        yield "stored", found
+        client.commitLogCompaction(found, _written(order, done), order.none)
     return found
+
+
+def _clustering(order: Order, client: Any) -> Steps:
+    """How a clustering is completed apart the write client keeps to itself."""
+    found = order.instant if order.phase == "execute" else _requested(client.scheduleClustering(order.none))
+    if found is not None and order.phase != "schedule":
+        done = client.cluster(found, False)
+        yield "stored", found
+        table = client.initTable(order.session.hudi.common.model.WriteOperationType.CLUSTER, order.none)
+        services = client.getTableServiceClient()
+        if order.session.version == "1.0.2":
+            order.session.hidden(services, "completeClustering")(_written(order, done), table, found)
+        else:
+            order.session.hidden(services, "commitClustering")(done, table, found)
+    return found
+
+
+def _written(order: Order, done: Any) -> Any:
+    """What a service completes with: in 1.0.2 the metadata of its commit alone."""
+    return done.getCommitMetadata().get() if order.session.version == "1.0.2" else done
 
 
 def _requested(scheduled: Any) -> str | None:
     return str(scheduled.get()) if scheduled.isPresent() else None
 
 
-def _execute_compaction(order: Order, client: Any, instant: str) -> None:
-    """With the settings of a data source 1.0.2 stores the files and leaves the completion to the caller."""
-    if order.session.version != "1.0.2":
-        client.compact(instant, True)
-        return
-    done = client.compact(instant)
-    if (instant, "compaction") in order.instants():
-        client.commitCompaction(instant, done.getCommitMetadata().get(), order.none)
+def _at_once(steps: Callable[[Order, Any], Steps]) -> Callable[[Order, Any], str | None]:
+    return lambda order, client: to_the_end(steps(order, client))
 
 
 #: By the contract's name.
 SERVICES: Mapping[Service, Callable[[Order, Any], str | None]] = {
     "archive": _archive,
     "clean": _clean,
-    "clustering": _clustering,
-    "compaction": _compaction,
-    "log-compaction": _log_compaction,
+    "clustering": _at_once(_clustering),
+    "compaction": _at_once(_compaction),
+    "log-compaction": _at_once(_log_compaction),
     "restore": _restore,
     "rollback": _rollback,
     "savepoint": _savepoint,
+}
+#: Those that can be halted.
+HALTING: Mapping[Service, Callable[[Order, Any], Steps]] = {
+    "clustering": _clustering,
+    "compaction": _compaction,
+    "log-compaction": _log_compaction,
+    "rollback": _rollback_by_plan,
 }

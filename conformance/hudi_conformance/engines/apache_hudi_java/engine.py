@@ -7,11 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from hudi_conformance.contract import Engine, Hello, Query, Refused, TableSpec
-from hudi_conformance.contract.messages import Phase, Service
+from hudi_conformance.contract import Call, Engine, Hello, Query, Refused, TableSpec
+from hudi_conformance.contract.messages import Phase, Point, Service, Work
 from hudi_conformance.engines.apache_hudi import inspection, maintenance, tables
 from hudi_conformance.engines.apache_hudi.engine import FEATURES as ON_SPARK
 from hudi_conformance.engines.apache_hudi.faults import translated
+from hudi_conformance.engines.apache_hudi.halting import Halted
 from hudi_conformance.engines.apache_hudi_java import reading, writing
 from hudi_conformance.engines.apache_hudi_java.machine import Machine
 from hudi_conformance.engines.environments import Progress, to_stderr
@@ -36,14 +37,15 @@ _ONLY_ON_SPARK = frozenset(
         "schema.evolution",
     }
 )
+_ONLY_HERE = frozenset({"write.insert-overwrite", "halt.write", "halt.drawn", "halt.service"})
 #: The client of 1.0.1 cannot insert in bulk on the classes of 1.0.2, nor cluster, which does; and the handle that reads merged
-#: slices knows neither partial blocks nor slices without a base file.
+#: slices knows neither partial blocks nor slices without a base file. From 1.1 on a begin time is drawn and published in one.
 _NOT_IN_RELEASE = {
     "1.0.2": frozenset({"write.bulk-insert", "service.clustering", "merge.partial-updates", "log.only-slices"}),
-    "1.2.0": frozenset[str](),
+    "1.2.0": frozenset({"halt.drawn"}),
 }
 FEATURES = {
-    release: frozenset(f for f in ON_SPARK[release] - _ONLY_ON_SPARK - missing if not f.startswith("compute."))
+    release: frozenset(f for f in (ON_SPARK[release] - _ONLY_ON_SPARK | _ONLY_HERE) - missing if not f.startswith("compute."))
     for release, missing in _NOT_IN_RELEASE.items()
 }
 
@@ -54,6 +56,7 @@ class ApacheHudiJavaEngine(Engine):
     def __init__(self, version: str, progress: Progress = to_stderr) -> None:
         self.version = version
         self.machine = Machine(version, progress)
+        self._halted = Halted()
 
     def hello(self) -> Hello:
         """Identity and features of this release."""
@@ -77,12 +80,16 @@ class ApacheHudiJavaEngine(Engine):
 
     def write(self, table: str, operation: str, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit."""
-        feature = f"write.{operation.replace('_', '-')}"
-        if feature not in FEATURES[self.version]:
-            raise Refused(feature, f"the client for {self.version} has no such write")
-        table = tables.admitted(self.machine, table, self.version, writing=True)
+        table = self._for("write", operation, table)
         with in_contract_words():
             return writing.write(self.machine, table, operation, rows, options or {})
+
+    def _for(self, kind: str, name: str, table: str) -> str:
+        """The table's URI for Hudi. Raises Refused for what this release does not offer on it."""
+        feature = f"{kind}.{name.replace('_', '-')}"
+        if feature not in FEATURES[self.version]:
+            raise Refused(feature, f"the client for {self.version} does not do it")
+        return tables.admitted(self.machine, table, self.version, writing=True)
 
     def service(
         self,
@@ -94,12 +101,29 @@ class ApacheHudiJavaEngine(Engine):
         options: Mapping[str, str] | None = None,
     ) -> str | None:
         """One table service through the write client."""
-        if f"service.{service}" not in FEATURES[self.version]:
-            raise Refused(f"service.{service}", f"the client for {self.version} does not run it")
-        table = tables.admitted(self.machine, table, self.version, writing=True)
+        table = self._for("service", service, table)
         order = maintenance.Order(self.machine, table, phase, instant, options or {})
         with in_contract_words():
             return maintenance.run(order, service)
+
+    def begin(self, writer: str, work: Work, until: Point) -> str | None:
+        """A write or service by a client of its own, which halts."""
+        if f"halt.{until}" not in FEATURES[self.version] and until in ("drawn", "planned"):
+            raise Refused(f"halt.{until}", "this release decides and publishes in one call")
+        if isinstance(work, Call):
+            table = self._for("service", work.service, work.table)
+            order = maintenance.Order(self.machine, table, work.phase, work.instant, work.options)
+            steps = maintenance.steps(order, work.service)
+        else:
+            table = self._for("write", work.operation, work.table)
+            steps = writing.steps(self.machine, table, work.operation, work.rows, work.options)
+        with in_contract_words():
+            return self._halted.begin(writer, steps, until)
+
+    def resume(self, writer: str, until: Point | None = None) -> str | None:
+        """It goes on."""
+        with in_contract_words():
+            return self._halted.resume(writer, until)
 
     def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
         """Timeline and file slices of a table as Hudi's own classes see them."""

@@ -1,0 +1,97 @@
+"""Work that halts on its way: how it is asked for, and what the reference does in it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hudi_conformance.contract import Call, Conflict, EngineError, Refused, Write
+from hudi_conformance.contract.client import Client, connect
+from hudi_conformance.suite.programs_of_writes import as_arrow, row
+from hudi_conformance.suite.tables_under_services import Known, instant_files, snapshot, updated
+from hudi_reference import open_table
+
+
+@pytest.fixture(scope="module")
+def reference() -> Iterator[Client]:
+    """The reference behind the contract."""
+    with connect("reference") as client:
+        yield client
+
+
+@pytest.fixture
+def known(reference: Client, tmp_path: Path) -> Known:
+    """A table with three rows."""
+    return updated(reference, (tmp_path / "table").as_uri(), 0)
+
+
+def change(known: Known, key: str) -> Write:
+    """An update of one row."""
+    return Write(known.uri, "upsert", as_arrow([row(key, 50, "changed")]))
+
+
+def values(reference: Client, known: Known) -> list[str]:
+    """The values of all rows."""
+    return [found["value"] for found in snapshot(reference, known.uri)]
+
+
+def test_a_write_goes_from_point_to_point(reference: Client, known: Known) -> None:
+    """Requested, then with its files stored, then completed; the same instant all the time, and visible at the end only."""
+    instant = reference.begin("a", change(known, "a"), "requested")
+    assert {name for name in instant_files(known.uri) if name.startswith(str(instant))} == {f"{instant}.commit.requested"}
+    assert reference.resume("a", "stored") == instant
+    assert [found.state.name for found in open_table(known.uri).timeline.pending] == ["INFLIGHT"]
+    assert values(reference, known) == ["x", "x", "x"]
+    assert reference.resume("a") == instant
+    assert values(reference, known) == ["changed", "x", "x"]
+
+
+def test_two_writers_halt_beside_each_other(reference: Client, known: Known) -> None:
+    """Neither holds what the other one needs; the second one to end is told of the conflict, and is gone then."""
+    for key in "ab":
+        reference.begin(key, change(known, key), "stored")
+    reference.resume("b")
+    with pytest.raises(Conflict):
+        reference.resume("a")
+    with pytest.raises(EngineError, match="nobody halts under the name a"):
+        reference.resume("a")
+    assert values(reference, known) == ["x", "changed", "x"]
+
+
+def test_who_begins_anew_under_a_name_gives_up_what_halts_under_it(reference: Client, known: Known) -> None:
+    """As if its process had died: nothing of it is seen, and its instant stays pending."""
+    dead = reference.begin("a", change(known, "a"), "stored")
+    reference.begin("a", change(known, "c"), "requested")
+    reference.resume("a")
+    assert values(reference, known) == ["x", "x", "changed", "x"]
+    assert dead in [found.requested for found in open_table(known.uri).timeline.pending]
+
+
+def test_a_service_halts_with_its_files_stored(reference: Client, tmp_path: Path) -> None:
+    """Another executor may carry out the same plan meanwhile; the one that is late is told so."""
+    table = updated(reference, (tmp_path / "logs").as_uri(), 1, "MERGE_ON_READ")
+    due = {"hoodie.compact.inline.max.delta.commits": "1"}
+    plan = reference.service(table.uri, "compaction", phase="schedule", options=due)
+    assert plan is not None
+    assert reference.begin("a", Call(table.uri, "compaction", "execute", plan), "stored") == plan
+    assert reference.service(table.uri, "compaction", phase="execute", instant=plan) == plan
+    with pytest.raises(Conflict):
+        reference.resume("a")
+    assert snapshot(reference, table.uri) == table.rows[-1]
+
+
+def test_a_rollback_halts_with_its_plan_published(reference: Client, known: Known) -> None:
+    """The write that it is about to undo does not complete any more."""
+    instant = reference.begin("a", change(known, "a"), "stored")
+    assert reference.begin("b", Call(known.uri, "rollback", instant=instant), "requested") != instant
+    with pytest.raises(Conflict):
+        reference.resume("a")
+    reference.resume("b")
+    assert values(reference, known) == ["x", "x", "x"]
+
+
+@pytest.mark.parametrize("point", ["drawn", "planned"])
+def test_what_is_decided_under_the_lock_is_published_under_it(reference: Client, known: Known, point: str) -> None:
+    """The reference has no such point to halt at, and says so."""
+    with pytest.raises(Refused, match=f"halt.{point}"):
+        reference.begin("a", change(known, "a"), point)  # type: ignore[arg-type]
