@@ -42,7 +42,7 @@ _PLAIN_PATH = re.compile(r"[\w/=.,%+@ -]+")
 #: Types whose values Spark's Parquet reader and the reference read alike.
 _NATIVE: tuple[Callable[[pa.DataType], bool], ...] = (
     pt.is_boolean, pt.is_int32, pt.is_int64, pt.is_float32, pt.is_float64, pt.is_string, pt.is_binary, pt.is_decimal,
-    pt.is_date32, pt.is_timestamp,
+    pt.is_date32, lambda kind: pt.is_timestamp(kind) and kind.tz is not None,
 )  # fmt: skip
 
 

@@ -60,8 +60,12 @@ def conversion(found: pa.DataType, wanted: pa.DataType) -> Convert | None:
 
 
 def _counts(number: pa.DataType, time: pa.DataType) -> bool:
-    """Whether the one is the plain number that stands for the other: ORC has no times of day."""
-    return bool(pt.is_time(time) and pt.is_integer(number) and number.bit_width == time.bit_width)
+    """Whether the one is the plain number that stands for the other.
+
+    ORC has no times of day, and in Parquet files of deployed writers a local time may be a long without a further word.
+    """
+    may_be = pt.is_time(time) or (pt.is_timestamp(time) and time.tz is None)
+    return bool(may_be and pt.is_integer(number) and number.bit_width == time.bit_width)
 
 
 def kind_of(kind: pa.DataType) -> str:
