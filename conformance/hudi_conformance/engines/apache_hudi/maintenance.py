@@ -30,6 +30,7 @@ def write_client(session: Doors, table: str, options: Mapping[str, str]) -> Iter
     settings = {
         **write_options(properties, "upsert"),
         **SERVICE_OPTIONS,
+        **_ordering(properties),
         "hoodie.datasource.write.table.type": properties["hoodie.table.type"],
         **options,
     }
@@ -39,6 +40,12 @@ def write_client(session: Doors, table: str, options: Mapping[str, str]) -> Iter
         yield client
     finally:
         client.close()
+
+
+def _ordering(properties: Mapping[str, str]) -> dict[str, str]:
+    """The ordering field, which the client of 1.0.2 does not take from the table by itself (ER-138)."""
+    field = properties.get("hoodie.table.precombine.field")
+    return {} if field is None else {"hoodie.datasource.write.precombine.field": field}
 
 
 @dataclass(frozen=True)
