@@ -1,15 +1,19 @@
 """`hudi-conformance run` as a person calls it: matrix, failing cases, reports and exit codes."""
 
+import io
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from rich.console import Console
 
 from hudi_conformance.cases import find_cases
 from hudi_conformance.cli import COMMANDS, load
+from hudi_conformance.report import console as report_console
 
 SCRIPT = "from hudi_conformance.cli import app; app()"
 
@@ -37,6 +41,19 @@ def test_a_right_engine_ends_with_zero(tmp_path: Path, case: str):
     assert [line.split() for line in text if line.startswith("merge")] == [["merge", "1/1"]]
     assert text[-1].endswith("exit 0")
     assert sorted(p.name for p in (tmp_path / "report").iterdir()) == ["index.html", "junit.xml", "report.jsonl", "run.json"]
+
+
+def test_progress_in_a_log_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch):
+    """Where no bar can be drawn a long run still says how far it is."""
+    monkeypatch.setattr(report_console, "BETWEEN_LINES", 0.0)
+    console = Console(file=io.StringIO(), width=120)
+    face = report_console.Progressing(console)
+    face.pytest_xdist_node_collection_finished(None, ["one", "two"])
+    for outcome in ("pass", "fail"):
+        line = {"outcome": outcome, "engine": "reference", "case": "names.one"}
+        face.pytest_runtest_logreport(SimpleNamespace(hudi_result=line))  # type: ignore[arg-type]
+    written = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert [w.split("  ", 1)[1] for w in written] == ["1 of 2   1 pass", "2 of 2   1 pass  1 wrong"]
 
 
 def test_a_wrong_engine_is_shown_with_what_it_did(tmp_path: Path, case: str):

@@ -1,6 +1,7 @@
 """`hudi-conformance run`: the suite on one or several engines, as one pytest session with its own face."""
 
 import difflib
+import os
 import shlex
 import shutil
 import time
@@ -33,7 +34,10 @@ def run(
     update: Annotated[bool, typer.Option("--update", help="Rewrite the list; reasons are kept.")] = False,
     report: Annotated[Path, typer.Option("--report", metavar="DIR", help="Where the reports go.")] = Path("report"),
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Seed of drawn data; the date if none.")] = None,
-    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="Processes that run cases.")] = 1,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", metavar="N", min=1, help="Processes that run cases; a core each if none, 1 with --only."),
+    ] = None,
     programs: Annotated[
         int | None, typer.Option("--programs", metavar="N", min=1, help="Programs that each model-based test draws.")
     ] = None,
@@ -47,6 +51,7 @@ def run(
         if (complaint := _prepare(console, name)) is not None:
             raise _stop(console, complaint, BROKEN)
     seed = int(time.strftime("%Y%m%d")) if seed is None else seed
+    jobs = (os.cpu_count() or 1 if only is None else 1) if jobs is None else jobs
     face, catcher = Progressing(console), _Catcher()
     arguments = _arguments(names, only, expected_failures, update, report.resolve(), seed, jobs)
     arguments += [f"--programs={programs}"] if programs is not None else []

@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -24,8 +25,12 @@ def own_console() -> Console:
     return Console(file=os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8"), highlight=False, soft_wrap=False)
 
 
+#: Seconds between two lines of progress where no bar can be drawn: in logs.
+BETWEEN_LINES = 30.0
+
+
 class Progressing:
-    """A pytest plugin that takes the place of pytest's own output."""
+    """A pytest plugin that takes the place of pytest's own output: a bar on a terminal, now and then a line in a log."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -35,6 +40,7 @@ class Progressing:
         columns = [BarColumn(30), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")]
         self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self._task = self._progress.add_task("collecting cases", total=None)
+        self._last_line = time.monotonic()
 
     @pytest.hookimpl(trylast=True)
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -69,6 +75,11 @@ class Progressing:
             self.counts[Outcome(line["outcome"])] += 1
             tally = "  ".join(f"{self.counts[o]} {o.words}" for o in reversed(WORST_FIRST) if self.counts[o])
             self._progress.update(self._task, advance=1, description=f"{tally}   {line['engine']} {line['case']}")
+            if not self.console.is_terminal and time.monotonic() - self._last_line >= BETWEEN_LINES:
+                self._last_line = time.monotonic()
+                total = self._progress.tasks[self._task].total
+                of = "" if total is None else f" of {total:.0f}"
+                self.console.print(f"{time.strftime('%X')}  {sum(self.counts.values())}{of}   {tally}")
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:
