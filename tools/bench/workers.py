@@ -25,10 +25,10 @@ class Worker:
     costs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     @classmethod
-    def start(cls, name: str) -> "Worker":
+    def start(cls, name: str, module: str = "tools.bench.worker") -> "Worker":
         """Start the worker in the engine's own environment."""
         engine, _, version = name.partition("@")
-        argv = [*_python(engine), "-m", "tools.bench.worker", engine, *([version] if version else [])]
+        argv = [*_python(engine), "-m", module, engine, *([version] if version else [])]
         return cls(name, subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
 
     def do(self, task: dict[str, Any]) -> dict[str, Any]:
@@ -44,10 +44,10 @@ class Worker:
         return {**json.loads(line), "wall": time.perf_counter() - wall, "cpu": self.cpu() - cpu}
 
     def cpu(self) -> float:
-        """CPU seconds of the worker so far, those of a JVM that it started among them."""
+        """CPU seconds of the worker so far, those of all that it started among them, also where they ended."""
         process = psutil.Process(self.process.pid)
         times = [p.cpu_times() for p in (process, *process.children(recursive=True))]
-        return float(sum(t.user + t.system for t in times))
+        return float(sum(t.user + t.system + t.children_user + t.children_system for t in times))
 
     def stop(self) -> None:
         """End the worker."""
@@ -58,5 +58,5 @@ def _python(engine: str) -> list[str]:
     """The command of a Python that has the engine."""
     if engine in _FETCHED:
         return [uv.find_uv_bin(), "run", "--quiet", "--no-project", "--with", _FETCHED[engine], "--with", "pyarrow", "python"]
-    extra = {"hudi-rs": "hudi-rs", "apache-hudi": "apache-hudi"}.get(engine)
+    extra = engine if engine in ("hudi-rs", "apache-hudi", "spark") else None
     return [str(python_for(extra)) if extra else sys.executable]
