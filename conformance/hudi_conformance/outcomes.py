@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from hudi_conformance import programs
+from hudi_conformance import counts, programs
 from hudi_conformance.golden import CaseItem
 from hudi_conformance.report.words import block
 from hudi_conformance.session import Session
@@ -20,7 +20,8 @@ def result_of(item: pytest.Item, call: pytest.CallInfo[None]) -> Result:
     else:
         error = call.excinfo.value if call.excinfo is not None else RuntimeError("the case did not run")
         found = empty_result(item.case, item.name).having(judge_exception(error))
-    return replace(found, node=item.nodeid)
+    tried = counts.taken()
+    return replace(found, node=item.nodeid, counts=tried if found.outcome is Outcome.PASS else {})
 
 
 def settle(report: pytest.TestReport, item: pytest.Item, result: Result, session: Session) -> None:

@@ -92,8 +92,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """An engine is asked only for what it declares."""
     if _is_program(item):
-        from hudi_conformance import programs
+        from hudi_conformance import counts, programs
 
+        counts.taken()  # by others, before this test
         programs.skip_unless_offered(item, session_of(item.config))
 
 

@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Self, TypeAlias
 
@@ -98,6 +98,8 @@ class Result:
     node: str = ""
     listed: str | None = None
     surprise: str | None = None
+    #: What a Python test tried (`counts.MEANINGS`), if it passed.
+    counts: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def rerun(self) -> str:

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from hudi_conformance.schedule.s3.diagram import text
+from hudi_conformance.schedule.s3.diagram import Drawing
 from hudi_conformance.schedule.s3.gate import Gate
 from hudi_conformance.schedule.s3.run import run
 from hudi_conformance.schedule.s3.turns import AtRandom, InOrder, Overtaken
@@ -170,7 +170,7 @@ def test_a_schedule_that_cannot_be_kept_says_so(gate: Gate) -> None:
 def test_a_run_is_drawn(gate: Gate) -> None:
     """The diagram has a column for each process, what befell it, and how each ended."""
     found = run(gate, {"a": asking(gate, "a"), "b": asking(gate, "b", 1)}, InOrder(("a", "b"), [Choice("b", "delay-1")]))
-    drawn = text(found, "two clients")
+    drawn = Drawing.of(found, "two clients").text()
     assert "1-3" not in drawn
     assert "get b-0 → 200  ✕ delay-1" in drawn
     assert "… 3 that only look" in drawn

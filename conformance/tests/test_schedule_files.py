@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from hudi_conformance.cli import app
 from hudi_conformance.schedule import programs
-from hudi_conformance.schedule.diagram import page, svg, text, write_diagram
+from hudi_conformance.schedule.diagram import html, svg, text, write_diagram
 from hudi_conformance.schedule.explore import exhaustive
 from hudi_conformance.schedule.scenario import Scenario
 from hudi_conformance.schedule.schedule_file import Diverged, ScheduleError, read_schedule, saved_run, write_schedule
@@ -149,7 +149,7 @@ def test_pictures_are_well_formed_and_hold_every_line():
     assert names == ["<a>", "b", "store"]
     arrows = list(picture.iter("{http://www.w3.org/2000/svg}g"))
     assert len(arrows) == len(found.steps) == 7
-    assert "<figcaption>1 &lt; 2" in page(found, "1 < 2")
+    assert "<figcaption>1 &lt; 2" in html(found, "1 < 2")
 
 
 @pytest.mark.parametrize(("name", "start"), [("d.svg", "<svg"), ("d.html", "<!DOCTYPE html>"), ("d.txt", "wrong")])

@@ -1,6 +1,5 @@
 """`hudi-conformance explore`: writers, services and readers on one table, in every order of their requests."""
 
-import hashlib
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -18,7 +17,8 @@ from hudi_conformance.schedule.fitness import broken_promises
 from hudi_conformance.schedule.judging import Explored
 from hudi_conformance.schedule.programs import MEETINGS
 from hudi_conformance.schedule.scenario import Scenario
-from hudi_conformance.schedule.schedule_file import Saved, ScheduleError, read_schedule, saved_run, write_schedule
+from hudi_conformance.schedule.schedule_file import Saved, ScheduleError, read_schedule, saved_run
+from hudi_conformance.schedule.schedule_file import keep as keep_schedule
 from hudi_conformance.schedule.scheduler import NotPossible, Run
 from hudi_conformance.schedule.stores import STORES
 
@@ -133,10 +133,7 @@ class _Keep:
             scenario.name, run, store=store, violation=violation or (old.violation if old else None),
             planted=self.bug or (old.planted if old else None), requirements=rules,
         )  # fmt: skip
-        digest = hashlib.sha256(repr((saved.schedule, saved.planted)).encode()).hexdigest()[:8]
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / f"{scenario.name}-{digest}.jsonl"
-        write_schedule(saved, path)
+        path = keep_schedule(saved, self.folder)
         console.print(f"kept: {path}; make it again with hudi-conformance explore --replay {path}", soft_wrap=True)
 
 

@@ -1,6 +1,8 @@
 """The committed verdicts: what each engine answered to each case when it was last run."""
 
 import json
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from hudi_conformance.ending import read
@@ -9,15 +11,17 @@ from hudi_conformance.verdict import Outcome, Result
 
 
 def record(report: Path, results: Path = RESULTS) -> list[Path]:
-    """Keep the outcomes of `report`/report.jsonl, one file per engine; the files written.
+    """Keep outcomes and counts of `report`/report.jsonl, one file per engine; the files written.
 
-    A report of some cases replaces the outcomes of these cases and leaves the others.
+    A report of some cases replaces what is kept of these cases and leaves the others.
     """
     found: dict[str, dict[str, str]] = {}
+    counts: dict[str, dict[str, Counter[str]]] = {}
     for result in read(report)[1]:
-        known = found.setdefault(result.engine, {})
-        known[case_of(result)] = _worse(known.get(case_of(result)), result.outcome)
-    return [_merge(results, engine, outcomes) for engine, outcomes in found.items()]
+        known, case = found.setdefault(result.engine, {}), case_of(result)
+        known[case] = _worse(known.get(case), result.outcome)
+        counts.setdefault(result.engine, {}).setdefault(case, Counter()).update(result.counts)
+    return [_merge(results, engine, outcomes, counts[engine]) for engine, outcomes in found.items()]
 
 
 def case_of(result: Result) -> str:
@@ -32,10 +36,12 @@ def _worse(known: str | None, found: Outcome) -> str:
     return known
 
 
-def _merge(results: Path, engine: str, outcomes: dict[str, str]) -> Path:
+def _merge(results: Path, engine: str, outcomes: dict[str, str], counts: Mapping[str, Mapping[str, int]]) -> Path:
     path = results / f"{engine.replace('/', '_').replace(':', '_')}.json"
-    before = json.loads(path.read_text(encoding="utf-8"))["cases"] if path.is_file() else {}
-    cases = dict(sorted((before | outcomes).items()))
+    before = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"cases": {}}
+    cases = dict(sorted((before["cases"] | outcomes).items()))
+    counted = {case: tried for case, tried in sorted({**before.get("counts", {}), **counts}.items()) if tried}
     results.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"engine": engine, "cases": cases}, indent=1) + "\n", encoding="utf-8")
+    kept = {"engine": engine, "cases": cases} | ({"counts": counted} if counted else {})
+    path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     return path

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from hudi_conformance.counts import count
 from hudi_reference.storage import MemoryStorage, ObjectInfo, Storage
 
 
@@ -98,6 +99,7 @@ def crashes(storage: Storage, act: Callable[[CrashingStorage], object]) -> Itera
         try:
             act(crashing)
         except Crash:
+            count(crash_points=1)
             yield Crashed(copy, tuple(crashing.changes), ended=False)
         else:
             yield Crashed(copy, tuple(crashing.changes), ended=True)

@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from hudi_conformance.counts import count
 from hudi_conformance.schedule.faults import Faults
 from hudi_conformance.schedule.judging import Check, CheckState, Explored, Failure, Judge
 from hudi_conformance.schedule.orders import Orders
@@ -50,8 +51,10 @@ def exhaustive(
         Reduction(simulation, judge, wanted).explore()
     else:
         Orders(simulation, judge, wanted, preemptions, merge=merge).explore()
-    judge.found.starts = simulation.starts
-    return judge.found
+    found = judge.found
+    found.starts = simulation.starts
+    count(programs=found.is_complete, orders=found.runs, steps=found.steps, deaths=found.deaths)
+    return found
 
 
 def simulation_of(make_world: MakeWorld, processes: MakeProcesses) -> Simulation:
@@ -81,8 +84,10 @@ def priorities(
     drawing = _Drawing(simulation, judge, random.Random(seed), depth, Faults(crashes, faults))
     while drawing.run():
         pass
-    judge.found.starts = simulation.starts
-    return judge.found
+    found = judge.found
+    found.starts = simulation.starts
+    count(orders=found.runs, drawn=found.runs, steps=found.steps, deaths=found.deaths)
+    return found
 
 
 @dataclass

@@ -32,6 +32,8 @@ class Explored:
     pruned: int = 0
     #: Steps that were taken.
     steps: int = 0
+    #: Steps at which a process died.
+    deaths: int = 0
     #: How often a program was really run; all other steps were known from an earlier run.
     starts: int = 0
     #: Orders of steps altogether, those that a known point leads to as well. None with reduction, and for drawn orders.
@@ -60,6 +62,8 @@ class Judge:
     def step(self, step: Step) -> str | None:
         """What is wrong with the state after a step."""
         self.found.steps += 1
+        if step.fault is not None:
+            self.found.deaths += step.fault.startswith("crash")
         digest = step.state.digest
         if digest in self.found.seen:
             return None

@@ -7,6 +7,7 @@
 The shape of a line is `schemas/schedule.json`. Who has not ended after the last line goes on in the order of `processes`.
 """
 
+import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from hudi_conformance.schedule.scheduler import Choice, Run
 from hudi_conformance.schedule.stores import STORES
 
 VERSION = 1
+#: The kind of store of schedules of requests through the gate (`schedule.s3`), whose clients are engines.
+GATE = "s3"
 
 
 class ScheduleError(ValueError):
@@ -43,6 +46,8 @@ class Saved:
     violation: str | None = None
     planted: str | None = None
     requirements: tuple[str, ...] = ()
+    #: Of schedules through the gate: the engine of each process.
+    engines: tuple[str, ...] = ()
 
     def compare(self, run: Run) -> None:
         """Raises Diverged at the first step at which a run of this schedule asked something else."""
@@ -53,7 +58,8 @@ class Saved:
     def lines(self) -> Iterator[dict[str, Any]]:
         """The lines of the file."""
         head = {"schedule": VERSION, "scenario": self.scenario, "processes": list(self.processes), "store": self.store}
-        more = {"violation": self.violation, "planted": self.planted, "requirements": list(self.requirements)}
+        more: dict[str, Any] = {"violation": self.violation, "planted": self.planted, "requirements": list(self.requirements)}
+        more["engines"] = list(self.engines)
         yield head | {key: value for key, value in more.items() if value}
         for number, (process, fault) in enumerate(self.schedule):
             request = self.requests[number] if number < len(self.requests) else None
@@ -70,21 +76,30 @@ def write_schedule(saved: Saved, path: Path) -> None:
     path.write_text("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in saved.lines()), encoding="utf-8")
 
 
+def keep(saved: Saved, folder: Path) -> Path:
+    """Write it into a folder, under a name of its own."""
+    digest = hashlib.sha256(repr((saved.schedule, saved.planted)).encode()).hexdigest()[:8]
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{saved.scenario.replace(' ', '-')}-{digest}.jsonl"
+    write_schedule(saved, path)
+    return path
+
+
 def read_schedule(path: Path) -> Saved:
     """Read a file. Raises ScheduleError with the number of the line."""
     lines = [_line(path, number, text) for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)]
     if not lines:
         raise ScheduleError(f"{path}: line 1: no first line with schedule, scenario, processes")
     head, steps = lines[0], lines[1:]
-    if head.get("store", "atomic") not in STORES:
-        raise ScheduleError(f"{path}: line 1: no store {head['store']!r}; there are {', '.join(STORES)}")
+    if head.get("store", "atomic") not in (*STORES, GATE):
+        raise ScheduleError(f"{path}: line 1: no store {head['store']!r}; there are {', '.join(STORES)} and {GATE}")
     for number, step in enumerate(steps, 2):
         if step.get("process") not in head["processes"]:
             raise ScheduleError(f"{path}: line {number}: no step of {', '.join(head['processes'])}")
     return Saved(
         head["scenario"], tuple(head["processes"]), tuple(Choice(step["process"], step.get("fault")) for step in steps),
         tuple(step.get("request") for step in steps), head.get("store", "atomic"), head.get("violation"), head.get("planted"),
-        tuple(head.get("requirements", ())),
+        tuple(head.get("requirements", ())), tuple(head.get("engines", ())),
     )  # fmt: skip
 
 

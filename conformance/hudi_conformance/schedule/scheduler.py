@@ -11,7 +11,7 @@ the same answers is not run again, it is looked up (`Life`).
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -371,6 +371,11 @@ class Point(NamedTuple):
     stalled: frozenset[int] = frozenset()
 
 
+#: Steps and points are made by the million: this way each takes half as long as by calling its class.
+_a_step: Callable[[tuple[str, Request, Any, State, str | None]], Step] = partial(tuple.__new__, Step)
+_a_point: Callable[[tuple[State, tuple[Moment, ...], frozenset[int]]], Point] = partial(tuple.__new__, Point)
+
+
 class Simulation:
     """Processes in a world: from any point the points that can follow. Points are values; nothing is ever undone."""
 
@@ -399,13 +404,13 @@ class Simulation:
 
         Who waits for a lease can take a step at any time: it waits until the lease has run out.
         """
-        waiting = [place for place, moment in enumerate(point.moments) if moment.request is not None]
+        state, moments, stalled = point
+        waiting = [place for place, moment in enumerate(moments) if moment.request is not None]
         if self._have_order:
             waiting = [place for place in waiting if self.has_begun(point, place)]
-        if point.state.holder is None and not point.stalled:
+        if state.holder is None and not stalled:
             return waiting
-        is_held = point.state.holder is not None and point.state.expires is None
-        moments, stalled = point.moments, point.stalled
+        is_held = state.holder is not None and state.expires is None
         ready = [p for p in waiting if p not in stalled and not (is_held and moments[p].waits_for_lock)]
         return ready or [p for p in waiting if not self._is_blocked(point, p)] or waiting
 
@@ -435,9 +440,10 @@ class Simulation:
             return self._faulty(point, place, fault, request)
         state, answer = self.world.carry_out(state, name, moment.number, request)
         follows = moment.next.get(answer) or self._lives[place].after(moment, answer)
-        if stalled:
-            stalled -= {place}
-        return Point(state, (*moments[:place], follows, *moments[place + 1 :]), stalled), Step(name, request, answer, state)
+        now = list(moments)
+        now[place] = follows
+        point = _a_point((state, tuple(now), stalled - {place} if stalled else stalled))
+        return point, _a_step((name, request, answer, state, None))
 
     def _faulty(self, point: Point, place: int, fault: str, request: Request) -> tuple[Point, Step]:
         state, moments, stalled = point

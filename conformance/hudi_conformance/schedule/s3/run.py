@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hudi_conformance.counts import count
 from hudi_conformance.schedule.s3.gate import Befalls, Exchange, Gate
 from hudi_conformance.schedule.s3.turns import AsTheyCome, InOrder, Ordered
 from hudi_conformance.schedule.scheduler import Choice, Ended
@@ -67,10 +68,14 @@ def run(
     seconds, exchanges = time.monotonic() - began, tuple(gate.exchanges)
     gate.take_turns(AsTheyCome())
     ended = {name: results.get(name, Ended("stalled")) for name in processes}
-    return Run(
+    found = Run(
         ended, exchanges, tuple(turns.taken), (*several_at_once(exchanges, tuple(processes)), *turns.departures),
         seconds, gate.busy - busy, sum(exchange.in_store for exchange in exchanges),
     )  # fmt: skip
+    faults = sum(exchange.fault is not None for exchange in exchanges)
+    times = {"s3_milliseconds": round(1000 * found.seconds), "s3_gate_milliseconds": round(1000 * found.busy)}
+    count(s3_runs=1, s3_requests=len(exchanges), s3_faults=faults, **times)
+    return found
 
 
 def several_at_once(exchanges: Sequence[Exchange], processes: Sequence[str]) -> list[str]:

@@ -1,0 +1,31 @@
+"""What a test tries, counted where it is tried: orders, deaths, requests. The plugin puts it into the test's result."""
+
+from collections import Counter
+
+#: What is counted, for people, in the order of reports.
+MEANINGS = {
+    "programs": "programs explored in every order within their bounds",
+    "orders": "orders of requests that were followed to the end",
+    "drawn": "orders among them that were drawn",
+    "steps": "requests and clock readings in these",
+    "deaths": "deaths of a process at one of them",
+    "crash_points": "crash points: a death after each change in turn, and a look at what is left",
+    "s3_runs": "runs of two processes on an object store, behind the gate",
+    "s3_requests": "requests in these",
+    "s3_faults": "requests that were lost, refused, delayed or not answered",
+    "s3_milliseconds": "milliseconds that these took",
+    "s3_gate_milliseconds": "milliseconds of processor time of the gate in these",
+}
+_found: Counter[str] = Counter()
+
+
+def count(**found: int) -> None:
+    """More of what was tried; the names are those of `MEANINGS`."""
+    _found.update({name: number for name, number in found.items() if number})
+
+
+def taken() -> dict[str, int]:
+    """What was tried since this was asked last."""
+    found = {name: _found[name] for name in MEANINGS if _found[name]}
+    _found.clear()
+    return found

@@ -1,0 +1,175 @@
+"""Figures: what the suite tried, how fast, and what engines did on an object store; for both pages.
+
+Counts come from the results of the suite itself. Times, and what takes several engines at once, are recorded by the commands
+that measure them (`--record`), one file each in `results/figures`, with command and date.
+"""
+
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from hudi_conformance.counts import MEANINGS
+from hudi_conformance.mutants.schedules import Schedule
+from hudi_conformance.mutants.schedules import recorded as schedules_of_bugs
+from hudi_conformance.report.evidence import RESULTS
+from hudi_conformance.schedule.s3.diagram import Drawing
+
+FOLDER = RESULTS / "figures"
+#: What the project wants: at most so many µs of processor time a step, at least so many orders a second, at most such a share.
+STEP_GOAL, ORDERS_GOAL, SHARE_GOAL = 5.0, 3_000, 0.2
+
+
+def kept(name: str) -> dict[str, Any]:
+    """The figures of a file; nothing where none were recorded."""
+    path = FOLDER / f"{name}.json"
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
+def keep(name: str, figures: Mapping[str, Any]) -> None:
+    """Record figures as a file of their own."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    (FOLDER / f"{name}.json").write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def stamp(program: str) -> dict[str, str]:
+    """The command that measures, and when."""
+    command = " ".join([program, *(word for word in sys.argv[1:] if word != "--record")])
+    return {"command": command, "taken": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line: what, how much, what is wanted, and where it comes from."""
+
+    about: str
+    value: str
+    goal: str = ""
+    source: str = "the suite"
+
+
+def lines(counts: Mapping[str, Mapping[str, int]]) -> list[Figure]:
+    """All figures. `counts` are what each case tried."""
+    return [*_speed(kept("schedules")), *_tried(_sum(counts.values())), *_bugs(schedules_of_bugs())]
+
+
+def _sum(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for found in counts:
+        total.update(found)
+    return total
+
+
+def _speed(found: Mapping[str, Any]) -> list[Figure]:
+    if not found:
+        return []
+    source = f"`{found['command']}`, {found['taken']}"
+    orders = " and ".join(f"{rate:,.0f} {how}" for how, rate in found["per_second"].items())
+    step = f"{found['microseconds']:.1f} µs"
+    return [
+        Figure("orders of two real writers a second, two processes on two cores", orders, f"at least {ORDERS_GOAL:,}", source),
+        Figure("the scheduler alone, processor time a step", step, f"at most {STEP_GOAL:g} µs", source),
+    ]
+
+
+def _tried(total: Counter[str]) -> list[Figure]:
+    found = [Figure(meaning, f"{total[name]:,}") for name, meaning in MEANINGS.items() if total[name] and "milli" not in name]
+    survived = total["deaths"] + total["crash_points"] + total["s3_faults"]
+    if survived:
+        found.append(Figure("faults survived, with nothing lost and nothing done twice", f"{survived:,}"))
+    if taken := total["s3_milliseconds"]:
+        share = f"{total['s3_gate_milliseconds'] / taken:.0%}"
+        found.append(Figure("the gate's share of the time of runs on an object store", share, f"at most {SHARE_GOAL:.0%}"))
+    return found
+
+
+def _bugs(found: Mapping[str, Schedule]) -> list[Figure]:
+    steps, source = [one.steps for one in found.values()], "`mutants/schedules.json`"
+    length = f"{min(steps)} to {max(steps)}, in the median {median(steps):g}"
+    return [
+        Figure("planted bugs of concurrency that the explorer finds", f"{len(steps)}", "at least 40", source),
+        Figure("steps of the shortest schedule that shows one", length, "", source),
+    ]
+
+
+def bugs() -> list[tuple[str, Schedule]]:
+    """Planted bugs with the shortest schedule that shows each."""
+    return sorted(schedules_of_bugs().items())
+
+
+def requests(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, int, int]]:
+    """Cases that run on an object store: runs, and requests in them."""
+    return [(case, tried["s3_runs"], tried["s3_requests"]) for case, tried in sorted(counts.items()) if tried.get("s3_runs")]
+
+
+# The object store.
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A promise of the store: what came of it alone, and behind the gate."""
+
+    name: str
+    says: str
+    alone: str
+    behind: str
+    is_kept: tuple[bool, bool]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an engine and its partner did in a scenario; `requests` of both, the fewest and the most."""
+
+    outcome: str
+    says: str
+    requests: str
+    listed: str | None
+    best_effort: bool
+
+
+@dataclass(frozen=True)
+class OnStore:
+    """What the pages tell of the object store."""
+
+    source: str
+    promises: tuple[Promise, ...]
+    #: Engine, or engine and partner: where it comes from.
+    engines: Mapping[str, str]
+    #: Scenario: verdict of each of them, None where it does not take part.
+    scenarios: Mapping[str, tuple[Verdict | None, ...]]
+    diagrams: tuple[Drawing, ...]
+
+
+def on_store() -> OnStore | None:
+    """What `hudi-conformance s3 --record` recorded; None if it did not."""
+    found = kept("s3")
+    if not found:
+        return None
+    promises = tuple(Promise(**{**one, "is_kept": tuple(one["is_kept"])}) for one in found["store"]["promises"])
+    engines, names = found["engines"], list[str]()
+    for entry in engines.values():
+        names += [_scenario(one) for one in entry["findings"] if _scenario(one) not in names]
+    scenarios = {name: tuple(_verdict(name, entry["findings"]) for entry in engines.values()) for name in names}
+    sources = {name: f"{entry['command']}, {entry['taken']}" for name, entry in engines.items()}
+    drawn = tuple(Drawing.from_json(one) for entry in engines.values() for one in entry["diagrams"])
+    return OnStore(f"{found['store']['command']}, {found['store']['taken']}", promises, sources, scenarios, drawn)
+
+
+def _scenario(finding: Mapping[str, Any]) -> str:
+    """Its name without the seed."""
+    return str(finding["scenario"]).partition(", seed")[0]
+
+
+def _verdict(scenario: str, findings: Sequence[Mapping[str, Any]]) -> Verdict | None:
+    """The worst outcome of a scenario that was run once, or with several seeds."""
+    mine = [one for one in findings if _scenario(one) == scenario]
+    if not mine:
+        return None
+    worst = min(mine, key=lambda one: ("fail", "error", "refused", "pass").index(one["outcome"]))
+    counted = sorted(sum(one["requests"].values()) for one in mine if "requests" in one)
+    told = "" if not counted else f"{counted[0]}" if counted[0] == counted[-1] else f"{counted[0]} to {counted[-1]}"
+    return Verdict(worst["outcome"], worst["says"], told, worst["listed"], any(one.get("best_effort") for one in mine))
