@@ -1,6 +1,7 @@
 """The few Java doors that both adapters of Apache Hudi go through, whichever bridge leads from Python to Java."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 
@@ -42,22 +43,22 @@ class Doors:
             found.add(item)
         return found
 
-    def hidden(self, found: Any, name: str) -> Callable[..., Any]:
-        """A method of a Java object that its class keeps to itself."""
-        kind = found.getClass()
-        while kind is not None:
-            for method in kind.getDeclaredMethods():
-                if str(method.getName()) == name:
+    def hidden(self, found: Any, name: str, *types: str) -> Callable[..., Any]:
+        """A method that a Java class keeps to itself; of several the one whose first parameters are of these types."""
+        owner = found.getClass()
+        while owner is not None:
+            for method in owner.getDeclaredMethods():
+                takes = [str(kind.getSimpleName()) for kind in method.getParameterTypes()]
+                if str(method.getName()) == name and takes[: len(types)] == list(types):
                     method.setAccessible(True)
-                    return lambda *given: method.invoke(found, self.objects(given))
-            kind = kind.getSuperclass()
+                    return partial(_invoke, self, method, found)
+            owner = owner.getSuperclass()
         raise AttributeError(name)
-
-    def objects(self, given: Sequence[Any]) -> Any:
-        """The values as a Java array of objects."""
-        found = self.list_of(given)
-        return found.toArray()
 
     def without_checksums(self, hadoop: Any) -> None:
         """No .crc file beside every file: Hadoop's local file system, one shared instance, writes them unless told not to."""
         self.jvm.org.apache.hadoop.fs.FileSystem.get(self.jvm.java.net.URI("file:///"), hadoop).setWriteChecksum(False)
+
+
+def _invoke(doors: Doors, method: Any, found: Any, *given: Any) -> Any:
+    return method.invoke(found, doors.list_of(given).toArray())

@@ -188,6 +188,24 @@ def _rollback_by_plan(order: Order, client: Any) -> Steps:
     return instant
 
 
+def _clean_by_plan(order: Order, client: Any) -> Steps:
+    """How Hudi schedules a clean: the plan is made, and published later; nobody holds the lock from one to the other."""
+    if order.phase != "schedule":
+        raise Refused("halt.service", "a clean halts between its plan and the publication of it")
+    hudi, context = order.session.hudi, order.session.engine_context()
+    table = client.initTable(hudi.common.model.WriteOperationType.UNKNOWN, order.none)
+    instant = str(client.createNewInstantTime(True))
+    drawn = (instant,) if order.session.version == "1.0.2" else ()
+    planner = hudi.table.action.clean.CleanPlanActionExecutor(context, client.getConfig(), table, *drawn, order.none)
+    plan = order.session.hidden(planner, "requestClean", "HoodieEngineContext")(context)
+    if plan.getFilePathsToBeDeletedPerPartition().isEmpty():
+        return None
+    yield "planned", instant
+    requested = table.getMetaClient().getInstantGenerator().getCleanRequestedInstant(instant)
+    table.getActiveTimeline().saveToCleanRequested(requested, hudi.common.util.Option.of(plan))
+    return instant
+
+
 def _compaction(order: Order, client: Any) -> Steps:
     found = order.instant if order.phase == "execute" else _requested(client.scheduleCompaction(order.none))
     if found is not None and order.phase != "schedule":
@@ -247,6 +265,7 @@ SERVICES: Mapping[Service, Callable[[Order, Any], str | None]] = {
 }
 #: Those that can be halted.
 HALTING: Mapping[Service, Callable[[Order, Any], Steps]] = {
+    "clean": _clean_by_plan,
     "clustering": _clustering,
     "compaction": _compaction,
     "log-compaction": _log_compaction,

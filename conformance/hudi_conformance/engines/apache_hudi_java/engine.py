@@ -23,6 +23,7 @@ _ONLY_ON_SPARK = frozenset(
         "read.incremental",
         "read.cdc",
         "read.filter",
+        "read.by-id",
         "inspect.log-file",
         "inspect.log-content",
         "inspect.hfile",
@@ -35,9 +36,10 @@ _ONLY_ON_SPARK = frozenset(
         "inspect.properties",
         "partition.dropped-columns",
         "schema.evolution",
+        "service.log-compaction",  # planned it is, and then not supported for this execution engine
     }
 )
-_ONLY_HERE = frozenset({"write.insert-overwrite", "halt.write", "halt.drawn", "halt.service"})
+_ONLY_HERE = frozenset({"write.insert-overwrite", "halt.write", "halt.drawn", "halt.planned", "halt.service"})
 #: The client of 1.0.1 cannot insert in bulk on the classes of 1.0.2, nor cluster, which does; and the handle that reads merged
 #: slices knows neither partial blocks nor slices without a base file. From 1.1 on a begin time is drawn and published in one.
 _NOT_IN_RELEASE = {
