@@ -19,7 +19,6 @@ from hudi_conformance.suite.test_windows import completion_of
 from hudi_conformance.suite.test_writes import folder_of
 
 MODE, STRATEGY, CLASS = "hoodie.record.merge.mode", "hoodie.record.merge.strategy.id", "hoodie.compaction.payload.class"
-ORDERING = "hoodie.table.precombine.field"
 EVENT_TIME, COMMIT_TIME = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5", "ce9acb64-bde0-424c-9b91-f6ebba25356d"
 NEEDS = ("create", "write.upsert", "read.snapshot", "merge-on-read", "merge.event-time", "partition.none")
 RULE = Rule({}, mode="EVENT_TIME_ORDERING")
@@ -42,6 +41,11 @@ def changed(uri: str, entries: Entries) -> None:
     (path.parent / ".hoodie.properties.crc").unlink(missing_ok=True)
 
 
+def ordered_by(field: str) -> Entries:
+    """The entries that name the ordering field, by its older and its newer name: whichever the engine wrote is replaced."""
+    return {"hoodie.table.precombine.field": field, "hoodie.table.ordering.fields": field}
+
+
 #: What is wrong -> the entries that say so, and a word that the answer has to have.
 CONTRADICTIONS: Mapping[str, tuple[Entries, str]] = {
     "unknown mode": ({MODE: "LATEST", STRATEGY: None, CLASS: None}, "LATEST"),
@@ -59,7 +63,7 @@ CONTRADICTIONS: Mapping[str, tuple[Entries, str]] = {
     "a payload class that is not named": ({MODE: "CUSTOM", STRATEGY: PAYLOADS, CLASS: None}, "(?i)class"),
     "unknown payload class": ({MODE: "CUSTOM", STRATEGY: PAYLOADS, CLASS: "org.example.NoSuchPayload"}, "NoSuchPayload"),
     "unknown merger": ({MODE: "CUSTOM", STRATEGY: UNKNOWN, CLASS: None}, UNKNOWN),
-    "ordering field that the table lacks": ({ORDERING: "happened_at"}, "happened_at"),
+    "ordering field that the table lacks": (ordered_by("happened_at"), "happened_at"),
 }
 
 
@@ -82,7 +86,7 @@ def test_ordering_values_of_two_types_do_not_decide(engine: Client, new_uri: Cal
     uri = new_uri()
     inputs = [[("1", (1, "a", False)), ("2", (1, "a", False))], [("1", (5, "b", True))], [("1", (6, "c", False))]]
     written(engine, uri, FLAGGED, *map(FLAGGED.rows, inputs))
-    changed(uri, {ORDERING: "name"})
+    changed(uri, ordered_by("name"))
     with pytest.raises(ContractError):
         engine.read(uri, Query())
 
