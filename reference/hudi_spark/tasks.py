@@ -97,7 +97,7 @@ class IndexTask:
     def run(self, given: Batches) -> Iterator[pa.RecordBatch]:
         """The keys of the pickled slices."""
         for found in _slices(given):
-            keys = self.reader.living_keys(found) if self.living else pa.array(self.reader.keys(found), pa.string())
+            keys = (self.reader.living_keys(found) if self.living else self.reader.keys(found)).unique()
             number = pa.repeat(pa.scalar(self.slices.index(found), pa.int32()), len(keys))
             rows = pa.table([pa.repeat(found.partition, len(keys)), keys, number], schema=self.schema)
             yield from batches(rows, self.schema)

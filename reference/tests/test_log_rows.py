@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pyarrow as pa
-from avro_rows import damaged, schemas_and_rows, told
+from avro_rows import LEAVES, damaged, schemas_and_rows, told
 from hypothesis import given
 from hypothesis import strategies as st
 from reference_samples import bounded
@@ -12,7 +12,9 @@ from reference_samples import bounded
 from hudi_reference.errors import HudiError
 from hudi_reference.files.log.block import Block, BlockType
 from hudi_reference.files.log.columnar import decode_avro_columns
-from hudi_reference.files.log.content import decode_rows, encode_rows
+from hudi_reference.files.log.content import _encode_avro, decode_rows, encode_rows
+from hudi_reference.files.log.encoding import encode_avro_columns
+from hudi_reference.schema.avro import arrow_schema
 
 
 def block_of(content: bytes, schema: dict[str, Any]) -> Block:
@@ -41,6 +43,46 @@ def test_by_columns_is_row_by_row(drawn: tuple[dict[str, Any], pa.Table]) -> Non
     fast = by_columns(encode_rows(rows, schema), schema, rows.num_rows)
     assert fast is not None
     assert told(fast) == told(rows)
+
+
+@bounded(80)
+@given(schemas_and_rows(depth=1))
+def test_encoding_by_columns_is_encoding_row_by_row(drawn: tuple[dict[str, Any], pa.Table]) -> None:
+    """BLK-021, BLK-022: the fast path makes the same bytes, or leaves the rows to the plain one."""
+    schema, rows = drawn
+    assert encode_avro_columns(rows, schema) in (encode_rows(rows, schema)[8:], None)
+
+
+@bounded(80)
+@given(st.lists(st.sampled_from(LEAVES[:15]), min_size=1, max_size=4), st.data())
+def test_simple_columns_are_encoded_by_columns(leaves: list[tuple[Any, Any]], draw: st.DataObject) -> None:
+    """BLK-021, BLK-022: with and without nulls, the null first or last, in one piece and in several: the same bytes."""
+    unions = st.sampled_from([lambda kind: kind, lambda kind: ["null", kind], lambda kind: [kind, "null"]])
+    fields = [{"name": f"f{place}", "type": draw.draw(unions)(kind)} for place, (kind, _) in enumerate(leaves)]
+    schema = {"type": "record", "name": "top", "fields": fields}
+    drawn = [(st.none() | values) if isinstance(field["type"], list) else values
+             for field, (_, values) in zip(fields, leaves, strict=True)]  # fmt: skip
+    columns, count = arrow_schema(schema), draw.draw(st.integers(1, 5))
+    arrays = [pa.array(draw.draw(st.lists(values, min_size=count, max_size=count)), field.type)
+              for values, field in zip(drawn, columns, strict=True)]  # fmt: skip
+    rows = pa.table(arrays, schema=columns)
+    content = encode_rows(rows, schema)[8:]
+    assert encode_avro_columns(rows, schema) == content
+    assert encode_avro_columns(pa.concat_tables([rows.slice(0, 1), rows.slice(1)]), schema) == content
+
+
+def test_many_rows_are_encoded_in_parts_by_columns() -> None:
+    """BLK-020, BLK-021: a block of more rows than are encoded together comes back whole."""
+    schema = {
+        "type": "record",
+        "name": "top",
+        "fields": [{"name": "f", "type": ["null", "long"]}, {"name": "g", "type": "string"}],
+    }
+    numbers = [None if n % 7 == 0 else (-3) ** (n % 40) for n in range(40_000)]
+    rows = pa.table([pa.array(numbers, pa.int64()), [str(n) * (n % 90) for n in range(40_000)]], schema=arrow_schema(schema))
+    content = encode_rows(rows, schema)
+    assert decode_rows(block_of(content, schema)).equals(rows)
+    assert content[8:] == _encode_avro(rows, schema)
 
 
 @bounded(80)

@@ -21,7 +21,7 @@ def trailer_repeats_the_leading_length(bug: Bug) -> None:
 @planted(breaks="BLK-021")
 def record_lengths_of_eight_bytes(bug: Bug) -> None:
     """Writes eight bytes before each record, as the text says."""
-    bug.edit(content.encode_rows, '">i"', '">q"')
+    bug.edit(content._encode_avro, '">i"', '">q"')
 
 
 @planted(breaks=("LF-024", "BLK-015"))

@@ -48,7 +48,7 @@ def carried_rows_keep_the_old_file_name(bug: Bug) -> None:
 @planted(breaks="META-005")
 def one_sequence_number_for_all(bug: Bug) -> None:
     """Gives all rows of a file the same sequence number."""
-    bug.edit(rows.stamp, "{instant}_{task}_{row}", "{instant}_{task}_0")
+    bug.edit(rows.stamp, "np.arange(count)", "np.zeros(count, int)")
 
 
 @planted(breaks="TYP-003")

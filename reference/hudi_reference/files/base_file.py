@@ -4,6 +4,7 @@ Files of one group may have different formats, so each is read by its own name, 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TypeVar
 
 import pyarrow as pa
@@ -45,14 +46,20 @@ def read_footer(storage: Storage, path: str) -> BaseFileFooter:
 
 @implements("BF-002", "BF-010", "IDX-004")
 def encode_base_file(
-    rows: pa.Table, schema: AvroSchema, extension: str = "parquet", bloom: FilterType | None = FilterType.DYNAMIC_V0
+    rows: pa.Table,
+    schema: AvroSchema,
+    extension: str = "parquet",
+    bloom: FilterType | None = FilterType.DYNAMIC_V0,
+    *,
+    settings: Mapping[str, str] = MappingProxyType({}),
 ) -> bytes:
     """The bytes of a base file with `rows`; `schema` is their Avro schema, meta columns included.
 
     Its footer has the least and the greatest record key, and a bloom filter over the keys unless `bloom` is None: without one,
-    engines that look keys up by the footers of base files fail. Raises InvalidRows for keys that the format does not take.
+    engines that look keys up by the footers of base files fail. `settings` are those of the writer by Hudi's names: they say
+    how Parquet files are compressed. Raises InvalidRows for keys that the format does not take, UnsupportedTableFeature.
     """
-    return _ENCODE[extension](rows, footer_of("", rows, schema, bloom))
+    return _ENCODE[extension](rows, footer_of("", rows, schema, bloom), settings)
 
 
 def _by_extension(storage: Storage, path: str, how: Mapping[str, Callable[..., Read]], **options: object) -> Read:

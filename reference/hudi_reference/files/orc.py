@@ -2,7 +2,7 @@
 
 import io
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import pyarrow as pa
@@ -64,7 +64,7 @@ def opened_orc(storage: Storage, path: str) -> Iterator[tuple[orc.ORCFile, pa.Na
 
 
 @implements("BF-002", "TYP-003")
-def encode_orc(rows: pa.Table, footer: BaseFileFooter) -> bytes:
+def encode_orc(rows: pa.Table, footer: BaseFileFooter, _: Mapping[str, str]) -> bytes:
     """The bytes of an ORC base file."""
     entries = {_SCHEMA: footer.schema, **key_values(footer)}
     out = io.BytesIO()

@@ -75,6 +75,11 @@ class Changes:
         return base.column(KEY).to_pylist() if self.places is None else range(base.num_rows)
 
 
+def keys_of(batch: pa.Table | Sequence[Delete]) -> pa.Array:
+    """The record keys of a block's entries."""
+    return batch.column(KEY).combine_chunks() if isinstance(batch, pa.Table) else pa.array([d.key for d in batch], pa.string())
+
+
 @implements("BLK-012")
 def version_of(delete: Delete) -> Version:
     """A delete entry as a version of its record."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
@@ -119,9 +120,9 @@ class KeyGenerator:
             return pa.repeat(pa.scalar("", pa.string()), rows.num_rows)
         fields = [field for field, _ in self.parts]
         texts = pa.table([_level(rows, field, times) for field, times in self.parts], names=fields)
-        distinct = texts.group_by(fields, use_threads=False).aggregate([])
-        known = {row: _folder(self._path(fields, row)) for row in _rows(distinct, fields)}
-        return pa.array([known[row] for row in _rows(texts, fields)], pa.string())
+        numbers, distinct = _numbered(texts)
+        known = [_folder(self._path(fields, row)) for row in _rows(distinct, fields)]
+        return pa.array(known, pa.string()).take(numbers)
 
     def _path(self, fields: Sequence[str], row: tuple[object, ...]) -> str:
         return partition_path(fields, row, hive_style=self.hive_style, url_encode=self.url_encode)
@@ -182,6 +183,16 @@ def _folder(path: str) -> str:
             expected=f"no empty, . or .. step, no NUL, not {META_FOLDER}",
         )  # fmt: skip
     return path
+
+
+def _numbered(texts: pa.Table) -> tuple[pa.Array, pa.Table]:
+    """For each row its place among the different rows, and these."""
+    code = np.zeros(texts.num_rows, np.int64)
+    for column in texts.columns:
+        values = column.combine_chunks().dictionary_encode(null_encoding="encode")
+        _, code = np.unique(code * len(values.dictionary) + values.indices.to_numpy(), return_inverse=True)
+    _, first = np.unique(code, return_index=True)
+    return pa.array(code), texts.take(first)
 
 
 def _rows(table: pa.Table, fields: Sequence[str]) -> list[tuple[object, ...]]:

@@ -273,7 +273,8 @@ class Rewriting:
         named = "/".join((self.requested, *(file_id for _, file_id in group.members), str(start), str(start + part.num_rows)))
         extension = self.table.properties.base_file_extension
         name = BaseFileName(f"{uuid5(NAMESPACE_OID, named)}-{count}", f"{place}-0-0", self.requested, extension)
-        data = encode_base_file(in_file(part, str(name)), with_meta_columns(self.view.schema), extension)
+        rows, schema = in_file(part, str(name)), with_meta_columns(self.view.schema)
+        data = encode_base_file(rows, schema, extension, settings=self.table.options)
         path = join_path(group.partition, str(name))
         count_of = {"writes": part.num_rows, "inserts": part.num_rows, "size": len(data)}
         return WriteStat(name.file_id, group.partition, path, **count_of), data

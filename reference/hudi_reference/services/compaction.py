@@ -131,7 +131,8 @@ class Compactor:
         name = BaseFileName(found.file_id, f"{number}-0-0", self.requested, extension)
         merged = reader.read(found, reader.schema.names)
         path = join_path(found.partition, str(name))
-        data = encode_base_file(in_file(merged, str(name)), with_meta_columns(self.view.schema), extension)
+        rows, schema = in_file(merged, str(name)), with_meta_columns(self.view.schema)
+        data = encode_base_file(rows, schema, extension, settings=self.table.options)
         mark_partition(self.table.storage, found.partition, self.requested)
         return WriteStat(
             found.file_id, found.partition, path, previous_instant=found.base_file_instant or "null",

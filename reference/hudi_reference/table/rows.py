@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -127,7 +128,7 @@ def check_nulls(rows: pa.Table, schema: AvroSchema) -> None:
 def combine(incoming: Incoming, merging: Merging) -> Incoming:
     """One row for each key and partition: the one that the merge mode lets stay of the batch, deletes included."""
     rows = incoming.rows
-    positions = pa.array(range(rows.num_rows), pa.int64())
+    positions = pa.array(np.arange(rows.num_rows))
     identity = pc.binary_join_element_wise(rows.column(PARTITION), rows.column(KEY), "\0")
     if pc.count_distinct(identity).as_py() == rows.num_rows:
         return incoming
@@ -147,9 +148,10 @@ def combine(incoming: Incoming, merging: Merging) -> Incoming:
 def stamp(rows: pa.Table, instant: str, task: int, file_name: str) -> pa.Table:
     """Fill the meta columns that tell when and where: commit time, sequence number, file name."""
     count = rows.num_rows
+    numbers = pa.array(np.arange(count)).cast(pa.string())
     filled = {
         "_hoodie_commit_time": pa.repeat(pa.scalar(instant), count),
-        "_hoodie_commit_seqno": pa.array([f"{instant}_{task}_{row}" for row in range(count)], pa.string()),
+        "_hoodie_commit_seqno": pc.binary_join_element_wise(f"{instant}_{task}", numbers, "_"),
         "_hoodie_file_name": pa.repeat(pa.scalar(file_name), count),
     }
     for name, values in filled.items():

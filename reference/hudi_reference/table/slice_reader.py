@@ -8,12 +8,12 @@ import pyarrow as pa
 from hudi_reference.errors import CorruptCommittedBlock, MalformedLogBlock, MalformedLogFile
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey
-from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows, rollback_target
+from hudi_reference.files.log.content import Delete, count_records, decode_deletes, decode_rows, rollback_target
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.files.missing import missing
 from hudi_reference.files.positions import places_in
 from hudi_reference.layout.names import parse_data_file_name, split_path
-from hudi_reference.records.changes import KEY, Changes, apply
+from hudi_reference.records.changes import KEY, Changes, apply, keys_of
 from hudi_reference.records.keys import record_keys
 from hudi_reference.records.merger import Merging
 from hudi_reference.requirement import implements
@@ -88,14 +88,22 @@ class SliceReader:
         return all(block.header.get(counted) == found.base_file_instant and not held_columns(block) for block in blocks)
 
     @implements("OCC-008", "LAY-021")
-    def keys(self, found: FileSlice) -> set[str]:
-        """Every record key of the slice, those of deleted records included: what an index knows of it."""
+    def keys(self, found: FileSlice) -> pa.ChunkedArray:
+        """Every record key of the slice, those of deleted records included: what an index knows of it. A key may come twice.
+
+        A block that says which rows of the base file it changes has no other keys than these rows.
+        """
         self._check_present(found, logs=True)
-        fields = self._fields({KEY, *self.key_fields})
-        keys: set[str] = set(self.keyed(self._base_rows(found, fields)).column(KEY).to_pylist())
-        for batch in self._batches(self.blocks(found), fields):
-            keys.update(batch.column(KEY).to_pylist() if isinstance(batch, pa.Table) else (d.key for d in batch))
-        return keys
+        stored = self.base_keys(found)
+        blocks = [block for block in self.blocks(found) if not self._is_placed(block, found, len(stored))]
+        batches = self._batches(blocks, self._fields({KEY, *self.key_fields}))
+        return pa.chunked_array([*stored.chunks, *(keys_of(batch) for batch in batches)], pa.string())
+
+    def _is_placed(self, block: Block, found: FileSlice, base_rows: int) -> bool:
+        counted = HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS
+        if not self.by_position or block.header.get(counted) != found.base_file_instant:
+            return False
+        return places_in(block, found.base_file_instant, base_rows, count_records(block)) is not None
 
     def living_keys(self, found: FileSlice) -> pa.Array:
         """The record keys of the slice's rows, without those of deleted records."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -18,6 +19,7 @@ from hudi_reference.errors import ConcurrentChange, UnsupportedTableFeature
 from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.files.log.content import Delete
 from hudi_reference.files.log.write import BlockFormat, BlockWriter, EncodedBlock, roll_over
+from hudi_reference.files.parquet import codec_of
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path
 from hudi_reference.records.changes import KEY, Changes, apply
 from hudi_reference.records.deletes import deleted, without_deletes
@@ -96,16 +98,22 @@ def locate(incoming: Incoming, view: View, reader: SliceReader, *, living: bool 
         slices.setdefault(found.partition, []).append(found)
     known, new = [], []
     for partition, rows in incoming.by_partition():
-        unknown = rows
+        unknown = np.ones(rows.num_rows, np.bool_)
         for found in slices.get(partition, ()):
-            keys = reader.living_keys(found) if living else pa.array(reader.keys(found), pa.string())
-            held = pc.is_in(rows.column(KEY), value_set=keys)
-            if pc.any(held, min_count=0).as_py():
-                known.append((found, rows.filter(held)))
-                unknown = unknown.filter(pc.invert(pc.is_in(unknown.column(KEY), value_set=keys)))
-        if unknown.num_rows:
-            new.append((partition, unknown))
+            held = _held(rows.column(KEY), reader.living_keys(found) if living else reader.keys(found))
+            if held.any():
+                known.append((found, rows.filter(pa.array(held))))
+                unknown &= ~held
+        if unknown.any():
+            new.append((partition, rows.filter(pa.array(unknown))))
     return Located(known, new)
+
+
+def _held(keys: pa.ChunkedArray, stored: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.bool_]:
+    """Which of the keys, none of which is there twice, are among the stored ones. These are many: they are only passed by."""
+    held = np.zeros(len(keys), np.bool_)
+    held[pc.index_in(stored, value_set=keys).drop_null().to_numpy()] = True
+    return held
 
 
 @dataclass(frozen=True)
@@ -267,7 +275,8 @@ class Writer:
     def _add_base_file(
         self, name: BaseFileName, partition: str, rows: pa.Table, *, previous: FileSlice | None = None, **counts: Any
     ) -> None:
-        data = encode_base_file(stored(rows, self.commit.properties, FILE_NAME), self.schema, name.extension)
+        kept = stored(rows, self.commit.properties, FILE_NAME)
+        data = encode_base_file(kept, self.schema, name.extension, settings=self.commit.options)
         stat = WriteStat(
             name.file_id, partition, join_path(partition, str(name)),
             previous_instant="null" if previous is None else previous.base_instant,
@@ -318,6 +327,7 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
 def _attempt(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: bool, logs: LogOptions) -> str:
     chosen = LogOptions.of(table.options) if logs is DEFAULTS else logs
     check_format(chosen.block_format, table.properties)
+    codec_of(table.options)
     basis = Basis.of(table, operation, rows.schema)
     view, reader, by_key = basis.view, basis.reader, operation == "DELETE"
     held = held_by_update(basis, rows.column_names) if operation == PARTIAL_UPDATE else None

@@ -1,7 +1,7 @@
 """HFile base files, spec "Base Files": rows as Avro records by their record keys; their schema is in the file info."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
@@ -56,7 +56,7 @@ def _text(hfile: HFile, key: str) -> str | None:
 
 
 @implements("BF-002", "BLK-024", "BLK-025")
-def encode_hfile_base(rows: pa.Table, footer: BaseFileFooter) -> bytes:
+def encode_hfile_base(rows: pa.Table, footer: BaseFileFooter, _: Mapping[str, str]) -> bytes:
     """The bytes of an HFile base file: the rows sorted by their keys.
 
     Raises InvalidRows for a row without a key, for one that comes twice or is too long, and where a reader would give back

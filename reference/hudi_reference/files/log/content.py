@@ -23,6 +23,7 @@ from hudi_reference.files.hfile.records import decode_records, encode_records
 from hudi_reference.files.hfile.writer import Layout, encode_hfile
 from hudi_reference.files.log.block import Block, BlockType, HeaderKey
 from hudi_reference.files.log.deletes import DELETE_LIST, NAMESPACE, Ordering, plain_deletes, unwrap, wrap
+from hudi_reference.files.log.encoding import encode_avro_columns
 from hudi_reference.files.log.kryo import UnknownClass, read_deletes
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, parse_schema
@@ -30,7 +31,7 @@ from hudi_reference.schema.datum import DAMAGE, codec_schema, decode_datum, enco
 from hudi_reference.schema.rows import from_avro, to_avro
 
 CONTENT_VERSION = 3
-#: Contents of fewer rows than this are decoded row by row, which is quicker and easier to follow.
+#: Contents of fewer rows than this are encoded and decoded row by row, which is quicker and easier to follow.
 FEW_ROWS = 1000
 #: The same for the entries of a delete block.
 FEW_DELETES = 100
@@ -78,6 +79,20 @@ def _decode_avro(block: Block, schema: AvroSchema, count: int) -> pa.Table:
         return pa.concat_tables(pieces[1:] or pieces)
     except (*DAMAGE, pa.ArrowException) as error:
         raise _malformed(block, "BLK-022", f"{type(error).__name__}: {error}") from error
+
+
+@implements("BLK-020")
+def count_records(block: Block) -> int:
+    """How many records a data or delete block has, found without decoding rows. Raises what decoding the block raises."""
+    match block.kind:
+        case BlockType.AVRO_DATA:
+            return _avro_count(block)
+        case BlockType.PARQUET_DATA:
+            return _decode_parquet(block, ()).num_rows
+        case BlockType.HFILE_DATA:
+            return decode_rows(block).num_rows
+        case _:
+            return len(decode_deletes(block))
 
 
 def _avro_count(block: Block) -> int:
@@ -157,11 +172,18 @@ def encode_hfile_rows(
     return encode_hfile(encode_records(records, schema), info, layout=layout)
 
 
-@implements("BLK-018", "BLK-019", "BLK-020", "BLK-021", "BLK-022")
+@implements("BLK-018", "BLK-019", "BLK-020")
 def encode_rows(rows: pa.Table, schema: AvroSchema) -> bytes:
     """The content of an Avro data block."""
+    head = struct.pack(">ii", CONTENT_VERSION, rows.num_rows)
+    records = encode_avro_columns(rows, schema) if rows.num_rows >= FEW_ROWS else None
+    return head + (_encode_avro(rows, schema) if records is None else records)
+
+
+@implements("BLK-020", "BLK-021", "BLK-022")
+def _encode_avro(rows: pa.Table, schema: AvroSchema) -> bytes:
     parsed = codec_schema(schema)
-    parts = [struct.pack(">ii", CONTENT_VERSION, rows.num_rows)]
+    parts = []
     for row in to_avro(rows):
         datum = encode_datum(row, parsed)
         parts += [struct.pack(">i", len(datum)), datum]

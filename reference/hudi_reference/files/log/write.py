@@ -4,19 +4,18 @@ A log file is created once, for one task of one action, and never opened again. 
 the file; the write token stays.
 """
 
-import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from hudi_reference.errors import InvalidRows, Misuse
 from hudi_reference.files.log.block import ROLLBACK_COMMAND, BlockType, HeaderKey, encode_block
 from hudi_reference.files.log.cdc import Change, Mode, cdc_schema, encode_changes
 from hudi_reference.files.log.content import Delete, encode_deletes, encode_hfile_rows, encode_rows
+from hudi_reference.files.parquet import parquet_of
 from hudi_reference.files.positions import position_headers
 from hudi_reference.layout.names import LogFileName
 from hudi_reference.requirement import implements
@@ -155,15 +154,11 @@ def encode_parquet_rows(rows: pa.Table, schema: AvroSchema) -> bytes:
 
     A column may be null where the header's schema says so: deployed readers refuse a file that allows more. Raises InvalidRows.
     """
-    out = io.BytesIO()
     try:
         rows = rows.cast(with_required(rows.schema, schema))
     except pa.ArrowInvalid as error:
         raise InvalidRows("a null in a column that takes none", rule="BLK-028", found=str(error)) from error
-    with pq.ParquetWriter(out, rows.schema, compression="zstd", store_schema=False, version="1.0") as writer:
-        writer.write_table(rows)
-        writer.add_key_value_metadata({"parquet.avro.schema": json.dumps(schema, separators=(",", ":"))})
-    return out.getvalue()
+    return parquet_of(rows, {"parquet.avro.schema": json.dumps(schema, separators=(",", ":"))})
 
 
 @implements("LF-005", "LF-006", "S3-004")
