@@ -15,7 +15,7 @@ from hudi_conformance.cases import fixtures_root
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.programs_of_writes import TYPES, Step, as_arrow, row
-from hudi_conformance.suite.test_writes import INSERT, folder_of, written
+from hudi_conformance.suite.test_writes import INSERT, base_files, folder_of, written
 from hudi_conformance.suite.test_writes_and_their_metadata import data_files
 
 Json = dict[str, Any]
@@ -53,6 +53,22 @@ def updated(engine: Client, uri: str, updates: int, type: str = "COPY_ON_WRITE")
         instants.append(engine.write(uri, step.operation, as_arrow(step.rows)))
         rows.append(snapshot(engine, uri))
     return Known(uri, instants, rows)
+
+
+def half_done(uri: str, instant: str, action: str, file_id: str | None = None, kind: str = "MERGE") -> Path:
+    """What a process leaves that dies in a service: the inflight file, a marker, and a base file, whose path is given back.
+
+    The base file is of the first file group, or of a new one of this id; `kind` is that of its marker.
+    """
+    folder = folder_of(uri)
+    (folder / ".hoodie" / "timeline" / f"{instant}.{action}.inflight").write_bytes(b"")
+    first = base_files(uri)[0]
+    found = first.with_name(f"{file_id or first.name.split('_')[0]}_9-9-9_{instant}.parquet")
+    marker = folder / ".hoodie" / ".temp" / instant / first.parent.name / f"{found.name}.marker.{kind}"
+    marker.parent.mkdir(parents=True)
+    marker.write_bytes(b"")
+    found.write_bytes(first.read_bytes())
+    return found
 
 
 def golden(name: str, folder: Path) -> tuple[str, list[str]]:

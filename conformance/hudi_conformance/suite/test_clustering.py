@@ -31,6 +31,7 @@ from hudi_conformance.suite.histories import limits
 from hudi_conformance.suite.programs_of_writes import BOTH_TYPES, TYPES, Step, expect_rows, row
 from hudi_conformance.suite.tables_under_services import (
     as_of,
+    half_done,
     instant_files,
     keep_commits,
     names_of,
@@ -41,6 +42,9 @@ from hudi_conformance.suite.tables_under_services import (
 )
 from hudi_conformance.suite.test_windows import completion_of
 from hudi_conformance.suite.test_writes import base_files, folder_of
+
+#: The file group of a clustering that died.
+NEW_GROUP = "deadbeef-0000-4000-8000-000000000001-0"
 
 
 @CLUSTERS
@@ -284,20 +288,6 @@ def test_a_plan_is_carried_out_once(engine: Client, new_uri: NewUri) -> None:
     table.expect("executed twice")
 
 
-def half_done(uri: str, instant: str) -> Path:
-    """What a process leaves that dies in a clustering: the inflight file, a marker, and a base file of a new file group; the
-    latter's path.
-    """
-    (folder_of(uri) / ".hoodie" / "timeline" / f"{instant}.clustering.inflight").write_bytes(b"")
-    first = base_files(uri)[0]
-    found = first.with_name(f"deadbeef-0000-4000-8000-000000000001-0_9-9-9_{instant}.parquet")
-    marker = folder_of(uri) / ".hoodie" / ".temp" / instant / first.parent.name / f"{found.name}.marker.CREATE"
-    marker.parent.mkdir(parents=True)
-    marker.write_bytes(b"")
-    found.write_bytes(first.read_bytes())
-    return found
-
-
 @CLUSTERS
 @pytest.mark.needs("inspect.table")
 @pytest.mark.requirements("SVC-005", "SVC-006", "TL-029", "CLU-035")
@@ -305,7 +295,7 @@ def test_a_clustering_that_died_is_finished(engine: Client, new_uri: NewUri) -> 
     """With an inflight file and a base file of the dead attempt rows are as before; then the plan is carried out, once."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.scheduled()
-    left = half_done(table.uri, instant)
+    left = half_done(table.uri, instant, "clustering", NEW_GROUP, "CREATE")
     table.expect("half done")
     table.run(phase="execute", instant=instant)
     table.expect("finished")
@@ -321,7 +311,7 @@ def test_a_half_done_clustering_is_taken_back(engine: Client, new_uri: NewUri) -
     """A rollback of it takes its files away; the plan is requested again, or gone; the groups can be clustered after all."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.scheduled()
-    left = half_done(table.uri, instant)
+    left = half_done(table.uri, instant, "clustering", NEW_GROUP, "CREATE")
     engine.service(table.uri, "rollback", instant=instant)
     assert not left.exists()
     assert [(one["requested"], one["state"]) for one in pending(engine, table.uri)] in ([], [(instant, "REQUESTED")])
@@ -471,7 +461,7 @@ def test_one_engine_dies_and_another_finishes(writer: Client, reader: Client, ne
     """What a dead attempt of one engine left is no row of the table, before or after another engine has finished."""
     table = ClusteredTable(writer, new_uri()).write(*INSERTS)
     instant = table.scheduled()
-    left = half_done(table.uri, instant)
+    left = half_done(table.uri, instant, "clustering", NEW_GROUP, "CREATE")
     for one in (reader, writer):
         table.expect(f"half done, read by {one.name}", one)
     table.run(reader, phase="execute", instant=instant)

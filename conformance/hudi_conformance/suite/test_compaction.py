@@ -14,6 +14,7 @@ from hudi_conformance.suite.programs_of_writes import TYPES, Step, expect_rows, 
 from hudi_conformance.suite.tables_under_services import (
     Json,
     golden,
+    half_done,
     instant_files,
     keep_versions,
     names_of,
@@ -235,23 +236,14 @@ def test_a_group_is_in_one_plan_at_a_time(engine: Client, new_uri: NewUri) -> No
     table.expect("both carried out")
 
 
-def half_done(uri: str, instant: str) -> Path:
-    """What a process leaves that dies in a compaction: the inflight file, and a base file of its own; the latter's path."""
-    (folder_of(uri) / ".hoodie/timeline" / f"{instant}.compaction.inflight").write_bytes(b"")
-    first = base_files(uri)[0]
-    found = first.with_name(f"{first.name.split('_')[0]}_9-9-9_{instant}.parquet")
-    found.write_bytes(first.read_bytes())
-    return found
-
-
 @COMPACTS
 @pytest.mark.needs("inspect.table")
 @pytest.mark.requirements("SVC-005", "SVC-006", "TL-029")
 def test_a_compaction_that_died_is_finished(engine: Client, new_uri: NewUri) -> None:
-    """With an inflight file and a base file of the dead attempt rows are as before; the plan is carried out anew, once."""
+    """With inflight file, marker and base file of the dead attempt rows are as before; the plan is carried out anew, once."""
     table = LoggedTable(engine, new_uri()).write(*ROWS[:2], Step("upsert", (row("c", 20, "second", "rio"),)))
     instant = table.scheduled()
-    left = half_done(table.uri, instant)
+    left = half_done(table.uri, instant, "compaction")
     table.expect("half done")
     table.run("compaction", phase="execute", instant=instant)
     table.expect("finished")
@@ -267,7 +259,7 @@ def test_a_half_done_compaction_is_taken_back(engine: Client, new_uri: NewUri) -
     """A rollback of it takes its files away and makes the plan requested again; then it is carried out."""
     table = LoggedTable(engine, new_uri()).write(*ROWS[:2])
     instant = table.scheduled()
-    left = half_done(table.uri, instant)
+    left = half_done(table.uri, instant, "compaction")
     engine.service(table.uri, "rollback", instant=instant)
     assert not left.exists()
     assert [(one["requested"], one["state"]) for one in pending(engine, table.uri)] == [(instant, "REQUESTED")]
