@@ -1,0 +1,142 @@
+"""Encoding rows as Avro by columns: the fast path behind `encode_rows`, equal to it byte by byte.
+
+Of every column the bytes of all its values are made at once; Arrow then puts those of a row behind one another. What is not
+simple, nested types among it, is left to the plain path, and so are rows that do not fit their schema: it says what is wrong.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_reference.errors import UnsupportedSchema
+from hudi_reference.schema.avro import AvroSchema, arrow_schema
+
+Longs = npt.NDArray[np.int64]
+#: The encoded values of a column, one after the other, as one or several pieces of each row's bytes.
+Pieces = list[pa.Array | pa.Scalar]
+
+_BYTES = pa.large_binary()
+#: Rows that are encoded together: they stay in the processor's cache.
+_ROWS_AT_ONCE = 1 << 14
+
+
+def encode_avro_columns(rows: pa.Table, schema: AvroSchema) -> bytes | None:
+    """The records of the rows, each behind its length of four bytes; None where they are to be encoded row by row."""
+    try:
+        stored = arrow_schema(schema)
+    except UnsupportedSchema:
+        return None
+    if rows.schema.names != stored.names or rows.schema.types != stored.types:
+        return None
+    encoders = [_encoder(field["type"], rows.column(field["name"]).null_count > 0) for field in schema["fields"]]
+    known = [encoder for encoder in encoders if encoder is not None]
+    if len(known) < len(encoders) or not known:
+        return None
+    return b"".join(_framed(batch, known) for batch in rows.to_batches(_ROWS_AT_ONCE))
+
+
+Encoder = Callable[[pa.Array], Pieces]
+
+
+def _framed(batch: pa.RecordBatch, encoders: list[Encoder]) -> bytes:
+    pieces = [piece for column, encode in zip(batch.columns, encoders, strict=True) for piece in encode(column)]
+    records = _joined(pieces)
+    lengths = pc.binary_length(records).to_numpy().astype(">i4")
+    return _content(_joined([_fixed(lengths), records]))
+
+
+def _encoder(avro: Any, has_nulls: bool) -> Encoder | None:
+    """What encodes a column of an Avro type; None for a type that is not simple, and for nulls where it takes none."""
+    branches = avro if isinstance(avro, list) else [avro]
+    types = [branch for branch in branches if branch != "null"]
+    encode = _VALUES.get(_simple_name(types[0])) if len(types) == 1 else None
+    if encode is None or (has_nulls and len(branches) == len(types)):
+        return None
+    if not isinstance(avro, list):
+        return encode
+    place = branches.index(types[0])
+    of_value, of_null = pa.scalar(bytes([2 * place]), _BYTES), pa.scalar(bytes([2 - 2 * place]), _BYTES)
+    return lambda column: _nullable(column, [of_value, *encode(column)], of_null)
+
+
+def _nullable(column: pa.Array, pieces: Pieces, of_null: pa.Scalar) -> Pieces:
+    return [pc.if_else(column.is_valid(), _joined(pieces), of_null)] if column.null_count else pieces
+
+
+def _simple_name(avro: Any) -> str:
+    """The name of a type that is stored like a primitive one; "" for others."""
+    if isinstance(avro, Mapping):
+        return "" if avro.get("logicalType") == "decimal" else str(avro["type"])
+    return str(avro)
+
+
+def _texts(column: pa.Array) -> Pieces:
+    values = pc.fill_null(column.cast(_BYTES), b"")
+    return [_varints(pc.binary_length(values).to_numpy()), values]
+
+
+def _integers(column: pa.Array) -> Pieces:
+    plain = column.view(pa.int32() if column.type.bit_width == 32 else pa.int64())
+    return [_varints(pc.fill_null(plain.cast(pa.int64()), 0).to_numpy())]
+
+
+def _floats(column: pa.Array) -> Pieces:
+    return [_fixed(pc.fill_null(column, 0.0).to_numpy())]
+
+
+def _booleans(column: pa.Array) -> Pieces:
+    return [_fixed(pc.fill_null(column, False).cast(pa.uint8()).to_numpy())]
+
+
+#: By the name of an Avro type. The values of nulls are of no account.
+_VALUES: Mapping[str, Encoder] = {
+    "string": _texts,
+    "bytes": _texts,
+    "int": _integers,
+    "long": _integers,
+    "float": _floats,
+    "double": _floats,
+    "boolean": _booleans,
+}
+
+
+def _varints(numbers: Longs) -> pa.Array:
+    """Zig-zag numbers in groups of seven bits, the lowest first; all but the last of a number have the highest bit set."""
+    zigzag = ((numbers << 1) ^ (numbers >> 63)).view(np.uint64)
+    width = max(1, -(-int(zigzag.max(initial=0)).bit_length() // 7))
+    groups = zigzag[:, None] >> np.arange(0, 7 * width, 7, dtype=np.uint64)
+    is_needed = groups > 0
+    is_needed[:, 0] = True
+    follows = np.zeros(groups.shape, np.uint8)
+    follows[:, :-1] = is_needed[:, 1:] * np.uint8(0x80)
+    content = (groups & np.uint64(0x7F)).astype(np.uint8) | follows
+    return _pieces(content[is_needed], is_needed.sum(axis=1))
+
+
+def _fixed(values: npt.NDArray[Any]) -> pa.Array:
+    """The bytes of values of one size."""
+    return _pieces(values, np.full(len(values), values.itemsize))
+
+
+def _pieces(content: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> pa.Array:
+    """Byte strings of these lengths that make up the content."""
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return pa.Array.from_buffers(
+        _BYTES, len(lengths), [None, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(content))]
+    )
+
+
+def _joined(pieces: Pieces) -> pa.Array:
+    """The pieces of each row behind one another."""
+    return pc.binary_join_element_wise(*pieces, pa.scalar(b"", _BYTES)) if len(pieces) > 1 else pieces[0]
+
+
+def _content(strings: pa.Array) -> bytes:
+    """The bytes of all strings behind one another."""
+    _, offsets, data = strings.buffers()
+    ends = np.frombuffer(offsets, np.int64)[strings.offset : strings.offset + len(strings) + 1]
+    return data[ends[0] : ends[-1]].to_pybytes()
