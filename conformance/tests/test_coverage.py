@@ -95,7 +95,7 @@ def test_json_has_the_shape_of_the_design():
 
 def test_the_page_shows_every_rule_and_links_to_what_it_claims():
     """A reader finds each rule, its state and the files behind it; an uncovered rule says so."""
-    lines = page(coverage.entries(SMALL), SMALL.verdicts).splitlines()
+    lines = page(coverage.entries(SMALL), SMALL.verdicts, {}).splitlines()
     rows = {line.split(" | ")[0].removeprefix("| "): line for line in lines if line.startswith("| ")}
     assert set(index.requirements()) <= set(rows)
     assert "[merge.fold](reference/hudi_reference/records/merge.py)" in rows["MRG-028"]
@@ -108,7 +108,7 @@ def test_the_page_shows_every_rule_and_links_to_what_it_claims():
 
 def test_every_table_row_has_as_many_cells_as_its_head():
     """No text of a rule breaks the tables."""
-    text = page(coverage.entries(SMALL), SMALL.verdicts)
+    text = page(coverage.entries(SMALL), SMALL.verdicts, {})
     for block in text.split("\n\n"):
         rows = [line for line in block.splitlines() if line.startswith("|")]
         assert len({line.replace("\\|", "").count("|") for line in rows}) <= 1, block[:200]
@@ -118,14 +118,14 @@ def test_engines_of_several_minds_are_shown_with_their_share():
     """Three right answers and a wrong one read as what they are; cases that were not asked do not count."""
     cases = tuple(CitedCase(f"c{n}", ("MRG-001",), (), "p", "d") for n in range(5))
     outcomes = {"c0": "pass", "c1": "pass", "c2": "pass", "c3": "fail", "c4": "unsupported"}
-    text = page(coverage.entries(Evidence(cases=cases, verdicts={"e": outcomes})), ["e"])
+    text = page(coverage.entries(Evidence(cases=cases, verdicts={"e": outcomes})), ["e"], {})
     assert "| fail 1/4 |" in text
 
 
 def test_long_lists_of_cases_are_shortened():
     """A cell stays readable; explain lists all."""
     cases = tuple(CitedCase(f"c{n}", ("MRG-001",), (), "p", "d") for n in range(9))
-    assert "[c2](p), and 6 more" in page(coverage.entries(Evidence(cases=cases)), [])
+    assert "[c2](p), and 6 more" in page(coverage.entries(Evidence(cases=cases)), [], {})
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from hudi_conformance.report import figures
+from hudi_conformance.report.figures import ORDERS_GOAL, STEP_GOAL
 from hudi_conformance.schedule.explore import Explored, exhaustive, priorities
 from hudi_conformance.schedule.programs import MEETINGS
 from hudi_conformance.schedule.scheduler import Actor, Process
@@ -23,9 +25,9 @@ from hudi_conformance.schedule.world import World
 from hudi_reference.storage import MemoryStorage
 
 console = Console(highlight=False)
-#: CPU of the scheduler itself, in microseconds a step, at most; orders a second on two cores, at least.
-STEP_GOAL, ORDERS_GOAL = 5, 3_000
 SCENARIO = "two-writers-of-one-group"
+#: Ways to look that come down to single orders: nothing is shared between them, so two processes look at twice as many.
+ON_TWO_CORES = {"one by one": "every order, one by one", "drawn": "drawn orders"}
 
 
 def notes(actor: Actor) -> None:
@@ -82,6 +84,7 @@ def main(
     rounds: Annotated[int, typer.Option(help="measured rounds")] = 5,
     runs: Annotated[int, typer.Option(help="orders that are followed one by one")] = 20_000,
     output: Annotated[Path | None, typer.Option("--json", help="file for the figures")] = None,
+    record: Annotated[bool, typer.Option("--record", help="keep the figures for reports")] = False,
 ) -> None:
     """Measure, and print medians beside the goals."""
     step, found = step_cost(rounds), writers(rounds, runs)
@@ -98,9 +101,14 @@ def main(
             f"{of['programs']:.0f}", f"{of['microseconds']:.1f}",
         )  # fmt: skip
     console.print(shown)
-    rate = 2 * found["every order, one by one"]["per_second"]
-    verdict = ">=" if rate >= ORDERS_GOAL else "<"
-    console.print(f"on two cores: {rate:,.0f} orders/s one by one (goal {verdict} {ORDERS_GOAL:,})")
+    rates = {how: round(2 * found[name]["per_second"]) for how, name in ON_TWO_CORES.items()}
+    verdict = ">=" if min(rates.values()) >= ORDERS_GOAL else "<"
+    told = ", ".join(f"{rate:,} orders/s {how}" for how, rate in rates.items())
+    console.print(f"in two processes, a core for each: {told} (goal {verdict} {ORDERS_GOAL:,})")
+    if record:
+        figures.keep(
+            "schedules", figures.stamp("python -m tools.bench.schedules") | {"microseconds": micro, "per_second": rates}
+        )
     if output is not None:
         output.write_text(json.dumps({"step": step, "writers": found}, indent=2) + "\n")
 

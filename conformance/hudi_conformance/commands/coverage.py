@@ -45,7 +45,7 @@ def coverage(
     if as_json:
         typer.echo(json.dumps(report.as_json(entries), indent=1))
         return
-    fresh = page(entries, evidence.verdicts)
+    fresh = page(entries, evidence.verdicts, evidence.counts)
     wrong = list(report.problems(evidence))
     if check:
         wrong += filter(None, [report.stale(fresh)])

@@ -1,9 +1,11 @@
 """`hudi-conformance explore`: writers, services and readers on one table, in every order of their requests."""
 
+import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +16,7 @@ from rich.table import Table
 
 from hudi_conformance.schedule.diagram import text, write_diagram
 from hudi_conformance.schedule.fitness import broken_promises
-from hudi_conformance.schedule.judging import Explored
+from hudi_conformance.schedule.parallel import Looked, Task, joined, side_by_side
 from hudi_conformance.schedule.programs import MEETINGS
 from hudi_conformance.schedule.scenario import Scenario
 from hudi_conformance.schedule.schedule_file import Saved, ScheduleError, read_schedule, saved_run
@@ -23,8 +25,6 @@ from hudi_conformance.schedule.scheduler import NotPossible, Run
 from hudi_conformance.schedule.stores import STORES
 
 console = Console(highlight=False)
-#: Runs between two looks at the progress.
-EVERY = 50
 
 
 def explore(
@@ -39,6 +39,9 @@ def explore(
     random: Annotated[int | None, typer.Option(min=1, metavar="N", help="Draw so many runs instead of following all.")] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="What the drawing begins with.")] = 0,
     store: Annotated[str, typer.Option(metavar="NAME", help="How the store behaves; see --list.")] = "atomic",
+    jobs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Processes that explore; one a core if none. Nothing else changes.")
+    ] = None,
     bug: Annotated[str | None, typer.Option(metavar="NAME", help="Plant this bug before; it should be found.")] = None,
     replay: Annotated[Path | None, typer.Option(metavar="FILE", help="Make the run of a schedule file again.")] = None,
     save: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep the failing or replayed run as a case there.")] = None,
@@ -54,9 +57,9 @@ def explore(
         if replay is not None:
             failed = _replay(replay, _Keep(save, diagram, bug))
         else:
-            bounds = _bounds(preemptions, crashes)
-            search = _Search(store, bounds, random, seed, _Keep(save, diagram, bug))
-            failed = search.all(_named(scenarios or list(MEETINGS)))
+            bounds, names = _bounds(preemptions, crashes), _named(scenarios or list(MEETINGS))
+            tasks = [Task(name, _store(store), bounds, random, seed) for name in names]
+            failed = _Search(tasks, _Keep(save, diagram, bug), jobs or os.cpu_count() or 1).all()
     raise typer.Exit(1 if failed else 0)
 
 
@@ -70,6 +73,12 @@ def _named(names: Sequence[str]) -> Sequence[str]:
         if name not in MEETINGS:
             raise _usage(f"no scenario {name!r}; hudi-conformance explore --list shows them")
     return names
+
+
+def _store(name: str) -> str:
+    if name not in STORES:
+        raise _usage(f"no store {name!r}; there are {', '.join(STORES)}")
+    return name
 
 
 def _bounds(preemptions: str | None, crashes: int | None) -> dict[str, Any]:
@@ -137,64 +146,52 @@ class _Keep:
         console.print(f"kept: {path}; make it again with hudi-conformance explore --replay {path}", soft_wrap=True)
 
 
-_COLUMNS = ("scenario", "runs", "orders", "given up", "steps", "states", "programs run", "seconds", "looked at")
+_COLUMNS = ("scenario", "runs", "orders", "given up", "steps", "states", "programs run", "looked at")
 
 
 @dataclass(frozen=True)
 class _Search:
-    """Explores scenarios, one after the other."""
+    """Explores scenarios; so many at once as there are jobs."""
 
-    store: str
-    bounds: dict[str, Any]
-    random: int | None
-    seed: int
+    tasks: Sequence[Task]
     keep: _Keep
+    jobs: int
 
-    def all(self, names: Sequence[str]) -> bool:
+    def all(self) -> bool:
         """Whether something was wrong with one of them."""
-        if self.store not in STORES:
-            raise _usage(f"no store {self.store!r}; there are {', '.join(STORES)}")
-        shown, failed = Table(*_COLUMNS, box=None, header_style="bold"), False
-        for name in names:
-            scenario = MEETINGS[name].scenario(name, **self.bounds).on(self.store)
-            started = time.perf_counter()
-            found = self._one(scenario)
-            row = (found.runs, found.interleavings, found.pruned, found.steps, found.states, found.starts)
-            verdict = "[red]failed[/]" if found.failure else "all" if found.is_complete else "some"
-            cells = ["" if value is None else f"{value:,}" if value < 10**15 else f"{value:.1e}" for value in row]
-            shown.add_row(name, *cells, f"{time.perf_counter() - started:.1f}", verdict)
-            failed |= found.failure is not None
-        console.print(shown)
+        shown, failed, started = Table(*_COLUMNS, box=None, header_style="bold"), False, time.perf_counter()
+        parts = [task.parts() for task in self.tasks]
+        with side_by_side(min(self.jobs, sum(map(len, parts))), partial(_plant_for_good, self.keep.bug)) as look:
+            streams = [look(part) for part in parts]
+            for task, stream in zip(self.tasks, streams, strict=True):
+                looked = self._shown(task, stream)
+                found, failed = looked.found, failed or looked.wrong is not None
+                row = (found.runs, found.interleavings, found.pruned, found.steps, found.states, found.starts)
+                verdict = "[red]failed[/]" if looked.wrong is not None else "all" if found.is_complete else "some"
+                cells = ["" if value is None else f"{value:,}" if value < 10**15 else f"{value:.1e}" for value in row]
+                shown.add_row(task.scenario, *cells, verdict)
+        console.print(shown, f"{time.perf_counter() - started:.1f} s")
         return failed
 
-    def _one(self, scenario: Scenario) -> Explored:
-        with Progress(
-            SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=Console(stderr=True), transient=True
-        ) as progress:
-            found = self._explore(scenario, _teller(progress, scenario.name))
-            if found.failure is not None:
+    def _shown(self, task: Task, stream: Iterator[Looked]) -> Looked:
+        """What came of a task; a failure is made small."""
+        columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+            progress.add_task(task.scenario)
+            looked = joined(stream)
+            if looked.wrong is not None:
                 progress.add_task("making it small")
-                small = scenario.shrink(found.failure.run.schedule)
-                steps = " ".join(map(str, small.schedule)) or "no choices: in order"
-        if found.failure is not None:
-            self.keep.keep(scenario, small.run, self.store, small.violation)
-            console.print(f"found in run {found.failure.number}; the shortest schedule: {steps}\n", soft_wrap=True)
-        return found
-
-    def _explore(self, scenario: Scenario, tell: Callable[[Explored], None]) -> Explored:
-        if self.random is not None:
-            return scenario.draw(self.random, self.seed, progress=tell)
-        return scenario.explore(progress=tell)
+                small = task.made().shrink(looked.wrong)
+        if looked.wrong is not None:
+            steps = " ".join(map(str, small.schedule)) or "no choices: in order"
+            self.keep.keep(task.made(), small.run, task.store, small.violation)
+            console.print(f"found in run {looked.found.runs}; the shortest schedule: {steps}\n", soft_wrap=True)
+        return looked
 
 
-def _teller(progress: Progress, name: str) -> Callable[[Explored], None]:
-    task = progress.add_task(name)
-
-    def tell(found: Explored) -> None:
-        if found.runs % EVERY == 0:
-            progress.update(task, description=f"{name}: {found.runs:,} runs, {found.states:,} states")
-
-    return tell
+def _plant_for_good(bug: str | None) -> None:
+    """In a process that explores and nothing else."""
+    _planted(bug).__enter__()
 
 
 def _replay(path: Path, keep: _Keep) -> bool:

@@ -1,11 +1,12 @@
 """The page spec_coverage.md: what the suite covers, for a person who has never seen the project."""
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from hudi_conformance import errata
 from hudi_conformance import requirements_index as index
+from hudi_conformance.report import figures
 from hudi_conformance.report.coverage import Entry, totals
 from hudi_conformance.requirements_index import Area
 
@@ -21,14 +22,14 @@ HEAD = Path(__file__).with_name("spec_coverage.head.md").read_text(encoding="utf
 WORDS = {"unsupported": "not offered", "proved": "**proved**"}
 
 
-def page(entries: Iterable[Entry], engines: Iterable[str]) -> str:
-    """The whole page, with one column of verdicts per engine."""
+def page(entries: Iterable[Entry], engines: Iterable[str], counts: Mapping[str, Mapping[str, int]]) -> str:
+    """The whole page, with one column of verdicts per engine; `counts` are what each case tried."""
     by_area: dict[str, list[Entry]] = {}
     for entry in entries:
         by_area.setdefault(entry.requirement.area, []).append(entry)
     everything = [e for found in by_area.values() for e in found]
     names = list(engines)
-    parts = [HEAD.format(**totals(everything)), _totals_table(by_area, everything)]
+    parts = [HEAD.format(**totals(everything)), _totals_table(by_area, everything), *_concurrency(counts)]
     parts += [_area(area, by_area[area.id], names) for area in index.areas() if area.id in by_area]
     return "\n".join(parts)
 
@@ -51,6 +52,30 @@ def _totals_table(by_area: dict[str, list[Entry]], everything: list[Entry]) -> s
     ]
     rows.append(["**all**", "", *(f"**{totals(everything)[key]}**" for key in columns.values())])
     return "## Totals\n\n" + _table(["area", "about", *columns], rows, numbers_from=2)
+
+
+def _concurrency(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """Figures of processes that work on one table at once, and what engines do on an object store."""
+    yield "## Writers at once\n"
+    yield _table(["figure", "value", "goal", "from"], [[f.about, f.value, f.goal, f.source] for f in figures.lines(counts)])
+    rows = [[name, found.scenario, found.preemptions, found.steps] for name, found in figures.bugs()]
+    yield "### Planted bugs and the shortest schedule that shows each\n"
+    yield _table(["planted bug", "scenario", "preemptions", "steps"], rows, numbers_from=2)
+    if (store := figures.on_store()) is None:
+        return
+    yield f"### The object store, and engines behind the gate\n\n`{store.source}`\n"
+    yield _table(["promise", "moto alone", "behind the gate"], [[p.name, p.alone, p.behind] for p in store.promises])
+    yield _table(["scenario, requests of both", *store.engines], [[n, *map(_met, v)] for n, v in store.scenarios.items()])
+    yield "### Requests of each case on an object store\n"
+    yield _table(["case", "runs", "requests"], [list(one) for one in figures.requests(counts)], numbers_from=1)
+
+
+def _met(found: figures.Verdict | None) -> str:
+    """What came of a scenario, in a cell."""
+    if found is None:
+        return ""
+    told = found.outcome if found.outcome == "pass" else f"**{found.outcome}** {found.listed or ''}".rstrip()
+    return ", ".join([told, *([found.requests] if found.requests else []), *(["best effort"] if found.best_effort else [])])
 
 
 def _area(area: Area, found: list[Entry], engines: list[str]) -> str:

@@ -8,7 +8,7 @@ import importlib
 import importlib.util
 import json
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -52,6 +52,8 @@ class Evidence:
     cases: tuple[CitedCase, ...] = ()
     kills: tuple[Kill, ...] = ()
     verdicts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    #: What each case tried, on the reference (`counts.MEANINGS`).
+    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def citing(self, requirement: str) -> tuple[CitedCase, ...]:
         """The cases that cite a rule."""
@@ -65,7 +67,9 @@ class Evidence:
 @cache
 def gather() -> Evidence:
     """The evidence of this checkout."""
-    return Evidence(implemented(), (*golden_cases(), *suite_cases()), load_kills(all_mutants()), recorded_verdicts())
+    known = (*golden_cases(), *suite_cases())
+    counts = recorded_counts({case.id for case in known})
+    return Evidence(implemented(), known, load_kills(all_mutants()), recorded_verdicts(), counts)
 
 
 def implemented() -> dict[str, list[tuple[str, str]]]:
@@ -146,3 +150,10 @@ def recorded_verdicts() -> dict[str, dict[str, str]]:
     """Engine -> case -> outcome, from the committed results."""
     files = (json.loads(p.read_text(encoding="utf-8")) for p in sorted(RESULTS.glob("*.json")))
     return {f["engine"]: f["cases"] for f in files}
+
+
+def recorded_counts(cases: Container[str]) -> dict[str, dict[str, int]]:
+    """Case -> what it tried on the reference, of the cases that there still are."""
+    path = RESULTS / "reference.json"
+    found = json.loads(path.read_text(encoding="utf-8")).get("counts", {}) if path.is_file() else {}
+    return {case: counts for case, counts in found.items() if case in cases}

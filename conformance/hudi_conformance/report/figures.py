@@ -71,7 +71,12 @@ def _speed(found: Mapping[str, Any]) -> list[Figure]:
     orders = " and ".join(f"{rate:,.0f} {how}" for how, rate in found["per_second"].items())
     step = f"{found['microseconds']:.1f} µs"
     return [
-        Figure("orders of two real writers a second, two processes on two cores", orders, f"at least {ORDERS_GOAL:,}", source),
+        Figure(
+            "orders of two real writers a second of processor time on each of two cores",
+            orders,
+            f"at least {ORDERS_GOAL:,}",
+            source,
+        ),
         Figure("the scheduler alone, processor time a step", step, f"at most {STEP_GOAL:g} µs", source),
     ]
 

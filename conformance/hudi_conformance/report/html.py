@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from hudi_conformance.cases import AREAS
 from hudi_conformance.ending import EngineRun, Run
+from hudi_conformance.report import figures
 from hudi_conformance.report.matrix import Cell, matrix
 from hudi_conformance.report.words import erratum, rule
 from hudi_conformance.rows import Row, text
@@ -69,6 +70,7 @@ class CaseView:
 def page(run: Run, results: Sequence[Result]) -> str:
     """The whole page."""
     present = [o for o in Outcome if any(r.outcome is o for r in results)]
+    counts = {result.case: result.counts for result in results if result.counts}
     return _template().render(
         run=run,
         cases=len({r.case for r in results}),
@@ -77,6 +79,10 @@ def page(run: Run, results: Sequence[Result]) -> str:
         outcomes=present,
         meanings=MEANINGS,
         surprises=sum(r.surprise is not None for r in results),
+        figures=figures.lines(counts),
+        bugs=figures.bugs(),
+        requests=figures.requests(counts),
+        on_store=figures.on_store(),
     )
 
 

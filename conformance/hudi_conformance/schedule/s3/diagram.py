@@ -29,9 +29,10 @@ class Names:
 
     def request(self, exchange: Exchange) -> str:
         """What was asked, in a line: paths within the table, of several the first."""
-        places = [place.partition("/")[2] or place for place in exchange.request.place.split(" ")]
-        more = f" and {len(places) - 1} more" if len(places) > 1 else ""
-        return f"{exchange.request.kind} {self.shortened(places[0])}{more}"
+        first, *others = exchange.request.place.split(" ")
+        table, slash, path = first.partition("/")
+        more = f" and {len(others)} more" if others else ""
+        return f"{exchange.request.kind} {self.shortened(path or slash or table)}{more}"
 
     def shortened(self, place: str) -> str:
         """The path, with short names."""
