@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -31,6 +32,7 @@ def read(
     columns: Annotated[str | None, typer.Option(metavar="A,B,...", help="Columns of the result, in this order.")] = None,
     where: Annotated[str | None, typer.Option(metavar="TEXT", help="As in: price > 5 and city = 'x'")] = None,
     meta: Annotated[bool, typer.Option("--meta", help="The five _hoodie_ columns too.")] = False,
+    by_id: Annotated[bool, typer.Option("--by-id", help="Renamed columns keep their values, by the schema history.")] = False,
     engine: Annotated[str | None, typer.Option(metavar="NAME", help="Read through an engine; the reference if none.")] = None,
     format: Annotated[Format, typer.Option("--format", help="How the rows are written.")] = "table",
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to; - or nothing: here.")] = None,
@@ -38,7 +40,7 @@ def read(
     """Read a table and print its rows."""
     if format in ("arrow", "parquet") and output is None and sys.stdout.isatty():
         raise typer.BadParameter(f"{format} is not for the eye; give a file with -o")
-    wanted = _query(query, as_of, begin, end, columns, where)
+    wanted = replace(_query(query, as_of, begin, end, columns, where), by_id=by_id)
     with telling_errors():
         rows = _through_reference(table, wanted, meta) if engine is None else [_through(engine, table, wanted, meta)]
         if output is None or str(output) == "-":
@@ -84,7 +86,7 @@ def _through_reference(table: str, query: Query, meta: bool) -> "Iterator[pa.Tab
     """The rows as the reference reads them, slice by slice where the query allows; meta columns only where they are wanted."""
     from hudi_reference import open_table
 
-    opened: Any = open_table(table)
+    opened: Any = open_table(table, schema_on_read=query.by_id)
     chosen: dict[str, Any] = {"columns": query.columns, "where": query.where}
     match query.kind:
         case "snapshot":

@@ -62,6 +62,7 @@ FEATURES: dict[str, str] = {
     "read.projection": "a chosen list of columns",
     "read.filter": "rows chosen by comparisons joined with and",
     "read.meta-columns": "the five _hoodie_ columns in the result when they are asked for by name",
+    "read.by-id": "columns matched by the ids of the table's schema history, so that a renamed one keeps its values",
     "inspect.table": "timeline and file slices of a table",
     "inspect.log-file": "the blocks of one log file: offset, length, type, version, headers",
     "inspect.log-content": "what the blocks of one log file hold: rows, deletes, record positions",
@@ -174,7 +175,7 @@ class Query:
 
     `as_of`, `begin` and `end` are instants as the query type defines them; `columns` are the columns of the result in
     order (all data columns, without meta columns, if None); `where` are comparisons `(column, op, value)` joined with
-    and, `op` one of `= != < <= > >=`.
+    and, `op` one of `= != < <= > >=`. With `by_id` columns are matched by the ids of the table's schema history.
     """
 
     kind: QueryKind = "snapshot"
@@ -183,6 +184,7 @@ class Query:
     end: str | None = None
     columns: tuple[str, ...] | None = None
     where: tuple[tuple[str, str, Any], ...] = ()
+    by_id: bool = False
 
     @classmethod
     def from_json(cls, message: Mapping[str, Any]) -> Self:
@@ -195,6 +197,7 @@ class Query:
             end=message.get("end"),
             columns=None if columns is None else tuple(columns),
             where=tuple((c, op, v) for c, op, v in message.get("where", ())),
+            by_id=message.get("by_id", False),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -205,6 +208,8 @@ class Query:
             found["columns"] = list(self.columns)
         if self.where:
             found["where"] = [list(w) for w in self.where]
+        if self.by_id:
+            found["by_id"] = True
         return found
 
 

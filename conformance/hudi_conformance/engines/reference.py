@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings
@@ -30,6 +31,7 @@ OFFERED = frozenset(
         "read.projection",
         "read.filter",
         "read.meta-columns",
+        "read.by-id",
         "inspect.table",
         "create",
         "write.insert",
@@ -112,7 +114,7 @@ class Reference(Engine):
     def read(self, table: str, query: Query) -> pa.Table:
         """The rows of a query."""
         with _in_terms_of_the_contract():
-            opened = _opened(table)
+            opened = replace(_opened(table), schema_on_read=query.by_id)
             chosen: dict[str, Any] = {"columns": query.columns, "where": query.where}
             match query.kind:
                 case "snapshot":

@@ -38,7 +38,7 @@ class SparkEngine(Reference):
     def hello(self) -> Hello:
         """The suite's own version: engine and suite are one distribution."""
         self.spark.range(1).count()
-        return Hello("spark", __version__, "python", OFFERED - HALTS - {"merge.samples"})
+        return Hello("spark", __version__, "python", OFFERED - HALTS - {"merge.samples", "read.by-id"})
 
     def read(self, table: str, query: Query) -> pa.Table:
         """The rows of a query. Spark's timestamps come back as the table's type."""

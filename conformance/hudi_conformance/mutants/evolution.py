@@ -3,8 +3,9 @@
 from hudi_conformance.mutants.planting import Bug, planted
 from hudi_reference import java_text
 from hudi_reference.records import joda, keys, partial, timestamp_paths
-from hudi_reference.schema import promotion, reconcile
+from hudi_reference.schema import by_id, promotion, reconcile
 from hudi_reference.table import basis, file_groups, rows
+from hudi_reference.table.table import View
 from hudi_reference.table.write import Writer
 
 
@@ -116,3 +117,15 @@ def every_field_of_a_custom_generator_is_simple(bug: Bug) -> None:
 def months_and_minutes_confused(bug: Bug) -> None:
     """Prints minutes where a pattern asks for months."""
     bug.item(joda.LETTERS, "M", joda.LETTERS["m"])
+
+
+@planted(breaks="LF-038")
+def the_schema_history_is_not_read(bug: Bug) -> None:
+    """Matches columns by name, also where it is asked to go by the ids of the schema history."""
+    bug.edit(View.reader, "if table.schema_on_read", "if False")
+
+
+@planted(breaks="LF-038")
+def ids_are_those_of_now(bug: Bug) -> None:
+    """Takes the names of a file by the newest version of the schema, and not by that of the time when it was written."""
+    bug.edit(by_id.SchemaHistory.at, "version <= int(instant)", "True")

@@ -19,7 +19,8 @@ META_COLUMNS = (
 
 def frame(session: Session, table: str, query: Query) -> Any:
     """The DataFrame that answers `query`."""
-    found = session.spark.read.format("hudi").options(**_options(query)).load(table)
+    by_id = {"hoodie.schema.on.read.enable": str(query.by_id).lower()}
+    found = session.spark.read.format("hudi").options(**_options(query), **by_id).load(table)
     if query.kind == "cdc":
         found = _with_images(session, table, found)
     if query.where:

@@ -1,0 +1,112 @@
+"""Columns matched by the ids of a schema history, as statements that rename and drop columns leave it.
+
+The reference writes two file groups; then the history is laid beside them and into the last commit, where Apache Hudi has it.
+"""
+
+import io
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import fastavro
+import pyarrow as pa
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.test_writes import folder_of
+from hudi_reference import create_table
+from hudi_reference.schema.avro import META_COLUMNS
+
+Row = dict[str, str | None]
+NEEDS = ("read.snapshot", "read.by-id", "read.projection", "copy-on-write", "merge.commit-time", "partition.none")
+#: Ids of the columns before and after: `old` was renamed to `new`, another `old` was added, `gone` was dropped.
+BEFORE, AFTER = {"id": 5, "old": 6, "gone": 7}, {"id": 5, "new": 6, "old": 8}
+GROWING = {"hoodie.datasource.write.reconcile.schema": "true", "hoodie.write.set.null.for.missing.columns": "true"}
+FIRST: list[Row] = [{"id": "1", "old": "a", "gone": "x"}, {"id": "2", "old": None, "gone": "y"}]
+SECOND: list[Row] = [{"id": "3", "new": "b", "old": "c"}]
+
+
+def avro(names: Sequence[str]) -> dict[str, Any]:
+    """The schema of nullable texts with these names."""
+    fields = [{"name": name, "type": ["null", "string"], "default": None} for name in names]
+    return {"type": "record", "name": "row", "namespace": "hoodie.renamed", "fields": fields}
+
+
+def version(instant: str, ids: dict[str, int]) -> dict[str, Any]:
+    """A version of the history: every column with its id, meta columns first."""
+    known = {**{name: number for number, name in enumerate(META_COLUMNS)}, **ids}
+    fields = [{"id": number, "name": name, "optional": True, "type": "string"} for name, number in known.items()]
+    return {"max_column_id": 8, "version_id": int(instant), "type": "record", "fields": fields}
+
+
+def altered(uri: str) -> list[str]:
+    """A table whose columns were renamed, dropped and added between its two commits; the instants."""
+    table = create_table(
+        uri, name="renamed", schema=avro(tuple(BEFORE)), record_key=("id",), table_type="COPY_ON_WRITE", options=GROWING
+    )
+    instants = [table.bulk_insert(pa.Table.from_pylist(rows)) for rows in (FIRST, SECOND)]
+    versions = [version(instant, ids) for instant, ids in zip(instants, (BEFORE, AFTER), strict=True)]
+    meta = folder_of(uri) / ".hoodie"
+    (file,) = (meta / "timeline").glob(f"{instants[1]}_*.commit")
+    reader = fastavro.reader(io.BytesIO(file.read_bytes()))
+    (done,) = reader
+    whole = json.dumps(avro((*META_COLUMNS, *AFTER)))
+    done["extraMetadata"] |= {"schema": whole, "latest_schema": json.dumps(versions[1])}
+    out = io.BytesIO()
+    fastavro.writer(out, fastavro.parse_schema(reader.writer_schema), [done])
+    file.write_bytes(out.getvalue())
+    (meta / ".schema").mkdir()
+    (meta / ".schema" / f"{file.stem}.schemacommit").write_text(json.dumps({"schemas": versions[::-1]}))
+    return instants
+
+
+def rows_of(engine: Client, uri: str, **query: Any) -> list[dict[str, Any]]:
+    """The rows of a query, by key."""
+    found = engine.read(uri, Query(**{"columns": tuple(AFTER), **query})).to_pylist()
+    return sorted(found, key=lambda row: str(row["id"]))
+
+
+@pytest.mark.needs(*NEEDS)
+@pytest.mark.requirements("LF-038")
+def test_by_id_a_renamed_column_keeps_its_values(engine: Client, new_uri: Callable[[], str]) -> None:
+    """What older files call by another name is found; a new column of an old name has no values in them."""
+    uri = new_uri()
+    altered(uri)
+    assert rows_of(engine, uri, by_id=True) == [
+        {"id": "1", "new": "a", "old": None},
+        {"id": "2", "new": None, "old": None},
+        {"id": "3", "new": "b", "old": "c"},
+    ]
+
+
+@pytest.mark.needs(*NEEDS)
+@pytest.mark.requirements("LF-038")
+def test_by_name_a_column_is_whatever_has_its_name(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Who does not ask for ids gets what the text of the specification says: columns are matched by name."""
+    uri = new_uri()
+    altered(uri)
+    assert rows_of(engine, uri) == [
+        {"id": "1", "new": None, "old": "a"},
+        {"id": "2", "new": None, "old": None},
+        {"id": "3", "new": "b", "old": "c"},
+    ]
+
+
+@pytest.mark.needs(*NEEDS, "read.filter")
+@pytest.mark.requirements("LF-038", "MRG-015")
+def test_filters_go_by_the_names_of_now(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A comparison of a renamed column meets the values that older files have under its former name, and no others."""
+    uri = new_uri()
+    altered(uri)
+    assert [row["id"] for row in rows_of(engine, uri, by_id=True, where=(("new", "=", "a"),))] == ["1"]
+    assert rows_of(engine, uri, by_id=True, where=(("old", "=", "a"),)) == []
+
+
+@pytest.mark.needs(*NEEDS, "read.as-of")
+@pytest.mark.requirements("LF-038", "TYP-008")
+def test_the_past_has_the_names_of_then(engine: Client, new_uri: Callable[[], str]) -> None:
+    """As of the commit before the change columns have the names and values that they had."""
+    uri = new_uri()
+    first, _ = altered(uri)
+    assert rows_of(engine, uri, kind="as-of", as_of=first, by_id=True, columns=tuple(BEFORE)) == FIRST
