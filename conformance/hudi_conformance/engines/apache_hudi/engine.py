@@ -25,6 +25,7 @@ _FEATURES = frozenset(
         "read.projection",
         "read.filter",
         "read.meta-columns",
+        "read.by-id",
         "inspect.table",
         "inspect.log-file",
         "inspect.log-content",
