@@ -125,6 +125,13 @@ def writers_do_not_ask_for_rollbacks(bug: Bug) -> None:
     bug.edit(Commit.complete, "        check_not_undone(self.storage, self.properties, timeline, self.requested)\n", "")
 
 
+@planted(breaks=("TL-019", "TL-030"))
+def writers_and_rollbacks_pass_each_other(bug: Bug) -> None:
+    """A write does not ask whether its rollback is planned, and the rollback does not whether the write has completed."""
+    bug.edit(Commit.complete, "        check_not_undone(self.storage, self.properties, timeline, self.requested)\n", "")
+    bug.set(rollback, "_drop_if_overtaken", lambda *_: None)
+
+
 @planted(breaks=("TL-019", "TL-051"))
 def what_was_rolled_back_begins_and_completes(bug: Bug) -> None:
     """A writer that was rolled back before it said that it had begun says so afterwards, and completes."""

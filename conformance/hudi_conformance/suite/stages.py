@@ -37,6 +37,8 @@ class Stage:
     engine: Client
     uri: str
     rows: dict[str, str] = field(default_factory=dict)
+    #: Settings of all its writers, besides that there are several.
+    options: Mapping[str, str] = field(default_factory=dict)
     #: What halting writers are about to change.
     changes: dict[str, Change] = field(default_factory=dict)
     #: The writers that were told of success, in this order.
@@ -49,10 +51,12 @@ class Stage:
         assert self.writes({"a": "x", "b": "x", "c": "x"})
         return self
 
-    def begins(self, writer: str, change: Change, until: Point = "stored", **more: str) -> str | None:
+    def begins(
+        self, writer: str, change: Change, until: Point = "stored", *, operation: Operation = "upsert", **more: str
+    ) -> str | None:
         """A writer by name, up to that point; its instant, None if it has given way already."""
         self.changes[writer] = change
-        return self._asked(lambda: self.engine.begin(writer, self._write(change, more), until), writer)
+        return self._asked(lambda: self.engine.begin(writer, self._write(change, more, operation), until), writer)
 
     def goes_on(self, writer: str, until: Point) -> None:
         """The writer goes on to that point."""
@@ -68,16 +72,16 @@ class Stage:
         self.done.append(writer)
         return True
 
-    def writes(self, change: Change, **more: str) -> str:
+    def writes(self, change: Change, *, operation: Operation = "upsert", **more: str) -> str:
         """A write from its beginning to its end, which has to succeed; its instant."""
-        work = self._write(change, more)
+        work = self._write(change, more, operation)
         instant = self.engine.write(work.table, work.operation, work.rows, options=work.options)
         self.rows |= change
         return instant
 
     def _write(self, change: Change, options: Mapping[str, str], operation: Operation = "upsert") -> Write:
         rows = [row(key, next(self._numbers), value, "rio" if key == "c" else "oslo") for key, value in change.items()]
-        return Write(self.uri, operation, as_arrow(rows), {**SEVERAL_WRITERS, **options})
+        return Write(self.uri, operation, as_arrow(rows), {**SEVERAL_WRITERS, **self.options, **options})
 
     def _asked(self, ask: Callable[[], str | None], writer: str) -> str | None:
         try:
@@ -124,7 +128,7 @@ class Stage:
     def check_published(self, instant: str, action: str) -> None:
         """The action completed once at most, and every file that it says it stored is there."""
         completed = [name for name in instant_files(self.uri, action) if name.startswith(f"{instant}_")]
-        assert len(completed) <= 1, f"one action, completed {len(completed)} times: {completed}"
+        assert len(completed) <= 1, f"one action, completed {len(completed)} times"
         for _ in completed:
             _, record = said(self.uri, instant, action)
             paths = [stat["path"] for stats in record["partitionToWriteStats"].values() for stat in stats]

@@ -112,20 +112,20 @@ def test_a_new_key_of_two_writers(engine: Client, new_uri: NewUri, type: str) ->
 
 @HALTS
 @BOTH_TYPES
-@pytest.mark.requirements("OCC-019", "OCC-004")
+@pytest.mark.requirements("OCC-019", "OCC-004", "OCC-008")
 def test_nothing_of_a_writer_that_died_is_seen(engine: Client, new_uri: NewUri, type: str) -> None:
     """It stored its files and never ends: the next writer goes on beside it (invariant 12)."""
     stage = Stage(engine, new_uri()).set(type)
     stage.begins("dead", {"a": "dead", "d": "dead"})
     stage.check("its files are there")
-    stage.writes({"a": "alive"})
+    stage.writes({"a": "alive", "d": "alive"})
     stage.check("another writer has completed")
 
 
 @HALTS
 @BOTH_TYPES
 @pytest.mark.needs("service.clean")
-@pytest.mark.requirements("TL-030", "OCC-027")
+@pytest.mark.requirements("TL-030", "TL-051", "OCC-027")
 def test_a_writer_whose_heart_stopped(engine: Client, new_uri: NewUri, type: str) -> None:
     """A clean by somebody else finds no heartbeat and may undo the write; it goes on afterwards (invariants 13 and 29)."""
     stage = Stage(engine, new_uri()).set(type)
