@@ -44,7 +44,7 @@ _ONLY_HERE = frozenset({"write.insert-overwrite", "halt.write", "halt.drawn", "h
 #: slices knows neither partial blocks nor slices without a base file. From 1.1 on a begin time is drawn and published in one.
 _NOT_IN_RELEASE = {
     "1.0.2": frozenset({"write.bulk-insert", "service.clustering", "merge.partial-updates", "log.only-slices"}),
-    "1.2.0": frozenset({"halt.drawn"}),
+    "1.2.0": frozenset({"halt.drawn", "merge.partial-updates"}),
 }
 FEATURES = {
     release: frozenset(f for f in (ON_SPARK[release] - _ONLY_ON_SPARK | _ONLY_HERE) - missing if not f.startswith("compute."))
