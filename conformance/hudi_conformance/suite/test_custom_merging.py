@@ -15,6 +15,7 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.contract.messages import Query, TableSpec
+from hudi_conformance.suite.clustered_tables import APART
 from hudi_conformance.suite.test_writes import folder_of
 
 PACKAGE = "org.apache.hudi.common.model."
@@ -137,7 +138,7 @@ def check(engine: Client, uri: str, rule: Rule, cells: Cells, arrangement: str) 
     engine.create(uri, rule.spec("COPY_ON_WRITE" if arrangement == "copy-on-write" else "MERGE_ON_READ"))
     engine.write(uri, "upsert", rule.rows([(key, stored) for key, (stored, _, _) in cells.items() if stored is not None]))
     incoming = [(k, v) for k, (_, found, _) in cells.items() for v in (found if isinstance(found, list) else [found])]
-    engine.write(uri, "upsert", rule.rows(incoming))
+    engine.write(uri, "upsert", rule.rows(incoming), options=APART)
     if arrangement == "compacted":
         assert engine.service(uri, "compaction", options={"hoodie.compact.inline.max.delta.commits": "1"}) is not None
     assert read(engine, uri) == {key: right for key, (_, _, right) in cells.items() if right is not None}
