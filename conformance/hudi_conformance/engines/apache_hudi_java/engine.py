@@ -24,6 +24,7 @@ _ONLY_ON_SPARK = frozenset(
         "read.cdc",
         "read.filter",
         "read.by-id",
+        "write.partial-update",
         "inspect.log-file",
         "inspect.log-content",
         "inspect.hfile",
