@@ -58,6 +58,7 @@ class _FileGroups:
         self._hudi, self._client = machine.hudi, client
         self.schema = self._hudi.common.table.TableSchemaResolver(client).getTableSchema()
         self._settings = self._hudi.common.config.TypedProperties()
+        self._settings.putAll(client.getTableConfig().getProps())  # as the datasource does: markers of deletes are among them
         self._contexts = self._hudi.common.engine.AvroReaderContextFactory(client, self._settings)
 
     def records(self, found: Any, newest: str) -> Iterator[Any]:

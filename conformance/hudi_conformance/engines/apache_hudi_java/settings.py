@@ -33,8 +33,10 @@ def settings_of(properties: Mapping[str, str], operation: str = "upsert") -> dic
     from_table = {
         setting: properties[entry] for entry, settings in _FROM_TABLE.items() if entry in properties for setting in settings
     }
+    of_keys = {entry: value for entry, value in properties.items() if entry.startswith("hoodie.keygen.")}
     return {
         "hoodie.datasource.write.partitionpath.field": "",
+        **of_keys,
         **from_table,
         **write_options(properties, operation),
         **_OF_THE_CLIENT,
