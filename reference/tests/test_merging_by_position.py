@@ -51,7 +51,8 @@ def block(positions: list[int] | None, base_instant: str | None = BASE) -> Block
 )
 def test_positions_count_where_they_fit_the_base_file(found: Block, records: int, places: list[int] | None) -> None:
     """LF-043, ER-014: of this base file, one for each record, none beyond its rows; else records are matched by key."""
-    assert places_in(found, BASE, 10, records) == places
+    in_base = places_in(found, BASE, 10, records)
+    assert (None if in_base is None else in_base.tolist()) == places
 
 
 def test_damaged_positions_of_this_base_file_are_an_error() -> None:
@@ -153,4 +154,4 @@ def test_a_writer_that_cannot_say_where_says_nothing(reason: str) -> None:
 def test_headers_say_what_places_in_reads(positions: set[int]) -> None:
     """LF-041, LF-042: with gaps, beyond 65536 and beyond 32 bits."""
     found = Block(BlockType.DELETE, position_headers(BASE, sorted(positions)), b"")
-    assert places_in(found, BASE, 2**41, len(positions)) == sorted(positions)
+    assert list(places_in(found, BASE, 2**41, len(positions)) or ()) == sorted(positions)

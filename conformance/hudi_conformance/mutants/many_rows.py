@@ -14,13 +14,13 @@ def many_rows_older_version_wins_ties(bug: Bug) -> None:
 @planted(breaks="MRG-029")
 def many_rows_by_arrival(bug: Bug) -> None:
     """Lets the last of many changes win, whatever the ordering values."""
-    bug.edit(columnar._greatest, "np.lexsort((entries, rank[entries], code[entries]))", "np.lexsort((entries, code[entries]))")
+    bug.edit(columnar._greatest, 'np.argsort(rank[entries], kind="stable")', "np.arange(len(entries))")
 
 
 @planted(breaks="MRG-028")
 def many_rows_first_of_equals(bug: Bug) -> None:
     """Takes the first of changes with equal ordering values, among many."""
-    bug.edit(columnar._greatest, "np.lexsort((entries,", "np.lexsort((-entries,")
+    bug.edit(columnar._greatest, 'np.argsort(rank[entries], kind="stable")', "np.lexsort((-entries, rank[entries]))")
 
 
 @planted(breaks=("BLK-012", "BLK-009"))

@@ -53,7 +53,7 @@ def positions_are_not_counted(bug: Bug) -> None:
     bug.edit(
         positions.places_in,
         "    if len(positions) != records or (records and positions.max() >= base_rows):\n        return None\n",
-        "    positions = ([place for place in positions if place < base_rows] + [0] * records)[:records]\n",
+        "    return ([place for place in positions if place < base_rows] + [0] * records)[:records]\n",
     )
 
 

@@ -64,7 +64,7 @@ def places_in(block: Block, base_instant: str, base_rows: int, records: int) -> 
     positions = positions_of(block)
     if len(positions) != records or (records and positions.max() >= base_rows):
         return None
-    return positions.to_array().tolist()
+    return positions.to_array()
 
 
 @implements("LF-042")

@@ -43,29 +43,23 @@ def select_by_columns(base: pa.Table, changes: Changes, merging: Merging) -> tup
     if by_ordering:
         alive &= ~_finds_nothing(code, positions >= 0, alive & ~key_deletes, erased)
     winner = _greatest(code, rank, alive, count)
-    touched = base_code >= 0
-    wins = _beats(base_code, base_rank, winner, rank, erased, by_ordering, touched)
-    kept = np.flatnonzero(~wins)
-    new = np.ones(count, np.bool_)
-    new[base_code[touched]] = False
-    entries = np.concatenate([winner[base_code[wins]], winner[new]])
-    won = positions[entries]
-    return pa.array(kept), pa.array(won[won >= 0])
+    wins = _beats(base_code, base_rank, winner, rank, erased, by_ordering)
+    new = winner >= 0
+    new[base_code] = False
+    won = positions[np.concatenate([winner[base_code[wins]], winner[new]])]
+    return pa.array(np.flatnonzero(~wins)), pa.array(won[won >= 0])
 
 
 def _coded(base: pa.Table, changes: Changes) -> tuple[Integers, Integers, int]:
-    """A number for each record that changes: of base rows (-1 for those that do not change), of entries, and how many."""
+    """A number for each record: of base rows, of entries, and how many there are. No entry has the last of them."""
     if changes.places is not None:
         places = np.concatenate([np.asarray(found, np.int64) for found in changes.places])
-        changes_row = np.zeros(base.num_rows, np.bool_)
-        changes_row[places] = True
-        numbers = np.cumsum(changes_row) - 1
-        return np.where(changes_row, numbers, -1), numbers[places], int(changes_row.sum())
+        return np.arange(base.num_rows), places, base.num_rows + 1
     keys = pa.chunked_array([_keys(batch) for batch in changes.batches], pa.string()).combine_chunks()
     codes = keys.dictionary_encode()
     of_base = pc.index_in(base.column(KEY), value_set=codes.dictionary)
-    base_code = pc.fill_null(of_base, -1).to_numpy().astype(np.int64)
-    return base_code, codes.indices.to_numpy().astype(np.int64), len(codes.dictionary)
+    none = len(codes.dictionary)
+    return pc.fill_null(of_base, none).to_numpy().astype(np.int64), codes.indices.to_numpy().astype(np.int64), none + 1
 
 
 def _keys(batch: pa.Table | Sequence[Delete]) -> pa.Array:
@@ -144,30 +138,24 @@ def _finds_nothing(code: Integers, is_row: Flags, later: Flags, erased: Flags) -
 
 
 def _greatest(code: Integers, rank: Integers, alive: Flags, keys: int) -> Integers:
-    """For each key the entry that wins among the entries.
+    """For each key the entry that wins among its entries, of several with the greatest rank the last one; -1 without any.
 
     A delete by key that still counts is the first of its key; whatever follows wins over it, so it ranks lowest.
     """
     entries = np.flatnonzero(alive)
-    order = entries[np.lexsort((entries, rank[entries], code[entries]))]
+    order = entries[np.argsort(rank[entries], kind="stable")]
     winner = np.full(keys, -1, np.int64)
-    winner[code[order]] = order
+    winner[code[order]] = order  # of several assignments the last one stays
     return winner
 
 
 def _beats(
-    base_code: Integers,
-    base_rank: Integers,
-    winner: Integers,
-    rank: Integers,
-    erased: Flags,
-    by_ordering: bool,
-    touched: Flags,
+    base_code: Integers, base_rank: Integers, winner: Integers, rank: Integers, erased: Flags, by_ordering: bool
 ) -> Flags:
     """Which base rows are beaten by the winner among the entries of their key."""
-    wins = touched.copy()
+    wins: Flags = winner[base_code] >= 0
     if by_ordering:
-        rows = np.flatnonzero(touched)
+        rows = np.flatnonzero(wins)
         found = base_code[rows]
         wins[rows] = erased[found] | (rank[winner[found]] >= base_rank[rows])
     return wins

@@ -52,15 +52,13 @@ def record_places(data: memoryview | bytes, count: int) -> tuple[Longs, Longs]:
 
 def _one_walk(data: memoryview | bytes, count: int) -> Longs:
     """Where the lengths stand, one behind the other."""
-    length_at, place, found = struct.Struct(">I").unpack_from, 0, array("q")
+    length_at, place = struct.Struct(">I").unpack_from, 0
     try:
-        for _ in range(count):
-            found.append(place)
-            place += 4 + length_at(data, place)[0]
+        ends = array("q", [place := place + 4 + length_at(data, place)[0] for _ in range(count)])
     except (struct.error, OverflowError):
         raise Unclear("records beyond the data") from None
     check(place == len(data), "data behind the last record")
-    return np.frombuffer(found, np.int64)
+    return np.append(0, np.frombuffer(ends, np.int64)[:-1])
 
 
 def _many_walks(data: memoryview | bytes, count: int) -> Longs | None:
