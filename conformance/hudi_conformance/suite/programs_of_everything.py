@@ -14,6 +14,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from hudi_conformance.contract import TableSpec
+from hudi_conformance.contract.messages import Operation
 from hudi_conformance.model import Model
 from hudi_conformance.model.merge import PAYLOADS
 
@@ -21,7 +22,7 @@ Row = dict[str, Any]
 #: How many programs a test draws, given how many fast engines can do, how many slow ones, and the engines.
 Budget = Callable[..., int]
 Family = Literal["commit-time", "event-time", "custom"]
-Write = Literal["insert", "bulk_insert", "upsert", "delete", "partial_update"]
+Write = Operation
 Deed = Literal[
     Write, "compaction", "log-compaction", "clustering", "clean", "archive", "savepoint", "give free", "restore", "rollback"
 ]  # fmt: skip

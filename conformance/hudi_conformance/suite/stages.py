@@ -7,6 +7,7 @@ in the rows, and nothing of the others is. Who gives way is the engine's affair;
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
+from types import MappingProxyType
 
 import pytest
 
@@ -21,9 +22,12 @@ from hudi_conformance.suite.test_writes import folder_of
 #: Values of rows by their keys; c is in rio, all others are in oslo.
 Change = Mapping[str, str]
 NewUri = Callable[[], str]
+#: Settings of a writer or a service, by Hudi's names.
+Options = Mapping[str, str]
+_NONE: Options = MappingProxyType({})
 HALTS = pytest.mark.needs(*WRITES, "halt.write", "merge.commit-time")
 #: Whatever can be compacted, or joined, is.
-DUE: Mapping[Service, Mapping[str, str]] = {
+DUE: Mapping[Service, Options] = {
     "compaction": {"hoodie.compact.inline.max.delta.commits": "1"},
     "log-compaction": {"hoodie.log.compaction.enable": "true", "hoodie.log.compaction.blocks.threshold": "2"},
 }
@@ -38,7 +42,7 @@ class Stage:
     uri: str
     rows: dict[str, str] = field(default_factory=dict)
     #: Settings of all its writers, besides that there are several.
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Options = field(default_factory=dict)
     #: What halting writers are about to change.
     changes: dict[str, Change] = field(default_factory=dict)
     #: The writers that were told of success, in this order.
@@ -52,11 +56,11 @@ class Stage:
         return self
 
     def begins(
-        self, writer: str, change: Change, until: Point = "stored", *, operation: Operation = "upsert", **more: str
+        self, writer: str, change: Change, until: Point = "stored", *, operation: Operation = "upsert", options: Options = _NONE
     ) -> str | None:
         """A writer by name, up to that point; its instant, None if it has given way already."""
         self.changes[writer] = change
-        return self._asked(lambda: self.engine.begin(writer, self._write(change, more, operation), until), writer)
+        return self._asked(lambda: self.engine.begin(writer, self._write(change, options, operation), until), writer)
 
     def goes_on(self, writer: str, until: Point) -> None:
         """The writer goes on to that point."""
@@ -72,14 +76,14 @@ class Stage:
         self.done.append(writer)
         return True
 
-    def writes(self, change: Change, *, operation: Operation = "upsert", **more: str) -> str:
+    def writes(self, change: Change, *, operation: Operation = "upsert", options: Options = _NONE) -> str:
         """A write from its beginning to its end, which has to succeed; its instant."""
-        work = self._write(change, more, operation)
+        work = self._write(change, options, operation)
         instant = self.engine.write(work.table, work.operation, work.rows, options=work.options)
         self.rows |= change
         return instant
 
-    def _write(self, change: Change, options: Mapping[str, str], operation: Operation = "upsert") -> Write:
+    def _write(self, change: Change, options: Options, operation: Operation = "upsert") -> Write:
         rows = [row(key, next(self._numbers), value, "rio" if key == "c" else "oslo") for key, value in change.items()]
         return Write(self.uri, operation, as_arrow(rows), {**SEVERAL_WRITERS, **self.options, **options})
 
@@ -90,24 +94,24 @@ class Stage:
             self.changes.pop(writer, None)
             return None
 
-    def runs(self, service: Service, phase: Phase = "run", instant: str | None = None, **more: str) -> str | None:
+    def runs(self, service: Service, phase: Phase = "run", instant: str | None = None, options: Options = _NONE) -> str | None:
         """A service from beginning to end; None where there is nothing to do, or where it gives way."""
-        work = self.call(service, phase, instant, **more)
+        given = self.call(service, phase, instant, options).options
         try:
-            return self.engine.service(self.uri, service, phase=phase, instant=instant, options=work.options)
+            return self.engine.service(self.uri, service, phase=phase, instant=instant, options=given)
         except GIVES_WAY:
             return None
 
-    def planned(self, service: Service, **more: str) -> str:
+    def planned(self, service: Service, options: Options = _NONE) -> str:
         """The requested time of a plan that is made now. There has to be something to do."""
-        options = self.call(service, **more).options
-        instant = self.engine.service(self.uri, service, phase="schedule", options=options)
+        given = self.call(service, options=options).options
+        instant = self.engine.service(self.uri, service, phase="schedule", options=given)
         assert instant is not None, f"no {service} is due"
         return instant
 
-    def call(self, service: Service, phase: Phase = "run", instant: str | None = None, **more: str) -> Call:
+    def call(self, service: Service, phase: Phase = "run", instant: str | None = None, options: Options = _NONE) -> Call:
         """A service of a table with several writers."""
-        return Call(self.uri, service, phase, instant, {**SEVERAL_WRITERS, **DUE.get(service, {}), **more})
+        return Call(self.uri, service, phase, instant, {**SEVERAL_WRITERS, **DUE.get(service, {}), **options})
 
     def starts(self, worker: str, call: Call, until: Point = "stored") -> bool:
         """A service by a worker of that name, up to that point; whether it has not given way."""

@@ -42,7 +42,7 @@ def test_a_non_blocking_update_of_what_was_overwritten(engine: Client, new_uri: 
     """The same with a writer that never aborts for the sake of other logs (invariant 21)."""
     options = {**BUCKETS, "hoodie.table.type": "MERGE_ON_READ"}
     stage = Stage(engine, new_uri(), options=options).set("MERGE_ON_READ")
-    stage.begins("writer", {"a": "written"}, **NON_BLOCKING)
+    stage.begins("writer", {"a": "written"}, options=NON_BLOCKING)
     overwritten(stage, "instead")
     stage.ends("writer")
     stage.check("the writer has ended")
@@ -57,7 +57,7 @@ def test_a_partition_is_deleted_beside_a_writer(engine: Client, new_uri: NewUri,
     are those of one after the other: not a half of the write (invariants 9 and 21)."""
     stage = Stage(engine, new_uri()).set(type)
     stage.begins("deletion", {"a": ""}, operation="delete_partition")
-    stage.writes({"a": "written", "d": "written"}, **APART)
+    stage.writes({"a": "written", "d": "written"}, options=APART)
     deleted = stage.ends("deletion")
     stage.rows["a"] = "written"
     orders = [sorted(stage.rows.items())] if not deleted else [[("c", "x")], [("a", "written"), ("c", "x"), ("d", "written")]]
@@ -76,7 +76,7 @@ def test_a_partition_that_comes_back_to_life_under_a_clean(engine: Client, new_u
     stage.rows = {"c": "x"}
     for number in range(2):
         stage.writes({"c": f"later {number}"})
-    plan = stage.planned("clean", **keep_commits(1))
+    plan = stage.planned("clean", options=keep_commits(1))
     stage.writes({"d": "new"})
     stage.runs("clean", "execute", plan)
     stage.check("the clean has ended")

@@ -44,7 +44,7 @@ def settled(stage: Stage, plan: str) -> None:
     """The plan was carried out once, its files are there, and the rows do not need older ones."""
     stage.check("the executors have ended")
     stage.check_published(plan, "commit")
-    stage.runs("clean", **keep_versions(1))
+    stage.runs("clean", options=keep_versions(1))
     stage.check("older slices were cleaned")
 
 
@@ -76,7 +76,7 @@ def test_a_log_that_was_pending_when_a_compaction_was_planned(engine: Client, ne
     stage = Stage(engine, new_uri()).set("MERGE_ON_READ")
     stage.writes({"a": "in a log"})
     alone = {"hoodie.write.concurrency.mode": "SINGLE_WRITER"}
-    stage.begins("writer", {"a": "later", "b": "later"}, **alone)
+    stage.begins("writer", {"a": "later", "b": "later"}, options=alone)
     plan = stage.planned("compaction")
     stage.ends("writer")
     stage.check("the writer has ended")
@@ -97,7 +97,8 @@ def test_a_clustering_that_has_begun_is_not_overlooked(engine: Client, new_uri: 
     plan = stage.planned("clustering")
     stage.starts("clustering", stage.call("clustering", "execute", plan))
     ends = {"writer": stage.ends, "clustering": stage.finishes}
-    assert any([ends[name](name) for name in sorted(ends, key=lambda name: name != first)])
+    done = [ends[name](name) for name in sorted(ends, key=lambda name: name != first)]
+    assert any(done)
     stage.check("both have ended")
 
 
@@ -219,7 +220,7 @@ def cleaning(engine: Client, uri: str) -> tuple[Stage, str, list[dict[str, objec
 def test_a_savepoint_comes_between_plan_and_publication_of_a_clean(engine: Client, new_uri: NewUri) -> None:
     """Either there is no savepoint, or the files that it promises to keep are there (invariant 24)."""
     stage, saved, rows = cleaning(engine, new_uri())
-    stage.starts("clean", stage.call("clean", "schedule", **keep_commits(1)), "planned")
+    stage.starts("clean", stage.call("clean", "schedule", options=keep_commits(1)), "planned")
     has_savepoint = stage.runs("savepoint", instant=saved)
     stage.finishes("clean")
     stage.runs("clean")
@@ -235,7 +236,7 @@ def test_a_savepoint_comes_between_plan_and_publication_of_a_clean(engine: Clien
 def test_a_savepoint_beside_a_clean_that_is_planned(engine: Client, new_uri: NewUri, policy: str) -> None:
     """What the plan deletes gets no savepoint, or is kept; what it leaves can be savepointed (invariant 24)."""
     stage, saved, rows = cleaning(engine, new_uri())
-    plan = stage.planned("clean", **(keep_commits(1) if policy == "commits" else keep_versions(1)))
+    plan = stage.planned("clean", options=keep_commits(1) if policy == "commits" else keep_versions(1))
     has_savepoint = stage.runs("savepoint", instant=saved)
     newest = stage.engine.service(stage.uri, "savepoint", instant=stage.writes({"c": "newest"}))
     assert newest is not None

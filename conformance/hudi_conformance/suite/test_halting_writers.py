@@ -53,7 +53,7 @@ def test_files_of_a_pending_insert_hide_nothing(engine: Client, new_uri: NewUri)
     """An insert is put into a file group that has room for it, and halts. An update of the same group completes: it is read
     before and after the insert ends (invariant 17)."""
     stage = Stage(engine, new_uri()).set("MERGE_ON_READ")
-    stage.begins("insert", {"d": "new"}, **{"hoodie.parquet.small.file.limit": "104857600"})
+    stage.begins("insert", {"d": "new"}, options={"hoodie.parquet.small.file.limit": "104857600"})
     stage.writes({"a": "updated"})
     stage.check("the insert is pending")
     stage.ends("insert")
@@ -75,7 +75,7 @@ def test_who_was_archived_meanwhile_is_not_forgotten(engine: Client, new_uri: Ne
     for number in range(5):
         stage.writes({"c": f"after {number}"})
     few = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
-    stage.runs("archive", **few)
+    stage.runs("archive", options=few)
     stage.ends("slow")
     stage.check("the slow writer has ended")
 
@@ -86,8 +86,8 @@ def test_who_was_archived_meanwhile_is_not_forgotten(engine: Client, new_uri: Ne
 def test_writers_that_believe_to_be_alone(engine: Client, new_uri: NewUri, type: str) -> None:
     """Two writers in the mode for one: each is told of success only if its change is there (invariant 8)."""
     stage, alone = Stage(engine, new_uri()).set(type), {"hoodie.write.concurrency.mode": "SINGLE_WRITER"}
-    stage.begins("first", {"a": "first"}, **alone)
-    stage.begins("second", {"b": "second"}, **alone)
+    stage.begins("first", {"a": "first"}, options=alone)
+    stage.begins("second", {"b": "second"}, options=alone)
     stage.ends("first")
     stage.ends("second")
     assert stage.done
@@ -102,8 +102,8 @@ def test_a_new_key_of_two_writers(engine: Client, new_uri: NewUri, type: str) ->
     """Both insert the same key, each into a file group of its own: it is there once (invariant 11)."""
     stage = Stage(engine, new_uri()).set(type)
     apart = {"hoodie.parquet.small.file.limit": "0", "hoodie.write.concurrency.record.key.check.enable": "true"}
-    stage.begins("first", {"n": "first"}, **apart)
-    stage.begins("second", {"n": "second"}, **apart)
+    stage.begins("first", {"n": "first"}, options=apart)
+    stage.begins("second", {"n": "second"}, options=apart)
     stage.ends("first")
     stage.ends("second")
     assert stage.done
@@ -144,8 +144,8 @@ def test_an_early_look_at_markers(engine: Client, new_uri: NewUri, type: str) ->
     """With early detection somebody gives up before the end: never both (invariants 10 and 38)."""
     stage = Stage(engine, new_uri()).set(type)
     early = {"hoodie.write.concurrency.early.conflict.detection.enable": "true"}
-    stage.begins("first", {"a": "first"}, "requested", **early)
-    stage.begins("second", {"b": "second"}, **early)
+    stage.begins("first", {"a": "first"}, "requested", options=early)
+    stage.begins("second", {"b": "second"}, options=early)
     stage.goes_on("first", "stored")
     stage.ends("first")
     stage.ends("second")
