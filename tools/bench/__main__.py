@@ -1,144 +1,153 @@
-"""Measure tables: `python -m tools.bench [--rows N] [--rounds N] [--engines NAME,NAME] [--tables FOLDER] [--json FILE]`."""
+"""Measure tables: `python -m tools.bench [reads] [writes] [--rows N] [--rounds N] [--engines NAME,NAME] [--json FILE]`.
+
+reads     snapshots, projections and read-optimized reads of tables of every kind
+writes    upserts of 10 % and compaction of three rounds of them, each a complete commit on a fresh copy of its table
+
+Every task is done once by each engine and the answers are compared: of a write the rows that each engine finds in what the
+others have written. Only then it is measured, in rounds in which the engines take turns.
+"""
 
 import json
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
 
-import pyarrow as pa
+import pyarrow.parquet as pq
 import typer
 from rich.console import Console
 from rich.table import Table as RichTable
 from tools.bench import tables
+from tools.bench.tasks import ALL_COLUMNS, READS, WRITES, Task
 from tools.bench.workers import Worker
 
 console = Console()
-#: How a task's name begins -> goals: the reference's CPU seconds at most, as a ratio of those of the engine compared with.
-GOALS = {
-    "snapshot copy-on-write": {"arrow": 1.1},
-    "snapshot merge-on-read": {"hudi-rs": 0.5, "apache-hudi@1.0.2": 0.25, "arrow": 2.0},
-    "two columns merge-on-read": {"hudi-rs": 0.25},
-    "read-optimized": {"arrow": 1.1},
-    "upsert copy-on-write": {"apache-hudi@1.0.2": 0.4},
-}
+TASKS = {"reads": READS, "writes": WRITES}
 #: Peak memory of a merge-on-read snapshot in a fresh process, as a multiple of the result's size in Arrow.
 MEMORY_GOAL = 2.8
 
 
-def read_task(table: str, columns: list[str] | None, do: str = "read") -> dict[str, Any]:
-    """A snapshot read, or a read-optimized one."""
-    return {"do": do, "table": table, "columns": columns, "compare": False}
+class Tables:
+    """The tables of one run: each is made where it is missing, writes are given copies."""
+
+    def __init__(self, folder: Path, kept: Path, rows: int) -> None:
+        self.folder, self.kept, self.rows = folder, kept, rows
+        self.changes = folder / "changes.parquet"
+        pq.write_table(tables.updates(rows, 0.10, 9), self.changes)
+
+    def of(self, kind: str) -> Path:
+        """The table of one kind."""
+        folder = self.kept / kind.replace(" ", "-")
+        if not folder.exists():
+            tables.make(folder, kind, self.rows)
+        return folder
+
+    def message(self, task: Task, worker: Worker) -> dict[str, Any]:
+        """The task as a worker is told it: a write is of a fresh copy of its table."""
+        table = self.of(task.kind)
+        if task.writes:
+            table = Path(shutil.copytree(table, self._copy(worker)))
+        return {
+            "do": task.do, "table": table.as_uri(), "columns": task.columns, "rows": str(self.changes),
+            "options": dict(task.options), "compare": not task.writes,
+        }  # fmt: skip
+
+    def _copy(self, worker: Worker) -> Path:
+        copy = self.folder / worker.name.replace("@", "-")
+        shutil.rmtree(copy, ignore_errors=True)
+        return copy
 
 
-def goals_of(title: str) -> dict[str, float]:
-    """The goals of a task."""
-    return next((goals for beginning, goals in GOALS.items() if title.startswith(beginning)), {})
+def digests(found: Tables, workers: Sequence[Worker], task: Task) -> dict[str, Any]:
+    """What each engine answers; of a write what each reads of what the others have written.
+
+    The raw scan merges nothing: where there are logs it is not asked.
+    """
+    if not task.writes:
+        merging = task.do == "read" and task.kind in tables.MERGE_ON_READ
+        asked = [worker for worker in workers if not (merging and worker.name == "arrow")]
+        return {worker.name: worker.do(found.message(task, worker))["digest"] for worker in asked}
+    answers: dict[str, Any] = {}
+    for writer in workers:
+        message = found.message(task, writer)
+        writer.do(message)
+        read = {**message, "do": "read", "columns": ALL_COLUMNS, "compare": True}
+        others = [worker for worker in workers if worker is not writer]
+        answers |= {f"{writer.name}, read by {reader.name}": reader.do(read)["digest"] for reader in others}
+    return answers
 
 
-def compare_rows(workers: list[Worker], task: dict[str, Any], title: str) -> None:
-    """Digests of all engines must agree before anything is measured; the raw scan merges nothing and is left out on logs."""
-    taking_part = [w for w in workers if w.name != "arrow" or "snapshot merge-on-read" not in title]
-    digests = {w.name: w.do({**task, "compare": True})["digest"] for w in taking_part}
-    if len({json.dumps(d, sort_keys=True) for d in digests.values()}) > 1:
-        console.print(f"[red]{title}: the engines answer different rows[/red]", digests)
+def measure(found: Tables, workers: Sequence[Worker], task: Task, rounds: int) -> None:
+    """The answers must be the same; then `rounds` rounds in which the engines take turns."""
+    answers = digests(found, workers, task)
+    if len({json.dumps(answer, sort_keys=True) for answer in answers.values()}) > 1:
+        console.print(f"[red]{task.title}: the rows are not the same[/red]", answers)
         raise typer.Exit(1)
-
-
-def measure(workers: list[Worker], title: str, task: dict[str, Any], rounds: int) -> None:
-    """One warm-up, then `rounds` rounds in which the engines take turns."""
-    for turn in range(rounds + 1):
+    for _ in range(rounds):
         for worker in workers:
-            cost = worker.do(task)
-            if turn:
-                worker.costs.setdefault(title, []).append(cost)
-    shown = (f"{w.name} {median(c['cpu'] for c in w.costs[title]):.2f}" for w in workers)
-    console.print(f"{title}: CPU s {', '.join(shown)}; system load {os.getloadavg()[0]:.0f}")
+            cost = worker.do({**found.message(task, worker), "compare": False})
+            worker.costs.setdefault(task.title, []).append(cost)
+    shown = (f"{w.name} {median(c['cpu'] for c in w.costs[task.title]):.2f}" for w in workers)
+    console.print(f"{task.title}: CPU s {', '.join(shown)}; system load {os.getloadavg()[0]:.0f}")
 
 
-def made_once(folder: Path, kind: str, rows: int) -> str:
-    """The URI of the table in a folder, which is made if it is not there."""
-    return folder.as_uri() if folder.exists() else tables.make(folder, kind, rows).uri
-
-
-def measure_upsert(workers: list[Worker], copies: Path, source: str, changes: Path, rounds: int) -> None:
-    """Each round on fresh copies of the table, a complete commit each."""
-    for turn in range(rounds + 1):
-        for worker in workers:
-            copy = copies / worker.name.replace("@", "-")
-            shutil.rmtree(copy, ignore_errors=True)
-            shutil.copytree(source.removeprefix("file://"), copy)
-            task = {"do": "upsert", "table": copy.as_uri(), "rows": str(changes), "compare": False}
-            cost = worker.do(task)
-            if turn:
-                worker.costs.setdefault("upsert copy-on-write", []).append(cost)
-
-
-def peak_memory(table: str) -> tuple[float, float]:
+def peak_memory(found: Tables) -> dict[str, float]:
     """Peak resident size of a fresh process that reads a merge-on-read snapshot, and the size of its result, in bytes."""
     worker = Worker.start("reference")
-    cost = worker.do(read_task(table, None))
+    task = next(task for task in READS if task.kind in tables.MERGE_ON_READ)
+    cost = worker.do({**found.message(task, worker), "columns": None, "compare": False})
     worker.stop()
-    return cost["peak"], cost["bytes"]
+    ratio = cost["peak"] / cost["bytes"]
+    console.print(f"peak memory of a merge-on-read snapshot: {ratio:.2f} x the result (goal {MEMORY_GOAL})")
+    return {"bytes": cost["peak"], "result_bytes": cost["bytes"], "ratio": ratio}
 
 
-def report(workers: list[Worker], memory: tuple[float, float]) -> dict[str, Any]:
+def report(workers: Sequence[Worker], tasks: Sequence[Task]) -> dict[str, Any]:
     """Print medians and ratios; return them."""
     shown = RichTable(title="medians: CPU s / wall s, and the reference's CPU as a ratio of the peer's")
     for column in ("task", *(w.name for w in workers), "ratios", "goal"):
         shown.add_column(column)
     found: dict[str, Any] = {}
-    for title in dict.fromkeys(t for w in workers for t in w.costs):
-        cpu = {w.name: median(c["cpu"] for c in w.costs[title]) for w in workers if title in w.costs}
-        wall = {w.name: median(c["wall"] for c in w.costs[title]) for w in workers if title in w.costs}
+    for task in tasks:
+        costs = {w.name: w.costs[task.title] for w in workers if task.title in w.costs}
+        cpu, wall = ({name: median(c[what] for c in cost) for name, cost in costs.items()} for what in ("cpu", "wall"))
         ratios = {name: cpu["reference"] / value for name, value in cpu.items() if name != "reference" and value}
-        found[title] = {"cpu": cpu, "wall": wall, "cpu_ratio": ratios}
+        found[task.title] = {"cpu": cpu, "wall": wall, "cpu_ratio": ratios}
         cells = [f"{cpu[w.name]:.2f} / {wall[w.name]:.2f}" if w.name in cpu else "" for w in workers]
-        goals = [f"{n} {'<=' if ratios[n] <= most else '>'} {most}" for n, most in goals_of(title).items() if n in ratios]
-        shown.add_row(title, *cells, ", ".join(f"{n} {r:.2f}" for n, r in ratios.items()), ", ".join(goals))
+        goals = [f"{n} {'<=' if ratios[n] <= most else '>'} {most}" for n, most in task.goals.items() if n in ratios]
+        shown.add_row(task.title, *cells, ", ".join(f"{n} {r:.2f}" for n, r in ratios.items()), ", ".join(goals))
     console.print(shown)
-    peak, size = memory
-    found["peak memory"] = {"bytes": peak, "result_bytes": size, "ratio": peak / size}
-    console.print(f"peak memory of a merge-on-read snapshot: {peak / size:.2f} x the result (goal {MEMORY_GOAL})")
     return found
 
 
 def main(
+    parts: Annotated[list[str] | None, typer.Argument(help=f"of {', '.join(TASKS)}; all by default")] = None,
     rows: Annotated[int, typer.Option(help="rows of each table")] = 1_000_000,
     rounds: Annotated[int, typer.Option(help="measured rounds")] = 5,
-    engines: Annotated[str, typer.Option(help="peers of the reference, comma separated")] = "hudi-rs,apache-hudi@1.0.2",
+    engines: Annotated[str, typer.Option(help="peers of the reference, comma separated")] = "arrow,hudi-rs,apache-hudi@1.0.2",
     kept: Annotated[Path | None, typer.Option("--tables", help="folder of the tables: kept, and made where missing")] = None,
     output: Annotated[Path | None, typer.Option("--json", help="file for the figures")] = None,
 ) -> None:
-    """Make the tables, compare the rows, measure, print ratios."""
-    folder = Path(tempfile.mkdtemp(prefix="hudi-bench-"))
-    console.print(f"tables of {rows:,} rows in {kept or folder}")
-    found = {kind: made_once((kept or folder) / kind.replace(" ", "-"), kind, rows) for kind in tables.KINDS}
-    changes = folder / "changes.arrow"
-    with pa.ipc.new_file(str(changes), (table := tables.updates(rows, 0.10, 9)).schema) as file:
-        file.write_table(table)
-    workers = [Worker.start(name) for name in ("reference", "arrow", *engines.split(","))]
-    columns = [f["name"] for f in tables.SCHEMA["fields"]]
-    try:
-        for kind, uri in found.items():
-            compare_rows(workers, read_task(uri, columns), f"snapshot {kind}")
-            measure(workers, f"snapshot {kind}", read_task(uri, columns), rounds)
-            measure(workers, f"two columns {kind}", read_task(uri, ["id", "seats"]), rounds)
-            if kind in tables.MERGE_ON_READ:
-                task, pair = read_task(uri, columns, "read-optimized"), [w for w in workers if w.name in ("reference", "arrow")]
-                compare_rows(pair, task, f"read-optimized {kind}")
-                measure(pair, f"read-optimized {kind}", task, rounds)
-        writers = [w for w in workers if w.name == "reference" or w.name.startswith("apache-hudi")]
-        measure_upsert(writers, folder / "upserted", found["copy-on-write"], changes, rounds)
-        figures = report(workers, peak_memory(found[tables.MERGE_ON_READ[0]]))
+    """Make the tables, compare the answers, measure, print ratios."""
+    tasks = [task for part in parts or TASKS for task in TASKS[part]]
+    peers = [name for name in engines.split(",") if any(name.startswith(task.peers) for task in tasks)]
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-bench-")))
+        found = Tables(folder, kept or folder, rows)
+        workers = [Worker.start(name) for name in ("reference", *peers)]
+        for worker in workers:
+            stack.callback(worker.stop)
+        for task in tasks:
+            measure(found, [w for w in workers if w.name == "reference" or w.name.startswith(task.peers)], task, rounds)
+        figures = report(workers, tasks)
+        if parts is None or "reads" in parts:
+            figures["peak memory"] = peak_memory(found)
         if output is not None:
             output.write_text(json.dumps(figures, indent=2) + "\n")
-    finally:
-        for worker in workers:
-            worker.stop()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

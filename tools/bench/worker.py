@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 
 Task = dict[str, Any]
 
@@ -32,13 +33,20 @@ def _hash(column: pa.ChunkedArray) -> str:
 def reference(task: Task) -> Any:
     """Ours, plain Python and Arrow."""
     from hudi_reference import open_table
+    from hudi_reference.services.compaction import compact
 
     if task["do"] == "decode":
         return _decoded(task["log"])
-    table = open_table(task["table"])
-    if task["do"] == "upsert":
-        return table.upsert(_arrow(task["rows"]))
-    return (table.read_optimized if task["do"] == "read-optimized" else table.snapshot)(columns=task["columns"])
+    table = open_table(task["table"], options=task.get("options"))
+    match task["do"]:
+        case "upsert":
+            return table.upsert(pq.read_table(task["rows"]))
+        case "compact":
+            return compact(table)
+        case "read-optimized":
+            return table.read_optimized(columns=task["columns"])
+        case _:
+            return table.snapshot(columns=task["columns"])
 
 
 def _decoded(path: str) -> pa.Table:
@@ -103,8 +111,11 @@ class ApacheHudi:
 
     def __call__(self, task: Task) -> Any:
         """Do one task."""
-        if task["do"] == "upsert":
-            return self._upsert(task)
+        match task["do"]:
+            case "upsert":
+                return self._upsert(task)
+            case "compact":
+                return self._compact(task)
         frame = self.spark.read.format("hudi").load(task["table"])
         frame = frame.select(*(task["columns"] or [c for c in frame.columns if not c.startswith("_hoodie")]))
         if task["compare"]:
@@ -123,14 +134,14 @@ class ApacheHudi:
             "hoodie.write.auto.upgrade": "false",
             "hoodie.metadata.enable": "false",
             "hoodie.upsert.shuffle.parallelism": "2",
+            **task["options"],
         }
-        frame = self.session.data_frame(_arrow(task["rows"]), {})
-        frame.write.format("hudi").options(**options).mode("append").save(task["table"])
+        self.spark.read.parquet(task["rows"]).write.format("hudi").options(**options).mode("append").save(task["table"])
 
+    def _compact(self, task: Task) -> None:
+        from hudi_conformance.engines.apache_hudi.maintenance import Order, run
 
-def _arrow(path: str) -> pa.Table:
-    with pa.memory_map(path) as file:
-        return pa.ipc.open_file(file).read_all()
+        run(Order(self.session, task["table"], "run", None, task["options"]), "compaction")
 
 
 def main() -> None:
