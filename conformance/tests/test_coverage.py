@@ -195,6 +195,25 @@ def test_recording_a_report_keeps_one_outcome_per_case_and_engine(tmp_path):
     assert run(*test[:2])["t::x"] == "pass"
 
 
+def test_recording_a_report_keeps_what_tests_tried(tmp_path):
+    """Parameters of a test add up; a later run of a test replaces its counts and leaves those of others."""
+    started = ending.Run((ending.EngineRun("reference"),), seed=None, started="", seconds=0.0, complete=True)
+
+    def run(**orders: list[int]) -> dict[str, dict[str, int]]:
+        tried = [
+            Result(f"t::{test}[n={number}]", "reference", Outcome.PASS, "model", counts={"orders": count} if count else {})
+            for test, counts in orders.items()
+            for number, count in enumerate(counts)
+        ]
+        ending.write(tmp_path, started, tried)
+        (path,) = recorded.record(tmp_path, tmp_path / "results")
+        return json.loads(path.read_text(encoding="utf-8")).get("counts", {})
+
+    assert run(x=[3, 4], y=[0]) == {"t::x": {"orders": 7}}
+    assert run(y=[5]) == {"t::x": {"orders": 7}, "t::y": {"orders": 5}}
+    assert run(x=[0]) == {"t::y": {"orders": 5}}
+
+
 def test_the_command_prints_json_and_writes_nothing():
     """`coverage --json` is for machines: standard output is the JSON and nothing else."""
     before = coverage.FILE.read_text(encoding="utf-8")

@@ -10,10 +10,12 @@ from rich.console import Console
 from sample_report import ENGINES, RESULTS, RUN, result
 
 from hudi_conformance import ending
+from hudi_conformance.report import figures
 from hudi_conformance.report.console import show
 from hudi_conformance.report.html import page
 from hudi_conformance.report.matrix import matrix, worst_first
 from hudi_conformance.report.words import block, sides
+from hudi_conformance.schedule.s3.diagram import Drawing, Line
 
 
 def test_the_matrix_counts_right_answers_by_area_and_engine():
@@ -109,7 +111,7 @@ class Outline(HTMLParser):
 
 def test_the_page_is_whole_and_needs_nothing_else():
     """Tags fit together, and nothing is fetched from anywhere."""
-    text = page(RUN, RESULTS)
+    text = page(RUN, RESULTS).replace('xmlns="http://www.w3.org/2000/svg"', "")  # the name of what SVG is, not a place
     outline = Outline()
     outline.feed(text)
     assert outline.open == [] and outline.fetched == []
@@ -128,3 +130,43 @@ def test_the_page_says_whether_all_is_as_expected():
     calm = [replace(r, surprise=None) for r in RESULTS]
     assert "All results are as expected" in page(replace(RUN, stale=()), calm)
     assert "broken did not start" in page(RUN, RESULTS)
+
+
+def test_the_page_has_the_figures_of_this_run():
+    """What tests tried is added up; the gate's share is of all their time together."""
+    counts = {"orders": 1200, "deaths": 30, "crash_points": 12, "s3_runs": 2, "s3_requests": 180, "s3_milliseconds": 2000,
+              "s3_gate_milliseconds": 100, "s3_faults": 1}  # fmt: skip
+    tried = result("test_s3::one", "reference", "pass", counts=counts)
+    other = result("test_s3::two", "reference", "pass", counts={"orders": 34})
+    found = {one.about: one.value for one in figures.lines({r.case: r.counts for r in (tried, other)})}
+    assert found["orders of requests that were followed to the end"] == "1,234"
+    assert found["faults survived, with nothing lost and nothing done twice"] == "43"
+    assert found["the gate's share of the time of runs on an object store"] == "5%"
+    text = page(RUN, [*RESULTS, tried, other])
+    assert "1,234" in text and '<th scope="row">test_s3::one</th><td class="n">2</td><td class="n">180</td>' in text
+
+
+def test_the_page_has_what_engines_did_on_an_object_store(monkeypatch):
+    """Promises of the store, a verdict for each engine and scenario, the worst of several seeds, and the conflict as a picture."""
+    promise = {
+        "name": "create if absent",
+        "says": "one winner",
+        "alone": "1 of 30",
+        "behind": "as promised",
+        "is_kept": [False, True],
+    }
+    runs = [
+        {"scenario": f"writes, seed {seed}", "outcome": outcome, "says": "told", "listed": None, "best_effort": [],
+         "requests": {"engine": 60 + seed, "partner": 40}} for seed, outcome in enumerate(("pass", "fail"))
+    ]  # fmt: skip
+    drawing = Drawing("a conflict", {"engine": "raised Conflict"}, (Line("7", "engine", "put <x> → 412", "fault"),), {})
+    kept = {
+        "store": {"command": "c", "taken": "t", "promises": [promise]},
+        "engines": {"mine": {"command": "d", "taken": "t", "findings": runs, "diagrams": [drawing.to_json()]}},
+    }
+    monkeypatch.setattr(figures, "kept", lambda name: kept if name == "s3" else {})
+    (met,) = figures.on_store().scenarios["writes"]
+    assert (met.outcome, met.requests) == ("fail", "100 to 101")
+    text = page(RUN, RESULTS)
+    assert '<b class="o-fail">broken</b>: 1 of 30' in text and '<b class="o-pass">kept</b>' in text
+    assert "put &lt;x&gt; → 412" in text and "<svg" in text

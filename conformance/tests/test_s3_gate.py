@@ -1,17 +1,22 @@
 """The gate in front of the object store, against a store of a few lines: order, faults, records."""
 
 import http.client
+import json
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from hudi_conformance.schedule.s3.diagram import Drawing
 from hudi_conformance.schedule.s3.gate import Gate
+from hudi_conformance.schedule.s3.kept import departure, saved_run
 from hudi_conformance.schedule.s3.run import run
 from hudi_conformance.schedule.s3.turns import AtRandom, InOrder, Overtaken
+from hudi_conformance.schedule.schedule_file import Saved, keep, read_schedule
 from hudi_conformance.schedule.scheduler import Choice
 
 
@@ -175,3 +180,41 @@ def test_a_run_is_drawn(gate: Gate) -> None:
     assert "get b-0 → 200  ✕ delay-1" in drawn
     assert "… 3 that only look" in drawn
     assert "a: returned [200, 200, 200]" in drawn
+
+
+def test_a_run_is_kept_as_a_file_and_made_again(gate: Gate, tmp_path: Path) -> None:
+    """The file has every request and fault; the same turns ask the same, and where a client asks otherwise its turn is named."""
+    turns = InOrder(("a", "b"), [Choice("b", "delay-1"), "a", Choice("a", "lose-answer")])
+    found = run(gate, {"a": suppressed(asking(gate, "a", 2)), "b": asking(gate, "b", 1)}, turns)
+    path = keep(saved_run("two clients", found, ("one", "other")), tmp_path)
+    saved = read_schedule(path)
+    assert (saved.engines, saved.store, saved.requests) == (("one", "other"), "s3", ("get b-0", "get a-0", "get a-1"))
+    again = run(gate, {"a": suppressed(asking(gate, "a", 2)), "b": asking(gate, "b", 1)}, InOrder(("a", "b"), saved.schedule))
+    assert departure(saved, again) is None
+    other = run(gate, {"a": suppressed(asking(gate, "a", 2)), "b": lambda: ask(gate, "b", "/bucket/other")}, turns_of(saved))
+    assert "the schedule has get" in (departure(saved, other) or "")
+
+
+def turns_of(saved: Saved) -> InOrder:
+    return InOrder(saved.processes, saved.schedule)
+
+
+def suppressed(program):
+    def act():
+        with suppress(http.client.HTTPException, ConnectionError):
+            program()
+
+    return act
+
+
+def test_a_drawing_is_kept_as_json_and_drawn_in_each_form(gate: Gate, tmp_path: Path) -> None:
+    """A picture with a line for each process, a page around it, and the words of the terminal."""
+    found = run(gate, {"a": asking(gate, "a"), "b": asking(gate, "b", 1)}, InOrder(("a", "b"), [Choice("b", "answer-503")]))
+    drawing = Drawing.of(found, "two <clients>")
+    assert Drawing.from_json(json.loads(json.dumps(drawing.to_json()))) == drawing
+    for name in ("d.svg", "d.html", "d.txt"):
+        drawing.write(tmp_path / name)
+    picture = ElementTree.fromstring((tmp_path / "d.svg").read_text())
+    assert "get b-0 → 503  ✕ answer-503" in ["".join(text.itertext()) for text in picture.iter() if text.tag.endswith("text")]
+    assert "two &lt;clients&gt;" in (tmp_path / "d.html").read_text()
+    assert (tmp_path / "d.txt").read_text() == drawing.text()

@@ -10,12 +10,12 @@ from schedule_programs import adds_one, adds_one_under_the_lock, apart, claims, 
 from typer.testing import CliRunner
 
 from hudi_conformance.cli import app
-from hudi_conformance.schedule import programs
+from hudi_conformance.schedule import parallel, programs
 from hudi_conformance.schedule.diagram import html, svg, text, write_diagram
-from hudi_conformance.schedule.explore import exhaustive
+from hudi_conformance.schedule.explore import Explored, exhaustive
 from hudi_conformance.schedule.scenario import Scenario
 from hudi_conformance.schedule.schedule_file import Diverged, ScheduleError, read_schedule, saved_run, write_schedule
-from hudi_conformance.schedule.scheduler import NotPossible, Process, run
+from hudi_conformance.schedule.scheduler import Choice, NotPossible, Process, run
 from hudi_conformance.schedule.shrink import InOrder, shrink
 from hudi_conformance.schedule.stores import STORES
 
@@ -222,3 +222,33 @@ def test_wrong_words_are_told_with_exit_code_2(arguments, message):
     """Usage errors say what there is."""
     found = explored(*arguments)
     assert found.exit_code == 2 and message in found.output
+
+
+def test_drawn_runs_do_not_depend_on_how_many_processes_draw_them(monkeypatch):
+    """Parts of a task have seeds of their own, which follow from that of the task; they are added up, states counted once."""
+    monkeypatch.setattr(parallel, "PART", 10)
+    task = parallel.Task("two-writers-of-one-group", "atomic", runs=25, seed=3)
+    assert [(part.runs, part.seed) for part in task.parts()] == [(10, 3), (10, 1_000_006), (5, 2_000_009)]
+    found = []
+    for jobs in (1, 2):
+        with parallel.side_by_side(jobs, nothing) as look:
+            found.append(parallel.joined(look(task.parts())).found)
+    assert [(one.runs, one.steps, one.starts, one.states) for one in found[:1]] == [
+        (one.runs, one.steps, one.starts, one.states) for one in found[1:]
+    ]
+    assert found[0].runs == 25
+
+
+def nothing():
+    """Prepare nothing."""
+
+
+def test_parts_after_the_first_that_is_wrong_do_not_count():
+    """Whoever is quicker: what is told is what one process would have told."""
+    parts = [
+        parallel.Looked(Explored(runs=4)),
+        parallel.Looked(Explored(runs=2), (Choice("a"),)),
+        parallel.Looked(Explored(runs=9)),
+    ]
+    found = parallel.joined(iter(parts))
+    assert (found.found.runs, found.wrong) == (6, (Choice("a"),))

@@ -73,7 +73,7 @@ class _Keep:
             for a, b in zip(alone, behind, strict=True)
         ]
         if self.figures is not None:
-            self.figures["store"] = figures.stamp("hudi-conformance") | {"promises": promises}
+            self.figures["store"] = figures.stamp("hudi-conformance s3") | {"promises": promises}
 
     def run(self, finding: Finding, engines: tuple[str, str]) -> None:
         """A run that is drawn, or wrong, or was replayed."""
@@ -94,7 +94,8 @@ class _Keep:
         if self.figures is not None:
             name = engines[0] if engines[1] == "reference" else " beside ".join(engines)
             told = {"findings": [one.to_json() for one in found], "diagrams": [one.to_json() for one in drawn[:2]]}
-            self.figures.setdefault("engines", {})[name] = figures.stamp("hudi-conformance") | told
+            beside = "" if engines[1] == "reference" else f" --partner {engines[1]}"
+            self.figures.setdefault("engines", {})[name] = figures.stamp(f"hudi-conformance s3 {engines[0]}{beside}") | told
         return drawn[0] if drawn else None
 
 

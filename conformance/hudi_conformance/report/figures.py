@@ -5,7 +5,6 @@ that measure them (`--record`), one file each in `results/figures`, with command
 """
 
 import json
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,9 +35,8 @@ def keep(name: str, figures: Mapping[str, Any]) -> None:
     (FOLDER / f"{name}.json").write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def stamp(program: str) -> dict[str, str]:
+def stamp(command: str) -> dict[str, str]:
     """The command that measures, and when."""
-    command = " ".join([program, *(word for word in sys.argv[1:] if word != "--record")])
     return {"command": command, "taken": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}
 
 
