@@ -52,7 +52,7 @@ def block(positions: list[int] | None, base_instant: str | None = BASE) -> Block
 def test_positions_count_where_they_fit_the_base_file(found: Block, records: int, places: list[int] | None) -> None:
     """LF-043, ER-014: of this base file, one for each record, none beyond its rows; else records are matched by key."""
     in_base = places_in(found, BASE, 10, records)
-    assert (None if in_base is None else in_base.tolist()) == places
+    assert (None if in_base is None else list(in_base)) == places
 
 
 def test_damaged_positions_of_this_base_file_are_an_error() -> None:

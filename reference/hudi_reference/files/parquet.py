@@ -11,6 +11,7 @@ import pyarrow.types as pt
 
 from hudi_reference.errors import MalformedBaseFile, UnsupportedTableFeature
 from hudi_reference.files.footer import BaseFileFooter, from_key_values, key_values
+from hudi_reference.files.parquet_rows import parquet_file, read_rows
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 
@@ -31,9 +32,8 @@ _SCHEMA = "parquet.avro.schema"
 @implements("BF-002", "TYP-014")
 def read_parquet(storage: Storage, path: str, columns: Sequence[str] | None, *, threads: bool) -> pa.Table:
     """The rows of a Parquet file in file order; raises FileNotFoundError, MalformedBaseFile."""
-    with opened_parquet(storage, path) as file:
-        wanted = None if columns is None else [c for c in columns if file.schema_arrow.get_field_index(c) >= 0]
-        return file.read(columns=wanted, use_threads=threads)
+    with _reading(storage, path) as source:
+        return read_rows(source, columns, threads=threads)
 
 
 def read_parquet_footer(storage: Storage, path: str) -> BaseFileFooter:
@@ -45,9 +45,15 @@ def read_parquet_footer(storage: Storage, path: str) -> BaseFileFooter:
 @contextmanager
 def opened_parquet(storage: Storage, path: str) -> Iterator[pq.ParquetFile]:
     """A Parquet file; raises FileNotFoundError, MalformedBaseFile, also for what goes wrong while it is read."""
+    with _reading(storage, path) as source:
+        yield parquet_file(source)
+
+
+@contextmanager
+def _reading(storage: Storage, path: str) -> Iterator[pa.NativeFile]:
     try:
         with storage.open(path) as source:
-            yield pq.ParquetFile(source, coerce_int96_timestamp_unit="us")
+            yield source
     except FileNotFoundError:
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:

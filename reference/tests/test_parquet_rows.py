@@ -1,0 +1,80 @@
+"""Texts of a Parquet file that are stored as numbers of a dictionary, and read so."""
+
+import io
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference_samples import bounded
+
+from hudi_reference.errors import MalformedBaseFile
+from hudi_reference.files import parquet_rows
+from hudi_reference.files.base_file import read_base_file
+from hudi_reference.files.parquet_rows import read_rows
+from hudi_reference.storage import MemoryStorage
+
+TEXTS = st.sampled_from([None, "", "a", "Zürich", "🚲", "a longer text"])
+COLUMNS = {
+    "text": TEXTS,
+    "bytes": st.sampled_from([None, b"", b"\xff\x00"]),
+    "number": st.sampled_from([None, 1, 2]),
+    "list": st.none() | st.lists(TEXTS, max_size=2),
+    "struct": st.none() | st.fixed_dictionaries({"text": TEXTS}),
+}
+SCHEMA = pa.schema(
+    {
+        "text": pa.string(), "bytes": pa.binary(), "number": pa.int32(), "list": pa.list_(pa.string()),
+        "struct": pa.struct([("text", pa.string())]),
+    }
+)  # fmt: skip
+
+
+def written(rows: pa.Table, **options: Any) -> bytes:
+    """The bytes of a Parquet file."""
+    out = io.BytesIO()
+    pq.write_table(rows, out, **options)
+    return out.getvalue()
+
+
+@bounded(100)
+@given(
+    st.lists(st.fixed_dictionaries(COLUMNS), max_size=4),
+    st.integers(1, 60),
+    st.sampled_from([1, 7, 1000]),
+    st.booleans(),
+    st.none() | st.lists(st.sampled_from([*COLUMNS, "unknown"]), unique=True),
+)
+def test_what_is_read_by_numbers_is_what_is_stored(
+    few: list[dict[str, Any]], times: int, group: int, dictionary: bool, columns: list[str] | None
+) -> None:
+    """BF-002: in any number of row groups, with nulls, with and without dictionaries, of any columns."""
+    rows = pa.Table.from_pylist(few * times, SCHEMA)
+    file = written(rows, row_group_size=group, use_dictionary=dictionary)
+    wanted = [name for name in columns or () if name != "unknown"] if columns is not None else SCHEMA.names
+    found = read_rows(pa.BufferReader(file), columns)
+    assert found.schema == rows.select(wanted).schema
+    assert found.to_pylist() == rows.select(wanted).to_pylist()
+
+
+def test_texts_of_many_rows_are_unfolded_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """BF-002: no array has more bytes of text than it can count, however long the longest text is."""
+    monkeypatch.setattr(parquet_rows, "_MOST_BYTES", 100)
+    rows = pa.table({"text": ["a", "0123456789" * 3, None] * 50})
+    found = read_rows(pa.BufferReader(written(rows)), None)
+    assert found.equals(rows)
+    assert max(chunk.nbytes for chunk in found.column("text").chunks) < 150
+
+
+def test_a_number_that_no_text_has_is_damage() -> None:
+    """BF-002: and never whatever lies behind the dictionary."""
+    rows = pa.table({"text": ["a"] * 50 + ["b"] * 50}, schema=pa.schema([pa.field("text", pa.string(), nullable=False)]))
+    whole = written(rows, compression="none")
+    runs = bytes([50 << 1, 0, 50 << 1, 1])
+    assert whole.count(runs) == 1
+    storage = MemoryStorage()
+    storage.create("f_0-0-0_20250101000000000.parquet", whole.replace(runs, bytes([50 << 1, 0, 50 << 1, 7])))
+    with pytest.raises(MalformedBaseFile):
+        read_base_file(storage, "f_0-0-0_20250101000000000.parquet")
