@@ -39,6 +39,7 @@ OFFERED = frozenset(
         "write.delete",
         "write.bulk-insert",
         "write.partial-update",
+        "write.bucket-index",
         "write.compares-keys",
         "copy-on-write",
         "merge-on-read",

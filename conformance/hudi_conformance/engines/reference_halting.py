@@ -42,9 +42,10 @@ class Halting:
         return not self._running.dead
 
     def reached(self, point: Point) -> None:
-        """The work is at that point: wait there, if it is the one that was asked for."""
-        if self.until == point:
-            self.instant = max({found.requested for found in self.table.timeline.pending} - self._before, default=self.instant)
+        """The work is at that point: wait there, if it is the one that was asked for. What failed has requested nothing."""
+        new = {found.requested for found in self.table.timeline.pending} - self._before
+        if self.until == point and (new or point != "requested"):
+            self.instant = max(new, default=self.instant)
             self._running.parent.switch()
 
     def give_up(self) -> None:

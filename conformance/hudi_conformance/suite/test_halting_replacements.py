@@ -36,7 +36,7 @@ def test_an_update_of_what_was_overwritten(engine: Client, new_uri: NewUri, type
 
 @HALTS
 @OVERWRITES
-@pytest.mark.needs("merge-on-read")
+@pytest.mark.needs("merge-on-read", "write.bucket-index")
 @pytest.mark.requirements("OCC-013", "NBC-004")
 def test_a_non_blocking_update_of_what_was_overwritten(engine: Client, new_uri: NewUri) -> None:
     """The same with a writer that never aborts for the sake of other logs (invariant 21)."""

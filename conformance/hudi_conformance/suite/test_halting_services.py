@@ -21,12 +21,15 @@ RESTORES = pytest.mark.needs("service.savepoint", "service.restore")
 @SERVICES
 @BOTH_TYPES
 @pytest.mark.needs("service.rollback")
+@pytest.mark.parametrize("mode", ["OPTIMISTIC_CONCURRENCY_CONTROL", "SINGLE_WRITER"])
 @pytest.mark.requirements("TL-019", "TL-030")
-def test_a_writer_completes_while_it_is_rolled_back(engine: Client, new_uri: NewUri, type: str) -> None:
+def test_a_writer_completes_while_it_is_rolled_back(engine: Client, new_uri: NewUri, type: str, mode: str) -> None:
     """The plan of the rollback is published, the writer ends, the rollback goes on: either the write is undone and its writer
     told so, or it stays (invariants 13 and 29)."""
     stage = Stage(engine, new_uri()).set(type)
-    instant = stage.begins("writer", {"a": "written"})
+    policy = "LAZY" if mode.startswith("OPTIMISTIC") else "EAGER"  # with a heartbeat, or without one
+    options = {"hoodie.write.concurrency.mode": mode, "hoodie.clean.failed.writes.policy": policy}
+    instant = stage.begins("writer", {"a": "written"}, options=options)
     stage.starts("rollback", stage.call("rollback", instant=instant), "requested")
     stage.ends("writer")
     stage.finishes("rollback")
