@@ -139,4 +139,5 @@ def _content(strings: pa.Array) -> bytes:
     """The bytes of all strings behind one another."""
     _, offsets, data = strings.buffers()
     ends = np.frombuffer(offsets, np.int64)[strings.offset : strings.offset + len(strings) + 1]
-    return data[ends[0] : ends[-1]].to_pybytes()
+    found: bytes = data[ends[0] : ends[-1]].to_pybytes()
+    return found
