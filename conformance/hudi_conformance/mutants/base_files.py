@@ -16,8 +16,8 @@ def orc_files_named_parquet(bug: Bug) -> None:
     """Writes ORC into files that are called .parquet, and reads them so."""
     bug.edit(
         Writer._add_base_file,
-        "self.schema, name.extension)",
-        "self.schema, 'orc')",
+        "self.schema, name.extension,",
+        "self.schema, 'orc',",
     )
     bug.item(base_file._READ, "parquet", base_file._READ["orc"])
     bug.item(base_file._READ_FOOTER, "parquet", base_file._READ_FOOTER["orc"])

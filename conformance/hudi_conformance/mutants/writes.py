@@ -8,7 +8,7 @@ from hudi_reference.table.write import Writer
 @planted(breaks=("LAY-021", "PROP-017"))
 def upsert_without_lookup(bug: Bug) -> None:
     """Writes a known key into a fresh file group."""
-    bug.edit(write.locate, "if pc.any(held, min_count=0).as_py():", "if False:")
+    bug.edit(write.locate, "if held.any():", "if False:")
 
 
 @planted(breaks="TYP-015")
