@@ -27,6 +27,8 @@ from hudi_reference.services.migrated_properties import migrated_properties
 from hudi_reference.services.migrated_timeline import completion_times
 from hudi_reference.storage import MemoryStorage, ObjectInfo
 from hudi_reference.table.archived_log import ArchivedLog, read_archived_log
+from hudi_reference.timeline.actions import read_action
+from hudi_reference.timeline.instant import Instant
 from hudi_reference.timeline.legacy import LegacyInstant, just_after, legacy_instants, parse_legacy_name, read_json_record
 from hudi_reference.timeline.states import State
 
@@ -58,6 +60,19 @@ def test_names_of_version_6(name: str, action: str, state: State) -> None:
     found = parse_legacy_name(name)
     assert found == LegacyInstant(name.partition(".")[0], action, state)
     assert found.file_name == name
+
+
+@pytest.mark.parametrize("action", ["commit", "deltacommit", "replacecommit"])
+def test_completed_writes_of_version_6_are_json(action: str) -> None:
+    """COMPAT-003: whoever shows the timeline reads them as those of version 8, whose files are Avro."""
+    record = {"partitionToWriteStats": {"p": [{"fileId": "f", "path": "p/f_0_1.parquet"}]}, "operationType": "UPSERT"}
+    done = LegacyInstant(T, action, State.COMPLETED)
+    found = read_action(json.dumps(record).encode(), done.file_name, done)
+    assert found is not None
+    assert found["operationType"] == "UPSERT"
+    assert found["partitionToWriteStats"]["p"][0]["numWrites"] is None
+    with pytest.raises(MalformedMetadata):
+        read_action(json.dumps(record).encode(), "now", Instant(T, action, State.COMPLETED, T))
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.avro_container import Record, read_record, write_record
 from hudi_reference.timeline.instant import Instant
+from hudi_reference.timeline.legacy import LegacyInstant
 from hudi_reference.timeline.schemas import schema_of
 from hudi_reference.timeline.states import ACTIONS, RAW, Content
 
@@ -32,7 +33,8 @@ def read_action(data: bytes, path: str, instant: Instant) -> Record | None:
     content = content_of(instant)
     if not data and content.may_be_empty:
         return None
-    if content is RAW or (content.json and data.lstrip()[:1] == b"{"):
+    may_be_json = content.json or isinstance(instant, LegacyInstant)
+    if content is RAW or (may_be_json and data.lstrip()[:1] == b"{"):
         return _read_json(data, path, content)
     record = read_record(data, path)
     if record.name not in content.records:
