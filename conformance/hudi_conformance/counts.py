@@ -21,7 +21,7 @@ _found: Counter[str] = Counter()
 
 def count(**found: int) -> None:
     """More of what was tried; the names are those of `MEANINGS`."""
-    _found.update({name: number for name, number in found.items() if number})
+    _found.update({name: int(number) for name, number in found.items() if number})
 
 
 def taken() -> dict[str, int]:
