@@ -18,6 +18,7 @@ from hudi_reference.services.compaction import execute_compaction, plan_compacti
 from hudi_reference.services.log_compaction import execute_log_compaction, schedule_log_compaction
 from hudi_reference.services.rollback import rollback
 from hudi_reference.storage import MemoryStorage
+from hudi_reference.timeline.avro_container import read_record, write_record
 from hudi_reference.timeline.states import State
 
 DAY = 86_400_000
@@ -313,3 +314,19 @@ def test_what_stays_means_the_same_to_older_and_later_versions(joined, later, st
     assert len(short) <= 3
     assert result([*before, *short]) == result([*before, *every])
     assert result([*before, *short, *after]) == result([*before, *every, *after])
+
+
+def test_change_capture_files_in_a_plan_are_no_log_files():
+    """CMP-003, TYP-012: release 1.2.0 names them in its plans. They are not merged, and nobody misses them in the slice."""
+    table = with_logs()
+    before, times = rows(table), [instant.requested for instant in table.timeline.commits]
+    path = f".hoodie/timeline/{schedule_compaction(table)}.compaction.requested"
+    planned = read_record(table.storage.get(path), path)
+    (operation,) = planned["operations"]
+    log = operation["deltaFilePaths"][0]
+    operation["deltaFilePaths"].insert(0, f"{log}.cdc")
+    table.storage.put(f"{log}.cdc", b"changes, not rows")
+    table.storage.put(path, write_record(planned.schema, planned, bytes(16)))
+    compact(opened(table.storage, 2))
+    assert [row[:2] for row in rows(opened(table.storage, 3))] == [row[:2] for row in before]
+    assert opened(table.storage).as_of(times[0]).num_rows == 3

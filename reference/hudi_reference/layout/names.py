@@ -75,6 +75,13 @@ def parse_data_file_name(name: str) -> BaseFileName | LogFileName | None:
     return LogFileName(file_id, instant, int(version), token or "", cdc is not None)
 
 
+def tells_changes(name: str) -> bool:
+    """Whether a file is a change-capture file: it lies with the log files, and plans of release 1.2.0 name it among them,
+    but it is no part of a slice."""
+    found = parse_data_file_name(name)
+    return isinstance(found, LogFileName) and found.cdc
+
+
 @implements("LF-002")
 def require_log_file_name(name: str) -> LogFileName:
     """The log file that a name stands for; raises MalformedFileName for any other name."""

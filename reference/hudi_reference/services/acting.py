@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from hudi_reference.errors import MalformedMetadata, Misuse, UnsupportedTableFeature
-from hudi_reference.layout.names import join_path, parse_data_file_name, split_path
+from hudi_reference.layout.names import join_path, parse_data_file_name, split_path, tells_changes
 from hudi_reference.locks import held, new_owner
 from hudi_reference.requirement import implements
 from hudi_reference.storage import inside
@@ -162,7 +162,7 @@ def planned_slice(record: Plan, base_instant: str | None = None) -> FileSlice:
         return split_path(path_in(partition, path))[1]
 
     base = name(record["dataFilePath"]) if record["dataFilePath"] else None
-    logs = tuple(map(name, record["deltaFilePaths"] or ()))
+    logs = tuple(found for found in map(name, record["deltaFilePaths"] or ()) if not tells_changes(found))
     if base_instant is None:
         first = parse_data_file_name(base or next(iter(logs), ""))
         base_instant = first.instant if first else ""

@@ -8,7 +8,7 @@ from typing import Any
 
 from hudi_reference.errors import InvalidQuery
 from hudi_reference.files.missing import missing
-from hudi_reference.layout.names import join_path, parse_data_file_name
+from hudi_reference.layout.names import join_path, parse_data_file_name, tells_changes
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
@@ -155,8 +155,8 @@ def _compacted(
     except FileNotFoundError:
         return
     for operation in (plan["operations"] or ()) if plan else ():
-        for path in operation["deltaFilePaths"] or ():
-            yield operation["partitionPath"] or "", path.rpartition("/")[2]
+        names = (path.rpartition("/")[2] for path in operation["deltaFilePaths"] or ())
+        yield from ((operation["partitionPath"] or "", name) for name in names if not tells_changes(name))
 
 
 def _names(groups: FileGroups, identity: GroupId) -> frozenset[str]:
