@@ -163,7 +163,7 @@ def test_a_restore_undoes_what_completed_after_the_savepoint(engine: Client, new
 @BOTH_TYPES
 @RESTORES
 @pytest.mark.parametrize("began", ["before", "after"])
-@pytest.mark.requirements("TL-023", "OCC-019")
+@pytest.mark.requirements("TL-023", "TL-051", "OCC-019")
 def test_a_writer_ends_after_a_restore(engine: Client, new_uri: NewUri, type: str, began: str) -> None:
     """It began before or after what the restore goes back to. It may complete, but brings back nothing that was undone
     (invariant 32)."""
@@ -234,16 +234,25 @@ def test_a_savepoint_comes_between_plan_and_publication_of_a_clean(engine: Clien
 
 @HALTS
 @CLEANS
+@pytest.mark.needs("service.restore")
 @pytest.mark.requirements("TL-021", "CLN-002")
 @pytest.mark.parametrize("policy", ["commits", "versions"])
 def test_a_savepoint_beside_a_clean_that_is_planned(engine: Client, new_uri: NewUri, policy: str) -> None:
     """What the plan deletes gets no savepoint, or is kept; what it leaves can be savepointed (invariant 24)."""
     stage, saved, rows = cleaning(engine, new_uri())
-    plan = stage.planned("clean", options=keep_commits(1) if policy == "commits" else keep_versions(1))
+    keep = keep_commits(1) if policy == "commits" else keep_versions(1)
+    plan = stage.planned("clean", options=keep)
     has_savepoint = stage.runs("savepoint", instant=saved)
-    newest = stage.engine.service(stage.uri, "savepoint", instant=stage.writes({"c": "newest"}))
-    assert newest is not None
+    newest = stage.writes({"a": "newest"})
+    kept = dict(stage.rows)
+    assert stage.engine.service(stage.uri, "savepoint", instant=newest) is not None
     stage.runs("clean", "execute", plan)
     stage.check("the clean has ended")
     if has_savepoint:
         assert as_of(engine, stage.uri, saved) == rows
+    for number in range(3):
+        stage.writes({"a": f"later {number}"})
+    stage.runs("clean", options=keep)
+    assert stage.runs("restore", instant=newest), "what a savepoint protects can be restored"
+    stage.rows = kept
+    stage.check("back at the newer savepoint")

@@ -116,7 +116,7 @@ def test_a_new_key_of_two_writers(engine: Client, new_uri: NewUri, type: str) ->
 def test_nothing_of_a_writer_that_died_is_seen(engine: Client, new_uri: NewUri, type: str) -> None:
     """It stored its files and never ends: the next writer goes on beside it (invariant 12)."""
     stage = Stage(engine, new_uri()).set(type)
-    stage.begins("dead", {"a": "dead", "d": "dead"})
+    stage.begins("dead", {"a": "dead", "b": "dead", "d": "dead"})
     stage.check("its files are there")
     stage.writes({"a": "alive", "d": "alive"})
     stage.check("another writer has completed")
