@@ -71,10 +71,10 @@ def read(
     if plan.merged:
         parts.append(_merged(spark, plan, schema))
     if plan.native:
-        paths = [f"file://{path}" for path in plan.native]
-        parts.append(_from_parquet(spark, paths, schema).where(_all(plan)))
+        parts.append(from_parquet(spark, plan.native, schema).where(conditions(plan)))
     empty = [] if parts else [spark.createDataFrame([], schema)]
-    return reduce(DataFrame.unionByName, parts + empty).select(plan.columns)
+    found = reduce(DataFrame.unionByName, parts + empty)
+    return found if plan.columns == plan.fields.names else found.select(plan.columns)
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ def _merged(spark: SparkSession, plan: ReadPlan, schema: StructType) -> DataFram
     return frame_of(spark, plan.merged).mapInArrow(task.run, schema)
 
 
-def _from_parquet(spark: SparkSession, paths: Sequence[str], schema: StructType) -> DataFrame:
+def from_parquet(spark: SparkSession, files: Sequence[Path], schema: StructType) -> DataFrame:
     """Base files alone. Dates and timestamps are taken as stored, columns of the path are no columns of the file, and what is
     missing or damaged is an error whatever the session says.
     """
@@ -242,10 +242,10 @@ def _from_parquet(spark: SparkSession, paths: Sequence[str], schema: StructType)
         "ignoreCorruptFiles": "false",
         "ignoreMissingFiles": "false",
     }
-    return spark.read.schema(schema).options(**options).parquet(*paths)
+    return spark.read.schema(schema).options(**options).parquet(*(f"file://{file}" for file in files))
 
 
-def _all(plan: ReadPlan) -> Column:
+def conditions(plan: ReadPlan) -> Column:
     """The comparisons of the query as one condition."""
     return reduce(
         Column.__and__, [_condition(plan.fields.field(c).type, *(c, o, v)) for c, o, v in plan.query.where], F.lit(True)

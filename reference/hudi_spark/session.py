@@ -5,7 +5,8 @@ import sys
 
 from pyspark.sql import SparkSession
 
-#: The C1 compiler, the serial collector and few partitions start quickly; nothing is reachable from other machines.
+#: The C1 compiler, the serial collector, few partitions, and plans that are neither compiled nor made anew halfway cost least
+#: where rows are few; nothing is reachable from other machines.
 OPTIONS = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.driver.memory": "1500m",
@@ -15,6 +16,8 @@ OPTIONS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.default.parallelism": "2",
     "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
 }
