@@ -118,8 +118,11 @@ class Drawing:
 
     def write(self, path: Path) -> None:
         """Write it as the ending of the path says: .svg, .html, else text."""
-        written = {".svg": self.svg, ".html": lambda: picture.page(self.title, self.html())}.get(path.suffix, self.text)
-        path.write_text(written(), encoding="utf-8")
+        if path.suffix == ".html":
+            written = picture.page(self.title, self.html())
+        else:
+            written = self.svg() if path.suffix == ".svg" else self.text()
+        path.write_text(written, encoding="utf-8")
 
 
 def _lines(exchanges: Sequence[Exchange], processes: Sequence[str], names: Names) -> Iterator[Line]:
