@@ -51,7 +51,8 @@ def step_cost(rounds: int) -> dict[str, float]:
     """Microseconds of CPU a step, of all orders of two programs of six steps each, each followed to its end."""
     world = World.of(MemoryStorage())
     processes = [Process(name, notes) for name in "ab"]
-    seconds, found = cost(lambda: exhaustive(lambda: world, processes, preemptions=12, merge=False), rounds)
+    # A round takes 20 ms: many of them, so that the median tells of the scheduler and not of the moment.
+    seconds, found = cost(lambda: exhaustive(lambda: world, processes, preemptions=12, merge=False), 40 * rounds)
     return {"steps": found.steps, "orders": found.runs, "microseconds": seconds / found.steps * 1e6}
 
 
