@@ -4,5 +4,6 @@
 them, then runs the same tasks in turn, five rounds, and prints medians of CPU seconds and wall seconds.
 `python -m tools.bench.files` measures single files: decoding of log blocks, look-ups in HFiles, memory, bloom filters.
 `python -m tools.bench.schedules` measures the explorer: CPU of the scheduler a step, orders of two writers a second.
+`python -m tools.bench.spark` measures the Spark engine, against Apache Hudi's datasource and Spark's own Parquet reader.
 `python -m tools.bench.timeline` measures timelines: active ones and histories, of 2,000 and of 100,000 actions.
 """
