@@ -108,7 +108,9 @@ def main(
     console.print(f"in two processes, a core for each: {told} (goal {verdict} {ORDERS_GOAL:,})")
     if record:
         figures.keep(
-            "schedules", figures.stamp("python -m tools.bench.schedules") | {"microseconds": micro, "per_second": rates}
+            "schedules",
+            figures.stamp(f"python -m tools.bench.schedules --rounds {rounds} --runs {runs}")
+            | {"microseconds": micro, "per_second": rates},
         )
     if output is not None:
         output.write_text(json.dumps({"step": step, "writers": found}, indent=2) + "\n")

@@ -41,7 +41,7 @@ def s3(
     record: Annotated[bool, typer.Option("--record", help="Keep verdicts and figures for reports; needs a checkout.")] = False,
 ) -> None:
     """Test the emulated object store, then drive engines through it beside a partner, and draw one conflict."""
-    keeping = _Keep(diagram, save, figures.kept("s3") if record else None)
+    keeping = _Keep(diagram, save, figures.kept("s3") if record else None, seeds)
     try:
         if again is not None:
             found = [_replay(again, names or [], keeping)]
@@ -64,6 +64,7 @@ class _Keep:
     diagram: Path | None
     folder: Path | None
     figures: dict[str, Any] | None
+    seeds: int
     _drawn: list[Drawing] = field(default_factory=list)
 
     def store(self, alone: tuple[Verdict, ...], behind: tuple[Verdict, ...]) -> None:
@@ -95,7 +96,8 @@ class _Keep:
             name = engines[0] if engines[1] == "reference" else " beside ".join(engines)
             told = {"findings": [one.to_json() for one in found], "diagrams": [one.to_json() for one in drawn[:2]]}
             beside = "" if engines[1] == "reference" else f" --partner {engines[1]}"
-            self.figures.setdefault("engines", {})[name] = figures.stamp(f"hudi-conformance s3 {engines[0]}{beside}") | told
+            command = f"hudi-conformance s3 {engines[0]}{beside} --seeds {self.seeds}"
+            self.figures.setdefault("engines", {})[name] = figures.stamp(command) | told
         return drawn[0] if drawn else None
 
 
