@@ -99,7 +99,9 @@ def test_upserts_find_their_keys_by_the_filters(tmp_path: Path, kind: str) -> No
 
 def test_without_a_filter_such_an_upsert_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """IDX-004: why a filter is written unless one asks for none."""
-    monkeypatch.setattr(write, "encode_base_file", lambda rows, schema, format, **_: encode_base_file(rows, schema, format, None))
+    monkeypatch.setattr(
+        write, "encode_base_file", lambda rows, schema, format, **_: encode_base_file(rows, schema, format, None)
+    )
     a_table(tmp_path, "COPY_ON_WRITE")
     found = answers("1.0.2", [footer(tmp_path), upsert(tmp_path, "BLOOM")])
     assert found[0]["held"] is None

@@ -88,9 +88,9 @@ def count_records(block: Block) -> int:
         case BlockType.AVRO_DATA:
             return _avro_count(block)
         case BlockType.PARQUET_DATA:
-            return _decode_parquet(block, ()).num_rows
+            return int(_decode_parquet(block, ()).num_rows)
         case BlockType.HFILE_DATA:
-            return decode_rows(block).num_rows
+            return int(decode_rows(block).num_rows)
         case _:
             return len(decode_deletes(block))
 
