@@ -4,15 +4,17 @@ Its statements, one commit each: insert k1, k2, k3; update c of k2; rename b to 
 rename s.x to s.xx; add s.z; update c and bb of k3.
 """
 
+import json
 import tarfile
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from hudi_reference import open_table
 from hudi_reference.errors import MalformedSchema
-from hudi_reference.schema.by_id import SchemaHistory
+from hudi_reference.schema.by_id import ById, SchemaHistory
 
 DATA = Path(__file__).parent / "data" / "schema_history" / "renamed-1.0.2.tar.gz"
 COLUMNS = ("id", "ts", "a", "bb", "c", "s")
@@ -69,3 +71,30 @@ def test_a_history_that_is_none_is_an_error(text):
     """LF-038: a damaged history must not become one without renames."""
     with pytest.raises(MalformedSchema):
         SchemaHistory.parse([text], ".hoodie/.schema")
+
+
+def version(number, inner):
+    """A version as Apache Hudi 1.0.2 and 1.2.0 write it: an array and a map of records that have one field, `inner`."""
+
+    def field(of_field, name, kind):
+        return {"id": of_field, "name": name, "optional": True, "type": kind}
+
+    def record(of_field):
+        return {"type": "record", "fields": [field(of_field, inner, "int")]}
+
+    items = {"type": "array", "element_id": 7, "element": record(8), "element_optional": True}
+    pairs = {"type": "map", "key_id": 9, "key": "string", "value_id": 10, "value": record(11), "value_optional": True}
+    fields = [field(5, "items", items), field(6, "pairs", pairs)]
+    return {"max_column_id": 11, "version_id": number, "type": "record", "fields": fields}
+
+
+def test_fields_inside_of_arrays_and_maps_keep_their_ids():
+    """LF-038: a field of an array's elements and one of a map's values that were renamed have their values."""
+    history = SchemaHistory.parse([json.dumps({"schemas": [version(2, "new"), version(1, "old")]})], ".hoodie/.schema")
+    record = pa.struct([("old", pa.int32())])
+    stored = pa.table(
+        {"items": [[{"old": 1}]], "pairs": [[("k", {"old": 2})]]},
+        schema=pa.schema([("items", pa.list_(record)), ("pairs", pa.map_(pa.string(), record))]),
+    )
+    (row,) = ById(history, history.at("2")).renamed(stored, "1").to_pylist()
+    assert row == {"items": [{"new": 1}], "pairs": [("k", {"new": 2})]}

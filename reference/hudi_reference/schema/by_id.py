@@ -127,9 +127,9 @@ def _parts(kind: Any) -> Version:
     match kind:
         case {"type": "record"}:
             return _record(kind)
-        case {"type": "array", "elementId": number, "element": element}:
+        case {"type": "array", "element_id": number, "element": element}:
             return (IdField(int(number), "element", _parts(element)),)
-        case {"type": "map", "keyId": key, "valueId": value, "value": values}:
+        case {"type": "map", "key_id": key, "value_id": value, "value": values}:
             return (IdField(int(key), "key"), IdField(int(value), "value", _parts(values)))
         case str():
             return ()
