@@ -65,6 +65,17 @@ def test_time_travel_has_the_names_of_then(table):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("commit", "columns", "first"),
+    [(2, ["bb", "c"], {"bb": "b1", "c": "c1"}), (4, ["bb"], {"bb": "b1"}), (5, ["bb", "c"], {"bb": "b1", "c": None})],
+)
+def test_the_past_is_read_by_the_only_file_of_the_history(table, commit, columns, first):
+    """TYP-008, LF-038: after the rename, the drop and the new c; writers keep the newest file of the history alone."""
+    time = table.timeline.commits[commit].requested
+    (found,) = table.as_of(time, columns=columns, where=[("id", "=", "k1")]).to_pylist()
+    assert found == first
+
+
 @pytest.mark.parametrize("text", ["[]", "{}", '{"schemas":[{"version_id":1,"fields":[{"id":1}]}]}', "nonsense",
                                   '{"schemas":[{"version_id":1,"fields":[{"id":1,"name":"a","type":{"type":"?"}}]}]}'])  # fmt: skip
 def test_a_history_that_is_none_is_an_error(text):

@@ -78,8 +78,11 @@ class ById:
 
     def stored(self, names: Sequence[str], instant: str) -> list[str]:
         """What a file of the instant calls the query's columns; those that it cannot have are left out."""
+        version = self.history.at(instant)
+        if version is None:
+            return list(names)
         ids = {found.name: found.id for found in self.wanted}
-        there = {found.id: found.name for found in self.history.at(instant) or ()}
+        there = {found.id: found.name for found in version}
         return [there[ids[name]] for name in names if name in ids and ids[name] in there]
 
     def held(self, names: Iterable[str], instant: str) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """The schema history of a table, as its storage has it: files of `.hoodie/.schema/`, and what commits carry."""
 
 import re
+from collections.abc import Iterable
 
 from hudi_reference.errors import MalformedSchema
 from hudi_reference.layout.properties import META_FOLDER
@@ -15,28 +16,30 @@ _SAVED = re.compile(r"(\d+)(?:_\d+)?\.schemacommit")
 
 
 @implements("LF-038")
-def by_id(storage: Storage, timeline: Timeline, groups: FileGroups) -> ById | None:
-    """How a query of this view matches columns by id; None for a table whose schema was never changed by a statement.
+def by_id(saved: Iterable[str], groups: FileGroups) -> ById | None:
+    """How a query of these file groups matches columns by id; None for a table whose schema was never changed by a statement.
 
-    Versions of actions that did not complete do not count. Raises MalformedSchema.
+    Raises MalformedSchema.
     """
-    texts = [_text(storage, path) for path in _saved(storage, timeline)]
-    texts += [text for commit in groups.commits.values() if (text := _carried(commit.record)) is not None]
-    history = SchemaHistory.parse(texts, FOLDER)
+    carried = [text for commit in groups.commits.values() if (text := _carried(commit.record)) is not None]
+    history = SchemaHistory.parse([*saved, *carried], FOLDER)
     if not history.versions or not groups.commits:
         return None
     wanted = history.at(max(instant.requested for instant in groups.commits))
     return None if wanted is None else ById(history, wanted)
 
 
-def _saved(storage: Storage, timeline: Timeline) -> list[str]:
-    """The newest file whose action completed: it holds all versions up to its own."""
+def saved_versions(storage: Storage, timeline: Timeline) -> list[str]:
+    """The newest file whose action completed, as JSON text, if there is one: it holds all versions up to its own.
+
+    Older files are removed, so that queries of the past need it as well. Raises MalformedSchema.
+    """
     found = {}
     for info in storage.list(FOLDER):
         match = _SAVED.fullmatch(info.path.rpartition("/")[2])
-        if match is not None and timeline.completion_of(match[1]) is not None and match[1] <= timeline.read_time:
+        if match is not None and timeline.completion_of(match[1]) is not None:
             found[match[1]] = info.path
-    return [found[max(found)]] if found else []
+    return [_text(storage, found[max(found)])] if found else []
 
 
 def _text(storage: Storage, path: str) -> str:

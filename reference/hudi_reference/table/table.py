@@ -37,7 +37,7 @@ from hudi_reference.table.incremental import COMMIT_TIME, Changed, changed_in, w
 from hudi_reference.table.inspect import inspect_table
 from hudi_reference.table.pruning import pruned
 from hudi_reference.table.retention import check_begun, check_retained, check_whole
-from hudi_reference.table.schema_history import by_id
+from hudi_reference.table.schema_history import by_id, saved_versions
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.versions import timeline_of
 from hudi_reference.table.window import Window
@@ -55,6 +55,8 @@ class View:
     timeline: Timeline
     groups: FileGroups
     schema: AvroSchema
+    #: The table's schema history as it was saved, where columns are matched by its ids.
+    saved: Sequence[str] = ()
 
     def reader(self, table: "Table") -> SliceReader:
         """The reader of this view's slices."""
@@ -70,7 +72,7 @@ class View:
             merging=merging_of(properties, table.mergers, defaults_of(schema)),
             key_fields=() if properties.populates_meta_fields else properties.record_key,
             dropped=dropped,
-            by_id=by_id(table.storage, self.timeline, self.groups) if table.schema_on_read else None,
+            by_id=by_id(self.saved, self.groups) if table.schema_on_read else None,
             takes_partial=not properties.is_legacy,
         )
 
@@ -122,7 +124,7 @@ class Table:
         schema = self._schema(groups)
         if schema is None:  # nothing was written by then: the columns are those of today
             schema = EMPTY_SCHEMA if as_of is None else self.view().schema
-        return View(timeline, groups, schema)
+        return View(timeline, groups, schema, saved_versions(self.storage, whole) if self.schema_on_read else ())
 
     def file_groups(self, as_of: str | None = None) -> FileGroups:
         """All file groups with their slices, now or as of a requested time."""
