@@ -5,7 +5,7 @@ from hudi_reference import java_text
 from hudi_reference.records import joda, keys, partial, timestamp_paths
 from hudi_reference.schema import by_id, promotion, reconcile
 from hudi_reference.table import basis, file_groups, rows
-from hudi_reference.table.table import View
+from hudi_reference.table.table import Table, View
 from hudi_reference.table.write import Writer
 
 
@@ -123,6 +123,12 @@ def months_and_minutes_confused(bug: Bug) -> None:
 def the_schema_history_is_not_read(bug: Bug) -> None:
     """Matches columns by name, also where it is asked to go by the ids of the schema history."""
     bug.edit(View.reader, "if table.schema_on_read", "if False")
+
+
+@planted(breaks="LF-038")
+def the_past_has_no_schema_history(bug: Bug) -> None:
+    """Asks the timeline of the past whether the newest file of the schema history counts: it is of a later action."""
+    bug.edit(Table.view, "saved_versions(self.storage, whole)", "saved_versions(self.storage, timeline)")
 
 
 @planted(breaks="LF-038")

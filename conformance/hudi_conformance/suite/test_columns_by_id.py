@@ -6,6 +6,7 @@ The reference writes two file groups; then the history is laid beside them and i
 import io
 import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import fastavro
@@ -40,25 +41,34 @@ def version(instant: str, ids: dict[str, int]) -> dict[str, Any]:
     return {"max_column_id": 8, "version_id": int(instant), "type": "record", "fields": fields}
 
 
-def altered(uri: str) -> list[str]:
-    """A table whose columns were renamed, dropped and added between its two commits; the instants."""
+#: What is written under which version, one commit each.
+CHANGES = ((BEFORE, FIRST), (AFTER, SECOND))
+
+
+def altered(uri: str, changes: Sequence[tuple[dict[str, int], list[Row]]] = CHANGES) -> list[str]:
+    """A table whose columns were renamed, dropped and added between its commits; the instants."""
     table = create_table(
         uri, name="renamed", schema=avro(tuple(BEFORE)), record_key=("id",), table_type="COPY_ON_WRITE", options=GROWING
     )
-    instants = [table.bulk_insert(pa.Table.from_pylist(rows)) for rows in (FIRST, SECOND)]
-    versions = [version(instant, ids) for instant, ids in zip(instants, (BEFORE, AFTER), strict=True)]
+    instants = [table.bulk_insert(pa.Table.from_pylist(rows)) for _, rows in changes]
+    versions = [version(instant, ids) for instant, (ids, _) in zip(instants, changes, strict=True)]
     meta = folder_of(uri) / ".hoodie"
-    (file,) = (meta / "timeline").glob(f"{instants[1]}_*.commit")
-    reader = fastavro.reader(io.BytesIO(file.read_bytes()))
-    (done,) = reader
-    whole = json.dumps(avro((*META_COLUMNS, *AFTER)))
-    done["extraMetadata"] |= {"schema": whole, "latest_schema": json.dumps(versions[1])}
-    out = io.BytesIO()
-    fastavro.writer(out, fastavro.parse_schema(reader.writer_schema), [done])
-    file.write_bytes(out.getvalue())
+    for instant, (ids, _), known in list(zip(instants, changes, versions, strict=True))[1:]:
+        (file,) = (meta / "timeline").glob(f"{instant}_*.commit")
+        carry(file, {"schema": json.dumps(avro((*META_COLUMNS, *ids))), "latest_schema": json.dumps(known)})
     (meta / ".schema").mkdir()
     (meta / ".schema" / f"{file.stem}.schemacommit").write_text(json.dumps({"schemas": versions[::-1]}))
     return instants
+
+
+def carry(commit: Path, extra: dict[str, str]) -> None:
+    """Give a commit's metadata these entries."""
+    reader = fastavro.reader(io.BytesIO(commit.read_bytes()))
+    (done,) = reader
+    done["extraMetadata"] |= extra
+    out = io.BytesIO()
+    fastavro.writer(out, fastavro.parse_schema(reader.writer_schema), [done])
+    commit.write_bytes(out.getvalue())
 
 
 def rows_of(engine: Client, uri: str, **query: Any) -> list[dict[str, Any]]:
@@ -110,3 +120,16 @@ def test_the_past_has_the_names_of_then(engine: Client, new_uri: Callable[[], st
     uri = new_uri()
     first, _ = altered(uri)
     assert rows_of(engine, uri, kind="as-of", as_of=first, by_id=True, columns=tuple(BEFORE)) == FIRST
+
+
+@pytest.mark.needs(*NEEDS, "read.as-of")
+@pytest.mark.requirements("LF-038", "TYP-008")
+def test_the_past_between_two_changes(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Writers keep the newest file of the history alone; as of a change before it the versions in that file count."""
+    uri = new_uri()
+    _, second, _ = altered(uri, (*CHANGES, ({"id": 5, "newest": 6, "old": 8}, [{"id": "4", "newest": "d", "old": None}])))
+    assert rows_of(engine, uri, kind="as-of", as_of=second, by_id=True) == [
+        {"id": "1", "new": "a", "old": None},
+        {"id": "2", "new": None, "old": None},
+        {"id": "3", "new": "b", "old": "c"},
+    ]
