@@ -6,7 +6,6 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-import pyarrow.types as pt
 
 #: Opens a source: times of 96 bits are microseconds, as in every other column.
 parquet_file = partial(pq.ParquetFile, coerce_int96_timestamp_unit="us")
@@ -22,12 +21,14 @@ def read_rows(source: pa.NativeFile, columns: Sequence[str] | None, *, threads: 
 
     Texts that come again are read as numbers of a dictionary and unfolded after, which takes less time than reading texts.
     """
-    file = parquet_file(source, read_dictionary=REPEATED)
-    names = file.schema_arrow.names
-    rows = file.read([name for name in (names if columns is None else columns) if name in names], use_threads=threads)
-    for place, field in enumerate(rows.schema):
-        if field.name in REPEATED and pt.is_dictionary(field.type):
-            rows = rows.set_column(place, field.with_type(field.type.value_type), _unfolded(rows.column(place)))
+    file = parquet_file(source)
+    schema = file.schema_arrow
+    wanted = [name for name in (schema.names if columns is None else columns) if schema.get_field_index(name) >= 0]
+    coded = [name for name in wanted if name in REPEATED and schema.field(name).type in (pa.string(), pa.binary())]
+    rows = parquet_file(source, metadata=file.metadata, read_dictionary=coded).read(wanted, use_threads=threads)
+    for place, name in enumerate(rows.column_names):
+        if name in coded:
+            rows = rows.set_column(place, schema.field(name), _unfolded(rows.column(place)))
     return rows
 
 
