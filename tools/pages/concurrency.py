@@ -79,7 +79,9 @@ def _lines() -> Iterator[str]:
     yield _HEAD
     yield "## Who may complete beside whom\n"
     yield "The row is about to complete, the column has completed since the row's snapshot, and both touched one file group."
-    yield "Cleans, savepoints, rollbacks and indexing write to no file group.\n"
+    yield "Cleans, savepoints, rollbacks and indexing write to no file group. An overwrite, or the deletion of a partition,"
+    yield "touches the file groups that the partition had when it began; those that others begin meanwhile stay, as if they"
+    yield "had come later.\n"
     reasons = list(dict.fromkeys(cell.because for cell in MATRIX.values()))
     yield f"| | {' | '.join(_TOUCHES[other] for other in Touch)} |"
     yield f"|{'---|' * (len(Touch) + 1)}"

@@ -39,6 +39,8 @@ OFFERED = frozenset(
         "write.delete",
         "write.bulk-insert",
         "write.partial-update",
+        "write.insert-overwrite",
+        "write.delete-partition",
         "write.bucket-index",
         "write.compares-keys",
         "copy-on-write",
@@ -214,8 +216,10 @@ class Reference(Engine):
 
 
 def _write(table: "WritableTable", operation: Operation, rows: pa.Table) -> str:
-    if f"write.{operation.replace('_', '-')}" not in OFFERED:
-        raise Refused(f"write.{operation.replace('_', '-')}", "this write is still to come")
+    from hudi_reference.table.replacing import partitions_of
+
+    if operation == "delete_partition":
+        return table.delete_partitions(partitions_of(table, rows))
     instant: str = getattr(table, operation)(rows)
     return instant
 

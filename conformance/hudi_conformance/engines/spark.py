@@ -20,6 +20,9 @@ from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.evolution import conform
 
+#: What the reference offers by itself and not on Spark.
+_NOT_HERE = frozenset({"merge.samples", "read.by-id", "write.insert-overwrite", "write.delete-partition"})
+
 
 class SparkEngine(Reference):
     """Tables as DataFrames; made and inspected by the reference itself.
@@ -38,7 +41,7 @@ class SparkEngine(Reference):
     def hello(self) -> Hello:
         """The suite's own version: engine and suite are one distribution."""
         self.spark.range(1).count()
-        return Hello("spark", __version__, "python", OFFERED - HALTS - {"merge.samples", "read.by-id"})
+        return Hello("spark", __version__, "python", OFFERED - HALTS - _NOT_HERE)
 
     def read(self, table: str, query: Query) -> pa.Table:
         """The rows of a query. Spark's timestamps come back as the table's type."""

@@ -101,7 +101,7 @@ def clusterings_sort_each_file_by_itself(bug: Bug) -> None:
 @planted(breaks="CLU-039")
 def clusterings_replace_nothing(bug: Bug) -> None:
     """A completed clustering says what is new, as a plain commit would, and not what it replaces: the old groups are read."""
-    bug.edit(completed_record, '"partitionToReplaceFileIds": replaced', '"partitionToReplaceFileIds": {}')
+    bug.edit(completed_record, "schema, replaced)", "schema, {})")
 
 
 @planted(breaks="CLU-040")

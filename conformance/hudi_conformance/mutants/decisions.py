@@ -26,7 +26,11 @@ def results_lose_their_ordering_value(bug: Bug) -> None:
 @planted(breaks="MRG-005")
 def small_inputs_are_appended(bug: Bug) -> None:
     """Appends inputs of a few rows without looking for stored records of their keys."""
-    bug.edit(write._attempt, 'operation in ("INSERT", "BULK_INSERT")', 'operation != "DELETE" and rows.num_rows < 3')
+    bug.edit(
+        write._attempt,
+        'operation in ("INSERT", "BULK_INSERT", INSERT_OVERWRITE)',
+        'operation != "DELETE" and rows.num_rows < 3',
+    )
 
 
 @planted(breaks="MRG-016")

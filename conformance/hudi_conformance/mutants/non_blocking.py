@@ -20,7 +20,7 @@ def non_blocking_writers_abort_all_the_same(bug: Bug) -> None:
 def every_writer_begins_a_group_of_its_own(bug: Bug) -> None:
     """Two writers to whom a bucket is new begin file groups with different ids for it."""
     bug.edit(buckets.bucket_file_id, "if random is None else", "if False else")
-    bug.edit(placing.Placing.locate, "None if self.fixed else self.ids.file_id()", "self.ids.file_id()")
+    bug.edit(placing.Placing._new_id, "if not self.fixed:", "if True:")
 
 
 @planted(breaks="NBC-004")

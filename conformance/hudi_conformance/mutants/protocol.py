@@ -34,7 +34,7 @@ def metadata_as_json(bug: Bug) -> None:
     """Stores completion metadata as JSON text, as before version 8."""
     bug.edit(
         metadata.write_commit_metadata,
-        "return write_record(COMMIT_METADATA_SCHEMA, record, sync_marker)",
+        "return write_record(COMMIT_METADATA_SCHEMA if replaced is None else REPLACE_METADATA_SCHEMA, record, sync_marker)",
         "return json.dumps(record).encode()",
     )
 
@@ -54,7 +54,7 @@ def file_sizes_left_out(bug: Bug) -> None:
 @planted(breaks="LAY-002")
 def schema_left_out_of_the_metadata(bug: Bug) -> None:
     """Leaves the table's schema out of the completion metadata."""
-    bug.edit(metadata.write_commit_metadata, "{} if schema is None else", "{} if True else")
+    bug.edit(metadata.commit_record, "{} if schema is None else", "{} if True else")
 
 
 @planted(breaks=("TL-046", "TL-048"))

@@ -96,7 +96,7 @@ class Driven:
 
     def _write(self, step: Step) -> None:
         rows = [self.program.shape.row(row, step.columns) for row in step.rows]
-        if "insert" in step.does:
+        if step.does in ("insert", "bulk_insert"):
             rows = [row for row in rows if not self.model.knows(row)]
         if rows:
             instant = self.writer.write(self.uri, step.does, self.program.shape.arrow(rows))  # type: ignore[arg-type]

@@ -169,6 +169,8 @@ class Vocabulary:
         if shape.type == "MERGE_ON_READ":
             found += [one for one in ("compaction", "compaction", "compaction", "log-compaction") if self.has(f"service.{one}")]
         found += [one for one in ("clustering", "clean", "archive", "rollback") if self.has(f"service.{one}")]
+        if self.has("write.insert-overwrite", "write.delete-partition"):
+            found += ["insert_overwrite", "delete_partition"]
         if self.has("service.savepoint", "service.restore"):
             found += ["savepoint", "give free", "restore"]
         return found

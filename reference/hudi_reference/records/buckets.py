@@ -31,9 +31,12 @@ def bucket_of_key(key: str, fields: Sequence[str], buckets: int) -> int:
 
 
 @implements("NBC-004")
-def bucket_file_id(bucket: int, random: str | None = None) -> str:
-    """The id of a bucket's file group: the same for all writers, or with the end of a `random` id."""
-    return f"{bucket:08d}{'-0000-0000-0000-000000000000' if random is None else random[8:]}"
+def bucket_file_id(bucket: int, random: str | None = None, *, number: int = 0) -> str:
+    """The id of a bucket's file group: the same for all writers, or with the end of a `random` id.
+
+    `number` is greater than 0 where file groups of the bucket were replaced.
+    """
+    return f"{bucket:08d}{f'-0000-0000-0000-{number:012d}' if random is None else random[8:]}"
 
 
 def bucket_prefix(file_id: str) -> str:

@@ -11,7 +11,6 @@ the same files. If somebody changed an old group since the plan was made, the ne
 gives up, and its plan is withdrawn.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -54,7 +53,7 @@ from hudi_reference.table.rows import in_file
 from hudi_reference.table.table import Table, View
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instant import Instant
-from hudi_reference.timeline.metadata import WriteStat
+from hudi_reference.timeline.metadata import WriteStat, commit_record, ids_by_partition
 from hudi_reference.timeline.states import State
 from hudi_reference.timeline.undone import check_not_undone
 
@@ -283,20 +282,8 @@ class Rewriting:
 @implements("CLU-039", "CLU-040", "CLU-041", "TL-009", "TL-010")
 def completed_record(stats: Sequence[WriteStat], groups: Sequence[InputGroup], schema: AvroSchema) -> dict[str, Any]:
     """What a completed clustering says: HoodieReplaceCommitMetadata."""
-    written: dict[str, list[dict[str, Any]]] = {}
-    for stat in stats:
-        written.setdefault(stat.partition, []).append(stat.to_record())
-    replaced: dict[str, list[str]] = {}
-    for partition, file_id in (identity for group in groups for identity in group.members):
-        replaced.setdefault(partition, []).append(file_id)
-    return {
-        "partitionToWriteStats": written,
-        "compacted": False,
-        "extraMetadata": {"schema": json.dumps(schema, separators=(",", ":"))},
-        "version": None,
-        "operationType": "CLUSTER",
-        "partitionToReplaceFileIds": replaced,
-    }
+    replaced = ids_by_partition(identity for group in groups for identity in group.members)
+    return commit_record("CLUSTER", stats, schema, replaced)
 
 
 @implements("SVC-013", "SVC-014")

@@ -28,7 +28,7 @@ from hudi_reference.table.key_overlap import check_keys, keys_written
 from hudi_reference.table.markers import check_unmarked, mark_file, remove_markers
 from hudi_reference.timeline.active import Timeline, load_timeline
 from hudi_reference.timeline.instant import Instant
-from hudi_reference.timeline.metadata import WriteStat, write_commit_metadata
+from hudi_reference.timeline.metadata import REPLACING, Replaced, WriteStat, write_commit_metadata, write_no_plan
 from hudi_reference.timeline.states import State
 from hudi_reference.timeline.transitions import Transitions, unannounced
 from hudi_reference.timeline.undone import check_no_restore, check_not_undone, check_still_there
@@ -48,6 +48,8 @@ class Commit:
     #: The timeline that the write is based on.
     seen: Timeline
     stats: list[WriteStat] = field(default_factory=list)
+    #: What a replacecommit replaces; None for other writes.
+    replaced: Replaced | None = None
     #: Settings of the writer by Hudi's names.
     options: Mapping[str, str] = field(default_factory=dict)
     #: The lock of the table; None is the one that the options name.
@@ -116,7 +118,7 @@ class Commit:
         The completed file is the last object to be created: until then no reader sees anything of the write.
         """
         inflight = Instant(self.requested, self.action, State.INFLIGHT)
-        content = write_commit_metadata(self.operation, self.stats, schema, self.ids.sync_marker())
+        content = write_commit_metadata(self.operation, self.stats, schema, self.ids.sync_marker(), self.replaced)
         found: list[Timeline] = []
 
         def check(timeline: Timeline) -> None:
@@ -153,7 +155,7 @@ class Commit:
     @implements("OCC-001", "OCC-010", "OCC-011", "OCC-012", "OCC-013", "OCC-014", "OCC-019", "NBC-003")
     def _check_conflicts(self, timeline: Timeline, schema: AvroSchema) -> None:
         """Nobody in the concurrent set is in the way. The lock is held from the look at the timeline to the completion."""
-        mine = touches(self.stats, {}, self.operation)
+        mine = touches(self.stats, self.replaced or {}, self.operation)
         mode = self.concurrency.mode
         standing = Standing(mode, self.seen, self._same_group)
         plans = mode is Mode.OPTIMISTIC or any(touch is not Touch.APPENDS for touch in mine.values())
@@ -188,7 +190,7 @@ class FollowUp:
 FOLLOW_UPS: list[FollowUp] = []
 
 
-@implements("TL-001", "TL-006", "TL-008", "TL-038", "TL-045", "TL-049", "OCC-005")
+@implements("TL-001", "TL-006", "TL-008", "TL-038", "TL-039", "TL-045", "TL-049", "OCC-005")
 def begin(
     storage: Storage,
     properties: TableProperties,
@@ -214,7 +216,9 @@ def begin(
     transitions, is_lazy = Transitions.of(storage, properties, clock, options, lock), concurrency.policy is Policy.LAZY
     beaten = clock.now() if is_lazy else 0
     beat = Heartbeats.of(storage, clock, concurrency).beat if is_lazy else unannounced
-    requested = transitions.request("deltacommit" if properties.is_merge_on_read else "commit", announce=beat)
+    writes = "deltacommit" if properties.is_merge_on_read else "commit"
+    action, plan = ("replacecommit", write_no_plan(ids.sync_marker())) if operation in REPLACING else (writes, b"")
+    requested = transitions.request(action, plan, announce=beat)
     transitions.start(requested, write_commit_metadata(operation, (), None, ids.sync_marker()))
     seen = seen or load_timeline(storage, properties)
     return Commit(

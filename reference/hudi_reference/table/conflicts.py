@@ -7,6 +7,7 @@ since: the concurrent set. Whether it may complete beside one of them says the m
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from operator import itemgetter
 
 from hudi_reference.errors import ConcurrentChange, MalformedMetadata
 from hudi_reference.layout.properties import TableProperties
@@ -180,7 +181,8 @@ class Standing:
     @implements("OCC-013", "OCC-014", "OCC-015", "OCC-016", "NBC-003", "NBC-004", "NBC-007")
     def conflict(self, mine: Mapping[GroupId, Touch], other: Party) -> tuple[GroupId, Cell] | None:
         """A file group that excludes this action beside the other one, and why; None if both may complete."""
-        theirs = {self.same(identity): touch for identity, touch in other.touches.items()}
+        greatest_last = sorted(other.touches.items(), key=itemgetter(1))
+        theirs = {self.same(identity): touch for identity, touch in greatest_last}
         for identity, touch in sorted(mine.items()):
             if (done := theirs.get(self.same(identity))) is None:
                 continue

@@ -1,7 +1,7 @@
 """Making a table, and opening one."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
@@ -29,8 +29,10 @@ from hudi_reference.schema.avro import AvroSchema, arrow_schema, field_names, pa
 from hudi_reference.storage import ObjectExists, Storage, storage_of
 from hudi_reference.table.basis import PARTIAL_UPDATE
 from hudi_reference.table.leftovers import leftover_files, remove_leftover_files
+from hudi_reference.table.replacing import delete_partitions
 from hudi_reference.table.table import Table
 from hudi_reference.table.write import DEFAULTS, LogOptions, write
+from hudi_reference.timeline.metadata import INSERT_OVERWRITE
 from hudi_reference.timeline.times import format_time
 
 
@@ -60,6 +62,14 @@ class WritableTable(Table):
         counts is decided as for whole rows.
         """
         return write(self, PARTIAL_UPDATE, rows, logs=logs)
+
+    def insert_overwrite(self, rows: pa.Table) -> str:
+        """Put the rows in the place of all that is in the partitions which they lie in. Keys are not looked up."""
+        return write(self, INSERT_OVERWRITE, rows)
+
+    def delete_partitions(self, paths: Iterable[str]) -> str:
+        """Remove all rows of partitions by their paths, as `city=oslo`. Partitions that are not there are passed over."""
+        return delete_partitions(self, paths)
 
     def leftover_files(self) -> tuple[str, ...]:
         """The paths of data files that attempts of completed actions left behind which lost; no query reads them."""

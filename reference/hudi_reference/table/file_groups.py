@@ -4,7 +4,7 @@ What is not completed is left out first; what is left is cut into slices by the 
 compactions: a log file belongs to the newest of these that is not later than the log's completion.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -35,6 +35,11 @@ class FileSlice:
     log_files: tuple[str, ...] = ()
     pending_compaction: bool = False
     missing: frozenset[str] = frozenset()
+
+    @property
+    def group(self) -> GroupId:
+        """The file group that the slice is of."""
+        return self.partition, self.file_id
 
     @property
     def base_file_instant(self) -> str:
@@ -124,6 +129,15 @@ class FileGroups:
     def latest_slices(self) -> tuple[FileSlice, ...]:
         """The slices that a snapshot reads."""
         return tuple(found for group in self.groups.values() if (found := group.latest) is not None)
+
+    def slices_in(self, partitions: Collection[str]) -> tuple[FileSlice, ...]:
+        """The slices that a snapshot reads in these partitions; none of one that is not there."""
+        return tuple(found for found in self.latest_slices if found.partition in partitions)
+
+    @property
+    def used_up(self) -> frozenset[GroupId]:
+        """The groups that were replaced, whether or not their files are still there: what is written to one stays hidden."""
+        return frozenset(_replaced_groups(self.commits))
 
 
 @implements("LAY-003", "LAY-005", "LAY-009", "LAY-010", "LAY-012", "LAY-019", "RDR-005", "RDR-018", "OCC-021")

@@ -34,10 +34,15 @@ class Incoming:
 
     rows: pa.Table
 
+    @property
+    def partitions(self) -> list[str]:
+        """The paths of the partitions that the rows lie in, in order."""
+        return sorted(pc.unique(self.rows.column(PARTITION)).to_pylist())
+
     def by_partition(self) -> Iterator[tuple[str, pa.Table]]:
         """The rows of each partition, partitions in order of their paths."""
         paths = self.rows.column(PARTITION)
-        for path in sorted(pc.unique(paths).to_pylist()):
+        for path in self.partitions:
             yield path, self.rows.filter(pc.equal(paths, path))
 
 

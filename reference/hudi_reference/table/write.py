@@ -36,7 +36,8 @@ from hudi_reference.table.rows import FILE_NAME, PARTITION, Incoming, check_null
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.table import Table, View
 from hudi_reference.table.update_strategy import meet_clusterings
-from hudi_reference.timeline.metadata import WriteStat
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.metadata import INSERT_OVERWRITE, WriteStat, ids_by_partition
 
 #: Rows in one new base file at most.
 ROWS_PER_FILE = 1_000_000
@@ -311,17 +312,22 @@ BEFOREHAND: list[Callable[[Table], object]] = []
 def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: bool = False, logs: LogOptions = DEFAULTS) -> str:
     """One write as one action; the requested time of its instant.
 
-    `operation` is INSERT, BULK_INSERT, UPSERT, DELETE or PARTIAL_UPDATE. Raises InvalidRows before anything is written,
-    UnsupportedTableFeature for tables that need more than this writer does, InstantExists and WriteConflict when another writer
-    is in the way. A write that lost against another one is begun anew as often as its settings say; each attempt is an action
-    of its own, and is based on what there is then.
+    `operation` is INSERT, BULK_INSERT, UPSERT, DELETE, PARTIAL_UPDATE or INSERT_OVERWRITE. Raises InvalidRows before anything
+    is written, UnsupportedTableFeature for tables that need more than this writer does, InstantExists and WriteConflict when
+    another writer is in the way. A write that lost against another one is begun anew as often as its settings say; each attempt
+    is an action of its own, and is based on what there is then.
     """
+    return persistently(table, lambda: _attempt(table, operation, rows, new_keys_in_logs, logs))
+
+
+def persistently(table: Table, attempt: Callable[[], str]) -> str:
+    """What the last attempt at a write gives, after the services that come before it."""
     for service in BEFOREHAND:
         service(table)
     for _ in range(Concurrency.of(table.options).retries):
         with suppress(ConcurrentChange):
-            return _attempt(table, operation, rows, new_keys_in_logs, logs)
-    return _attempt(table, operation, rows, new_keys_in_logs, logs)
+            return attempt()
+    return attempt()
 
 
 def _attempt(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: bool, logs: LogOptions) -> str:
@@ -335,18 +341,16 @@ def _attempt(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: boo
     if not by_key:
         given = incoming.rows if held is None else incoming.rows.select([n for n in reader.schema.names if n in held])
         check_nulls(without_deletes(given, reader.merging.marker), view.schema)
+    replaced = view.groups.slices_in(incoming.partitions) if operation == INSERT_OVERWRITE else None
     placing = Placing.of(table)
     if placing is not None and held is None:
-        located = Located(placing.locate(combine(incoming, reader.merging), view.groups), ())
-    elif operation in ("INSERT", "BULK_INSERT"):
+        located = Located(placing.locate(combine(incoming, reader.merging), view.groups, replaced or ()), ())
+    elif operation in ("INSERT", "BULK_INSERT", INSERT_OVERWRITE):
         located = Located((), list(incoming.by_partition()))
     else:
         located = locate(combine(incoming, reader.merging), view, reader, living=held is not None)
-    meet_clusterings(table, view.timeline, [found for found, _ in located.known])
     named = "UPSERT" if held is not None else operation
-    commit = begin(
-        table.storage, table.properties, table.clock, table.ids, named, view.timeline, table.options, table.lock, table.mergers
-    )
+    commit = begun(table, named, view.timeline, [found for found, _ in located.known], replaced)
     writer = Writer(commit, reader, with_meta_columns(view.schema), logs=chosen, held=held)
     moves = operation == "UPSERT" and moves_updates(table)
     for found, changes in located.known:
@@ -358,6 +362,19 @@ def _attempt(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: boo
     for partition, new in () if by_key or held is not None else (*located.new, *moved):
         writer.add(partition, new, in_logs=new_keys_in_logs)
     return commit.complete(view.schema)
+
+
+def begun(
+    table: Table, operation: str, seen: Timeline, changed: Iterable[FileSlice], replaced: Sequence[FileSlice] | None = None
+) -> Commit:
+    """A write that has begun, unless a clustering is planned for slices that it changes, or whose groups it replaces."""
+    meet_clusterings(table, seen, [*changed, *(replaced or ())])
+    commit = begin(
+        table.storage, table.properties, table.clock, table.ids, operation, seen, table.options, table.lock, table.mergers
+    )
+    if replaced is not None:
+        commit.replaced = ids_by_partition(found.group for found in replaced)
+    return commit
 
 
 @implements("OCC-009")

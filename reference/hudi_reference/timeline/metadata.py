@@ -15,6 +15,9 @@ from hudi_reference.timeline.avro_container import read_record, write_record
 from hudi_reference.timeline.legacy import read_json_record
 from hudi_reference.timeline.schemas import schema_of
 
+#: The ids of the file groups that an action replaces, by partition.
+Replaced = Mapping[str, list[str]]
+
 
 @dataclass(frozen=True)
 class WriteStat:
@@ -67,6 +70,9 @@ class WriteStat:
 
 #: Operations of table services: they put rows elsewhere and change none.
 SERVICES = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER"})
+#: Operations of writes that put an end to file groups: on the timeline they are replacecommits.
+INSERT_OVERWRITE, DELETE_PARTITION = "INSERT_OVERWRITE", "DELETE_PARTITION"
+REPLACING = frozenset({INSERT_OVERWRITE, DELETE_PARTITION})
 
 
 @implements("TL-005", "TL-007", "TL-009")
@@ -161,9 +167,24 @@ def _stat(partition: str, stat: Mapping[str, Any]) -> WriteStat:
 
 @implements("TL-007", "TL-009", "OCC-023")
 def write_commit_metadata(
-    operation: str, stats: Iterable[WriteStat], schema: Mapping[str, Any] | None, sync_marker: bytes
+    operation: str,
+    stats: Iterable[WriteStat],
+    schema: Mapping[str, Any] | None,
+    sync_marker: bytes,
+    replaced: Replaced | None = None,
 ) -> bytes:
-    """Completion metadata of a commit or deltacommit; with `schema` None the workload profile of an inflight file."""
+    """Completion metadata of a commit or deltacommit, with `replaced` that of a replacecommit; with `schema` None the workload
+    profile of an inflight file.
+    """
+    record = commit_record(operation, stats, schema, replaced)
+    return write_record(COMMIT_METADATA_SCHEMA if replaced is None else REPLACE_METADATA_SCHEMA, record, sync_marker)
+
+
+@implements("TL-039")
+def commit_record(
+    operation: str, stats: Iterable[WriteStat], schema: Mapping[str, Any] | None, replaced: Replaced | None = None
+) -> dict[str, Any]:
+    """What the completed file of a write says, as HoodieCommitMetadata; with `replaced` as HoodieReplaceCommitMetadata."""
     partitions: dict[str, list[dict[str, Any]]] = {}
     for stat in stats:
         partitions.setdefault(stat.partition, []).append(stat.to_record())
@@ -175,7 +196,22 @@ def write_commit_metadata(
         "version": None,
         "operationType": operation,
     }
-    return write_record(COMMIT_METADATA_SCHEMA, record, sync_marker)
+    return record if replaced is None else {**record, "partitionToReplaceFileIds": replaced}
+
+
+def ids_by_partition(groups: Iterable[tuple[str, str]]) -> Replaced:
+    """The ids of file groups, each given as (partition, file id), by partition."""
+    found: dict[str, list[str]] = {}
+    for partition, file_id in groups:
+        found.setdefault(partition, []).append(file_id)
+    return found
+
+
+@implements("TL-012")
+def write_no_plan(sync_marker: bytes) -> bytes:
+    """What a replacecommit requests that is no clustering: HoodieRequestedReplaceMetadata, every field of which is null."""
+    schema = schema_of("HoodieRequestedReplaceMetadata")
+    return write_record(schema, dict.fromkeys(field["name"] for field in schema["fields"]), sync_marker)
 
 
 @implements("TL-015", "TL-017")
@@ -198,6 +234,7 @@ def groups_of_clustering(record: Mapping[str, Any]) -> tuple[tuple[str, str], ..
 
 #: What a commit or deltacommit completes with.
 COMMIT_METADATA_SCHEMA = schema_of("HoodieCommitMetadata")
+REPLACE_METADATA_SCHEMA = schema_of("HoodieReplaceCommitMetadata")
 #: Counters that deployed writers store as 0 where there is nothing to count.
 _COUNTERS = (
     "totalWriteErrors",
