@@ -41,6 +41,7 @@ SCENARIOS = {
     "services-complete-during-a-restore": "compaction-and-restore",
     "writes-complete-during-a-restore": "writer-and-restore",
     "writers-do-not-ask-for-rollbacks": "writer-and-rollback",
+    "writers-and-rollbacks-pass-each-other": "writer-and-rollback",
     "what-was-rolled-back-begins-and-completes": "writer-and-rollback",
     "files-go-before-the-write-is-hidden": "reader-and-rollback-of-the-newest",
     "restores-hide-writes-without-the-lock": "restore-and-restore",
