@@ -294,7 +294,7 @@ def check_readable(properties: TableProperties) -> None:
     key = "hoodie.bootstrap.base.path"
     if properties.get(key) is not None:
         raise UnsupportedTableFeature(
-            "part of the table's columns is not in its data files", rule="LAY-007",
+            "columns of a bootstrapped table may lie outside of its data files", rule="LAY-007",
             path=".hoodie/hoodie.properties", found=f"{key}={properties.get(key)}",
         )  # fmt: skip
 
