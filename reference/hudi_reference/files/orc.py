@@ -55,7 +55,7 @@ def opened_orc(storage: Storage, path: str) -> Iterator[tuple[orc.ORCFile, pa.Na
             yield orc.ORCFile(source), source
     except FileNotFoundError:
         raise
-    except (pa.ArrowException, OSError, ValueError, zlib.error) as error:
+    except (pa.ArrowException, OSError, KeyError, ValueError, zlib.error) as error:  # KeyError: a column that is there twice
         raise MalformedBaseFile(
             "not a whole ORC file",
             rule="BF-002", path=path, expected="ORC at its beginning and a footer", found=(str(error).splitlines() or ["?"])[0],
