@@ -12,10 +12,11 @@ import pyarrow as pa
 from hudi_conformance import __version__
 from hudi_conformance.contract import Conflict, Engine, EngineError, Hello, Query, Refused, TableSpec
 from hudi_conformance.contract.messages import FUNCTIONS, Operation, Phase, Point, Service, Work, Write
+from hudi_conformance.engines.halting import Halted
 from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
 
 if TYPE_CHECKING:
-    from hudi_conformance.engines.reference_halting import Halted, Halting
+    from hudi_conformance.engines.reference_halting import HaltingGreenlet
     from hudi_reference import WritableTable
 
 #: What it offers of work that halts on its way.
@@ -200,6 +201,8 @@ class Reference(Engine):
 
     def begin(self, writer: str, work: Work, until: Point) -> str | None:
         """A write or service that halts."""
+        if until in ("drawn", "planned"):
+            raise Refused(f"halt.{until}", "what is decided under the lock of the table is published before it is given back")
         with _in_terms_of_the_contract():
             return self._halted.begin(writer, _halting(work), until)
 
@@ -209,9 +212,7 @@ class Reference(Engine):
             return self._halted.resume(writer, until)
 
     @cached_property
-    def _halted(self) -> "Halted":
-        from hudi_conformance.engines.reference_halting import Halted
-
+    def _halted(self) -> Halted:
         return Halted()
 
 
@@ -224,14 +225,14 @@ def _write(table: "WritableTable", operation: Operation, rows: pa.Table) -> str:
     return instant
 
 
-def _halting(work: Work) -> "Halting":
-    from hudi_conformance.engines.reference_halting import Halting
+def _halting(work: Work) -> "HaltingGreenlet":
+    from hudi_conformance.engines.reference_halting import HaltingGreenlet
     from hudi_conformance.engines.reference_services import Order, run
 
     if isinstance(work, Write):
-        return Halting(_opened(work.table, work.options), lambda table: _write(table, work.operation, work.rows))
+        return HaltingGreenlet(_opened(work.table, work.options), lambda table: _write(table, work.operation, work.rows))
     order = Order(work.phase, work.instant, work.options)
-    return Halting(_opened(work.table), lambda table: run(table, work.service, order), instant=work.instant)
+    return HaltingGreenlet(_opened(work.table), lambda table: run(table, work.service, order), instant=work.instant)
 
 
 def _opened(table: str, options: Mapping[str, str] | None = None) -> "WritableTable":

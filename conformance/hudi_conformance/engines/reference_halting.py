@@ -10,14 +10,13 @@ from dataclasses import dataclass, replace
 
 from greenlet import GreenletExit, getcurrent, greenlet
 
-from hudi_conformance.contract.errors import EngineError, Refused
 from hudi_conformance.contract.messages import Point
 from hudi_reference import WritableTable
 from hudi_reference.locks import Lock, lock_of
 
 
 @dataclass
-class Halting:
+class HaltingGreenlet:
     """One process: what it does on the table, and how far it may go."""
 
     table: WritableTable
@@ -81,29 +80,3 @@ class HaltingLock:
     def check(self, owner: str) -> None:
         """As the lock does."""
         self.lock.check(owner)
-
-
-class Halted:
-    """What halts, by the name of its writer."""
-
-    def __init__(self) -> None:
-        self._processes: dict[str, Halting] = {}
-
-    def begin(self, writer: str, process: Halting, until: Point) -> str | None:
-        """Run it up to that point. Raises Refused for a point that the reference does not have."""
-        if until in ("drawn", "planned"):
-            raise Refused(f"halt.{until}", "what is decided under the lock of the table is published before it is given back")
-        before = self._processes.pop(writer, None)
-        if before is not None:
-            before.give_up()
-        self._processes[writer] = process
-        return self.resume(writer, until)
-
-    def resume(self, writer: str, until: Point | None) -> str | None:
-        """Let it go on. Raises EngineError if nobody halts under that name."""
-        process = self._processes.pop(writer, None)
-        if process is None:
-            raise EngineError(f"nobody halts under the name {writer}")
-        if process.go_on(until):
-            self._processes[writer] = process
-        return process.instant

@@ -1,39 +1,30 @@
 """Work of Apache Hudi that halts on its way, each with a write client of its own; several in one Java virtual machine."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from hudi_conformance.contract import EngineError
 from hudi_conformance.contract.messages import Point
-from hudi_conformance.engines.apache_hudi.maintenance import Steps, to_the_end
+from hudi_conformance.engines.apache_hudi.maintenance import Steps
 
 
 @dataclass
-class Halted:
-    """What halts, by the name of its writer."""
+class HaltingSteps:
+    """One process, as its steps."""
 
-    _steps: dict[str, Steps] = field(default_factory=dict)
+    steps: Steps
+    #: The requested time of its action, as far as it is known.
+    instant: str | None = None
 
-    def begin(self, writer: str, steps: Steps, until: Point) -> str | None:
-        """Run it up to that point."""
-        before = self._steps.pop(writer, None)
-        if before is not None:
-            before.close()
-        self._steps[writer] = steps
-        return self.resume(writer, until)
-
-    def resume(self, writer: str, until: Point | None) -> str | None:
-        """Let it go on. Raises EngineError if nobody halts under that name."""
-        steps = self._steps.pop(writer, None)
-        if steps is None:
-            raise EngineError(f"nobody halts under the name {writer}")
-        if until is None:
-            return to_the_end(steps)
+    def go_on(self, until: Point | None) -> bool:
+        """Up to that point or to the end; whether it halts."""
         while True:
             try:
-                point, instant = next(steps)
+                point, self.instant = next(self.steps)
             except StopIteration as end:
-                found: str | None = end.value
-                return found
+                self.instant = end.value
+                return False
             if point == until:
-                self._steps[writer] = steps
-                return instant
+                return True
+
+    def give_up(self) -> None:
+        """The process has died: its client is closed."""
+        self.steps.close()

@@ -12,10 +12,11 @@ from hudi_conformance.contract.messages import Phase, Point, Service, Work
 from hudi_conformance.engines.apache_hudi import inspection, maintenance, tables
 from hudi_conformance.engines.apache_hudi.engine import FEATURES as ON_SPARK
 from hudi_conformance.engines.apache_hudi.faults import translated
-from hudi_conformance.engines.apache_hudi.halting import Halted
+from hudi_conformance.engines.apache_hudi.halting import HaltingSteps
 from hudi_conformance.engines.apache_hudi_java import reading, writing
 from hudi_conformance.engines.apache_hudi_java.machine import Machine
 from hudi_conformance.engines.environments import Progress, to_stderr
+from hudi_conformance.engines.halting import Halted
 
 #: What the adapter on Spark offers and this one does not. Pure functions and files are asked of the very same classes there.
 _ONLY_ON_SPARK = frozenset(
@@ -121,7 +122,7 @@ class ApacheHudiJavaEngine(Engine):
             table = self._for("write", work.operation, work.table)
             steps = writing.steps(self.machine, table, work.operation, work.rows, work.options)
         with in_contract_words():
-            return self._halted.begin(writer, steps, until)
+            return self._halted.begin(writer, HaltingSteps(steps), until)
 
     def resume(self, writer: str, until: Point | None = None) -> str | None:
         """It goes on."""
