@@ -76,6 +76,13 @@ class Stage:
         self.done.append(writer)
         return True
 
+    def both_end(self, first: str, second: str) -> None:
+        """Both go on to their ends, in this order. One at least is told of success, and the rows are as the law says."""
+        self.ends(first)
+        self.ends(second)
+        assert self.done
+        self.check("both have ended")
+
     def writes(self, change: Change, *, operation: Operation = "upsert", options: Options = _NONE) -> str:
         """A write from its beginning to its end, which has to succeed; its instant."""
         work = self._write(change, options, operation)

@@ -36,6 +36,14 @@ def test_a_writer_completes_while_it_is_rolled_back(engine: Client, new_uri: New
     stage.check("both have ended")
 
 
+def with_logs(engine: Client, uri: str) -> Stage:
+    """A stage with three logs in one file group."""
+    stage = Stage(engine, uri).set("MERGE_ON_READ")
+    for number in range(3):
+        stage.writes({"a": f"old {number}"})
+    return stage
+
+
 def compacting(engine: Client, uri: str) -> tuple[Stage, str]:
     """A stage with logs, and the requested time of a compaction that is planned."""
     stage = Stage(engine, uri).set("MERGE_ON_READ")
@@ -111,9 +119,7 @@ def test_a_clustering_that_has_begun_is_not_overlooked(engine: Client, new_uri: 
 @pytest.mark.requirements("LCP-005", "LCP-003")
 def test_joined_blocks_keep_their_place(engine: Client, new_uri: NewUri) -> None:
     """Old logs are joined while a newer one is pending: in whatever order they are stored, the newer wins (invariant 20)."""
-    stage = Stage(engine, new_uri()).set("MERGE_ON_READ")
-    for number in range(3):
-        stage.writes({"a": f"old {number}"})
+    stage = with_logs(engine, new_uri())
     stage.begins("writer", {"a": "late"})
     plan = stage.planned("log-compaction")
     stage.ends("writer")
@@ -128,9 +134,7 @@ def test_joined_blocks_keep_their_place(engine: Client, new_uri: NewUri) -> None
 @pytest.mark.requirements("LCP-005", "SVC-005")
 def test_a_log_compaction_that_died_changes_nothing(engine: Client, new_uri: NewUri) -> None:
     """Its files are there, and it is carried out, or planned, once more (invariant 16)."""
-    stage = Stage(engine, new_uri()).set("MERGE_ON_READ")
-    for number in range(3):
-        stage.writes({"a": f"old {number}"})
+    stage = with_logs(engine, new_uri())
     plan = stage.planned("log-compaction")
     stage.starts("dead", stage.call("log-compaction", "execute", plan))
     stage.check("its files are there")

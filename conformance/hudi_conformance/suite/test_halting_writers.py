@@ -22,10 +22,7 @@ def test_two_writers_of_one_file_group(engine: Client, new_uri: NewUri, type: st
     stage = Stage(engine, new_uri()).set(type)
     stage.begins("first", {"a": "first"})
     stage.begins("second", {"b": "second"})
-    stage.ends("second")
-    stage.ends("first")
-    assert stage.done
-    stage.check("both have ended")
+    stage.both_end("second", "first")
 
 
 @HALTS
@@ -40,10 +37,7 @@ def test_a_request_that_is_published_late(engine: Client, new_uri: NewUri) -> No
     stage.writes({"c": "elsewhere"})
     stage.begins("late", {"b": "late"})
     stage.goes_on("early", "stored")
-    stage.ends("early")
-    stage.ends("late")
-    assert stage.done
-    stage.check("both have ended")
+    stage.both_end("early", "late")
 
 
 @HALTS
@@ -88,10 +82,7 @@ def test_writers_that_believe_to_be_alone(engine: Client, new_uri: NewUri, type:
     stage, alone = Stage(engine, new_uri()).set(type), {"hoodie.write.concurrency.mode": "SINGLE_WRITER"}
     stage.begins("first", {"a": "first"}, options=alone)
     stage.begins("second", {"b": "second"}, options=alone)
-    stage.ends("first")
-    stage.ends("second")
-    assert stage.done
-    stage.check("both have ended")
+    stage.both_end("first", "second")
 
 
 @HALTS
@@ -104,10 +95,7 @@ def test_a_new_key_of_two_writers(engine: Client, new_uri: NewUri, type: str) ->
     apart = {"hoodie.parquet.small.file.limit": "0", "hoodie.write.concurrency.record.key.check.enable": "true"}
     stage.begins("first", {"n": "first"}, options=apart)
     stage.begins("second", {"n": "second"}, options=apart)
-    stage.ends("first")
-    stage.ends("second")
-    assert stage.done
-    stage.check("both have ended")
+    stage.both_end("first", "second")
 
 
 @HALTS
@@ -147,10 +135,7 @@ def test_an_early_look_at_markers(engine: Client, new_uri: NewUri, type: str) ->
     stage.begins("first", {"a": "first"}, "requested", options=early)
     stage.begins("second", {"b": "second"}, options=early)
     stage.goes_on("first", "stored")
-    stage.ends("first")
-    stage.ends("second")
-    assert stage.done
-    stage.check("both have ended")
+    stage.both_end("first", "second")
 
 
 @HALTS
