@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from hudi_reference.files.log.content import Delete
-from hudi_reference.records.changes import KEY, Changes, select
+from hudi_reference.records.changes import KEY, Changes, keys_of, select
 from hudi_reference.records.deletes import DeleteMarker, deleted
 from hudi_reference.records.merger import Merging
 from hudi_reference.records.ordering import stored_values
@@ -55,17 +55,11 @@ def _coded(base: pa.Table, changes: Changes) -> tuple[Integers, Integers, int]:
     if changes.places is not None:
         places = np.concatenate([np.asarray(found, np.int64) for found in changes.places])
         return np.arange(base.num_rows), places, base.num_rows + 1
-    keys = pa.chunked_array([_keys(batch) for batch in changes.batches], pa.string()).combine_chunks()
+    keys = pa.chunked_array([keys_of(batch) for batch in changes.batches], pa.string()).combine_chunks()
     codes = keys.dictionary_encode()
     of_base = pc.index_in(base.column(KEY), value_set=codes.dictionary)
     none = len(codes.dictionary)
     return pc.fill_null(of_base, none).to_numpy().astype(np.int64), codes.indices.to_numpy().astype(np.int64), none + 1
-
-
-def _keys(batch: pa.Table | Sequence[Delete]) -> pa.Array:
-    if isinstance(batch, pa.Table):
-        return pa.chunked_array(batch.column(KEY).chunks, pa.string()).combine_chunks()
-    return pa.array([delete.key for delete in batch], pa.string())
 
 
 def _key_deletes(changes: Changes) -> Flags:
