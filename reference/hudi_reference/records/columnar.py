@@ -5,7 +5,6 @@ delete by key, without the deletes that directly follow it and find nothing to d
 entry. That is what folding by the decision tables comes to, as ordering values are totally ordered.
 """
 
-from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from hudi_reference.files.log.content import Delete
 from hudi_reference.records.changes import KEY, Changes, keys_of, select
 from hudi_reference.records.deletes import DeleteMarker, deleted
 from hudi_reference.records.merger import Merging
