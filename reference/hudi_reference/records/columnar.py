@@ -5,7 +5,6 @@ delete by key, without the deletes that directly follow it and find nothing to d
 entry. That is what folding by the decision tables comes to, as ordering values are totally ordered.
 """
 
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
