@@ -18,17 +18,20 @@ Concurrent writers find out that they changed the same file group when they comp
 under the lock of the table.
 """
 
+from hudi_reference.metadata.indexes import INDEXES
 from hudi_reference.services.archive import archive, archive_after, limits_of
 from hudi_reference.services.clean import clean
 from hudi_reference.services.clustering import check_inline_clustering, cluster, cluster_after
 from hudi_reference.services.compaction import check_inline, compact, compact_after
 from hudi_reference.services.failed_writes import clean_up_eagerly
 from hudi_reference.services.log_compaction import log_compact
+from hudi_reference.services.metadata_upkeep import keep_up
 from hudi_reference.services.migrate import Migration, migrate
 from hudi_reference.services.restore import restore
 from hudi_reference.services.rollback import rollback, withdraw
 from hudi_reference.services.savepoint import delete_savepoint, savepoint
-from hudi_reference.table.commit import FOLLOW_UPS, FollowUp
+from hudi_reference.table.basis import KEPT_INDEXES
+from hudi_reference.table.commit import FOLLOW_UPS, KEEPERS, FollowUp
 from hudi_reference.table.create import WritableTable, create_table, open_table
 from hudi_reference.table.table import Table
 from hudi_reference.table.update_strategy import WITHDRAW
@@ -58,5 +61,7 @@ FOLLOW_UPS += [
     FollowUp(check=check_inline_clustering, run=cluster_after),
     FollowUp(check=limits_of, run=archive_after),
 ]
+KEEPERS.append(keep_up)
+KEPT_INDEXES.update(INDEXES)
 WITHDRAW.append(withdraw)
 BEFOREHAND.append(clean_up_eagerly)

@@ -442,7 +442,7 @@ def test_a_table_that_cannot_be_is_not_created(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("hoodie.table.metadata.partitions", "files"),
+        ("hoodie.table.metadata.partitions", "column_stats,files"),
         ("hoodie.bootstrap.base.path", "/elsewhere"),
         ("hoodie.datasource.write.drop.partition.columns", "true"),
     ],

@@ -10,6 +10,7 @@ from hudi_reference.layout.names import join_path, parse_data_file_name, split_p
 from hudi_reference.locks import held, new_owner
 from hudi_reference.requirement import implements
 from hudi_reference.storage import inside
+from hudi_reference.table.commit import upkeep
 from hudi_reference.table.file_groups import FileSlice, GroupId
 from hudi_reference.table.table import Table
 from hudi_reference.timeline.actions import load_action, write_action
@@ -98,7 +99,7 @@ def carry_out(
             check_not_undone(table.storage, table.properties, timeline, requested)
         check(timeline)
 
-    transitions.complete(inflight, content, nobody_objects)
+    transitions.complete(inflight, content, nobody_objects, upkeep(table, inflight, content, transitions.times))
     return requested
 
 

@@ -40,7 +40,7 @@ from hudi_reference.services.clustering_record import (
     clustering_in,
 )
 from hudi_reference.services.clustering_settings import ClusteringSettings
-from hudi_reference.services.compaction import check_stored, table_of
+from hudi_reference.services.compaction import check_stored
 from hudi_reference.services.compaction_plan import number, remove_strays, store
 from hudi_reference.services.rollback import execute_rollback, withdraw
 from hudi_reference.storage import ObjectExists
@@ -303,6 +303,5 @@ def cluster_after(commit: Commit, _: Timeline) -> None:
     """
     settings = ClusteringSettings.of(commit.options)
     if settings.inline or settings.planned_inline:
-        table = table_of(commit)
         with suppress(MalformedTable, UnsupportedFeature, WriteConflict):
-            (cluster if settings.inline else schedule_clustering)(table)
+            (cluster if settings.inline else schedule_clustering)(commit.table)

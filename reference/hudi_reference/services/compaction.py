@@ -163,12 +163,6 @@ def check_inline(properties: TableProperties, options: Options) -> None:
         chosen((), options)
 
 
-def table_of(commit: Commit) -> Table:
-    """The table that a write was of, for a service that follows it: with its lock, and with what merges its records."""
-    return Table(commit.storage, commit.clock, commit.ids, commit.properties, options=commit.options, lock=commit.lock,
-                 mergers=commit.mergers)  # fmt: skip
-
-
 @implements("OCC-024", "SVC-007", "SVC-013", "SVC-014")
 def compact_after(commit: Commit, _: Timeline) -> None:
     """What follows each write where `hoodie.compact.inline` is true: the plans that are there, and one more when it is due.
@@ -176,6 +170,5 @@ def compact_after(commit: Commit, _: Timeline) -> None:
     A table that cannot be compacted was written all the same: what is wrong, `compact` says.
     """
     if commit.options.get(INLINE_KEY) == "true" and commit.properties.is_merge_on_read:
-        table = table_of(commit)
         with suppress(MalformedTable, UnsupportedFeature, WriteConflict):
-            compact(table, {**_INLINE_DEFAULTS, **commit.options})
+            compact(commit.table, {**_INLINE_DEFAULTS, **commit.options})

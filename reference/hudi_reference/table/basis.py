@@ -72,9 +72,11 @@ def held_by_update(basis: Basis, columns: Iterable[str]) -> frozenset[str]:
     return frozenset({*META_COLUMNS, *changed})
 
 
+#: Partitions of the metadata table that are kept up to date: whoever keeps them puts their names in here.
+KEPT_INDEXES: set[str] = set()
 #: Properties that ask a writer for more than data files and an instant.
 _NEEDS_MORE: Mapping[str, Callable[[TableProperties], bool]] = {
-    "hoodie.table.metadata.partitions": lambda p: bool(p.get("hoodie.table.metadata.partitions")),
+    "hoodie.table.metadata.partitions": lambda p: not KEPT_INDEXES.issuperset(p.fields("hoodie.table.metadata.partitions")),
     "hoodie.datasource.write.drop.partition.columns": lambda p: p.is_set("hoodie.datasource.write.drop.partition.columns"),
     "hoodie.bootstrap.base.path": lambda p: p.get("hoodie.bootstrap.base.path") is not None,
 }

@@ -26,7 +26,9 @@ from hudi_reference.table.file_groups import GroupId
 from hudi_reference.table.heartbeats import Heartbeats, path_of
 from hudi_reference.table.key_overlap import check_keys, keys_written
 from hudi_reference.table.markers import check_unmarked, mark_file, remove_markers
+from hudi_reference.table.table import Table
 from hudi_reference.timeline.active import Timeline, load_timeline
+from hudi_reference.timeline.generator import Times
 from hudi_reference.timeline.instant import Instant
 from hudi_reference.timeline.metadata import REPLACING, Replaced, WriteStat, write_commit_metadata, write_no_plan
 from hudi_reference.timeline.states import State
@@ -63,6 +65,12 @@ class Commit:
     def concurrency(self) -> Concurrency:
         """How the writer gets along with others."""
         return Concurrency.of(self.options)
+
+    @property
+    def table(self) -> Table:
+        """The table that is written: with its lock, and with what merges its records."""
+        return Table(self.storage, self.clock, self.ids, self.properties, options=self.options, lock=self.lock,
+                     mergers=self.mergers)  # fmt: skip
 
     @property
     def heartbeats(self) -> Heartbeats:
@@ -128,8 +136,9 @@ class Commit:
             self._check_conflicts(timeline, schema)
             found.append(timeline)
 
+        transitions = self.transitions
         with self._dying_of_conflicts():
-            self.transitions.complete(inflight, content, check)
+            transitions.complete(inflight, content, check, upkeep(self.table, inflight, content, transitions.times))
         with suppress(StorageFault):  # the write is published: an error would have it written twice
             remove_markers(self.storage, self.requested)
             if self.beaten:
@@ -188,6 +197,21 @@ class FollowUp:
 
 #: Services stand on a floor above: they put themselves in here.
 FOLLOW_UPS: list[FollowUp] = []
+
+
+#: What brings the metadata table up to date with an action before that completes. It stands on a floor above, too.
+KEEPERS: list[Callable[[Table, Instant, bytes, Times, str], None]] = []
+
+
+@implements("OCC-020")
+def upkeep(table: Table, instant: Instant, content: bytes, times: Times) -> Callable[[str], None]:
+    """What comes before the completion of an action with this content, under the lock of the table."""
+
+    def before(owner: str) -> None:
+        for keeper in KEEPERS:
+            keeper(table, instant, content, times, owner)
+
+    return before
 
 
 @implements("TL-001", "TL-006", "TL-008", "TL-038", "TL-039", "TL-045", "TL-049", "OCC-005")

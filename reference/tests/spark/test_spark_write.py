@@ -174,7 +174,7 @@ def test_values_are_converted_to_the_tables_types(spark: Any, make_table: Make, 
 def test_tables_that_need_more_are_refused(spark: Any, make_table: Make) -> None:
     """A table whose indexes this writer does not keep is not written to; nor is one in this process's memory."""
     table = make_table()
-    set_property(table.storage, "hoodie.table.metadata.partitions", "files")
+    set_property(table.storage, "hoodie.table.metadata.partitions", "column_stats,files")
     with pytest.raises(UnsupportedTableFeature):
         hudi_spark.upsert(frame(spark, trips(trip("1"))), table.uri)
     with pytest.raises(Misuse):

@@ -1,0 +1,55 @@
+"""Versions of one record of the metadata table are merged by the type of the record, spec "Metadata"."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from hudi_reference.metadata.records import Bound, FileInfo, FileList, PartitionList, Payload, Statistics
+from hudi_reference.requirement import implements
+
+
+@implements("MDT-006", "MDT-007", "MDT-014")
+def merged(old: Payload, new: Payload) -> Payload:
+    """A record after a later version of it: lists are added up, statistics widened unless they are tight, all else replaced."""
+    match old, new:
+        case FileList(), FileList():
+            return FileList(_together(old.files, new.files))
+        case PartitionList(), PartitionList():
+            return PartitionList(_together(old.partitions, new.partitions))
+        case Statistics(), Statistics() if not (old.is_deleted or new.is_deleted or new.is_tight):
+            return _widened(old, new)
+    return new
+
+
+def _together(old: Any, new: Any) -> dict[str, FileInfo]:
+    """Both lists. What the new one deletes goes; of a file that comes twice the greater size counts."""
+    found = dict(old)
+    for name, info in new.items():
+        known = found.get(name)
+        if info.is_deleted and known is not None and not known.is_deleted:
+            del found[name]
+        else:
+            found[name] = info if info.is_deleted or known is None else FileInfo(max(known.size, info.size))
+    return found
+
+
+def _widened(old: Any, new: Any) -> Any:
+    return replace(
+        new,
+        least=_bound(min, old.least, new.least),
+        greatest=_bound(max, old.greatest, new.greatest),
+        **{name: _sum(getattr(old, name), getattr(new, name)) for name in _COUNTERS},
+    )
+
+
+_COUNTERS = ("value_count", "null_count", "total_size", "total_uncompressed_size")
+
+
+def _bound(choose: Callable[..., Bound], *bounds: Bound | None) -> Bound | None:
+    known = [bound for bound in bounds if bound is not None]
+    return choose(known, key=lambda bound: bound.value) if known else None
+
+
+def _sum(*counts: int | None) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None

@@ -1,0 +1,158 @@
+"""The metadata table as a table: where it lies, its timeline, and the records that it holds, spec "Metadata".
+
+It is a merge-on-read table of its own below `.hoodie/metadata`: HFiles as base files, log files with HFile blocks and delete
+blocks. What an action of the data table adds is committed there under the same requested time, and before the action completes:
+until then it counts for nobody.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from hudi_reference.clock import Clock
+from hudi_reference.files.hfile.cell import Entry
+from hudi_reference.files.hfile.reader import hfile_of, open_hfile
+from hudi_reference.files.log.block import Block, BlockType, HeaderKey
+from hudi_reference.files.log.content import decode_deletes
+from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.ids import Ids
+from hudi_reference.layout.names import parse_data_file_name
+from hudi_reference.layout.properties import META_FOLDER, TableProperties, read_properties, write_properties
+from hudi_reference.locks import InProcessLock
+from hudi_reference.metadata.codec import decode_entries
+from hudi_reference.metadata.merging import merged
+from hudi_reference.metadata.records import MetadataRecord
+from hudi_reference.metadata.usable import METADATA_FOLDER
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import AvroSchema, parse_schema
+from hudi_reference.storage import Storage
+from hudi_reference.storage.wrapped import Below
+from hudi_reference.table.file_groups import FileSlice, load_file_groups
+from hudi_reference.table.table import Table
+from hudi_reference.timeline.active import Timeline, load_timeline
+from hudi_reference.timeline.instant import Instant
+from hudi_reference.timeline.states import State
+from hudi_reference.timeline.times import format_time
+
+#: What the requested times of initialisations begin with; the numbers behind it count them.
+FIRST = "0" * 14
+
+
+@dataclass(frozen=True)
+class MetadataTable:
+    """The metadata table of a data table. Whoever changes it holds the lock of the data table."""
+
+    storage: Storage
+    properties: TableProperties
+    clock: Clock
+    ids: Ids
+    uri: str = ""
+
+    @classmethod
+    def of(cls, table: Table) -> "MetadataTable | None":
+        """That of a table, None if it has none."""
+        storage = Below(table.storage, METADATA_FOLDER)
+        if storage.head(f"{META_FOLDER}/hoodie.properties") is None:
+            return None
+        return cls(storage, read_properties(storage), table.clock, table.ids, f"{table.uri}/{METADATA_FOLDER}")
+
+    @classmethod
+    @implements("MDT-002", "LAY-014")
+    def create(cls, table: Table) -> "MetadataTable":
+        """An empty one."""
+        storage = Below(table.storage, METADATA_FOLDER)
+        named = {
+            "hoodie.table.name": f"{table.properties.name}_metadata",
+            "hoodie.table.timeline.timezone": table.properties.get("hoodie.table.timeline.timezone") or "LOCAL",
+        }
+        entries = {**_PROPERTIES, **named}
+        properties = write_properties(storage, entries, f"Properties saved on {format_time(table.clock.now())} UTC")
+        return cls(storage, properties, table.clock, table.ids, f"{table.uri}/{METADATA_FOLDER}")
+
+    @property
+    def timeline(self) -> Timeline:
+        """Its own timeline."""
+        return load_timeline(self.storage, self.properties)
+
+    @cached_property
+    @implements("MDT-002")
+    def as_table(self) -> Table:
+        """It as a table, for the services of tables. Its lock is its own: the one of the data table is held already."""
+        return Table(self.storage, self.clock, self.ids, self.properties, self.uri, lock=InProcessLock())
+
+    def files(self, partition: str) -> tuple[str, ...]:
+        """The names of the data files of a partition."""
+        return tuple(name for name in self.storage.names(partition) if parse_data_file_name(name) is not None)
+
+    @implements("IDX-011")
+    def groups(self, partition: str) -> tuple[str, ...]:
+        """The ids of the file groups of a partition, by number: whoever made it decided how many there are."""
+        parsed = (parse_data_file_name(name) for name in self.files(partition))
+        return tuple(sorted({found.file_id for found in parsed if found is not None}))
+
+    @implements("MDT-002", "MDT-003", "RDR-018", "OCC-021")
+    def records(self, partition: str, data: Timeline) -> dict[str, MetadataRecord]:
+        """The records of a partition by key. `data` is the timeline of the data table: what is pending there does not count."""
+        pending = {instant.requested for instant in data.pending}
+        timeline = self.timeline
+        instants = (
+            replace(instant, state=State.INFLIGHT) if instant.requested in pending else instant for instant in timeline.instants
+        )
+        groups = load_file_groups(self.storage, self.properties, replace(timeline, instants=tuple(instants)))
+        return {
+            key: record
+            for found in groups.latest_slices
+            if found.partition == partition
+            for key, record in self.merged(found).items()
+        }
+
+    @implements("MDT-002", "MRG-008")
+    def merged(self, found: FileSlice) -> dict[str, MetadataRecord]:
+        """The records of a slice by key: those of its base file, then what each log says."""
+        records: dict[str, MetadataRecord] = {}
+        if found.base_file is not None:
+            hfile = open_hfile(self.storage, path := found.path(found.base_file))
+            records = {one.key: one for one in decode_entries(hfile, parse_schema(hfile.info["schema"], path), path)}
+        for name in found.log_files:
+            for block in read_log_file(self.storage, found.path(name)):
+                _apply(block, records)
+        return records
+
+    def path(self, instant: Instant) -> str:
+        """Where the file of one of its instants lies."""
+        return f"{self.properties.timeline_folder}/{instant.file_name}"
+
+
+def _apply(block: Block, records: dict[str, MetadataRecord]) -> None:
+    if block.kind is BlockType.DELETE:
+        for delete in decode_deletes(block):
+            records.pop(delete.key, None)
+    for new in _records_in(block) if block.kind is BlockType.HFILE_DATA else ():
+        old = records.get(new.key)
+        records[new.key] = new if old is None else MetadataRecord(new.key, merged(old.payload, new.payload))
+
+
+def _records_in(block: Block) -> Iterator[MetadataRecord]:
+    schema: AvroSchema = parse_schema(block.header[HeaderKey.SCHEMA], block.path)
+    entries: Iterable[Entry] = hfile_of(block.content, block.path, block.content_offset)
+    return decode_entries(entries, schema, block.path)
+
+
+#: The properties of every metadata table.
+_PROPERTIES = {
+    "hoodie.table.type": "MERGE_ON_READ",
+    "hoodie.table.version": "8",
+    "hoodie.table.initial.version": "8",
+    "hoodie.table.base.file.format": "HFILE",
+    "hoodie.table.recordkey.fields": "key",
+    "hoodie.table.keygenerator.type": "HOODIE_TABLE_METADATA",
+    "hoodie.populate.meta.fields": "false",
+    "hoodie.compaction.payload.class": "org.apache.hudi.metadata.HoodieMetadataPayload",
+    "hoodie.record.merge.mode": "CUSTOM",
+    "hoodie.record.merge.strategy.id": "00000000-0000-0000-0000-000000000000",
+    "hoodie.timeline.layout.version": "2",
+    "hoodie.timeline.path": "timeline",
+    "hoodie.timeline.history.path": "history",
+    "hoodie.archivelog.folder": "history",
+    "hoodie.datasource.write.drop.partition.columns": "false",
+}

@@ -1,0 +1,76 @@
+"""Storage seen through something: a folder of it as a storage of its own, or as it will be when one more object is there."""
+
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from hudi_reference.storage.protocol import ObjectInfo, Storage
+
+
+@dataclass(frozen=True)
+class Below:
+    """What lies below a folder, as a storage of its own."""
+
+    storage: Storage
+    folder: str
+
+    def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
+        """See `Storage`; so for all that follow."""
+        return self.storage.get(self._path(path), start, length)
+
+    def open(self, path: str) -> pa.NativeFile:
+        """For random access."""
+        return self.storage.open(self._path(path))
+
+    def head(self, path: str) -> ObjectInfo | None:
+        """Size and version."""
+        found = self.storage.head(self._path(path))
+        return None if found is None else replace(found, path=path)
+
+    def list(self, prefix: str = "", *, skip: str | None = None) -> list[ObjectInfo]:
+        """All objects, their paths below the folder."""
+        found = self.storage.list(self._path(prefix), skip=None if skip is None else self._path(skip))
+        return [replace(info, path=info.path.removeprefix(f"{self.folder}/")) for info in found]
+
+    def names(self, folder: str) -> tuple[str, ...]:
+        """What lies directly in a folder."""
+        return self.storage.names(self._path(folder))
+
+    def put(self, path: str, data: bytes) -> None:
+        """Create or overwrite."""
+        self.storage.put(self._path(path), data)
+
+    def create(self, path: str, data: bytes) -> None:
+        """Create."""
+        self.storage.create(self._path(path), data)
+
+    def replace(self, path: str, data: bytes, version: str) -> None:
+        """Overwrite that version."""
+        self.storage.replace(self._path(path), data, version)
+
+    def delete(self, path: str) -> None:
+        """Remove."""
+        self.storage.delete(self._path(path))
+
+    def _path(self, path: str) -> str:
+        return f"{self.folder}/{path}".strip("/")
+
+
+@dataclass(frozen=True)
+class Ahead(Below):
+    """A storage as it will be when one more object is in it. For reading only."""
+
+    path: str = ""
+    content: bytes = b""
+
+    def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
+        """The object to come, too."""
+        if path == self.path:
+            return self.content[start : None if length is None else start + length]
+        return super().get(path, start, length)
+
+    def names(self, folder: str) -> tuple[str, ...]:
+        """The object to come, too."""
+        parent, _, name = self.path.rpartition("/")
+        found = super().names(folder)
+        return tuple(sorted({*found, name})) if folder == parent else found
