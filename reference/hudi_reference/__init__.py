@@ -6,7 +6,9 @@
 
 The chapters, from the outside in; nothing imports upwards:
 
-* `services`: clean, clustering, compaction, log compaction, rollback, savepoint, restore; each plans first, and works by it
+* `services`: clean, clustering, compaction, indexing, log compaction, rollback, savepoint, restore; each plans first, and works
+  by it; and the upkeep of the metadata table
+* `metadata`: the metadata table, its records and indexes
 * `table`: file groups and slices, queries, writes
 * `timeline`: actions and states, instants, metadata of actions, history
 * `files`: Parquet base files, HFiles, log files with their blocks
@@ -24,6 +26,7 @@ from hudi_reference.services.clean import clean
 from hudi_reference.services.clustering import check_inline_clustering, cluster, cluster_after
 from hudi_reference.services.compaction import check_inline, compact, compact_after
 from hudi_reference.services.failed_writes import clean_up_eagerly
+from hudi_reference.services.indexing import index
 from hudi_reference.services.log_compaction import log_compact
 from hudi_reference.services.metadata_upkeep import keep_up
 from hudi_reference.services.migrate import Migration, migrate
@@ -48,6 +51,7 @@ __all__ = [
     "compact",
     "create_table",
     "delete_savepoint",
+    "index",
     "log_compact",
     "migrate",
     "open_table",

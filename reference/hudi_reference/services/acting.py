@@ -36,11 +36,11 @@ def transitions_of(table: Table) -> Transitions:
 
 @contextmanager
 @implements("SVC-002", "SVC-004")
-def planning(table: Table) -> Iterator[Publish]:
+def planning(table: Table, owner: str | None = None) -> Iterator[Publish]:
     """The lock of the table for as long as the block lasts: what is planned in it takes every action before into account, and
-    none comes in between the look at the timeline and the publication.
+    none comes in between the look at the timeline and the publication. `owner` is the name under which it is held.
     """
-    transitions, owner = transitions_of(table), new_owner("plan")
+    transitions, owner = transitions_of(table), owner or new_owner("plan")
 
     def publish(action: str, plan: Plan) -> str:
         with transitions.times.drawn(latest_time(table.timeline), owner) as time:

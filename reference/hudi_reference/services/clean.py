@@ -33,6 +33,7 @@ from hudi_reference.services.clean_plan import (
     planned_files,
 )
 from hudi_reference.services.failed_writes import clean_up_lazily
+from hudi_reference.services.index_plan import files_to_index
 from hudi_reference.services.left_state import brings_back
 from hudi_reference.services.savepoint import completed_savepoints, savepointed_files
 from hudi_reference.table.file_groups import load_file_groups
@@ -77,7 +78,8 @@ def plan_clean(table: Table, options: Mapping[str, str] | None = None) -> dict[s
     earliest = earliest_to_retain(policy, timeline, format_time(table.clock.now() - policy.hours * _HOUR, zone))
     groups = load_file_groups(table.storage, table.properties, timeline)
     planned = groups_in_plans(table, timeline)
-    slices = tuple(deletable_slices(policy, groups, earliest, savepointed_files(table, timeline), planned))
+    kept = savepointed_files(table, timeline) | files_to_index(table, timeline)
+    slices = tuple(deletable_slices(policy, groups, earliest, kept, planned))
     files = [path for found in slices for path in paths_of(found) if path.rpartition("/")[2] not in found.missing]
     files += change_files_of(table.storage, slices)
     if not files:

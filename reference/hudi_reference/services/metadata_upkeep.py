@@ -133,7 +133,7 @@ class Keeper:
         commit.begin()
         commit.seeds(partition, index.groups_of(table.options))
         commit.base_files(partition, metadata.groups(partition), index.whole(table, table.view()))
-        self._complete(metadata, commit)
+        self.complete(metadata, commit)
         self.store_lists((*self.usable, partition), self.building)
 
     def _commit(self, metadata: MetadataTable, change: Change) -> None:
@@ -143,9 +143,10 @@ class Keeper:
         commit.begin()
         for name in partitions:
             commit.log_files(name, metadata.groups(name), INDEXES[name].change(change))
-        self._complete(metadata, commit)
+        self.complete(metadata, commit)
 
-    def _complete(self, metadata: MetadataTable, commit: Deltacommit) -> None:
+    def complete(self, metadata: MetadataTable, commit: Deltacommit) -> None:
+        """Record a deltacommit, later than all that is there."""
         known = max(latest_time(metadata.timeline), latest_time(self.table.timeline))
         with self.times.drawn(known, self.owner) as time:
             commit.complete(time)
