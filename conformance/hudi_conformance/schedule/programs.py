@@ -28,6 +28,7 @@ from hudi_reference import (
     compact,
     create_table,
     delete_savepoint,
+    index,
     log_compact,
     open_table,
     restore,
@@ -42,6 +43,7 @@ from hudi_reference.services.acting import pending_of
 from hudi_reference.services.clean import execute_clean, schedule_clean
 from hudi_reference.services.clustering_plan import schedule_clustering
 from hudi_reference.services.compaction import execute_compaction, schedule_compaction
+from hudi_reference.services.indexing import execute_indexing, schedule_indexing
 from hudi_reference.services.log_compaction import schedule_log_compaction
 from hudi_reference.services.restore import execute_restore
 from hudi_reference.services.rollback import execute_rollback, schedule_rollback
@@ -220,6 +222,17 @@ def _restore(table: WritableTable) -> object:
     return restore(table, _first(table))
 
 
+#: What an indexer is asked for: the record index, in few file groups.
+INDEX: Mapping[str, str] = {
+    "hoodie.metadata.record.index.enable": "true",
+    "hoodie.metadata.record.index.min.filegroup.count": "2",
+}
+
+
+def _execute_indexing(table: WritableTable) -> object:
+    return [execute_indexing(table, pending.requested) for pending in pending_of(table.timeline, "indexing")]
+
+
 #: Services by name: what a process does with the table.
 SERVICES: Mapping[str, Callable[[WritableTable], object]] = {
     "compaction": compact,
@@ -237,6 +250,9 @@ SERVICES: Mapping[str, Callable[[WritableTable], object]] = {
     "savepoint": lambda table: savepoint(table, _first(table)),
     "restore": _restore,
     "archive": archive,
+    "indexing": lambda table: index(table, INDEX),
+    "indexing-plan": lambda table: schedule_indexing(table, INDEX),
+    "indexing-execution": _execute_indexing,
 }
 #: What the judge calls them, where that is another name.
 KINDS = {
@@ -246,6 +262,8 @@ KINDS = {
     "log-compaction-plan": "logcompaction",
     "clustering-plan": "clustering",
     "clean-plan": "clean",
+    "indexing-plan": "indexing",
+    "indexing-execution": "indexing",
     "rollback-of-the-newest": "withdrawal",
     "taking-back": "compaction",
 }
@@ -278,6 +296,10 @@ VERSIONS = replace(OLD, options={**EAGER, "hoodie.clean.policy": "KEEP_LATEST_FI
 PLANNED = replace(LOGS, before=(*LOGS.before, ("compaction-plan", ())))
 #: Slices that a compaction left behind, and new logs.
 COMPACTED = replace(LOGS, before=(*LOGS.before, ("compaction", ()), _AGAIN, ("compaction", ()), _THIRD))
+#: A merge-on-read table with a metadata table, and something to do for every service.
+LISTED = replace(LOGS, options={**EAGER, "hoodie.metadata.enable": "true"})
+#: The same where the build of an index is planned.
+TO_INDEX = replace(LISTED, before=(*LISTED.before, ("indexing-plan", ())))
 #: A write that stored its files and died before it completed.
 DEAD = replace(PLAIN, dead=(row("b", "b-dead"),))
 
@@ -332,6 +354,7 @@ FINISHING: Mapping[str, Callable[[WritableTable, str], object]] = {
     "rollback": execute_rollback,
     "restore": execute_restore,
     "savepoint": _forget_savepoint,
+    "indexing": lambda table, _: index(table),
 }
 
 # Scenarios.
@@ -358,6 +381,16 @@ def _ended_badly(run: Run) -> str | None:
         if process == RECOVERY and ended.value:
             return f"after the recovery {', '.join(ended.value)} is still pending [SVC-006] (step {len(run.steps)})"
     return None
+
+
+def _quiet(check: Callable[[Run], str | None]) -> Callable[[Run], str | None]:
+    """The same check, and nobody has given way."""
+
+    def asked(run: Run) -> str | None:
+        gave_way = (f"{name} {ended} (step {len(run.steps)})" for name, ended in run.results.items() if ended.how == "raised")
+        return check(run) or next(gave_way, None)
+
+    return asked
 
 
 #: How far the clock of the process `late` is behind, in milliseconds.
@@ -390,14 +423,26 @@ class Meeting:
     programs: Mapping[str, Program]
     preemptions: int | None = 1
     crashes: int = 0
+    #: Whether all of them get along: nobody may end with an error.
+    quiet: bool = False
 
     def scenario(self, name: str, **bounds: Any) -> Scenario:
         """The scenario, within other bounds if they are given."""
         limits = {"preemptions": self.preemptions, "crashes": self.crashes, **bounds}
-        return explored(name, self.description, self.setting, self.programs, **limits)
+        found = explored(name, self.description, self.setting, self.programs, **limits)
+        return replace(found, check=_quiet(found.check)) if self.quiet else found
 
 
 _A, _B = writes("upsert", A1), writes("upsert", B1)
+#: What goes on while an index is built; every one of these finds something to do on `LISTED`.
+_BESIDE: Mapping[str, Program] = {
+    "an-update": writes("upsert", A1),
+    "an-insert": writes("upsert", row("c", "c1")),
+    "a-delete": writes("delete", row("a", "")),
+    "a-compaction": serves("compaction"),
+    "a-clustering": serves("clustering"),
+    "a-clean": serves("clean"),
+}
 _SERVICES_ON: Mapping[str, Setting] = {
     "compaction-plan": LOGS,
     "compaction": LOGS,
@@ -460,6 +505,14 @@ MEETINGS: dict[str, Meeting] = {
         {"a": _A, "s": serves("rollback")}, 2),
     **{f"{one}-and-{other}": Meeting(f"a {one.replace('-', ' ')} beside a {other.replace('-', ' ')}", setting,
         {"s": serves(one), "t": serves(other)}) for one, other, setting in _PAIRS},
+    **{f"indexing-beside-{name}": Meeting(f"an index is built beside {name.replace('-', ' ')}", TO_INDEX,
+        {"i": serves("indexing-execution"), "o": program}, quiet=True) for name, program in _BESIDE.items()},
+    **{f"indexing-planned-beside-{name}": Meeting(f"an index is planned and built beside {name.replace('-', ' ')}", LISTED,
+        {"i": serves("indexing"), "o": _BESIDE[name]}, quiet=True) for name in ("an-insert", "a-clustering")},
+    "indexing-dies": Meeting("the build of an index that dies, and a recovery", LISTED,
+        {"s": serves("indexing"), RECOVERY: recovers()}, 0, 1),
+    "listed-writer-dies": Meeting("an upsert that dies over the metadata table, and a recovery", LISTED,
+        {"a": _A, RECOVERY: recovers()}, 0, 1),
     "reader-and-writer": Meeting("two queries beside an upsert", PLAIN, {"q": reads(2), "a": _A}),
     **{f"reader-and-{name}": Meeting(f"a query beside a {name.replace('-', ' ')}", setting, {"q": reads(), "s": serves(name)})
        for name, setting in _SERVICES_ON.items()},

@@ -10,7 +10,7 @@ cannot be seen in a run of processes on one store; these say why.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from hudi_conformance.schedule.invariants import files, rows, times, undoing
+from hudi_conformance.schedule.invariants import files, indexes, rows, times, undoing
 from hudi_conformance.schedule.invariants.looking import Look, Looker
 from hudi_conformance.schedule.invariants.moment import VISIBLE, Law, Moment, moment_of
 from hudi_conformance.schedule.invariants.seen import BEGIN, END, Doing, Prepared, Seen, Start, seen_first
@@ -95,9 +95,9 @@ INVARIANTS = (
     Invariant(34, "publications under a valid lease", ("OCC-010", "SVC-002", "LOCK-001"), _PUBLISHED,
               times.publishers_hold_the_lock),
     Invariant(35, "the heart beats first", ("OCC-026", "TL-030"), _PENDING, times.hearts_beat_first),
-    Invariant(36, "listing by the metadata table", ("OCC-021",),
-              elsewhere="the reference reads a metadata table and writes none: cases of reading show it"),
-    Invariant(37, "complete indexes", ("SVC-012",), elsewhere="the reference builds no index beside writers"),
+    Invariant(36, "listing by the metadata table", ("OCC-021", "MDT-008"), _COMPLETED, indexes.listing_is_that_of_storage),
+    Invariant(37, "complete indexes", ("SVC-012", "INX-001"), _on("completed", "other"), indexes.indexes_are_complete,
+              indexes.is_about_indexes),
     Invariant(38, "early detection only takes away", ("OCC-026",), elsewhere="two explorations compared, in the suite"),
 )  # fmt: skip
 
