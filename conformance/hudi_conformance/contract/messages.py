@@ -98,6 +98,7 @@ FEATURES: dict[str, str] = {
     "halt.service": "services that halt: with the files of a rewrite stored, with the plan of a rollback published",
     "halt.planned": "a clean that halts with its plan made and not published, where these are two steps",
     "write.bucket-index": "writers that find the file group of a key by its hash",
+    "write.metadata-table": "writers that make and keep a metadata table when they are told to",
     "write.compares-keys": "a write gives way to a concurrent one that has inserted the same key elsewhere, as it may",
     "copy-on-write": "tables of type COPY_ON_WRITE",
     "merge-on-read": "tables of type MERGE_ON_READ",

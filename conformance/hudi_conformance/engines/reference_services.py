@@ -10,6 +10,7 @@ from hudi_reference.services.clean import clean, execute_clean, schedule_clean
 from hudi_reference.services.clustering import cluster, execute_clustering
 from hudi_reference.services.clustering_plan import schedule_clustering
 from hudi_reference.services.compaction import compact, execute_compaction, schedule_compaction
+from hudi_reference.services.indexing import execute_indexing, index, schedule_indexing
 from hudi_reference.services.log_compaction import execute_log_compaction, log_compact, schedule_log_compaction
 from hudi_reference.services.restore import execute_restore, restore, schedule_restore
 from hudi_reference.services.rollback import execute_rollback, rollback, schedule_rollback
@@ -89,6 +90,7 @@ SERVICES: Mapping[Service, Act] = {
     "clean": _planned("clean", schedule_clean, execute_clean, clean),
     "clustering": _planned("clustering", schedule_clustering, execute_clustering, cluster),
     "compaction": _planned("compaction", schedule_compaction, execute_compaction, compact),
+    "index": _planned("index", schedule_indexing, execute_indexing, index),
     "log-compaction": _planned("log-compaction", schedule_log_compaction, execute_log_compaction, log_compact),
     "restore": _undoing("restore", schedule=schedule_restore, execute=execute_restore, run=restore),
     "rollback": _undoing("rollback", schedule=schedule_rollback, execute=execute_rollback, run=rollback),

@@ -298,8 +298,6 @@ PLANNED = replace(LOGS, before=(*LOGS.before, ("compaction-plan", ())))
 COMPACTED = replace(LOGS, before=(*LOGS.before, ("compaction", ()), _AGAIN, ("compaction", ()), _THIRD))
 #: A merge-on-read table with a metadata table, and something to do for every service.
 LISTED = replace(LOGS, options={**EAGER, "hoodie.metadata.enable": "true"})
-#: The same where the build of an index is planned.
-TO_INDEX = replace(LISTED, before=(*LISTED.before, ("indexing-plan", ())))
 #: A write that stored its files and died before it completed.
 DEAD = replace(PLAIN, dead=(row("b", "b-dead"),))
 
@@ -434,14 +432,14 @@ class Meeting:
 
 
 _A, _B = writes("upsert", A1), writes("upsert", B1)
-#: What goes on while an index is built; every one of these finds something to do on `LISTED`.
-_BESIDE: Mapping[str, Program] = {
-    "an-update": writes("upsert", A1),
-    "an-insert": writes("upsert", row("c", "c1")),
-    "a-delete": writes("delete", row("a", "")),
-    "a-compaction": serves("compaction"),
-    "a-clustering": serves("clustering"),
-    "a-clean": serves("clean"),
+#: What goes on while an index is built, and on which table.
+_BESIDE: Mapping[str, tuple[Program, Setting]] = {
+    "an-update": (writes("upsert", A1), LISTED),
+    "an-insert": (writes("upsert", row("c", "c1")), LISTED),
+    "a-delete": (writes("delete", row("a", "")), LISTED),
+    "a-compaction": (serves("compaction"), LISTED),
+    "a-clustering": (serves("clustering"), LISTED),
+    "a-clean": (serves("clean"), replace(COMPACTED, options=LISTED.options)),
 }
 _SERVICES_ON: Mapping[str, Setting] = {
     "compaction-plan": LOGS,
@@ -505,10 +503,8 @@ MEETINGS: dict[str, Meeting] = {
         {"a": _A, "s": serves("rollback")}, 2),
     **{f"{one}-and-{other}": Meeting(f"a {one.replace('-', ' ')} beside a {other.replace('-', ' ')}", setting,
         {"s": serves(one), "t": serves(other)}) for one, other, setting in _PAIRS},
-    **{f"indexing-beside-{name}": Meeting(f"an index is built beside {name.replace('-', ' ')}", TO_INDEX,
-        {"i": serves("indexing-execution"), "o": program}, quiet=True) for name, program in _BESIDE.items()},
-    **{f"indexing-planned-beside-{name}": Meeting(f"an index is planned and built beside {name.replace('-', ' ')}", LISTED,
-        {"i": serves("indexing"), "o": _BESIDE[name]}, quiet=True) for name in ("an-insert", "a-clustering")},
+    **{f"indexing-beside-{name}": Meeting(f"an index is planned and built beside {name.replace('-', ' ')}", setting,
+        {"i": serves("indexing"), "o": program}, quiet=True) for name, (program, setting) in _BESIDE.items()},
     "indexing-dies": Meeting("the build of an index that dies, and a recovery", LISTED,
         {"s": serves("indexing"), RECOVERY: recovers()}, 0, 1),
     "listed-writer-dies": Meeting("an upsert that dies over the metadata table, and a recovery", LISTED,

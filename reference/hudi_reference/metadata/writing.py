@@ -1,9 +1,9 @@
 """What is stored in the metadata table: base files, log files, and the deltacommits that name them, spec "Metadata".
 
-    seed        .<file id>_<instant>.log.1_0-0-0: an empty delete block. Every file group begins with one, so that its number is
-                known before there are records
-    base file   <file id>_0-0-0_<instant>.hfile: the records of a partition that is made, or of a slice that is compacted
-    log file    .<file id>_<instant>.log.1_1-0-0: the records that an action adds, then the keys that it removes
+seed        .<file id>_<instant>.log.1_0-0-0: an empty delete block. Every file group begins with one, so that its number is
+            known before there are records
+base file   <file id>_0-0-0_<instant>.hfile: the records of a partition that is made, or of a slice that is compacted
+log file    .<file id>_<instant>.log.1_1-0-0: the records that an action adds, then the keys that it removes
 """
 
 import json

@@ -151,9 +151,7 @@ class Keeper:
         with self.times.drawn(known, self.owner) as time:
             commit.complete(time)
 
-    def _change(
-        self, instant: Instant, content: bytes, *, record: Plan | None = None, deleted: tuple[str, ...] = ()
-    ) -> Change:
+    def _change(self, instant: Instant, content: bytes, *, record: Plan | None = None, deleted: tuple[str, ...] = ()) -> Change:
         """An action as a change of the table: afterwards it is completed, later than all that is there."""
         action = ACTIONS[instant.action].completes_as
         completed = Instant(instant.requested, action, State.COMPLETED, LATER)
