@@ -59,15 +59,18 @@ class ArchivePlan:
 
 
 @implements("ARC-001", "ARC-002")
-def archive(table: Table, options: Mapping[str, str] | None = None, *, dry_run: bool = False) -> ArchivePlan:
+def archive(
+    table: Table, options: Mapping[str, str] | None = None, *, dry_run: bool = False, needed: Bound | None = None
+) -> ArchivePlan:
     """Move what is due to the history; what went. With `dry_run` only what would go.
 
-    `options` are settings by Hudi's names (see `archive_limits`), those among the table's properties hold otherwise. Raises
-    Misuse for limits that cannot be, HistoryChanged, MalformedTable; the table then has the same actions as before.
+    `options` are settings by Hudi's names (see `archive_limits`), those among the table's properties hold otherwise. `needed`
+    is what the data table needs of its metadata table, and is said of that alone. Raises Misuse for limits that cannot be,
+    HistoryChanged, MalformedTable; the table then has the same actions as before.
     """
     limits = limits_of(table.properties, {**table.options, **(options or {})})
     lock = transitions_of(table).times.lock
-    return _archive(table.storage, table.properties, table.clock, lock, limits, dry_run=dry_run)
+    return _archive(table.storage, table.properties, table.clock, lock, limits, dry_run=dry_run, needed=needed)
 
 
 def limits_of(properties: TableProperties, options: Mapping[str, str]) -> ArchiveLimits:
@@ -89,25 +92,26 @@ def archive_after(commit: Commit, timeline: Timeline) -> None:
 
 
 def _archive(
-    storage: Storage, properties: TableProperties, clock: Clock, lock: Lock, limits: ArchiveLimits, *, dry_run: bool = False
-) -> ArchivePlan:
-    _check_archivable(properties)
+    storage: Storage, properties: TableProperties, clock: Clock, lock: Lock, limits: ArchiveLimits, *, dry_run: bool = False,
+    needed: Bound | None = None,
+) -> ArchivePlan:  # fmt: skip
+    _check_archivable(properties, needed)
     with held(lock, new_owner("archive")):
         if not dry_run:
             _finish_earlier_runs(storage, properties)
         timeline = load_timeline(storage, properties)
         if pending_of(timeline, "restore"):  # it has yet to find the writes that it undoes
             return ArchivePlan()
-        situation = Situation(storage, properties, timeline, limits)
+        situation = Situation(storage, properties, timeline, limits, needed)
         plan = _plan(situation, clock)
         if not dry_run:
             _carry_out(situation, plan)
         return plan
 
 
-def _check_archivable(properties: TableProperties) -> None:
+def _check_archivable(properties: TableProperties, needed: Bound | None) -> None:
     check_writable(properties)
-    if properties.get("hoodie.table.keygenerator.type") == "HOODIE_TABLE_METADATA":
+    if properties.get("hoodie.table.keygenerator.type") == "HOODIE_TABLE_METADATA" and needed is None:
         raise UnsupportedTableFeature(
             "a metadata table is archived by what its data table still needs", rule="ARC-001",
             path=f"{META_FOLDER}/hoodie.properties", cure="archive it with the engine that maintains it",

@@ -35,6 +35,8 @@ class Situation:
     properties: TableProperties
     timeline: Timeline
     limits: ArchiveLimits
+    #: Of a metadata table: what its data table needs of it.
+    needed: Bound | None = None
 
     @property
     def commits(self) -> tuple[Instant, ...]:
@@ -53,7 +55,7 @@ def earliest_bound(situation: Situation) -> Bound | None:
 
 
 def _bounds(situation: Situation) -> Iterator[Bound]:
-    for bound in (_pending, _concurrent, _compaction, _replacing, _metadata_table, _savepoint):
+    for bound in (_pending, _concurrent, _compaction, _replacing, _metadata_table, _savepoint, lambda one: one.needed):
         found = bound(situation)
         if found is not None:
             yield found

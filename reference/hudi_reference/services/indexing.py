@@ -71,6 +71,7 @@ def schedule_indexing(table: Table, options: Options | None = None) -> str | Non
         wanted = [one for one in wanted if one is not FILES]
         requested = publish("indexing", plan_record(wanted, timeline.latest.requested))
         commit = Deltacommit(metadata, requested, "BULK_INSERT")
+        commit.begin()
         for one in wanted:
             clear(metadata, one.partition)
             commit.seeds(one.partition, one.groups_of({**table.options, **(options or {})}))

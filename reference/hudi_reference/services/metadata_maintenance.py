@@ -1,7 +1,7 @@
 """The metadata table's own services, spec "Metadata": nobody asks for them, and the data table does not notice.
 
-Before an action adds to it, a metadata table is compacted if enough deltacommits have gathered, and cleaned of slices that no
-reader needs any more.
+Before an action adds to it, a metadata table is compacted if enough deltacommits have gathered, cleaned of slices that no
+reader needs any more, and archived as far as its data table is.
 """
 
 from collections.abc import Collection
@@ -14,6 +14,8 @@ from hudi_reference.metadata.writing import base_file
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import without_meta_columns
 from hudi_reference.services.acting import Plan, carry_out, pending_of, planning
+from hudi_reference.services.archive import archive
+from hudi_reference.services.archive_bounds import Bound
 from hudi_reference.services.clean import clean
 from hudi_reference.services.compaction_plan import Operation, completed_record, eligible, operations_in, plan_record, store
 from hudi_reference.services.compaction_trigger import COMMITS_KEY, is_due
@@ -45,6 +47,7 @@ def maintain(metadata: MetadataTable, data: Table, building: Collection[str]) ->
     if requested is not None:
         _execute(metadata, requested)
         clean(table, _CLEANING)
+        archive(table, needed=Bound(data.timeline.start or "", "the data table has an action of that time, or a later one"))
 
 
 def _execute(metadata: MetadataTable, requested: str) -> None:
