@@ -10,24 +10,22 @@ from hudi_reference.services.indexing import Build
 from hudi_reference.services.metadata_upkeep import Keeper
 from hudi_reference.table.commit import Commit
 from hudi_reference.table.table import Table
+from hudi_reference.timeline.generator import latest_time
 
 _HERE = f"__import__({__name__!r}, fromlist=['here'])"
-#: Base files are stored in a loop; what is recorded afterwards is, as everything in this block, under the lock.
-_LOOP = "    for one in indexes_in(plan):\n"
-_LOCK = '    transitions, owner = transitions_of(table), new_owner(f"record {self.requested}")\n'
-_HELD = "    with held(transitions.times.lock, owner):\n"
 
 
 @planted(breaks=("SVC-012", "INX-015", "INX-002"))
 def indexers_keep_the_lock(bug: Bug) -> None:
     """An indexer takes the lock when it begins to build, and gives it back when all is recorded."""
-    bug.edit(Build.work, _LOOP, f"{_LOCK}    transitions.times.lock.acquire(owner)\n{_LOOP}")
+    build = "commit.begin()"
+    bug.edit(Build.work, build, f"{build}; transitions.times.lock.acquire(owner)")
     bug.set(Keeper, "complete", recorded_and_released)
 
 
 def recorded_and_released(keeper: Keeper, metadata: MetadataTable, commit: Deltacommit) -> None:
     """The recording that comes last, and the lock is free again. Only who builds an index took it once more."""
-    with keeper.times.drawn("", keeper.owner) as time:
+    with keeper.times.drawn(latest_time(metadata.timeline), keeper.owner) as time:
         commit.complete(time)
     if keeper.owner.startswith("record"):
         keeper.times.lock.release(keeper.owner)
@@ -194,7 +192,7 @@ def deleted_keys_stay_in_the_record_index(bug: Bug) -> None:
 @planted(breaks=("OCC-020", "OCC-021"))
 def the_metadata_table_follows(bug: Bug) -> None:
     """A write completes, and the metadata table is brought up to date afterwards."""
-    kept = "upkeep(self.table, inflight, content, transitions.times)"
+    kept = "upkeep(self.table, inflight, content)"
     bug.edit(Commit.complete, f"check, {kept})", f"check); {_HERE}.afterwards(self, inflight, content)")
 
 
@@ -205,7 +203,7 @@ def afterwards(commit: Commit, *action: object) -> None:
 
     transitions = commit.transitions
     with held(transitions.times.lock, "late"):
-        upkeep(commit.table, *action, transitions.times)("late")  # type: ignore[arg-type]
+        upkeep(commit.table, *action)(transitions.times, "late")  # type: ignore[arg-type]
 
 
 @planted(breaks="PROP-012")

@@ -22,8 +22,8 @@ def conflicts_are_checked_before_the_lock(bug: Bug) -> None:
     """A writer checks for conflicts, then takes the lock and completes: two writers pass the check together."""
     bug.edit(
         Commit.complete,
-        "self.transitions.complete(inflight, content, check)",
-        "check(load_timeline(self.storage, self.properties)), self.transitions.complete(inflight, content)",
+        "self.transitions.complete(inflight, content, check,",
+        "check(load_timeline(self.storage, self.properties)), self.transitions.complete(inflight, content, lambda now: None,",
     )
 
 
@@ -226,7 +226,8 @@ def services_that_fail_fail_the_write(bug: Bug) -> None:
 def services_run_before_the_completion(bug: Bug) -> None:
     """A writer runs its services before it has completed, and not afterwards."""
     ends = (
-        "    with self._dying_of_conflicts():\n        self.transitions.complete(inflight, content, check)\n"
+        "    with self._dying_of_conflicts():\n"
+        "        self.transitions.complete(inflight, content, check, upkeep(self.table, inflight, content))\n"
         "    with suppress(StorageFault):  # the write is published: an error would have it written twice\n"
         "        remove_markers(self.storage, self.requested)\n"
         "        if self.beaten:\n            self.heartbeats.stop(self.requested)\n"

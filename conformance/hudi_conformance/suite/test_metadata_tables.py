@@ -45,7 +45,7 @@ def test_every_service_is_in_every_index(engine: Client, new_uri: NewUri, type: 
 @BOTH_TYPES
 @pytest.mark.requirements("MDT-008", "OCC-021", "IDX-010")
 def test_what_is_rolled_back_is_in_no_index(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """A write that failed, then one that had completed: their files and keys are gone from the indexes, deleted ones are back."""
+    """A write that failed, then one that had completed: their files and keys are gone from the indexes."""
     table = IndexedTable(engine, new_uri(), type, INDEXED).write(*INSERTS)
     failed = halfway(table.uri, (row("x", 1, "half"),))
     table.check("beside a write under way")
@@ -92,6 +92,17 @@ def test_a_write_that_died_behind_its_metadata_is_not_listed(engine: Client, new
         path.unlink()
     assert (table.files_listed(), table.keys_indexed()) == (files, keys)
     table.write(Step("insert", (row("w", 1, "later"),))).check("after the death of another")
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-008", "OCC-021")
+def test_a_metadata_table_begins_with_what_is_committed(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """Where there is none yet, its first listing has the files of all earlier writes, and none of a write that failed."""
+    table = IndexedTable(engine, new_uri(), type, {})
+    table.write(*INSERTS, options={"hoodie.metadata.enable": "false"})
+    halfway(table.uri, (row("x", 1, "half"), row("y", 1, "half", "lima")))
+    table.write(*CHANGES[:1], options=INDEXED).check("with a metadata table")
 
 
 @KEEPS

@@ -99,7 +99,7 @@ def carry_out(
             check_not_undone(table.storage, table.properties, timeline, requested)
         check(timeline)
 
-    transitions.complete(inflight, content, nobody_objects, upkeep(table, inflight, content, transitions.times))
+    transitions.complete(inflight, content, nobody_objects, upkeep(table, inflight, content))
     return requested
 
 

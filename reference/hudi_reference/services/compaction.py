@@ -170,5 +170,6 @@ def compact_after(commit: Commit, _: Timeline) -> None:
     A table that cannot be compacted was written all the same: what is wrong, `compact` says.
     """
     if commit.options.get(INLINE_KEY) == "true" and commit.properties.is_merge_on_read:
+        table = commit.table
         with suppress(MalformedTable, UnsupportedFeature, WriteConflict):
-            compact(commit.table, {**_INLINE_DEFAULTS, **commit.options})
+            compact(table, {**_INLINE_DEFAULTS, **commit.options})

@@ -117,13 +117,13 @@ class Build:
         metadata = self._begun(indexes_in(plan))
         then = replace(view, timeline=view.timeline.completed_before(self.requested),
                        groups=base_groups(table, view.timeline, self.requested))  # fmt: skip
+        transitions, owner = transitions_of(table), new_owner(f"record {self.requested}")
         commit = Deltacommit(metadata, self.requested, "BULK_INSERT")
         commit.begin()
         for one in indexes_in(plan):
             groups = metadata.groups(one.partition)
             commit.seeds(one.partition, len(groups))
             commit.base_files(one.partition, groups, one.whole(table, then))
-        transitions, owner = transitions_of(table), new_owner(f"record {self.requested}")
         with held(transitions.times.lock, owner):
             Keeper.of(table, transitions.times, owner).complete(metadata, commit)
         return completed_record(plan)

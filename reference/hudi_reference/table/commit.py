@@ -136,9 +136,8 @@ class Commit:
             self._check_conflicts(timeline, schema)
             found.append(timeline)
 
-        transitions = self.transitions
         with self._dying_of_conflicts():
-            transitions.complete(inflight, content, check, upkeep(self.table, inflight, content, transitions.times))
+            self.transitions.complete(inflight, content, check, upkeep(self.table, inflight, content))
         with suppress(StorageFault):  # the write is published: an error would have it written twice
             remove_markers(self.storage, self.requested)
             if self.beaten:
@@ -204,10 +203,10 @@ KEEPERS: list[Callable[[Table, Instant, bytes, Times, str], None]] = []
 
 
 @implements("OCC-020")
-def upkeep(table: Table, instant: Instant, content: bytes, times: Times) -> Callable[[str], None]:
+def upkeep(table: Table, instant: Instant, content: bytes) -> Callable[[Times, str], None]:
     """What comes before the completion of an action with this content, under the lock of the table."""
 
-    def before(owner: str) -> None:
+    def before(times: Times, owner: str) -> None:
         for keeper in KEEPERS:
             keeper(table, instant, content, times, owner)
 

@@ -29,7 +29,7 @@ def unannounced(time: str) -> None:
     """What comes before an action that nobody has to know of beforehand."""
 
 
-def nothing_before(owner: str) -> None:
+def nothing_before(times: Times, owner: str) -> None:
     """What comes before a completion that stands alone."""
 
 
@@ -108,13 +108,13 @@ class Transitions:
         instant: Instant,
         content: bytes,
         check: Callable[[Timeline], None] = no_objection,
-        before: Callable[[str], None] = nothing_before,
+        before: Callable[[Times, str], None] = nothing_before,
     ) -> Instant:
         """Publish the completion: the time is drawn and the file created while nobody else can do either.
 
         `check` looks at the timeline before that, under the same lock, and raises what speaks against it. Then `before` does
-        what has to be done before the completion, with the name of the lock's owner. Raises LockNotHeld if the lock was lost
-        before the file was created.
+        what has to be done before the completion, with times of the table and the name of the lock's owner. Raises
+        LockNotHeld if the lock was lost before the file was created.
         """
         _check_move(instant.action, "complete", instant.state)
         owner = new_owner(f"complete {instant.action} {instant.requested}")
@@ -125,7 +125,7 @@ class Transitions:
             if ACTIONS[instant.action].has_requested:  # who takes an action back may have come before its inflight file
                 self._check_exists(replace(instant, state=State.REQUESTED))
             check(timeline)
-            before(owner)
+            before(self.times, owner)
             with self.times.drawn(max(latest_time(timeline), instant.requested), owner) as time:
                 completes_as = ACTIONS[instant.action].completes_as
                 return self._create(Instant(instant.requested, completes_as, State.COMPLETED, time), content, owner)

@@ -12,10 +12,11 @@ from hudi_reference.layout.properties import PROPERTIES_PATH
 from hudi_reference.metadata.records import FileList, RecordLocation
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.metadata.usable import METADATA_FOLDER, usable_partitions
+from hudi_reference.services.clean_plan import planned_files
 
 
 def listing_is_that_of_storage(m: Moment) -> str | None:
-    """36. Files that lie there and are committed, by partition."""
+    """36. Files that lie there and are committed. Those that a clean is about to delete may be gone before it completes."""
     if "files" not in usable_partitions(m.look.table.properties):
         return None
     timeline = m.look.timeline
@@ -23,7 +24,8 @@ def listing_is_that_of_storage(m: Moment) -> str | None:
     listed = listed_files(m.look)
     if lacking := sorted(there - listed):
         return f"the metadata table lacks {lacking[0]}"
-    if gone := sorted(listed - there):
+    doomed = {path for _, plan in m.now.plans("clean") for path in planned_files(plan)}
+    if gone := sorted(listed - there - doomed):
         return f"the metadata table lists {gone[0]}, which is not there or not committed"
     return None
 
