@@ -142,14 +142,15 @@ def forget(table: MetadataTable, instant: str, partitions: Iterable[str]) -> Non
 
     The deltacommit is hidden first: while files go it counts for nothing.
     """
-    found = [known for known in table.storage.names(table.properties.timeline_folder) if known.startswith(instant)]
-    for name in sorted(found, key=lambda name: not name.startswith(f"{instant}_")):
+    folder = table.properties.timeline_folder
+    names = [name for name in table.storage.names(folder) if name.startswith(instant)]
+    for name in names:
         if name.startswith(f"{instant}_"):
-            table.storage.delete(f"{table.properties.timeline_folder}/{name}")
-    for partition in partitions if found else ():
-        for name in table.files(partition):
-            parsed = parse_data_file_name(name)
+            table.storage.delete(f"{folder}/{name}")
+    for partition in partitions if names else ():
+        for file in table.files(partition):
+            parsed = parse_data_file_name(file)
             if parsed is not None and parsed.instant == instant:
-                table.storage.delete(join_path(partition, name))
-    for name in reversed(found):
-        table.storage.delete(f"{table.properties.timeline_folder}/{name}")
+                table.storage.delete(join_path(partition, file))
+    for name in names:
+        table.storage.delete(f"{folder}/{name}")
