@@ -1,11 +1,13 @@
 """Versions of one record of the metadata table are merged by the type of the record, spec "Metadata"."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TypeVar
 
-from hudi_reference.metadata.records import Bound, FileInfo, FileList, PartitionList, Payload, Statistics
+from hudi_reference.metadata.records import Bound, ColumnStats, FileInfo, FileList, PartitionList, PartitionStats, Payload
 from hudi_reference.requirement import implements
+
+Stats = TypeVar("Stats", ColumnStats, PartitionStats)
 
 
 @implements("MDT-006", "MDT-007", "MDT-014")
@@ -16,12 +18,14 @@ def merged(old: Payload, new: Payload) -> Payload:
             return FileList(_together(old.files, new.files))
         case PartitionList(), PartitionList():
             return PartitionList(_together(old.partitions, new.partitions))
-        case Statistics(), Statistics() if not (old.is_deleted or new.is_deleted or new.is_tight):
+        case ColumnStats(), ColumnStats():
+            return _widened(old, new)
+        case PartitionStats(), PartitionStats():
             return _widened(old, new)
     return new
 
 
-def _together(old: Any, new: Any) -> dict[str, FileInfo]:
+def _together(old: Mapping[str, FileInfo], new: Mapping[str, FileInfo]) -> dict[str, FileInfo]:
     """Both lists. What the new one deletes goes; of a file that comes twice the greater size counts."""
     found = dict(old)
     for name, info in new.items():
@@ -33,7 +37,9 @@ def _together(old: Any, new: Any) -> dict[str, FileInfo]:
     return found
 
 
-def _widened(old: Any, new: Any) -> Any:
+def _widened(old: Stats, new: Stats) -> Stats:
+    if old.is_deleted or new.is_deleted or new.is_tight:
+        return new
     return replace(
         new,
         least=_bound(min, old.least, new.least),

@@ -22,7 +22,7 @@ _VERSION = 1
 @implements("INX-005", "INX-006", "INX-007", "INX-008", "INX-009", "TL-018")
 def plan_record(indexes: Iterable[Index], base: str) -> dict[str, Any]:
     """The plan to build these indexes from the state that the base instant left, as a HoodieIndexPlan."""
-    infos = [
+    infos: list[dict[str, Any]] = [
         {"version": _VERSION, "metadataPartitionPath": index.partition.value, "indexUptoInstant": base, "extraMetadata": {}}
         for index in indexes
     ]

@@ -82,7 +82,7 @@ class Keeper:
         """What an action changes, in every index that may be used or is being built."""
         metadata = self.ready()
         completed = Instant(instant.requested, ACTIONS[instant.action].completes_as, State.COMPLETED, instant.requested)
-        record = read_action(content, completed.file_name, completed) or {}
+        record: Plan = read_action(content, completed.file_name, completed) or {}
         if instant.action == "restore":
             self.rebuild()
         elif instant.action == "rollback":
