@@ -55,7 +55,8 @@ _OVERWRITE = writes("insert_overwrite", row("n", "instead"))
 _LATE = writes("upsert", row("a", "late", ts=5), row("b", "late", ts=5))
 _NEWER = writes("upsert", row("a", "newer", ts=7))
 _OPTIMISTIC = OPTIMISTIC["hoodie.write.concurrency.mode"]
-_SERVICES_ON: Mapping[str, Setting] = {
+#: A table on which each service finds something to do.
+SERVICES_ON: Mapping[str, Setting] = {
     "compaction-plan": LOGS,
     "compaction": LOGS,
     "compaction-execution": PLANNED,
@@ -112,15 +113,15 @@ MEETINGS: dict[str, Meeting] = {
     "two-optimistic-writers": Meeting("two upserts under optimistic control, whose hearts beat",
         replace(PLAIN, options={**EAGER, **OPTIMISTIC}, promises={"heartbeats": True}), {"a": _A, "b": _B}),
     **{f"writer-and-{name}": Meeting(f"an upsert beside a {name.replace('-', ' ')}", setting, {"a": _A, "s": serves(name)},
-       2 if name == "clustering" else 1) for name, setting in _SERVICES_ON.items() if name != "rollback"},
+       2 if name == "clustering" else 1) for name, setting in SERVICES_ON.items() if name != "rollback"},
     "writer-and-rollback": Meeting("an upsert, and somebody who takes its writer for dead", PLAIN,
         {"a": _A, "s": serves("rollback")}, 2),
     **{f"{one}-and-{other}": Meeting(f"a {one.replace('-', ' ')} beside a {other.replace('-', ' ')}", setting,
         {"s": serves(one), "t": serves(other)}) for one, other, setting in _PAIRS},
     "reader-and-writer": Meeting("two queries beside an upsert", PLAIN, {"q": reads(2), "a": _A}),
     **{f"reader-and-{name}": Meeting(f"a query beside a {name.replace('-', ' ')}", setting, {"q": reads(), "s": serves(name)})
-       for name, setting in _SERVICES_ON.items()},
-    **{f"{name}-and-overwrite": Meeting(f"a {name.replace('-', ' ')} beside an overwrite of its partition", _SERVICES_ON[name],
+       for name, setting in SERVICES_ON.items()},
+    **{f"{name}-and-overwrite": Meeting(f"a {name.replace('-', ' ')} beside an overwrite of its partition", SERVICES_ON[name],
         {"s": serves(name), "t": _OVERWRITE}) for name in ("compaction", "log-compaction", "clustering", "clean", "restore")},
     "overwrite-and-overwrite": Meeting("two overwrites of one partition", PLAIN,
         {"a": _OVERWRITE, "b": writes("insert_overwrite", row("m", "other"))}),
@@ -144,5 +145,5 @@ MEETINGS: dict[str, Meeting] = {
         0, 1),
     "overwrite-dies": Meeting("an overwrite that dies, and a recovery", OLD, {"a": _OVERWRITE, RECOVERY: recovers()}, 0, 1),
     **{f"{name}-dies": Meeting(f"a {name.replace('-', ' ')} that dies, and a recovery", setting,
-        {"s": serves(name), RECOVERY: recovers()}, 0, 1) for name, setting in _SERVICES_ON.items()},
+        {"s": serves(name), RECOVERY: recovers()}, 0, 1) for name, setting in SERVICES_ON.items()},
 }  # fmt: skip
