@@ -12,7 +12,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from hudi_conformance.model import Model, Operation
-from hudi_conformance.schedule.invariants import BEGIN, END, Doing, Judge, Prepared, Start
+from hudi_conformance.schedule.invariants import BEGIN, END, Doing, Judge, Prepared, Seen, Start
 from hudi_conformance.schedule.invariants.looking import COLUMNS, row_of
 from hudi_conformance.schedule.isolation import anomalies
 from hudi_conformance.schedule.recorded import history_of
@@ -33,7 +33,7 @@ from hudi_reference import (
     savepoint,
 )
 from hudi_reference.clock import ManualClock
-from hudi_reference.errors import HudiError, Misuse, WriteConflict
+from hudi_reference.errors import HudiError, Misuse, StorageFault, WriteConflict
 from hudi_reference.ids import SeededIds
 from hudi_reference.locks import InProcessLock
 from hudi_reference.services.acting import pending_of
@@ -321,15 +321,21 @@ def checking(setting: Setting, start: Start) -> Callable[[Run], str | None]:
     def check(run: Run) -> str | None:
         if (broken := judge(run)) is not None:
             return broken
-        history = history_of(start, run, judge.follow(run)[-1], ordering=setting.ordering)
+        seen = judge.follow(run)[-1]
+        history = history_of(start, run, seen, ordering=setting.ordering)
         anomaly = next(anomalies(history), None)
-        return _ended_badly(run) if anomaly is None else f"{anomaly} (step {len(run.steps)})"
+        return _ended_badly(run, seen) if anomaly is None else f"{anomaly} (step {len(run.steps)})"
 
     return check
 
 
-def _ended_badly(run: Run) -> str | None:
+def _ended_badly(run: Run, seen: Seen) -> str | None:
+    told = {done.process for done in seen.done if done.step and done.is_write and run.steps[done.step - 1].fault is None}
     for process, ended in run.results.items():
+        if process in seen.writers & told and isinstance(ended.error, StorageFault):  # whoever believes that writes once more
+            return (
+                f"{process} was told that its write completed, and fails with {ended.error} [OCC-024] (step {len(run.steps)})"
+            )
         if ended.error is not None and not isinstance(ended.error, HudiError):
             return f"{process} ends with {type(ended.error).__name__}: {ended.error} (step {len(run.steps)})"
         if process == RECOVERY and ended.value:

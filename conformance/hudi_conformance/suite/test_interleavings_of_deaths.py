@@ -20,11 +20,12 @@ def test_who_recovers_may_die_too(engine: Client, name: str) -> None:
     assert found.runs > 20
 
 
-@pytest.mark.requirements("S3-002", "S3-006", "TL-051", "OCC-004", "SVC-005", "SVC-006")
+@pytest.mark.requirements("S3-002", "S3-006", "TL-051", "OCC-004", "OCC-024", "SVC-005", "SVC-006")
 @pytest.mark.parametrize("name", [name for name in MEETINGS if name.endswith("-dies")])
 def test_that_no_answer_comes_says_nothing(engine: Client, name: str) -> None:
     """Of any request of a writer or service, also of the one that completes it, nobody hears whether it was carried out, and it
-    was, or was not. What completed stays and is there once, nothing else is seen, and a recovery leaves nothing pending."""
+    was, or was not. What completed stays and is there once, and who knows that it did does not fail; nothing else is seen, and
+    a recovery leaves nothing pending."""
     only_in_process(engine)
     found = MEETINGS[name].scenario(name).explore(faults=("lose-answer", "lose-request"))
     assert found.failure is None, found.failure.violation
