@@ -11,7 +11,7 @@ from schedule_programs import adds_one, adds_one_under_the_lock, apart, claims, 
 
 from hudi_conformance.schedule.conflicts import conflict
 from hudi_conformance.schedule.explore import exhaustive, priorities
-from hudi_conformance.schedule.programs import MEETINGS
+from hudi_conformance.schedule.meetings import MEETINGS
 from hudi_conformance.schedule.scheduler import Process, run
 from hudi_conformance.schedule.stores import STORES
 from hudi_conformance.schedule.world import Request

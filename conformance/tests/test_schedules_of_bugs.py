@@ -4,7 +4,7 @@ import pytest
 
 from hudi_conformance.mutants.planting import all_mutants
 from hudi_conformance.mutants.schedules import SCENARIOS, recorded, shortest
-from hudi_conformance.schedule.programs import MEETINGS
+from hudi_conformance.schedule.meetings import MEETINGS
 
 OURS = ("concurrency", "concurrency_of_services")
 

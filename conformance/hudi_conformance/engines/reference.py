@@ -74,6 +74,7 @@ OFFERED = frozenset(
         "types.nested",
         "types.decimal",
         "types.temporal",
+        "types.avro",
         "storage.file",
         "storage.s3",
         "service.archive",

@@ -87,7 +87,7 @@ class Schedule:
 
 def shortest(bug: str) -> Schedule | None:
     """The schedule with the fewest preemptions that shows the bug in its scenario; None if none does."""
-    from hudi_conformance.schedule.programs import MEETINGS
+    from hudi_conformance.schedule.meetings import MEETINGS
 
     name = SCENARIOS[bug]
     for preemptions in range(MOST + 1):

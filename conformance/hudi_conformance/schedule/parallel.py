@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hudi_conformance.schedule.judging import Explored
-from hudi_conformance.schedule.programs import MEETINGS
+from hudi_conformance.schedule.meetings import MEETINGS
 from hudi_conformance.schedule.scenario import Scenario
 from hudi_conformance.schedule.scheduler import Choice
 

@@ -1,6 +1,4 @@
-"""What the explorer explores: tables, and the programs of writers, services and readers that meet on them.
-
-    scenario("two-writers-of-one-group").explore()
+"""What meets on a table: the programs of writers, services and readers, and what makes a scenario of them.
 
 A program tells what it begins (`Doing`) and, where it reads, what it got: from these notes and the requests to storage the
 judge knows what every reader must see.
@@ -14,7 +12,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from hudi_conformance.model import Model, Operation
-from hudi_conformance.schedule.invariants import BEGIN, END, Doing, Judge, Prepared, Start
+from hudi_conformance.schedule.invariants import BEGIN, END, Doing, Judge, Prepared, Seen, Start
 from hudi_conformance.schedule.invariants.looking import COLUMNS, row_of
 from hudi_conformance.schedule.isolation import anomalies
 from hudi_conformance.schedule.recorded import history_of
@@ -36,7 +34,7 @@ from hudi_reference import (
     savepoint,
 )
 from hudi_reference.clock import ManualClock
-from hudi_reference.errors import HudiError, Misuse, WriteConflict
+from hudi_reference.errors import HudiError, Misuse, StorageFault, WriteConflict
 from hudi_reference.ids import SeededIds
 from hudi_reference.locks import InProcessLock
 from hudi_reference.services.acting import pending_of
@@ -176,6 +174,17 @@ def reads(times: int = 1, at: str | None = None) -> Program:
     return program
 
 
+def deletes(city: str) -> Program:
+    """A writer that deletes a partition."""
+
+    def program(actor: Actor, setting: Setting) -> object:
+        table = actor.open(options=setting.options)
+        actor.note(BEGIN, Doing("delete_partition", ({"city": city},)))
+        return table.delete_partitions([city])
+
+    return program
+
+
 def serves(name: str, **options: str) -> Program:
     """A process that carries out a service once. That there is nothing to do, or that it may not be, is no fault of it."""
 
@@ -268,40 +277,6 @@ KINDS = {
     "taking-back": "compaction",
 }
 
-# Settings.
-
-A1, B1 = row("a", "a1"), row("b", "b1")
-#: Settings under which each service finds something to do at once.
-EAGER: Mapping[str, str] = {
-    "hoodie.compact.inline.max.delta.commits": "1",
-    "hoodie.log.compaction.blocks.threshold": "2",
-    "hoodie.clustering.inline.max.commits": "1",
-    "hoodie.clean.commits.retained": "1",
-    "hoodie.keep.max.commits": "3",
-    "hoodie.keep.min.commits": "2",
-    "hoodie.archive.automatic": "false",
-}
-_FIRST = ("upsert", (row("a", "a0"), row("b", "b0")))
-_AGAIN, _THIRD = ("upsert", (row("a", "a00"),)), ("upsert", (row("b", "b00"),))
-PLAIN = Setting("COPY_ON_WRITE", options=EAGER)
-LOGS = Setting("MERGE_ON_READ", (_FIRST, _AGAIN, _THIRD), options=EAGER)
-#: Four versions of a file group: something to clean and to archive.
-OLD = Setting("COPY_ON_WRITE", (_FIRST, _AGAIN, _THIRD, ("upsert", (row("a", "a000"),))), options=EAGER)
-TWO_GROUPS = Setting("COPY_ON_WRITE", (("upsert", (row("a", "a0"), row("b", "b0", "rome"))),), options=EAGER)
-OPTIMISTIC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
-#: The same where a clean leaves one version of each file group.
-VERSIONS = replace(OLD, options={**EAGER, "hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS",
-                                 "hoodie.clean.fileversions.retained": "1"})  # fmt: skip
-#: A compaction that is planned, and nobody has carried it out.
-PLANNED = replace(LOGS, before=(*LOGS.before, ("compaction-plan", ())))
-#: Slices that a compaction left behind, and new logs.
-COMPACTED = replace(LOGS, before=(*LOGS.before, ("compaction", ()), _AGAIN, ("compaction", ()), _THIRD))
-#: A merge-on-read table with a metadata table, and something to do for every service.
-LISTED = replace(LOGS, options={**EAGER, "hoodie.metadata.enable": "true"})
-#: A write that stored its files and died before it completed.
-DEAD = replace(PLAIN, dead=(row("b", "b-dead"),))
-
-
 # Recovery.
 
 
@@ -365,15 +340,21 @@ def checking(setting: Setting, start: Start) -> Callable[[Run], str | None]:
     def check(run: Run) -> str | None:
         if (broken := judge(run)) is not None:
             return broken
-        history = history_of(start, run, judge.follow(run)[-1], ordering=setting.ordering)
+        seen = judge.follow(run)[-1]
+        history = history_of(start, run, seen, ordering=setting.ordering)
         anomaly = next(anomalies(history), None)
-        return _ended_badly(run) if anomaly is None else f"{anomaly} (step {len(run.steps)})"
+        return _ended_badly(run, seen) if anomaly is None else f"{anomaly} (step {len(run.steps)})"
 
     return check
 
 
-def _ended_badly(run: Run) -> str | None:
+def _ended_badly(run: Run, seen: Seen) -> str | None:
+    told = {done.process for done in seen.done if done.step and done.is_write and run.steps[done.step - 1].fault is None}
     for process, ended in run.results.items():
+        if process in seen.writers & told and isinstance(ended.error, StorageFault):  # whoever believes that writes once more
+            return (
+                f"{process} was told that its write completed, and fails with {ended.error} [OCC-024] (step {len(run.steps)})"
+            )
         if ended.error is not None and not isinstance(ended.error, HudiError):
             return f"{process} ends with {type(ended.error).__name__}: {ended.error} (step {len(run.steps)})"
         if process == RECOVERY and ended.value:
@@ -429,90 +410,3 @@ class Meeting:
         limits = {"preemptions": self.preemptions, "crashes": self.crashes, **bounds}
         found = explored(name, self.description, self.setting, self.programs, **limits)
         return replace(found, check=_quiet(found.check)) if self.quiet else found
-
-
-_A, _B = writes("upsert", A1), writes("upsert", B1)
-#: What goes on while an index is built, and on which table.
-_BESIDE: Mapping[str, tuple[Program, Setting]] = {
-    "an-update": (writes("upsert", A1), LISTED),
-    "an-insert": (writes("upsert", row("c", "c1")), LISTED),
-    "a-delete": (writes("delete", row("a", "")), LISTED),
-    "a-compaction": (serves("compaction"), LISTED),
-    "a-clustering": (serves("clustering"), LISTED),
-    "a-clean": (serves("clean"), replace(COMPACTED, options=LISTED.options)),
-}
-_SERVICES_ON: Mapping[str, Setting] = {
-    "compaction-plan": LOGS,
-    "compaction": LOGS,
-    "compaction-execution": PLANNED,
-    "log-compaction": LOGS,
-    "clustering": PLAIN,
-    "clean": OLD,
-    "rollback": DEAD,
-    "rollback-of-the-newest": OLD,
-    "savepoint": OLD,
-    "restore": OLD,
-    "archive": OLD,
-}
-_PAIRS: Sequence[tuple[str, str, Setting]] = (
-    ("compaction-plan", "compaction-plan", LOGS),
-    ("compaction", "compaction", LOGS),
-    ("compaction-execution", "compaction-execution", PLANNED),
-    ("compaction-execution", "compaction-plan", PLANNED),
-    ("compaction-execution", "taking-back", PLANNED),
-    ("compaction", "log-compaction", LOGS),
-    ("log-compaction", "log-compaction", LOGS),
-    ("compaction", "clustering", LOGS),
-    ("compaction", "clean", COMPACTED),
-    ("compaction", "restore", LOGS),
-    ("compaction", "archive", LOGS),
-    ("compaction", "rollback", LOGS),
-    ("clustering", "clustering", PLAIN),
-    ("clustering", "clean", OLD),
-    ("clustering", "restore", OLD),
-    ("clean", "clean", OLD),
-    ("clean", "savepoint", OLD),
-    ("clean", "restore", OLD),
-    ("clean", "archive", OLD),
-    ("clean", "rollback-of-the-newest", VERSIONS),
-    ("rollback", "rollback", DEAD),
-    ("rollback", "archive", replace(OLD, dead=(row("b", "b-dead"),))),
-    ("savepoint", "savepoint", OLD),
-    ("savepoint", "restore", OLD),
-    ("savepoint", "archive", OLD),
-    ("restore", "restore", OLD),
-    ("restore", "archive", OLD),
-    ("archive", "archive", OLD),
-)
-MEETINGS: dict[str, Meeting] = {
-    "two-writers-of-one-group": Meeting("two upserts of one file group", PLAIN, {"a": _A, "b": _B}, 2),
-    "two-writers-of-different-groups": Meeting("two upserts of different file groups", TWO_GROUPS,
-        {"a": _A, "b": writes("upsert", row("b", "b1", "rome"))}),
-    "two-writers-of-logs": Meeting("two upserts of one file group, as logs", LOGS, {"a": _A, "b": _B}),
-    "two-writers-with-other-clocks": Meeting("two upserts; one clock is ten seconds behind", PLAIN,
-        {"a": writes("upsert", A1), "late": writes("upsert", B1)}, 2),
-    "three-writers": Meeting("two upserts of one file group, and one elsewhere", TWO_GROUPS,
-        {"a": _A, "b": writes("upsert", row("a", "a2")), "c": writes("upsert", row("b", "b1", "rome"))}, 0),
-    "optimistic-writer-and-lazy-clean": Meeting("an upsert whose heart beats, and a clean that looks for the dead",
-        replace(OLD, options={**EAGER, **OPTIMISTIC}, promises={"heartbeats": True}), {"a": _A, "s": serves("clean")}),
-    "two-optimistic-writers": Meeting("two upserts under optimistic control, whose hearts beat",
-        replace(PLAIN, options={**EAGER, **OPTIMISTIC}, promises={"heartbeats": True}), {"a": _A, "b": _B}),
-    **{f"writer-and-{name}": Meeting(f"an upsert beside a {name.replace('-', ' ')}", setting, {"a": _A, "s": serves(name)},
-       2 if name == "clustering" else 1) for name, setting in _SERVICES_ON.items() if name != "rollback"},
-    "writer-and-rollback": Meeting("an upsert, and somebody who takes its writer for dead", PLAIN,
-        {"a": _A, "s": serves("rollback")}, 2),
-    **{f"{one}-and-{other}": Meeting(f"a {one.replace('-', ' ')} beside a {other.replace('-', ' ')}", setting,
-        {"s": serves(one), "t": serves(other)}) for one, other, setting in _PAIRS},
-    **{f"indexing-beside-{name}": Meeting(f"an index is planned and built beside {name.replace('-', ' ')}", setting,
-        {"i": serves("indexing"), "o": program}, quiet=True) for name, (program, setting) in _BESIDE.items()},
-    "indexing-dies": Meeting("the build of an index that dies, and a recovery", LISTED,
-        {"s": serves("indexing"), RECOVERY: recovers()}, 0, 1),
-    "listed-writer-dies": Meeting("an upsert that dies over the metadata table, and a recovery", LISTED,
-        {"a": _A, RECOVERY: recovers()}, 0, 1),
-    "reader-and-writer": Meeting("two queries beside an upsert", PLAIN, {"q": reads(2), "a": _A}),
-    **{f"reader-and-{name}": Meeting(f"a query beside a {name.replace('-', ' ')}", setting, {"q": reads(), "s": serves(name)})
-       for name, setting in _SERVICES_ON.items()},
-    "writer-dies": Meeting("an upsert that dies, and a recovery", OLD, {"a": _A, RECOVERY: recovers()}, 0, 1),
-    **{f"{name}-dies": Meeting(f"a {name.replace('-', ' ')} that dies, and a recovery", setting,
-        {"s": serves(name), RECOVERY: recovers()}, 0, 1) for name, setting in _SERVICES_ON.items()},
-}  # fmt: skip

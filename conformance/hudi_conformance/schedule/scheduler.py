@@ -22,6 +22,7 @@ from hudi_conformance.schedule.stores import STORES, Store
 from hudi_conformance.schedule.world import CHANGES, STALL, Failed, Frozen, Request, State, World, content, failed
 from hudi_reference import WritableTable, open_table
 from hudi_reference.clock import Clock
+from hudi_reference.errors import OutcomeUnknown, StorageUnavailable
 from hudi_reference.ids import Ids, SeededIds
 from hudi_reference.locks import Lock
 from hudi_reference.storage import ObjectInfo, Storage
@@ -454,7 +455,8 @@ class Simulation:
             state = self.world.let_go(state, name)
             follows = Moment((moment, answer), _CRASHED)
         elif fault in ("lose-answer", "lose-request"):
-            answer = failed(TimeoutError(f"no answer to {request}"))
+            unknown = OutcomeUnknown if request.kind in CHANGES else StorageUnavailable
+            answer = failed(unknown(f"no answer to {request}"))
             follows = self._lives[place].after(moment, answer)
         else:
             follows, stalled, state = moment, stalled | {place}, state._replace(time=state.time + STALL)

@@ -17,7 +17,7 @@ from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.test_writes import folder_of
 from hudi_reference import create_table
-from hudi_reference.schema.avro import META_COLUMNS
+from hudi_reference.schema.avro import META_COLUMNS, arrow_schema
 
 Row = dict[str, str | None]
 NEEDS = ("read.snapshot", "read.by-id", "read.projection", "copy-on-write", "merge.commit-time", "partition.none")
@@ -133,3 +133,66 @@ def test_the_past_between_two_changes(engine: Client, new_uri: Callable[[], str]
         {"id": "2", "new": None, "old": None},
         {"id": "3", "new": "b", "old": "c"},
     ]
+
+
+#: How the fields of a record lie in a column: its Avro type, its type in the history, and values made of the record's.
+NESTED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "a struct": (lambda inner: inner, lambda inner: inner, lambda found: found),
+    "a list": (
+        lambda inner: {"type": "array", "items": ["null", inner]},
+        lambda inner: {"type": "array", "element_id": 20, "element_optional": True, "element": inner},
+        lambda found: [found, None],
+    ),
+    "a map": (
+        lambda inner: {"type": "map", "values": ["null", inner]},
+        lambda inner: {"type": "map", "key_id": 20, "key": "string", "value_id": 21, "value_optional": True, "value": inner},
+        lambda found: [("k", found), ("l", None)],
+    ),
+    "a struct in a struct": (
+        lambda inner: {"type": "record", "name": "outer", "fields": [{"name": "in", "type": ["null", inner], "default": None}]},
+        lambda inner: {"type": "record", "fields": [{"id": 20, "name": "in", "optional": True, "type": inner}]},
+        lambda found: {"in": found},
+    ),
+}
+
+
+@pytest.mark.needs(*NEEDS, "types.nested")
+@pytest.mark.requirements("LF-038")
+@pytest.mark.parametrize("where", NESTED)
+def test_by_id_fields_inside_keep_their_values(engine: Client, new_uri: Callable[[], str], where: str) -> None:
+    """A field inside of another type that was renamed keeps its values; one that was dropped, and added again, has none of
+    the old ones, whether its name is the same or that of another dropped field.
+    """
+    in_avro, in_history, value = NESTED[where]
+    before, after = {"old": 6, "gone": 7, "same": 8}, {"new": 6, "old": 9, "same": 10}
+
+    def schema(names: Sequence[str]) -> dict[str, Any]:
+        inner = {"type": "record", "name": "inner", "fields": avro(names)["fields"]}
+        fields = [{"name": "id", "type": ["null", "string"], "default": None},
+                  {"name": "v", "type": ["null", in_avro(inner)], "default": None}]  # fmt: skip
+        return {"type": "record", "name": "row", "namespace": "hoodie.renamed", "fields": fields}
+
+    def known(instant: str, ids: dict[str, int]) -> dict[str, Any]:
+        plain = version(instant, {"id": 5})
+        inner = {"type": "record", "fields": [{"id": n, "name": f, "optional": True, "type": "string"} for f, n in ids.items()]}
+        return {**plain, "fields": [*plain["fields"], {"id": 11, "name": "v", "optional": True, "type": in_history(inner)}]}
+
+    uri = new_uri()
+    table = create_table(uri, name="renamed", schema=schema(tuple(before)), record_key=("id",), options=GROWING)
+    first = table.bulk_insert(
+        table_of([{"id": "1", "v": value({"old": "a", "gone": "x", "same": "p"})}], schema(tuple(before)))
+    )
+    meta = folder_of(uri) / ".hoodie"
+    second = table.bulk_insert(table_of([{"id": "2", "v": None}], schema(tuple(before))))
+    versions = [known(first, before), known(second, after)]
+    (file,) = (meta / "timeline").glob(f"{second}_*.commit")
+    carry(file, {"schema": json.dumps(schema(tuple(after))), "latest_schema": json.dumps(versions[1])})
+    (meta / ".schema").mkdir()
+    (meta / ".schema" / f"{file.stem}.schemacommit").write_text(json.dumps({"schemas": versions[::-1]}))
+    found = rows_of(engine, uri, by_id=True, columns=("id", "v"))
+    assert found == [{"id": "1", "v": value({"new": "a", "old": None, "same": None})}, {"id": "2", "v": None}]
+
+
+def table_of(found: Sequence[dict[str, Any]], schema: Any) -> pa.Table:
+    """The rows as a table of that schema."""
+    return pa.Table.from_pylist(list(found), schema=arrow_schema(schema))

@@ -7,7 +7,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
-from hudi_conformance.schedule.programs import MEETINGS
+from hudi_conformance.schedule.meetings import MEETINGS
 from hudi_conformance.suite.clustered_tables import SORT, NewUri, Type
 from hudi_conformance.suite.in_process import only_in_process
 from hudi_conformance.suite.metadata_tables import (

@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.schedule.programs import MEETINGS
+from hudi_conformance.schedule.meetings import MEETINGS
 from hudi_conformance.suite.in_process import only_in_process
 
 
@@ -57,6 +57,22 @@ def test_logs_are_read_once_beside_compactions(engine: Client, name: str) -> Non
     explored(engine, name)
 
 
+@pytest.mark.requirements("NBC-001", "NBC-002", "NBC-003", "NBC-004", "NBC-007")
+@scenarios("non-blocking-*")
+def test_writers_that_need_not_block_lose_nothing(engine: Client, name: str) -> None:
+    """Two that write events of one key, known or new, and one beside a compaction, a log compaction or an overwrite: logs
+    complete beside logs and joins, the greatest event counts, and what was replaced stays so."""
+    explored(engine, name)
+
+
+@pytest.mark.requirements("OCC-013", "OCC-016", "RDR-010", "TL-039")
+@scenarios("*-and-overwrite", "overwrite-and-overwrite", "writer-and-deletion")
+def test_a_partition_is_replaced_or_changed(engine: Client, name: str) -> None:
+    """An overwrite beside a writer, another overwrite and each service, and the deletion of a partition beside a writer: nobody
+    changes what the other one has replaced, or replaces what it has not seen."""
+    explored(engine, name)
+
+
 @pytest.mark.requirements("OCC-016", "SVC-009")
 @scenarios("writer-and-clustering")
 def test_a_group_is_clustered_or_written_to(engine: Client, name: str) -> None:
@@ -102,9 +118,9 @@ def test_executors_of_one_plan_do_not_undo_each_other(engine: Client, name: str)
 
 
 @pytest.mark.requirements("ARC-001", "ARC-002")
-@scenarios("*-archive", "archive-and-*")
+@scenarios("*-archive", "archive-and-*", "clean-and-archive-*")
 def test_archiving_loses_nothing(engine: Client, name: str) -> None:
-    """An archiver beside a writer, a reader, each service, and another archiver."""
+    """An archiver beside a writer, a reader, an overwrite, each service, and another archiver."""
     explored(engine, name)
 
 

@@ -1,9 +1,9 @@
-"""Processes that die, in their recovery too, and processes that stand still until their lease has run out."""
+"""Processes that die, in their recovery too; that get no answer; that stand still until their lease has run out."""
 
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.schedule.programs import MEETINGS
+from hudi_conformance.schedule.meetings import MEETINGS
 from hudi_conformance.schedule.scheduler import Choice, Step
 from hudi_conformance.schedule.scheduler import run as run_schedule
 from hudi_conformance.suite.in_process import only_in_process
@@ -15,6 +15,19 @@ def test_who_recovers_may_die_too(engine: Client, name: str) -> None:
     """A process dies, then maybe the one that recovers the table, at any of their steps: what is seen is right after each."""
     only_in_process(engine)
     found = MEETINGS[name].scenario(name, crashes=2).explore()
+    assert found.failure is None, found.failure.violation
+    assert found.is_complete
+    assert found.runs > 20
+
+
+@pytest.mark.requirements("S3-002", "S3-006", "TL-051", "OCC-004", "OCC-024", "SVC-005", "SVC-006")
+@pytest.mark.parametrize("name", [name for name in MEETINGS if name.endswith("-dies")])
+def test_that_no_answer_comes_says_nothing(engine: Client, name: str) -> None:
+    """Of any request of a writer or service, also of the one that completes it, nobody hears whether it was carried out, and it
+    was, or was not. What completed stays and is there once, and who knows that it did does not fail; nothing else is seen, and
+    a recovery leaves nothing pending."""
+    only_in_process(engine)
+    found = MEETINGS[name].scenario(name).explore(faults=("lose-answer", "lose-request"))
     assert found.failure is None, found.failure.violation
     assert found.is_complete
     assert found.runs > 20

@@ -9,17 +9,18 @@ from typing import Any
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.schedule.crash import CrashingStorage
+from hudi_conformance.schedule.crash import CrashingStorage, crashes
 from hudi_conformance.suite.in_process import only_in_process
 from hudi_conformance.suite.lock_benches import START, VALIDITY, file_system
 from hudi_conformance.suite.programs_of_writes import Program, as_arrow, row
 from hudi_reference import archive, clean, create_table, open_table, rollback, savepoint
 from hudi_reference.clock import ManualClock, SystemClock
-from hudi_reference.errors import LockLost, Misuse, StorageUnavailable, UnfitStorage, WriteConflict
+from hudi_reference.errors import LockLost, LockNotObtained, Misuse, StorageUnavailable, UnfitStorage, WriteConflict
 from hudi_reference.ids import SeededIds
 from hudi_reference.layout.properties_update import update_properties
 from hudi_reference.locks import PROVIDER_KEY, InProcessLock, Lock, lock_of, providers
-from hudi_reference.locks.lease import LeasedLock
+from hudi_reference.locks.file_system import ExpiringFileLease, FileLease
+from hudi_reference.locks.lease import Lease, LeasedLock
 from hudi_reference.locks.patience import Patience
 from hudi_reference.locks.storage_based import LOCK_PATH, StoredLease
 from hudi_reference.storage import LocalStorage, MemoryStorage, Storage
@@ -380,3 +381,52 @@ def test_a_service_that_goes_away_leaves_the_table_whole(after: int) -> None:
     replace(table, lock=other).upsert(as_arrow([row("a", 3, "third")]))
     assert values(table) == ["third"]
     assert (expected == "second") == (after >= 5)
+
+
+def _file(storage: Storage, clock: ManualClock, holder: str) -> Lease:
+    return FileLease(storage, holder, path=LOCK_FILE)
+
+
+def _expiring_file(storage: Storage, clock: ManualClock, holder: str) -> Lease:
+    return ExpiringFileLease(storage, clock, holder, path=LOCK_FILE, validity=VALIDITY)
+
+
+def _stored(storage: Storage, clock: ManualClock, holder: str) -> Lease:
+    return StoredLease(storage, clock, holder, validity=VALIDITY)
+
+
+LOCK_FILE = ".hoodie/lock"
+
+
+@pytest.mark.parametrize("lease", [_file, _expiring_file, _stored])
+@pytest.mark.requirements("LOCK-001", "OCC-025", "OCC-019")
+def test_a_lock_that_the_dead_left_keeps_others_out_and_no_longer(lease: Callable[[Storage, ManualClock, str], Lease]) -> None:
+    """A writer dies between any two of its requests. Where he had the lock the next one is told so and changes nothing; readers
+    do not mind. When the lease is over, or somebody has deleted a file that never expires, writing goes on."""
+    storage, blocked = MemoryStorage(), 0
+    made(storage)
+
+    def opened(place: Storage, holder: str, clock: ManualClock) -> WritableTable:
+        lock = LeasedLock(lease(place, clock, holder), clock, Patience(wait=1_000, retries=0))
+        return open_table("memory:///locked", storage=place, clock=clock, ids=SeededIds(len(holder)), lock=lock)
+
+    def dies(place: Storage) -> object:
+        return opened(place, "dead", ManualClock(START + 1_000_000, 1)).upsert(as_arrow([row("a", 2, "second")]))
+
+    for state in crashes(storage, dies):
+        clock = ManualClock(START + 1_001_000, 1)
+        table = opened(state.storage, "another", clock)
+        (found,) = values(table)
+        try:
+            table.upsert(as_arrow([row("a", 3, "third")]))
+        except LockNotObtained:
+            blocked += 1
+            assert values(table) == [found], state
+            clock.sleep(VALIDITY + 1_000)
+            if lease is _file:
+                with pytest.raises(LockNotObtained):
+                    table.upsert(as_arrow([row("a", 3, "third")]))
+                state.storage.delete(LOCK_FILE)
+            table.upsert(as_arrow([row("a", 3, "third")]))
+        assert values(table) == ["third"], state
+    assert blocked > 3

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.schedule.programs import MEETINGS
+from hudi_conformance.schedule.meetings import MEETINGS
 from hudi_conformance.schedule.schedule_file import read_schedule
 from hudi_conformance.suite.in_process import only_in_process
 

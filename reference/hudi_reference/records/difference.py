@@ -1,6 +1,7 @@
 """What tells two states of a file group from each other, row by row: inserted, updated and deleted records."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -86,8 +87,18 @@ def same_rows(one: pa.Table, other: pa.Table) -> pa.Array:
 
 def _same_values(left: pa.Array, right: pa.Array) -> pa.Array:
     if pa.types.is_nested(left.type):
-        return pa.array([a == b for a, b in zip(left.to_pylist(), right.to_pylist(), strict=True)], pa.bool_())
+        values = (column.to_pylist(maps_as_pydicts="lossy") for column in (left, right))
+        return pa.array([_alike(a, b) for a, b in zip(*values, strict=True)], pa.bool_())
     same = pc.or_(pc.fill_null(pc.equal(left, right), False), pc.and_(left.is_null(), right.is_null()))
     if pa.types.is_floating(left.type):
         same = pc.or_(same, pc.fill_null(pc.and_(pc.is_nan(left), pc.is_nan(right)), False))
     return same
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two values of one nested type are the same; entries of a map have no order."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_alike(value, other[name]) for name, value in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    return bool(one == other or (one != one and other != other))  # noqa: PLR0124 - a NaN

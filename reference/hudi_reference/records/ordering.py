@@ -27,16 +27,16 @@ def orderings_of(rows: pa.Table, fields: tuple[str, ...]) -> list[Ordering | Non
 
 
 def stored_values(rows: pa.Table, field: str) -> pa.ChunkedArray:
-    """A column with dates and timestamps as the numbers that stand for them in Avro; `a.b` is field b of struct a."""
+    """A column with dates, times and timestamps as the numbers that stand for them in Avro; `a.b` is field b of struct a."""
     name, *path = field.split(".")
     if name not in rows.column_names:
         return pa.chunked_array([pa.nulls(rows.num_rows)])
     column = rows.column(name)
     for step in path:
         column = pa.chunked_array([chunk.field(step) for chunk in column.chunks], column.type.field(step).type)
-    if pt.is_date32(column.type):
+    if pt.is_date32(column.type) or pt.is_time32(column.type):
         return column.cast(pa.int32())
-    return column.cast(pa.int64()) if pt.is_timestamp(column.type) else column
+    return column.cast(pa.int64()) if pt.is_timestamp(column.type) or pt.is_time64(column.type) else column
 
 
 def type_of(schema: pa.Schema, field: str) -> pa.DataType:

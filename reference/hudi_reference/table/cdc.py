@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_reference.errors import CorruptCommittedBlock, HudiError, MalformedLogBlock
+from hudi_reference.errors import CorruptCommittedBlock, HudiError, InvalidQuery, MalformedLogBlock
 from hudi_reference.files.log.block import Block, BlockType, CorruptBlock
 from hudi_reference.files.log.cdc import Operation
 from hudi_reference.files.log.content import decode_rows
@@ -73,7 +73,7 @@ class ChangePlan:
 
     @implements("LSM-020")
     def _archived(self, instants: list[Instant]) -> Mapping[Instant, CommitMetadata]:
-        """What the history says of these writes."""
+        """What the history says of these writes. Raises InvalidQuery where it says nothing: their changes would be missing."""
         if not instants:
             return {}
         first, last = (pick(i.requested for i in instants) for pick in (min, max))
@@ -82,7 +82,13 @@ class ChangePlan:
             where = f"instant {action.instant.requested} in the history"
             if action.instant in instants and (record := metadata_of(action, where)) is not None:
                 found[action.instant] = commit_metadata_of(record, where)
-        return {instant: found.get(instant) or CommitMetadata("UNKNOWN") for instant in instants}
+        for instant in instants:
+            if instant not in found:
+                raise InvalidQuery(
+                    "the history does not tell what a write of the window has changed", rule="TYP-012", found=instant.requested,
+                    expected="the metadata of the write", cure="begin the window when the write has completed, or later",
+                )  # fmt: skip
+        return found
 
     def _of_write(self, instant: Instant, commit: CommitMetadata) -> Iterator[GroupChange]:
         completion = instant.completion or instant.requested

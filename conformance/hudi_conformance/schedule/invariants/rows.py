@@ -91,8 +91,14 @@ def _overlap(one: Done, other: Done) -> bool:
 def _may_both_complete(m: Moment, one: Done, other: Done) -> bool:
     """The pairs that stand beside each other by construction."""
     if one.is_join or other.is_join:
-        return all(action.is_join or action.is_log_only for action in (one, other))
+        return all(action.is_join or action.is_log_only or _is_hidden(one, other) for action in (one, other))
     return one.is_log_only and other.is_log_only and m.now.start.non_blocking
+
+
+def _is_hidden(one: Done, other: Done) -> bool:
+    """What is joined last in a file group that was replaced is read by nobody."""
+    first, last = sorted((one, other), key=lambda done: done.completion)
+    return last.is_join and last.groups & first.groups <= first.replaced
 
 
 def keys_are_unique(m: Moment) -> str | None:

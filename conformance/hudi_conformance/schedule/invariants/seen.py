@@ -196,7 +196,9 @@ class Seen:
             changes["doing"] = {**self.doing, step.process: step.asked.detail}
             changes["writers"] = self.writers | ({step.process} if step.asked.detail.is_write else frozenset())
             changes["based_on"] = {known: time for known, time in self.based_on.items() if known != step.process}
-        elif step.request == "names" and f"{step.path}/" == TIMELINE and step.process not in self.based_on:
+        elif (
+            f"{step.path}/" == TIMELINE and (step.request, step.effect) == ("names", "ok") and step.process not in self.based_on
+        ):
             changes["based_on"] = {**self.based_on, step.process: _greatest(step.answer)}
         return replace(self, state=step.state, step=number, **changes)
 

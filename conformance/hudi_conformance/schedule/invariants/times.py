@@ -1,6 +1,7 @@
 """Invariants 1 to 5 and 33 to 35: times, states, the lock."""
 
 from hudi_conformance.schedule.invariants.moment import Moment
+from hudi_conformance.schedule.invariants.seen import Done
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.timeline.instant import Instant
 from hudi_reference.timeline.states import ACTIONS, State
@@ -42,10 +43,21 @@ def requests_are_published_in_order(m: Moment) -> str | None:
 
 
 def actions_complete_once(m: Moment) -> str | None:
-    """4."""
+    """4. Nor does a write that was called once complete under two instants, where it was begun anew."""
     assert m.instant is not None
     found = [i for i in m.now.files if i.identity == m.instant.identity and i.state is State.COMPLETED]
-    return f"{len(found)} completed files: {', '.join(i.file_name for i in found)}" if len(found) > 1 else None
+    if len(found) > 1:
+        return f"{len(found)} completed files: {', '.join(i.file_name for i in found)}"
+    mine = m.done
+    for other in m.now.visible:
+        if other is not mine and other.doing is mine.doing is not None and _writes(mine) and _writes(other):
+            return f"{mine.instant.file_name} completes the write that {other.instant.file_name} has completed"
+    return None
+
+
+def _writes(done: Done) -> bool:
+    """Whether it brought the changes of a write, and not what a service made of them."""
+    return done.doing is not None and done.doing.is_write and done.is_write and not done.metadata.is_service
 
 
 def states_follow_each_other(m: Moment) -> str | None:

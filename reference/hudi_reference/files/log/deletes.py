@@ -146,7 +146,7 @@ def wrap(ordering: Ordering | None, kinds: Sequence[pa.DataType]) -> Any:
 def _wrap_one(value: Scalar, kind: pa.DataType) -> tuple[str, dict[str, Any]]:
     if isinstance(value, decimal.Decimal):
         value = _rescaled(value)
-    elif value == 0 and pt.is_int32(kind):
+    elif value == 0 and _wrapper_name(kind) == "IntWrapper":
         kind = pa.int64()  # Integer 0 would mean "no ordering value"
     return f"{NAMESPACE}.{_wrapper_name(kind)}", {"value": value}
 
@@ -174,7 +174,9 @@ _WRAPPER_OF: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
     (pt.is_boolean, "BooleanWrapper"),
     (pt.is_date32, "DateWrapper"),
     (pt.is_int32, "IntWrapper"),
+    (pt.is_time32, "IntWrapper"),
     (pt.is_int64, "LongWrapper"),
+    (pt.is_time64, "LongWrapper"),
     (pt.is_timestamp, "LongWrapper"),
     (pt.is_float32, "FloatWrapper"),
     (pt.is_float64, "DoubleWrapper"),
