@@ -15,10 +15,10 @@ from hudi_reference.timeline.generator import latest_time
 _HERE = f"__import__({__name__!r}, fromlist=['here'])"
 
 
-@planted(breaks=("SVC-012", "INX-015", "INX-002"))
+@planted(breaks=("SVC-012", "INX-015"))
 def indexers_keep_the_lock(bug: Bug) -> None:
     """An indexer takes the lock when it begins to build, and gives it back when all is recorded."""
-    build = "commit.begin()"
+    build = 'commit = Deltacommit(metadata, self.requested, "BULK_INSERT")'
     bug.edit(Build.work, build, f"{build}; transitions.times.lock.acquire(owner)")
     bug.set(Keeper, "complete", recorded_and_released)
 
@@ -110,7 +110,7 @@ def indexes_are_built_in_a_folder_of_their_own(bug: Bug) -> None:
     bug.edit(Deltacommit.base_files, "self._store(partition,", 'self._store(f"{partition}_built",')
 
 
-@planted(breaks=("INX-011", "SVC-012"))
+@planted(breaks="INX-011")
 def writers_keep_only_what_may_be_used(bug: Bug) -> None:
     """A writer adds nothing to an index that is being built."""
     bug.edit(Keeper._commit, "partitions = (*self.usable, *self.building)", "partitions = self.usable")
@@ -140,14 +140,14 @@ def plans_of_indexes_stay_when_they_fail(bug: Bug) -> None:
     bug.edit(indexing.give_up, "transitions.remove(pending)", "pass")
 
 
-@planted(breaks=("INX-014", "PROP-012"))
+@planted(breaks="INX-014")
 def indexes_are_offered_while_they_are_built(bug: Bug) -> None:
     """A partition may be used as soon as its plan is made."""
     bug.edit(indexing.schedule_indexing, "keeper.store_lists(keeper.usable,",
              "keeper.store_lists((*keeper.usable, *(one.partition.value for one in wanted)),")  # fmt: skip
 
 
-@planted(breaks=("SVC-012", "SVC-008"))
+@planted(breaks="SVC-012")
 def cleans_forget_what_is_indexed(bug: Bug) -> None:
     """A clean deletes what only a pending plan of an index needs."""
     bug.edit(index_plan.files_to_index, "return frozenset(", "return frozenset() and frozenset(")

@@ -54,7 +54,7 @@ def is_done(table: IndexedTable, instant: str) -> bool:
 
 @pytest.mark.needs(*WRITES, "service.index", "service.clustering", "service.clean")
 @BOTH_TYPES
-@pytest.mark.requirements("INX-001", "INX-002", "INX-011", "INX-012", "SVC-012", "IDX-009", "IDX-010", "MDT-001")
+@pytest.mark.requirements("INX-001", "SVC-012")
 def test_an_index_is_right_whatever_went_on_while_it_was_built(engine: Client, new_uri: NewUri, type: Type) -> None:
     """Writes, a compaction, a clustering and a clean complete between the plan and the build, and a write after it: nobody
     gives way, and the indexes say what the table says."""
@@ -73,7 +73,7 @@ def test_an_index_is_right_whatever_went_on_while_it_was_built(engine: Client, n
 
 @INDEXES
 @BOTH_TYPES
-@pytest.mark.requirements("INX-001", "INX-002", "INX-011", "SVC-012")
+@pytest.mark.requirements("INX-001", "INX-011")
 def test_a_writer_that_began_before_the_plan_adds_its_entries(engine: Client, new_uri: NewUri, type: Type) -> None:
     """A write that had begun when the plan was made completes during the build: neither waits for the other, and its keys are
     in the index."""
@@ -88,7 +88,7 @@ def test_a_writer_that_began_before_the_plan_adds_its_entries(engine: Client, ne
 
 
 @pytest.mark.needs(*WRITES, "service.index", "service.clean")
-@pytest.mark.requirements("SVC-012", "SVC-008", "INX-001")
+@pytest.mark.requirements("SVC-012", "SVC-008")
 def test_a_clean_spares_what_an_indexer_reads(engine: Client, new_uri: NewUri) -> None:
     """Versions of files that only the plan needs stay until it is carried out; then they go."""
     table, instant = planned(engine, new_uri(), "COPY_ON_WRITE")
@@ -276,7 +276,7 @@ def test_a_plan_takes_the_lock_for_a_short_time(engine: Client) -> None:
 
 
 @INDEXES
-@pytest.mark.requirements("INX-015", "INX-002", "SVC-012", "SVC-001")
+@pytest.mark.requirements("INX-015", "INX-002", "SVC-001")
 def test_the_lock_is_held_for_the_timeline_only(engine: Client) -> None:
     """While data files are read and base files are stored the lock is free; entries of timelines are made under it."""
     only_in_process(engine)
@@ -292,7 +292,7 @@ def test_the_lock_is_held_for_the_timeline_only(engine: Client) -> None:
     assert len(completing) == 2 and None not in completing
 
 
-@pytest.mark.requirements("SVC-012", "INX-001", "INX-002", "INX-011", "INX-015")
+@pytest.mark.requirements("SVC-012")
 @scenarios("indexing-beside-*")
 def test_an_indexer_and_the_others_keep_out_of_each_others_way(engine: Client, name: str) -> None:
     """An index is built beside a writer, a compaction, a clustering, a clean, in every order within bounds: nobody gives way,

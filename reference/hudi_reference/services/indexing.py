@@ -71,7 +71,6 @@ def schedule_indexing(table: Table, options: Options | None = None) -> str | Non
         wanted = [one for one in wanted if one is not FILES]
         requested = publish("indexing", plan_record(wanted, timeline.latest.requested))
         commit = Deltacommit(metadata, requested, "BULK_INSERT")
-        commit.begin()
         for one in wanted:
             clear(metadata, one.partition)
             commit.seeds(one.partition, one.groups_of({**table.options, **(options or {})}))
@@ -119,12 +118,12 @@ class Build:
                        groups=base_groups(table, view.timeline, self.requested))  # fmt: skip
         transitions, owner = transitions_of(table), new_owner(f"record {self.requested}")
         commit = Deltacommit(metadata, self.requested, "BULK_INSERT")
-        commit.begin()
         for one in indexes_in(plan):
             groups = metadata.groups(one.partition)
             commit.seeds(one.partition, len(groups))
             commit.base_files(one.partition, groups, one.whole(table, then))
         with held(transitions.times.lock, owner):
+            commit.begin()  # not before: deployed writers roll back what they find pending in the metadata table
             Keeper.of(table, transitions.times, owner).complete(metadata, commit)
         return completed_record(plan)
 

@@ -20,6 +20,7 @@ from hudi_reference.services.clean import clean
 from hudi_reference.services.compaction_plan import Operation, completed_record, eligible, operations_in, plan_record, store
 from hudi_reference.services.compaction_trigger import COMMITS_KEY, is_due
 from hudi_reference.table.table import Table
+from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.metadata import WriteStat
 
 #: Deltacommits between two compactions.
@@ -47,7 +48,13 @@ def maintain(metadata: MetadataTable, data: Table, building: Collection[str]) ->
     if requested is not None:
         _execute(metadata, requested)
         clean(table, _CLEANING)
-        archive(table, needed=Bound(data.timeline.start or "", "the data table has an action of that time, or a later one"))
+        archive(table, needed=_needed(data.timeline))
+
+
+def _needed(data: Timeline) -> Bound:
+    """What has to stay on the timeline: what the data table has on its own, and builds of indexes have begun."""
+    times = (data.start or "", *(found.requested for found in pending_of(data, "indexing")))
+    return Bound(min(times), "the data table has an action of that time, or a later one")
 
 
 def _execute(metadata: MetadataTable, requested: str) -> None:
