@@ -142,7 +142,8 @@ class Keeper:
         commit = Deltacommit(metadata, change.instant)
         commit.begin()
         for name in partitions:
-            commit.log_files(name, metadata.groups(name), INDEXES[name].change(change))
+            if (groups := metadata.groups(name)) or name in self.usable:  # a build that somebody has spoilt harms nobody else
+                commit.log_files(name, groups, INDEXES[name].change(change))
         self.complete(metadata, commit)
 
     def complete(self, metadata: MetadataTable, commit: Deltacommit) -> None:
