@@ -75,6 +75,7 @@ SERVICES_ON: Mapping[str, Setting] = {
     "restore": OLD,
     "archive": OLD,
 }
+_TOLERANT = replace(PLAIN, options={**EAGER, "hoodie.clustering.updates.strategy": "SparkAllowUpdateStrategy"})
 #: Services that are in no writer's way.
 _APART = ("compaction-plan", "compaction", "compaction-execution", "log-compaction", "clean", "savepoint", "archive")
 _PAIRS: Sequence[tuple[str, str, Setting]] = (
@@ -138,6 +139,10 @@ MEETINGS: dict[str, Meeting] = {
        for name, setting in SERVICES_ON.items()},
     **{f"{name}-and-overwrite": Meeting(f"a {name.replace('-', ' ')} beside an overwrite of its partition", SERVICES_ON[name],
         {"s": serves(name), "t": _OVERWRITE}) for name in ("compaction", "log-compaction", "clustering", "clean", "restore")},
+    "clustering-and-tolerated-writer": Meeting("a clustering beside an upsert that goes on although it is planned", _TOLERANT,
+        {"s": serves("clustering"), "a": _A}),
+    "clustering-and-tolerated-overwrite": Meeting("the same with an overwrite", _TOLERANT,
+        {"s": serves("clustering"), "a": _OVERWRITE}),
     "overwrite-and-overwrite": Meeting("two overwrites of one partition", PLAIN,
         {"a": _OVERWRITE, "b": writes("insert_overwrite", row("m", "other"))}),
     "overwrite-and-archive": Meeting("an overwrite beside an archive", OLD, {"a": _OVERWRITE, "s": serves("archive")}),

@@ -126,8 +126,9 @@ def test_a_heart_may_miss_as_many_beats_as_is_said(
     known = updated(engine, new_uri(), 1)
     slow = halfway(known.uri, (row("c", 90, "slow", "rio"),))
     beat(known.uri, slow.instant)
-    then = time.time() - age
-    os.utime(folder_of(known.uri) / ".hoodie" / ".heartbeat" / slow.instant, (then, then))
+    then, heart = time.time() - age, folder_of(known.uri) / ".hoodie" / ".heartbeat" / slow.instant
+    os.utime(heart, (then, then))
     engine.service(known.uri, "clean", options={**SEVERAL_WRITERS, **settings, **keep_commits(10)})
     assert (slow.files <= names_of(known.uri)) == lives
     assert bool(pending(engine, known.uri)) == lives
+    assert heart.exists() == lives
