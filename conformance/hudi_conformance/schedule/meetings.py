@@ -58,8 +58,14 @@ EVENTS = Setting(
     "MERGE_ON_READ", (("upsert", (row("a", "a0"), row("b", "b0"))), ("upsert", (row("a", "a1", ts=2),))), ordering=True,
     options={**EAGER, "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
              "hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "1"},
-    promises={"non_blocking": True, "heartbeats": True},
+    promises={"non_blocking": True, "heartbeats": True, "apart": True},
 )  # fmt: skip
+
+
+def apart(setting: Setting) -> Setting:
+    """The same where nobody is in a writer's way."""
+    return replace(setting, promises={**setting.promises, "apart": True})
+
 
 # Meetings.
 
@@ -91,6 +97,9 @@ SERVICES_ON: Mapping[str, Setting] = {
     "restore": OLD,
     "archive": OLD,
 }
+_TOLERANT = replace(PLAIN, options={**EAGER, "hoodie.clustering.updates.strategy": "SparkAllowUpdateStrategy"})
+#: Services that are in no writer's way.
+_APART = ("compaction-plan", "compaction", "compaction-execution", "log-compaction", "clean", "savepoint", "archive")
 _PAIRS: Sequence[tuple[str, str, Setting]] = (
     ("compaction-plan", "compaction-plan", LOGS),
     ("compaction", "compaction", LOGS),
@@ -123,7 +132,7 @@ _PAIRS: Sequence[tuple[str, str, Setting]] = (
 )
 MEETINGS: dict[str, Meeting] = {
     "two-writers-of-one-group": Meeting("two upserts of one file group", PLAIN, {"a": _A, "b": _B}, 2),
-    "two-writers-of-different-groups": Meeting("two upserts of different file groups", TWO_GROUPS,
+    "two-writers-of-different-groups": Meeting("two upserts of different file groups", apart(TWO_GROUPS),
         {"a": _A, "b": writes("upsert", row("b", "b1", "rome"))}),
     "two-writers-of-logs": Meeting("two upserts of one file group, as logs", LOGS, {"a": _A, "b": _B}),
     "two-writers-with-other-clocks": Meeting("two upserts; one clock is ten seconds behind", PLAIN,
@@ -131,20 +140,31 @@ MEETINGS: dict[str, Meeting] = {
     "three-writers": Meeting("two upserts of one file group, and one elsewhere", TWO_GROUPS,
         {"a": _A, "b": writes("upsert", row("a", "a2")), "c": writes("upsert", row("b", "b1", "rome"))}, 0),
     "optimistic-writer-and-lazy-clean": Meeting("an upsert whose heart beats, and a clean that looks for the dead",
-        replace(OLD, options={**EAGER, **OPTIMISTIC}, promises={"heartbeats": True}), {"a": _A, "s": serves("clean")}),
+        apart(replace(OLD, options={**EAGER, **OPTIMISTIC}, promises={"heartbeats": True})), {"a": _A, "s": serves("clean")}),
     "two-optimistic-writers": Meeting("two upserts under optimistic control, whose hearts beat",
         replace(PLAIN, options={**EAGER, **OPTIMISTIC}, promises={"heartbeats": True}), {"a": _A, "b": _B}),
-    **{f"writer-and-{name}": Meeting(f"an upsert beside a {name.replace('-', ' ')}", setting, {"a": _A, "s": serves(name)},
-       2 if name == "clustering" else 1) for name, setting in SERVICES_ON.items() if name != "rollback"},
+    "two-optimistic-writers-of-different-groups": Meeting("the same of different file groups",
+        apart(replace(TWO_GROUPS, options={**EAGER, **OPTIMISTIC}, promises={"heartbeats": True})),
+        {"a": _A, "b": writes("upsert", row("b", "b1", "rome"))}),
+    "two-optimistic-writers-who-look-early": Meeting("the same of one file group, who look for each other's markers",
+        replace(PLAIN, options={**EAGER, **OPTIMISTIC, "hoodie.write.concurrency.early.conflict.detection.enable": "true"},
+                promises={"heartbeats": True}), {"a": _A, "b": _B}),
+    **{f"writer-and-{name}": Meeting(f"an upsert beside a {name.replace('-', ' ')}",
+       apart(setting) if name in _APART else setting, {"a": _A, "s": serves(name)}, 2 if name == "clustering" else 1)
+       for name, setting in SERVICES_ON.items() if name != "rollback"},
     "writer-and-rollback": Meeting("an upsert, and somebody who takes its writer for dead", PLAIN,
         {"a": _A, "s": serves("rollback")}, 2),
     **{f"{one}-and-{other}": Meeting(f"a {one.replace('-', ' ')} beside a {other.replace('-', ' ')}", setting,
         {"s": serves(one), "t": serves(other)}) for one, other, setting in _PAIRS},
-    "reader-and-writer": Meeting("two queries beside an upsert", PLAIN, {"q": reads(2), "a": _A}),
+    "reader-and-writer": Meeting("two queries beside an upsert", apart(PLAIN), {"q": reads(2), "a": _A}),
     **{f"reader-and-{name}": Meeting(f"a query beside a {name.replace('-', ' ')}", setting, {"q": reads(), "s": serves(name)})
        for name, setting in SERVICES_ON.items()},
     **{f"{name}-and-overwrite": Meeting(f"a {name.replace('-', ' ')} beside an overwrite of its partition", SERVICES_ON[name],
         {"s": serves(name), "t": _OVERWRITE}) for name in ("compaction", "log-compaction", "clustering", "clean", "restore")},
+    "clustering-and-tolerated-writer": Meeting("a clustering beside an upsert that goes on although it is planned", _TOLERANT,
+        {"s": serves("clustering"), "a": _A}),
+    "clustering-and-tolerated-overwrite": Meeting("the same with an overwrite", _TOLERANT,
+        {"s": serves("clustering"), "a": _OVERWRITE}),
     "overwrite-and-overwrite": Meeting("two overwrites of one partition", PLAIN,
         {"a": _OVERWRITE, "b": writes("insert_overwrite", row("m", "other"))}),
     "overwrite-and-archive": Meeting("an overwrite beside an archive", OLD, {"a": _OVERWRITE, "s": serves("archive")}),
@@ -157,7 +177,8 @@ MEETINGS: dict[str, Meeting] = {
         {"a": _LATE, "b": _NEWER}),
     "non-blocking-writers-of-a-new-key": Meeting("the same with a key that is new to both", EVENTS,
         {"a": writes("upsert", row("n", "n5", ts=5)), "b": writes("upsert", row("n", "n7", ts=7))}),
-    "non-blocking-writer-and-overwrite": Meeting("an upsert that need not block beside an overwrite of its partition", EVENTS,
+    "non-blocking-writer-and-overwrite": Meeting("an upsert that need not block beside an overwrite of its partition",
+        replace(EVENTS, promises={"non_blocking": True, "heartbeats": True}),
         {"a": _LATE, "b": writes("insert_overwrite", row("n", "instead"), hoodie__write__concurrency__mode=_OPTIMISTIC)}),
     **{f"non-blocking-writer-and-{name}": Meeting(f"an upsert that need not block beside a {name.replace('-', ' ')}", EVENTS,
         {"a": _LATE, "s": serves(name)}) for name in ("compaction", "log-compaction")},

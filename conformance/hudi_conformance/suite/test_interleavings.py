@@ -74,7 +74,7 @@ def test_a_partition_is_replaced_or_changed(engine: Client, name: str) -> None:
 
 
 @pytest.mark.requirements("OCC-016", "SVC-009")
-@scenarios("writer-and-clustering")
+@scenarios("writer-and-clustering", "clustering-and-tolerated-*")
 def test_a_group_is_clustered_or_written_to(engine: Client, name: str) -> None:
     """A writer beside a clustering of its file group: one of them gives way."""
     explored(engine, name)

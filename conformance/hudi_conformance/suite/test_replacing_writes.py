@@ -23,6 +23,7 @@ from hudi_conformance.suite.tables_under_services import (
     updated,
 )
 from hudi_conformance.suite.test_relay import READS, Type
+from hudi_conformance.suite.test_undoing import SEVERAL_WRITERS
 from hudi_conformance.suite.test_windows import completion_of
 from hudi_conformance.suite.test_writes import folder_of
 
@@ -171,13 +172,13 @@ def test_replaced_groups_are_cleaned_and_never_come_back(engine: Client, new_uri
 def test_a_bucket_that_an_overwrite_emptied_is_written_again(engine: Client, new_uri: NewUri) -> None:
     """Writers that do not block one another give the file group of a bucket an id that follows from the bucket. Once that group
     was replaced, and nothing stands in its place, what is written under the same id would stay hidden."""
-    uri = new_uri()
+    uri, beside_others = new_uri(), {**SEVERAL_WRITERS, **NON_BLOCKING}
     engine.create(uri, Program("MERGE_ON_READ", "COMMIT_TIME_ORDERING", True).spec())
-    engine.write(uri, "upsert", as_arrow([row("a", 1, "x"), row("b", 1, "x")]), options=NON_BLOCKING)
+    engine.write(uri, "upsert", as_arrow([row("a", 1, "x"), row("b", 1, "x")]), options=beside_others)
     engine.write(uri, "insert_overwrite", as_arrow([row("a", 2, "instead")]), options=BUCKETS)
     assert values(engine, uri) == [("a", "instead")]
     for value in ("again", "and again"):
-        engine.write(uri, "upsert", as_arrow([row("b", 3, value)]), options=NON_BLOCKING)
+        engine.write(uri, "upsert", as_arrow([row("b", 3, value)]), options=beside_others)
         assert values(engine, uri) == [("a", "instead"), ("b", value)]
 
 

@@ -1,6 +1,6 @@
 """The few Java doors that both adapters of Apache Hudi go through, whichever bridge leads from Python to Java."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,8 @@ class Doors:
     storage: Any
     #: Whether tables may lie in an object store.
     has_object_store = False
+    #: Whether a number that came from Java goes back as what it was.
+    keeps_numbers = True
 
     def engine_context(self) -> Any:
         """Hudi's HoodieEngineContext of the adapter."""
@@ -42,6 +44,30 @@ class Doors:
         for item in items:
             found.add(item)
         return found
+
+    def array_of(self, kind: str, items: Sequence[Any]) -> Any:
+        """The items as a Java array of that class."""
+        arrays = self.jvm.java.lang.reflect.Array
+        found = arrays.newInstance(self.jvm.java.lang.Class.forName(kind), len(items))
+        for place, item in enumerate(items):
+            arrays.set(found, place, item)
+        return found
+
+    def bytes_of(self, data: bytes) -> Any:
+        """The bytes as a Java array."""
+        return data
+
+    def records_of(self, records: Iterable[Any]) -> Any:
+        """Records, or keys of records, as the write client takes them."""
+        return self.list_of(records)
+
+    def stored(self, statuses: Any) -> tuple[Iterable[Any], Any]:
+        """What the write client says of its files, once they are stored: to look at, and to commit with."""
+        return statuses, statuses
+
+    def replacing(self, client: Any, call: str, given: Any, instant: str) -> Any:
+        """What comes of a write that replaces file groups."""
+        return getattr(client, call)(given, instant)
 
     def hidden(self, found: Any, name: str, *types: str) -> Callable[..., Any]:
         """A method that a Java class keeps to itself; of several the one whose first parameters are of these types."""

@@ -8,12 +8,14 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_conformance.contract import Engine, Hello, Query, Refused, TableSpec
-from hudi_conformance.contract.messages import Phase, Service
+from hudi_conformance.contract.messages import Phase, Point, Service, Work
 from hudi_conformance.engines.apache_hudi import functions, inspection, maintenance, queries, services, tables, updates
 from hudi_conformance.engines.apache_hudi.faults import in_contract_words
 from hudi_conformance.engines.apache_hudi.files import Files
+from hudi_conformance.engines.apache_hudi.halting import steps_of
 from hudi_conformance.engines.apache_hudi.session import Session
 from hudi_conformance.engines.environments import Progress, to_stderr
+from hudi_conformance.engines.halting import Halted
 
 _FEATURES = frozenset(
     {
@@ -42,6 +44,12 @@ _FEATURES = frozenset(
         "write.delete",
         "write.bulk-insert",
         "write.partial-update",
+        "write.insert-overwrite",
+        "write.delete-partition",
+        "write.bucket-index",
+        "halt.write",
+        "halt.planned",
+        "halt.service",
         *(f"service.{service}" for service in maintenance.SERVICES),
         "copy-on-write",
         "merge-on-read",
@@ -73,7 +81,7 @@ _FEATURES = frozenset(
         "storage.file",
     }
 )
-_BY_RELEASE = {"1.0.2": _FEATURES, "1.2.0": _FEATURES | {"merge.multiple-ordering-fields"}}
+_BY_RELEASE = {"1.0.2": _FEATURES | {"halt.drawn"}, "1.2.0": _FEATURES | {"merge.multiple-ordering-fields"}}
 FEATURES = {
     release: features | {f"compute.{function}" for function in functions.OFFERED[release]}
     for release, features in _BY_RELEASE.items()
@@ -86,6 +94,7 @@ class ApacheHudiEngine(Engine):
     def __init__(self, version: str, progress: Progress = to_stderr) -> None:
         self.version = version
         self.session = Session(version, progress)
+        self._halted = Halted()
 
     def hello(self) -> Hello:
         """Identity and features of this release."""
@@ -126,6 +135,17 @@ class ApacheHudiEngine(Engine):
         order = maintenance.Order(self.session, table, phase, instant, options or {})
         with in_contract_words():
             return maintenance.run(order, service)
+
+    def begin(self, writer: str, work: Work, until: Point) -> str | None:
+        """A write or service by a client of its own, which halts."""
+        table = tables.admitted(self.session, work.table, self.version, writing=True)
+        with in_contract_words():
+            return self._halted.begin(writer, steps_of(self.session, table, work, until), until)
+
+    def resume(self, writer: str, until: Point | None = None) -> str | None:
+        """It goes on."""
+        with in_contract_words():
+            return self._halted.resume(writer, until)
 
     def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
         """Timeline and file slices of a table, or what a file holds, as Hudi's own classes see them."""

@@ -3,7 +3,7 @@
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,8 @@ def object_store_options() -> dict[str, str]:
 class Session(Doors):
     """A running Spark with the bundle of one version, through Py4J; with Hadoop's s3a where there is an object store."""
 
+    keeps_numbers = False  # a small long would go back as an int
+
     def __init__(self, version: str, progress: Progress = to_stderr) -> None:
         self.version = version
         ensure_java()
@@ -87,6 +89,15 @@ class Session(Doors):
     def write_client(self, table: str, name: str, schema: str | None, settings: Mapping[str, str]) -> Any:
         """The write client that the datasource makes of its options."""
         return self.hudi.DataSourceUtils.createHoodieClient(self.spark._jsc, schema, table, name, settings)
+
+    def records_of(self, records: Iterable[Any]) -> Any:
+        """An RDD of one partition."""
+        return self.spark._jsc.parallelize(self.list_of(records), 1)
+
+    def stored(self, statuses: Any) -> tuple[Iterable[Any], Any]:
+        """Files are stored when somebody asks what came of it: asked once, an RDD of the answers goes into the commit."""
+        found = statuses.collect()
+        return found, self.spark._jsc.parallelize(found, 1)
 
     def data_frame(self, rows: pa.Table, avro: Mapping[str, Any]) -> Any:
         """`rows` as a Spark DataFrame whose columns allow nulls where the Avro record schema `avro` does.

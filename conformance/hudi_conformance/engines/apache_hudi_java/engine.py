@@ -9,11 +9,11 @@ import pyarrow as pa
 
 from hudi_conformance.contract import Call, Engine, Hello, Query, Refused, TableSpec
 from hudi_conformance.contract.messages import Phase, Point, Service, Work
-from hudi_conformance.engines.apache_hudi import inspection, maintenance, tables
+from hudi_conformance.engines.apache_hudi import inspection, maintenance, tables, writing
 from hudi_conformance.engines.apache_hudi.engine import FEATURES as ON_SPARK
 from hudi_conformance.engines.apache_hudi.faults import translated
-from hudi_conformance.engines.apache_hudi.halting import HaltingSteps
-from hudi_conformance.engines.apache_hudi_java import reading, writing
+from hudi_conformance.engines.apache_hudi.halting import steps_of
+from hudi_conformance.engines.apache_hudi_java import reading
 from hudi_conformance.engines.apache_hudi_java.machine import Machine
 from hudi_conformance.engines.environments import Progress, to_stderr
 from hudi_conformance.engines.halting import Halted
@@ -26,6 +26,8 @@ _ONLY_ON_SPARK = frozenset(
         "read.filter",
         "read.by-id",
         "write.partial-update",
+        "write.bucket-index",
+        "write.delete-partition",  # the call is there, and not supported yet in either release
         "inspect.log-file",
         "inspect.log-content",
         "inspect.hfile",
@@ -41,15 +43,14 @@ _ONLY_ON_SPARK = frozenset(
         "service.log-compaction",  # planned it is, and then not supported for this execution engine
     }
 )
-_ONLY_HERE = frozenset({"write.insert-overwrite", "halt.write", "halt.drawn", "halt.planned", "halt.service"})
 #: The client of 1.0.1 cannot insert in bulk on the classes of 1.0.2, nor cluster, which does; and the handle that reads merged
-#: slices knows neither partial blocks nor slices without a base file. From 1.1 on a begin time is drawn and published in one.
+#: slices knows neither partial blocks nor slices without a base file.
 _NOT_IN_RELEASE = {
     "1.0.2": frozenset({"write.bulk-insert", "service.clustering", "merge.partial-updates", "log.only-slices"}),
-    "1.2.0": frozenset({"halt.drawn", "merge.partial-updates"}),
+    "1.2.0": frozenset({"merge.partial-updates"}),
 }
 FEATURES = {
-    release: frozenset(f for f in (ON_SPARK[release] - _ONLY_ON_SPARK | _ONLY_HERE) - missing if not f.startswith("compute."))
+    release: frozenset(f for f in ON_SPARK[release] - _ONLY_ON_SPARK - missing if not f.startswith("compute."))
     for release, missing in _NOT_IN_RELEASE.items()
 }
 
@@ -112,17 +113,10 @@ class ApacheHudiJavaEngine(Engine):
 
     def begin(self, writer: str, work: Work, until: Point) -> str | None:
         """A write or service by a client of its own, which halts."""
-        if f"halt.{until}" not in FEATURES[self.version] and until in ("drawn", "planned"):
-            raise Refused(f"halt.{until}", "this release decides and publishes in one call")
-        if isinstance(work, Call):
-            table = self._for("service", work.service, work.table)
-            order = maintenance.Order(self.machine, table, work.phase, work.instant, work.options)
-            steps = maintenance.steps(order, work.service)
-        else:
-            table = self._for("write", work.operation, work.table)
-            steps = writing.steps(self.machine, table, work.operation, work.rows, work.options)
+        kind, name = ("service", work.service) if isinstance(work, Call) else ("write", work.operation)
+        table = self._for(kind, name, work.table)
         with in_contract_words():
-            return self._halted.begin(writer, HaltingSteps(steps), until)
+            return self._halted.begin(writer, steps_of(self.machine, table, work, until), until)
 
     def resume(self, writer: str, until: Point | None = None) -> str | None:
         """It goes on."""

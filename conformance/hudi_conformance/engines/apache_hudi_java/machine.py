@@ -10,6 +10,13 @@ from hudi_conformance.engines.apache_hudi.session import JVM_FLAGS
 from hudi_conformance.engines.apache_hudi_java.jars import class_path, java_library
 from hudi_conformance.engines.environments import Progress, to_stderr
 
+_DEFAULTS: Mapping[str, str] = {
+    # Keys are looked up in the table's files, as Spark does it: the client's own default remembers them in memory only.
+    "hoodie.index.type": "SIMPLE",
+    # New keys go to file groups of their own. The client would put them into a small base file, of a slice with log files too,
+    # and write that base file anew without its log files: what they say would be lost.
+    "hoodie.parquet.small.file.limit": "0",
+}
 _OPENED = ("java.lang", "java.nio", "java.util", "java.net", "sun.nio.ch")
 
 
@@ -42,6 +49,12 @@ class Machine(Doors):
         self.storage = self.hudi.storage.hadoop.HadoopStorageConfiguration(hadoop)
         self.without_checksums(hadoop)
 
+    def bytes_of(self, data: bytes) -> Any:
+        """Signed bytes."""
+        import jpype
+
+        return jpype.JArray(jpype.JByte)(data)
+
     def engine_context(self) -> Any:
         """Hudi's context for plain Java lists."""
         return self.hudi.client.common.HoodieJavaEngineContext(self.storage)
@@ -51,13 +64,21 @@ class Machine(Doors):
         config = self.write_config(table, name, schema, settings)
         return self.hudi.client.HoodieJavaWriteClient(self.engine_context(), config)
 
+    def replacing(self, client: Any, call: str, given: Any, instant: str) -> Any:
+        """The client has no such call, its table has."""
+        kind = {"insertOverwrite": "INSERT_OVERWRITE", "deletePartitions": "DELETE_PARTITION"}[call]
+        operation = getattr(self.hudi.common.model.WriteOperationType, kind)
+        table = client.initTable(operation, self.hudi.common.util.Option.of(instant))
+        client.preWrite(instant, operation, table.getMetaClient())
+        return getattr(table, call)(self.engine_context(), instant, given)
+
     def write_config(self, table: str, name: str, schema: str | None, settings: Mapping[str, str]) -> Any:
         """A HoodieWriteConfig for this engine."""
         builder = self.hudi.config.HoodieWriteConfig.newBuilder().withPath(table).forTable(name)
         if schema is not None:
             builder = builder.withSchema(schema)
         java = self.hudi.common.engine.EngineType.JAVA
-        return builder.withProps(self.properties(settings)).withEngineType(java).build()
+        return builder.withProps(self.properties({**_DEFAULTS, **settings})).withEngineType(java).build()
 
     def stop(self) -> None:
         """Tidy up; the virtual machine ends with the process."""

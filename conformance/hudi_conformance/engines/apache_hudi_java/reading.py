@@ -12,9 +12,9 @@ import pyarrow as pa
 from hudi_conformance.contract import Query
 from hudi_conformance.engines.apache_hudi.inspection import items, view_of
 from hudi_conformance.engines.apache_hudi.queries import META_COLUMNS
+from hudi_conformance.engines.apache_hudi.records import from_records
+from hudi_conformance.engines.apache_hudi.settings import settings_of
 from hudi_conformance.engines.apache_hudi_java.machine import Machine
-from hudi_conformance.engines.apache_hudi_java.records import from_records
-from hudi_conformance.engines.apache_hudi_java.settings import settings_of
 
 
 def read(machine: Machine, table: str, query: Query) -> pa.Table:

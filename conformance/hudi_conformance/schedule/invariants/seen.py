@@ -64,6 +64,8 @@ class Start:
     leased: bool = False
     #: Whether writers beat a heart.
     heartbeats: bool = False
+    #: Whether nobody is in a writer's way, so that every writer completes.
+    apart: bool = False
 
 
 class Begun(NamedTuple):

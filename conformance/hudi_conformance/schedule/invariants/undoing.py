@@ -61,5 +61,7 @@ def somebody_wins(seen: Seen, results: Mapping[str, Ended]) -> str | None:
     if any(ended.how in ("crashed", "stalled") for ended in results.values()):
         return None
     gave_up = [process for process, ended in writers.items() if isinstance(ended.error, WriteConflict)]
+    if seen.start.apart and gave_up:
+        return f"{gave_up[0]} gave way, and nobody was in its way: {results[gave_up[0]].error}"
     completed = [done for done in seen.done if done.step]
     return f"{' and '.join(gave_up)} gave way, and nobody completed anything" if gave_up and not completed else None

@@ -1,4 +1,4 @@
-"""The settings of the Java client for a table: what the Spark datasource would take from the table by itself."""
+"""The settings of a write client for a table: what the Spark datasource would take from the table by itself."""
 
 from collections.abc import Mapping
 
@@ -18,15 +18,6 @@ _FROM_TABLE: Mapping[str, tuple[str, ...]] = {
     "hoodie.populate.meta.fields": ("hoodie.populate.meta.fields",),
 }
 
-_OF_THE_CLIENT: Mapping[str, str] = {
-    # Keys are looked up in the table's files, as Spark does it: the client's own default remembers them in memory only.
-    "hoodie.index.type": "SIMPLE",
-    # New keys go to file groups of their own. The client would put them into a small base file, of a slice with log files too,
-    # and write that base file anew without its log files: what they say would be lost.
-    "hoodie.parquet.small.file.limit": "0",
-    "hoodie.auto.commit": "false",
-}
-
 
 def settings_of(properties: Mapping[str, str], operation: str = "upsert") -> dict[str, str]:
     """The settings for a write or a service on the table with these properties."""
@@ -36,8 +27,9 @@ def settings_of(properties: Mapping[str, str], operation: str = "upsert") -> dic
     of_keys = {entry: value for entry, value in properties.items() if entry.startswith("hoodie.keygen.")}
     return {
         "hoodie.datasource.write.partitionpath.field": "",
+        "hoodie.datasource.write.table.type": properties["hoodie.table.type"],
         **of_keys,
         **from_table,
         **write_options(properties, operation),
-        **_OF_THE_CLIENT,
+        "hoodie.auto.commit": "false",
     }

@@ -8,29 +8,27 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_conformance.contract import EngineError
-from hudi_conformance.engines.apache_hudi_java.machine import Machine
+from hudi_conformance.engines.apache_hudi.doors import Doors
 from hudi_reference.files.log.columnar import decode_avro_columns
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, only, parse_schema
 from hudi_reference.schema.datum import codec_schema, encode_datum
 from hudi_reference.schema.rows import to_avro
 
 
-def to_records(machine: Machine, rows: pa.Table, schema: AvroSchema) -> Iterator[Any]:
+def to_records(doors: Doors, rows: pa.Table, schema: AvroSchema) -> Iterator[Any]:
     """`rows` as Avro records in Java, of the fields of `schema` that they have.
 
     Raises EngineError for a row that the schema does not allow.
     """
-    import jpype
-
     parsed = codec_schema(schema)
-    in_java = machine.jvm.org.apache.avro.Schema.Parser().parse(json.dumps(schema))
-    decode, in_bytes = machine.hudi.avro.HoodieAvroUtils.bytesToAvro, jpype.JArray(jpype.JByte)
+    in_java = doors.jvm.org.apache.avro.Schema.Parser().parse(json.dumps(schema))
+    decode = doors.hudi.avro.HoodieAvroUtils.bytesToAvro
     for row in to_avro(rows):
         try:
             data = encode_datum(row, parsed)
         except (TypeError, ValueError, OverflowError) as e:
             raise EngineError(f"a row that the schema does not allow: {e}") from e
-        yield decode(in_bytes(data), in_java)
+        yield decode(doors.bytes_of(data), in_java)
 
 
 def schema_of(rows: pa.Table, known: AvroSchema) -> AvroSchema:
@@ -41,9 +39,9 @@ def schema_of(rows: pa.Table, known: AvroSchema) -> AvroSchema:
     return only(known, rows.column_names)
 
 
-def from_records(machine: Machine, records: Iterable[Any], schema: str) -> pa.Table:
+def from_records(doors: Doors, records: Iterable[Any], schema: str) -> pa.Table:
     """Avro records of Hudi's, all of the Avro schema `schema`, as Arrow."""
-    encode = machine.hudi.avro.HoodieAvroUtils.avroToBytes
+    encode = doors.hudi.avro.HoodieAvroUtils.avroToBytes
     framed, count = bytearray(), 0
     for record in records:
         data = bytes(encode(record))
