@@ -44,11 +44,11 @@ def _widened(old: Stats, new: Stats) -> Stats:
         new,
         least=_bound(min, old.least, new.least),
         greatest=_bound(max, old.greatest, new.greatest),
-        **{name: _sum(getattr(old, name), getattr(new, name)) for name in _COUNTERS},
+        value_count=_sum(old.value_count, new.value_count),
+        null_count=_sum(old.null_count, new.null_count),
+        total_size=_sum(old.total_size, new.total_size),
+        total_uncompressed_size=_sum(old.total_uncompressed_size, new.total_uncompressed_size),
     )
-
-
-_COUNTERS = ("value_count", "null_count", "total_size", "total_uncompressed_size")
 
 
 def _bound(choose: Callable[..., Bound], *bounds: Bound | None) -> Bound | None:
