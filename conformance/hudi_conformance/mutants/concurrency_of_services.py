@@ -13,8 +13,9 @@ from hudi_reference.services import (
     rollback,
     savepoint,
 )
-from hudi_reference.table import file_groups
+from hudi_reference.table import conflicts, file_groups
 from hudi_reference.table.commit import Commit
+from hudi_reference.table.conflicts import MATRIX, Cell, Touch, Verdict
 from hudi_reference.timeline import undone
 from hudi_reference.timeline.transitions import Transitions
 
@@ -200,6 +201,18 @@ def archivers_take_no_lock(bug: Bug) -> None:
 def clusterings_never_look_for_changes(bug: Bug) -> None:
     """A clustering completes although a file group of its plan was changed meanwhile."""
     bug.edit(clustering.Attempt.check, "        standing.check(mine, other)\n", "        pass\n")
+
+
+@planted(breaks=("OCC-016", "SVC-009"))
+def overwritten_groups_are_clustered(bug: Bug) -> None:
+    """A clustering completes although its file groups were overwritten meanwhile: what was replaced is there again."""
+    bug.item(MATRIX, (Touch.CLUSTERS, Touch.REPLACES), Cell(Verdict.BOTH, "nobody minds"))  # type: ignore[arg-type]
+
+
+@planted(breaks="OCC-013")
+def overwrites_are_nobodys_concern(bug: Bug) -> None:
+    """A writer looks for the commits of others, and not for what replaces whole file groups."""
+    bug.edit(conflicts.completed_since, "instant.action in COMMITS", "instant.action in COMMITS - {'replacecommit'}")
 
 
 @planted(breaks="NBC-002")

@@ -218,3 +218,17 @@ def the_lock_is_free_between_check_and_completion(bug: Bug) -> None:
 def the_lease_is_kept_for_the_next_write(bug: Bug) -> None:
     """Keeps the lease when the write is done: the same process will soon need it again."""
     bug.edit(LeasedLock._end_lease, "self._lease.give_back()", "return")
+
+
+@planted(breaks="LOCK-002")
+def a_lease_is_read_before_its_version(bug: Bug) -> None:
+    """Reads who has the lease, then which version that is: somebody may have taken it in between, and loses it."""
+    bug.edit(
+        StoredLease._read,
+        "    info = self._storage.head(self.name)\n    if info is None:\n        return None, None\n    try:\n"
+        "        return info.version, self._load(self._storage.get(self.name), info.modified)\n"
+        "    except FileNotFoundError:\n        return info.version, None\n",
+        "    try:\n        data = self._storage.get(self.name)\n    except FileNotFoundError:\n        data = None\n"
+        "    info = self._storage.head(self.name)\n    if info is None:\n        return None, None\n"
+        "    return info.version, None if data is None else self._load(data, info.modified)\n",
+    )

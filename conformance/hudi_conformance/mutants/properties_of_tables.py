@@ -1,7 +1,7 @@
 """Planted bugs in what the properties of a table decide, for writers and for the use of its metadata table."""
 
 from hudi_conformance.mutants.planting import Bug, planted
-from hudi_reference.layout import properties
+from hudi_reference.layout import properties, properties_update
 from hudi_reference.metadata import usable
 from hudi_reference.records import keys
 from hudi_reference.table import create
@@ -91,3 +91,13 @@ def another_folder_for_column_statistics(bug: Bug) -> None:
 def definitions_in_memory_only(bug: Bug) -> None:
     """Knows of no definitions but those of its own process."""
     bug.edit(usable.read_definitions, "return parse_definitions(storage.get(path), path)", "return ()")
+
+
+@planted(breaks="S3-005")
+def properties_are_read_before_the_lock(bug: Bug) -> None:
+    """Reads the properties, then takes the lock to change them: what somebody else has changed meanwhile is undone."""
+    bug.edit(
+        properties_update.update_properties,
+        "    with held(lock, holder):\n        recover(storage)\n        now = dict(read_properties(storage).entries)\n",
+        "    recover(storage)\n    now = dict(read_properties(storage).entries)\n    with held(lock, holder):\n",
+    )

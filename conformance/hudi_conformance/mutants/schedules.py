@@ -54,6 +54,8 @@ SCENARIOS = {
     "archivers-take-no-lock": "archive-and-archive",
     "clusterings-never-look-for-changes": "writer-and-clustering",
     "uncommitted-base-files-begin-slices": "writer-and-compaction",
+    "overwritten-groups-are-clustered": "clustering-and-tolerated-overwrite",
+    "overwrites-are-nobodys-concern": "writer-and-overwrite",
     # Planted elsewhere.
     "conflicts-are-checked-before-the-lock": "two-writers-of-one-group",
     "files-follow-the-completion": "two-writers-of-one-group",
@@ -70,6 +72,9 @@ SCENARIOS = {
     "plans-of-compactions-overlap": "compaction-plan-and-compaction-plan",
     "services-plan-without-the-lock": "compaction-plan-and-compaction-plan",
     "compaction-overlooks-planned-clusterings": "compaction-and-clustering",
+    "whoever-completes-stops-all-hearts": "two-optimistic-writers-of-different-groups",
+    "plans-of-log-compactions-hold-no-clean-back": "reader-of-joined-logs-and-clean",
+    "plans-of-clusterings-hold-no-clean-back": "reader-of-clustered-groups-and-clean",
 }
 #: More preemptions than these are not tried.
 MOST = 2

@@ -247,3 +247,31 @@ def services_work_under_the_lock(bug: Bug) -> None:
         "    record = work(plan)\n",
         "    with held(transitions.times.lock, 'worker'):\n        record = work(plan)\n",
     )
+
+
+@planted(breaks="CLN-004")
+def cleans_by_hours_go_past_pending_writes(bug: Bug) -> None:
+    """A clean by hours deletes what a writer that is still at work was based on; one by commits does not."""
+    bug.edit(
+        clean_plan.earliest_to_retain,
+        "if found is None or not pending or",
+        "if policy.name == 'KEEP_LATEST_BY_HOURS' or found is None or not pending or",
+    )
+
+
+@planted(breaks="SVC-008")
+def plans_of_log_compactions_hold_no_clean_back(bug: Bug) -> None:
+    """A clean deletes what a pending log compaction has yet to read, once a compaction has overtaken it."""
+    bug.edit(
+        clean.plan_clean, "groups_in_plans(table, timeline)", "groups_in_plans(table, timeline, ('compaction', 'clustering'))"
+    )
+
+
+@planted(breaks="SVC-008")
+def plans_of_clusterings_hold_no_clean_back(bug: Bug) -> None:
+    """A clean deletes what a pending clustering has yet to read, once a writer has overtaken it."""
+    bug.edit(
+        clean.plan_clean,
+        "groups_in_plans(table, timeline)",
+        "groups_in_plans(table, timeline, ('compaction', 'logcompaction'))",
+    )

@@ -66,3 +66,19 @@ def the_counter_starts_over(bug: Bug) -> None:
         "max(FIRST - 1 if stored is None else int(self.storage.get(self.path)), int(known or 0)) + 1\n",
         'self.__dict__.get("last", FIRST - 1) + 1\n        self.last = time\n',
     )
+
+
+@planted(breaks="TT-006")
+def the_counter_is_overwritten(bug: Bug) -> None:
+    """Stores the next time without a look whether somebody else has done so since it was read."""
+    bug.edit(
+        SharedCounter.requested,
+        "self.storage.replace(self.path, str(time).encode(), stored.version)",
+        "self.storage.put(self.path, str(time).encode())",
+    )
+
+
+@planted(breaks="TT-009")
+def a_clock_that_was_set_back_is_waited_for(bug: Bug) -> None:
+    """Waits until the clock has come back to where the timeline is, however long that takes."""
+    bug.edit(TimeGenerator._read_later_than, "if waited >= self.patience:", "if False:")

@@ -98,6 +98,11 @@ SERVICES_ON: Mapping[str, Setting] = {
     "archive": OLD,
 }
 _TOLERANT = replace(PLAIN, options={**EAGER, "hoodie.clustering.updates.strategy": "SparkAllowUpdateStrategy"})
+#: Plans that were overtaken, so that what they read is in older slices, of which a clean leaves one.
+_OVERTAKEN: Mapping[str, Setting] = {
+    "joined-logs": replace(LOGS, before=(*LOGS.before, ("log-compaction-plan", ()), ("compaction", ()), _AGAIN)),
+    "clustered-groups": replace(_TOLERANT, before=(_FIRST, ("clustering-plan", ()), _AGAIN, _THIRD)),
+}
 #: Services that are in no writer's way.
 _APART = ("compaction-plan", "compaction", "compaction-execution", "log-compaction", "clean", "savepoint", "archive")
 _PAIRS: Sequence[tuple[str, str, Setting]] = (
@@ -159,6 +164,9 @@ MEETINGS: dict[str, Meeting] = {
     "reader-and-writer": Meeting("two queries beside an upsert", apart(PLAIN), {"q": reads(2), "a": _A}),
     **{f"reader-and-{name}": Meeting(f"a query beside a {name.replace('-', ' ')}", setting, {"q": reads(), "s": serves(name)})
        for name, setting in SERVICES_ON.items()},
+    **{f"reader-of-{name}-and-clean": Meeting(f"a query beside a clean, and a plan of {name.replace('-', ' ')} overtaken",
+        replace(setting, options={**VERSIONS.options, **setting.options}), {"q": reads(), "s": serves("clean")})
+        for name, setting in _OVERTAKEN.items()},
     **{f"{name}-and-overwrite": Meeting(f"a {name.replace('-', ' ')} beside an overwrite of its partition", SERVICES_ON[name],
         {"s": serves(name), "t": _OVERWRITE}) for name in ("compaction", "log-compaction", "clustering", "clean", "restore")},
     "clustering-and-tolerated-writer": Meeting("a clustering beside an upsert that goes on although it is planned", _TOLERANT,
