@@ -78,6 +78,24 @@ RULES: Mapping[str, tuple[Rule, Cells]] = {
         {"late": (OLD, NEW, OLD), "newer": (NEW, OLD, OLD), "batch": (NEW, [(5, "a", "a"), (4, "b", "b")], (5, "a", "a"))},
     ),
     "overwrites": (payload("HoodieAvroPayload"), {"late": (OLD, NEW, NEW), "newer": (NEW, OLD, OLD)}),
+    "overwrites, flagged": (
+        payload("HoodieAvroPayload", *FLAGGED),
+        {
+            "gone": ((2, "a", "b", False), (1, "a", "b", True), None),
+            "kept": ((2, "a", "b", None), (1, "c", "d", False), (1, "c", "d", False)),
+        },
+    ),
+    "first of equals": (
+        payload("FirstValueAvroPayload", *FLAGGED),
+        {
+            "equal": ((1, "first", "p", None), (1, "second", "p", None), (1, "first", "p", None)),
+            "newer": ((1, "first", "p", None), (2, "second", "p", None), (2, "second", "p", None)),
+            "late": ((2, "first", "p", None), (1, "second", "p", None), (2, "first", "p", None)),
+            "delete, equal": ((1, "first", "p", None), (1, "gone", "p", True), (1, "first", "p", None)),
+            "delete, newer": ((1, "first", "p", None), (2, "gone", "p", True), None),
+            "batch": ((1, "first", "p", None), [(2, "a", "p", None), (2, "b", "p", None)], (2, "a", "p", None)),
+        },
+    ),
     "partial update": (
         payload("PartialUpdateAvroPayload"),
         {
