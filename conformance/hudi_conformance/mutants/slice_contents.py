@@ -211,3 +211,26 @@ def keys_are_made_from_the_columns(bug: Bug) -> None:
         'if not self.key_fields and "id" not in rows.column_names:\n        return rows\n'
         '    if not self.key_fields:\n        return rows.set_column(rows.column_names.index(KEY), KEY, rows.column("id"))\n',
     )
+
+
+@planted(breaks="BLK-004")
+def a_rollback_leaves_deletes(bug: Bug) -> None:
+    """Undoes the rows of a failed action, and not what it deleted."""
+    bug.edit(SliceReader.blocks, "queued.instant != target]", "queued.instant != target or queued.kind is BlockType.DELETE]")
+
+
+@planted(breaks="BLK-004")
+def a_rollback_undoes_what_comes_after(bug: Bug) -> None:
+    """Leaves out all blocks of an instant that some command names, also those behind the command."""
+    bug.edit(
+        SliceReader.blocks,
+        "elif self._counts(block):",
+        "elif self._counts(block) and block.instant not in {rollback_target(b) for n in found.log_files\n"
+        "                    for b in self._file_blocks(found.path(n)) if b.kind is BlockType.COMMAND}:",
+    )
+
+
+@planted(breaks="BLK-004")
+def a_rollback_leaves_its_own_file(bug: Bug) -> None:
+    """Undoes blocks of earlier files only."""
+    bug.edit(SliceReader.blocks, "queued.instant != target]", "queued.instant != target or queued.path == block.path]")
