@@ -182,7 +182,7 @@ def rollbacks_do_not_ask_what_is_left(bug: Bug) -> None:
 @planted(breaks=("TL-021", "TL-022"))
 def savepoints_complete_beside_a_planned_clean(bug: Bug) -> None:
     """That no clean deletes the files of a savepoint is looked at when it begins, and not when it completes."""
-    bug.edit(savepoint.savepoint, "content, lambda timeline: _check_kept(table, timeline, files))", "content)")
+    bug.edit(savepoint.savepoint, "content, lambda timeline: _check_kept(table, timeline, instant, files))", "content)")
 
 
 @planted(breaks=("ARC-001", "TL-023"))

@@ -105,6 +105,8 @@ _OVERTAKEN: Mapping[str, Setting] = {
 }
 #: Services that are in no writer's way.
 _APART = ("compaction-plan", "compaction", "compaction-execution", "log-compaction", "clean", "savepoint", "archive")
+#: Services that take back what the writer beside them builds on, in rows that it does not change.
+_UNDOES = ("rollback-of-the-newest", "restore")
 _PAIRS: Sequence[tuple[str, str, Setting]] = (
     ("compaction-plan", "compaction-plan", LOGS),
     ("compaction", "compaction", LOGS),
@@ -126,6 +128,10 @@ _PAIRS: Sequence[tuple[str, str, Setting]] = (
     ("clean", "restore", OLD),
     ("clean", "archive", OLD),
     ("clean", "rollback-of-the-newest", VERSIONS),
+    *(
+        (one, "rollback-of-the-newest", SERVICES_ON[one])
+        for one in ("compaction", "log-compaction", "clustering", "savepoint", "restore", "archive", "rollback-of-the-newest")
+    ),
     ("rollback", "rollback", DEAD),
     ("rollback", "archive", replace(OLD, dead=(row("b", "b-dead"),))),
     ("savepoint", "savepoint", OLD),
@@ -155,7 +161,8 @@ MEETINGS: dict[str, Meeting] = {
         replace(PLAIN, options={**EAGER, **OPTIMISTIC, "hoodie.write.concurrency.early.conflict.detection.enable": "true"},
                 promises={"heartbeats": True}), {"a": _A, "b": _B}),
     **{f"writer-and-{name}": Meeting(f"an upsert beside a {name.replace('-', ' ')}",
-       apart(setting) if name in _APART else setting, {"a": _A, "s": serves(name)}, 2 if name == "clustering" else 1)
+       apart(setting) if name in _APART else setting, {"a": _B if name in _UNDOES else _A, "s": serves(name)},
+       2 if name == "clustering" else 1)
        for name, setting in SERVICES_ON.items() if name != "rollback"},
     "writer-and-rollback": Meeting("an upsert, and somebody who takes its writer for dead", PLAIN,
         {"a": _A, "s": serves("rollback")}, 2),
@@ -175,6 +182,8 @@ MEETINGS: dict[str, Meeting] = {
         {"s": serves("clustering"), "a": _OVERWRITE}),
     "overwrite-and-overwrite": Meeting("two overwrites of one partition", PLAIN,
         {"a": _OVERWRITE, "b": writes("insert_overwrite", row("m", "other"))}),
+    "overwrite-and-rollback-of-the-newest": Meeting("an overwrite beside the rollback of what it has seen", OLD,
+        {"a": _OVERWRITE, "s": serves("rollback-of-the-newest")}),
     "overwrite-and-archive": Meeting("an overwrite beside an archive", OLD, {"a": _OVERWRITE, "s": serves("archive")}),
     "writer-and-overwrite": Meeting("an upsert beside an overwrite of its partition", PLAIN, {"a": _A, "b": _OVERWRITE}),
     "writer-of-logs-and-overwrite": Meeting("the same, as logs", LOGS, {"a": _A, "b": _OVERWRITE}),

@@ -359,6 +359,9 @@ def _ended_badly(run: Run, seen: Seen) -> str | None:
             return f"{process} ends with {type(ended.error).__name__}: {ended.error} (step {len(run.steps)})"
         if process == RECOVERY and ended.value:
             return f"after the recovery {', '.join(ended.value)} is still pending [SVC-006] (step {len(run.steps)})"
+    begun = [found.file_name for found in seen.pending if found.action == "savepoint"]
+    if begun and all(ended.how == "returned" for ended in run.results.values()):
+        return f"{begun[0]} is left, of a savepoint that was refused [TL-021] (step {len(run.steps)})"
     return None
 
 

@@ -81,9 +81,9 @@ def test_a_group_is_clustered_or_written_to(engine: Client, name: str) -> None:
 
 
 @pytest.mark.requirements("TL-019", "TL-030", "TL-051")
-@scenarios("writer-and-rollback*", "rollback-and-rollback", "reader-and-rollback*")
+@scenarios("*-and-rollback*")
 def test_what_is_taken_back_stays_away(engine: Client, name: str) -> None:
-    """A writer that somebody takes for dead, one whose basis is rolled back, two that roll back one write."""
+    """A writer that somebody takes for dead, writers and services whose basis is rolled back, two that roll back one write."""
     explored(engine, name)
 
 

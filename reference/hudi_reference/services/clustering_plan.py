@@ -20,6 +20,7 @@ from hudi_reference.services.clustering_partitions import partitions_to_cluster
 from hudi_reference.services.clustering_record import PARAMETERS, ClusteringPlan, InputGroup, plan_record
 from hudi_reference.services.clustering_settings import ClusteringSettings
 from hudi_reference.services.compaction_plan import slice_metrics
+from hudi_reference.services.left_state import brings_back
 from hudi_reference.storage import Storage
 from hudi_reference.table.basis import check_writable
 from hudi_reference.table.file_groups import FileSlice
@@ -33,11 +34,13 @@ Options = Mapping[str, str]
 def schedule_clustering(
     table: Table, options: Options | None = None, *, extra_metadata: Mapping[str, str] | None = None
 ) -> str | None:
-    """Publish a plan; its requested time, None if there is nothing to cluster. Writes that are under way need not stop.
+    """Publish a plan; its requested time. None if there is nothing to cluster, or old slices come back. Writes need not stop.
 
     `options` are settings by Hudi's names: see `clustering_settings`. `extra_metadata` stays in the plan.
     """
     with planning(table) as publish:
+        if brings_back(table, table.timeline):
+            return None
         plan = plan_clustering(table, options, extra_metadata=extra_metadata)
         return publish("clustering", plan_record(table, plan)) if plan.groups else None
 

@@ -38,6 +38,7 @@ from hudi_reference.services.compaction_plan import (
     store,
 )
 from hudi_reference.services.compaction_trigger import COMMITS_KEY, check_settings, is_due
+from hudi_reference.services.left_state import brings_back
 from hudi_reference.table.basis import check_writable
 from hudi_reference.table.commit import Commit
 from hudi_reference.table.rows import in_file
@@ -65,9 +66,9 @@ def compact(table: Table, options: Options | None = None) -> str | None:
 
 @implements("SVC-004", "TL-044", "NBC-003")
 def schedule_compaction(table: Table, options: Options | None = None) -> str | None:
-    """Publish a plan; its requested time, None if there is nothing to compact. Writes that are under way need not stop."""
+    """Publish a plan; its requested time. None if there is nothing to compact, or old slices come back; writers go on."""
     with planning(table) as publish:
-        operations = plan_compaction(table, options)
+        operations = [] if brings_back(table, table.timeline) else plan_compaction(table, options)
         return publish("compaction", plan_record(operations)) if operations else None
 
 

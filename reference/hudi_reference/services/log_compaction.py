@@ -44,6 +44,7 @@ from hudi_reference.services.compaction_plan import (
     remove_strays,
     store,
 )
+from hudi_reference.services.left_state import brings_back
 from hudi_reference.table.basis import check_format, check_writable
 from hudi_reference.table.file_groups import FileSlice, load_commit
 from hudi_reference.table.rows import stored
@@ -83,9 +84,9 @@ def log_compact(table: Table, options: Mapping[str, str] | None = None) -> str |
 
 @implements("SVC-004", "TL-016", "TL-017")
 def schedule_log_compaction(table: Table, options: Mapping[str, str] | None = None) -> str | None:
-    """Publish a plan; its requested time, None if there is nothing to join."""
+    """Publish a plan; its requested time, None if there is nothing to join, or old slices come back."""
     with planning(table) as publish:
-        operations = plan_log_compaction(table, options)
+        operations = [] if brings_back(table, table.timeline) else plan_log_compaction(table, options)
         return publish("logcompaction", plan_record(operations, EXECUTOR, keeps_times=True)) if operations else None
 
 

@@ -172,11 +172,12 @@ def undo(table: Table, target: str, files: Iterable[str]) -> None:
 
 
 def remove_files_of(table: Table, requested: str, action: str) -> None:
-    """Forget an action that has changed nothing that lasts: the files of all its states, the completed one last."""
+    """Forget an action that has changed nothing that lasts: its inflight file, the requested one, the completed one last."""
     folder = table.properties.timeline_folder
     named = ((name, parse_instant_name(name)) for name in table.storage.names(folder) if name.startswith(requested))
     found = [(known.state, name) for name, known in named if known and (known.requested, known.action) == (requested, action)]
-    for _, name in sorted(found):
+    order = (State.INFLIGHT, State.REQUESTED, State.COMPLETED)
+    for _, name in sorted(found, key=lambda file: order.index(file[0])):
         table.storage.delete(f"{folder}/{name}")
 
 

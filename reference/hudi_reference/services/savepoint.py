@@ -44,7 +44,7 @@ def savepoint(table: Table, instant: str, *, user: str = "", comments: str = "")
     }
     content = write_action(replace(begun, state=State.COMPLETED), record, table.ids.sync_marker())
     try:
-        transitions.complete(begun, content, lambda timeline: _check_kept(table, timeline, files))
+        transitions.complete(begun, content, lambda timeline: _check_kept(table, timeline, instant, files))
     except CannotProtect:
         transitions.remove(begun)
         raise
@@ -55,21 +55,28 @@ def savepoint(table: Table, instant: str, *, user: str = "", comments: str = "")
 def savepoint_files(table: Table, instant: str) -> tuple[str, ...]:
     """The paths of the files that a savepoint of that commit would protect. Changes nothing. Raises CannotProtect."""
     timeline = table.timeline
-    if not any(found.requested == instant for found in timeline.commits):
-        raise CannotProtect("no completed commit on the active timeline", rule="TL-021", found=instant)
+    _check_active(timeline, instant)
     if any(found.requested == instant for found in completed_savepoints(timeline)):
         raise CannotProtect("there is a savepoint of this commit already", rule="TL-021", found=instant)
     groups = load_file_groups(table.storage, table.properties, timeline.until(instant))
     later = [found for found in timeline.commits if found.requested > instant]
     lost = lost_file(table.storage, table.properties, later, groups)
     files = (*(path for found in groups.latest_slices for path in paths_of(found)), *([lost] if lost else ()))
-    _check_kept(table, timeline, files)
+    _check_kept(table, timeline, instant, files)
     return files
 
 
+def _check_active(timeline: Timeline, instant: str) -> None:
+    if not any(found.requested == instant for found in timeline.commits):
+        raise CannotProtect("no completed commit on the active timeline", rule="TL-021", found=instant)
+
+
 @implements("TL-021", "CLN-003")
-def _check_kept(table: Table, timeline: Timeline, files: Iterable[str]) -> None:
-    """No clean may have deleted one of the files, or have planned to. Called under the lock under which cleans are planned."""
+def _check_kept(table: Table, timeline: Timeline, instant: str, files: Iterable[str]) -> None:
+    """The commit may not have been archived, nor one of the files deleted by a clean, or a clean of it be planned. Called under
+    the lock under which archiving is done and cleans are planned.
+    """
+    _check_active(timeline, instant)
     doomed = doomed_files(table, timeline)
     for path in files:
         if path in doomed or table.storage.head(path) is None:

@@ -131,7 +131,7 @@ class Commit:
 
         def check(timeline: Timeline) -> None:
             check_not_undone(self.storage, self.properties, timeline, self.requested)
-            check_still_there(self.seen, timeline)
+            check_still_there(self.storage, self.properties, self.seen, timeline)
             self._check_alive()
             self._check_conflicts(timeline, schema)
             found.append(timeline)

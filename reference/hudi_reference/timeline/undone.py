@@ -46,14 +46,15 @@ def _target_of(storage: Storage, properties: TableProperties, pending: Instant) 
 
 
 @implements("TL-019", "TL-023", "OCC-008")
-def check_still_there(seen: Timeline, timeline: Timeline) -> None:
-    """Raises WriteConflict if a write was taken back that `seen` shows as completed: what was made from it holds rows that
-    are no longer there. What is older than the active timeline was archived, and counts.
+def check_still_there(storage: Storage, properties: TableProperties, seen: Timeline, timeline: Timeline) -> None:
+    """Raises WriteConflict if a write was taken back, or its rollback is planned, that `seen` shows as completed: what was made
+    from it holds rows that are no longer there. What is older than the active timeline was archived, and counts.
     """
-    known = {commit.identity for commit in timeline.commits}
+    going = {_target_of(storage, properties, pending) for pending in timeline.pending if pending.action == "rollback"}
+    known = {commit.identity for commit in timeline.commits if commit.requested not in going}
     for commit in seen.commits:
         if commit.identity not in known and commit.requested >= (timeline.start or ""):
             raise WriteConflict(
-                "a write that this one builds on was taken back", rule="TL-019", path=commit.file_name,
+                "a write that this one builds on was taken back, or is about to be", rule="TL-019", path=commit.file_name,
                 expected="the same commit as when the write began", cure="write again on the new state",
             )  # fmt: skip

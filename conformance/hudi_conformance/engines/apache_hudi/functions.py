@@ -127,7 +127,8 @@ def _generate_key(session: Session, fields: Sequence[tuple[str, Any, Any]], prop
     reader = avro.generic.GenericDatumReader(avro.Schema.Parser().parse(schema))
     record = reader.read(None, avro.io.DecoderFactory.get().binaryDecoder(out.getvalue(), None))
     settings = session.properties({_SETTINGS.get(name, name): value for name, value in properties.items()})
-    typed = session.hudi.common.config.TypedProperties(settings)
+    typed = session.hudi.common.config.TypedProperties()
+    typed.putAll(settings)
     key = session.hudi.keygen.factory.HoodieAvroKeyGeneratorFactory.createKeyGenerator(typed).getKey(record)
     return {"key": str(key.getRecordKey()), "partition": str(key.getPartitionPath())}
 

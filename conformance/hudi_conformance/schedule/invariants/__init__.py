@@ -79,7 +79,7 @@ INVARIANTS = (
               files.replaced_groups_stay_away),
     Invariant(23, "cleans spare what is needed", ("CLN-001", "CLN-002", "SVC-008"), _DELETED,
               files.cleans_spare_what_is_needed),
-    Invariant(24, "savepoints keep their files", ("TL-021", "TL-022"), _on("deleted", "completed"),
+    Invariant(24, "savepoints keep their files", ("TL-021", "TL-022"), _on("deleted", "completed", "archived"),
               files.savepoints_keep_their_files),
     Invariant(25, "partitions stay while they have files", ("CLN-001", "LAY-018"), _DELETED,
               files.partitions_stay_while_they_have_files),

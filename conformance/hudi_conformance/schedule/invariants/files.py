@@ -10,7 +10,7 @@ from hudi_reference.layout.names import join_path, parse_data_file_name, split_p
 from hudi_reference.services.clean_plan import paths_of, planned_files
 from hudi_reference.table.file_groups import FileSlice
 from hudi_reference.timeline.instant import Instant
-from hudi_reference.timeline.states import ACTIONS, State
+from hudi_reference.timeline.states import ACTIONS, COMMITS, State
 
 
 def commits_keep_their_files(m: Moment) -> str | None:
@@ -172,10 +172,13 @@ def _paths_in(instant: Instant, plan: Mapping[str, Any]) -> set[str]:
 
 
 def savepoints_keep_their_files(m: Moment) -> str | None:
-    """24."""
+    """24. Nor does the write leave the active timeline that a savepoint leads back to."""
+    active = {found.requested for found in m.now.files if found.action in COMMITS and found.state is State.COMPLETED}
     for done in m.now.visible:
         if done.instant.action != "savepoint" or done.record is None:
             continue
+        if done.instant.requested not in active:
+            return f"{done.instant.file_name} protects a write that is not on the active timeline"
         for partition, files in done.record["partitionMetadata"].items():
             for name in files["savepointDataFile"]:
                 if join_path(partition, name) not in m.now.state.objects:
