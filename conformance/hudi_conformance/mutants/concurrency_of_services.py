@@ -203,6 +203,24 @@ def clusterings_never_look_for_changes(bug: Bug) -> None:
     bug.edit(clustering.Attempt.check, "        standing.check(mine, other)\n", "        pass\n")
 
 
+@planted(breaks=("TL-019", "OCC-008"))
+def writers_build_on_what_is_being_rolled_back(bug: Bug) -> None:
+    """A writer asks whether what it builds on was rolled back, and not whether somebody is about to."""
+    bug.edit(undone.check_still_there, "if commit.requested not in going", "if True")
+
+
+@planted(breaks="TL-019")
+def what_is_being_rolled_back_is_compacted(bug: Bug) -> None:
+    """A compaction is planned over the logs of a write whose rollback is planned: its rows stay."""
+    bug.edit(compaction.schedule_compaction, "[] if brings_back(table, table.timeline) else", "")
+
+
+@planted(breaks="TL-021")
+def archived_writes_get_savepoints(bug: Bug) -> None:
+    """A savepoint completes although its write was archived meanwhile, so that nobody can go back there."""
+    bug.edit(savepoint._check_kept, "    _check_active(timeline, instant)\n", "")
+
+
 @planted(breaks=("OCC-016", "SVC-009"))
 def overwritten_groups_are_clustered(bug: Bug) -> None:
     """A clustering completes although its file groups were overwritten meanwhile: what was replaced is there again."""

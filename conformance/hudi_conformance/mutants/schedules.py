@@ -54,6 +54,9 @@ SCENARIOS = {
     "archivers-take-no-lock": "archive-and-archive",
     "clusterings-never-look-for-changes": "writer-and-clustering",
     "uncommitted-base-files-begin-slices": "writer-and-compaction",
+    "writers-build-on-what-is-being-rolled-back": "writer-and-rollback-of-the-newest",
+    "what-is-being-rolled-back-is-compacted": "compaction-and-rollback-of-the-newest",
+    "archived-writes-get-savepoints": "savepoint-and-archive",
     "overwritten-groups-are-clustered": "clustering-and-tolerated-overwrite",
     "overwrites-are-nobodys-concern": "writer-and-overwrite",
     # Planted elsewhere.
