@@ -16,7 +16,7 @@ def greatest_wins(before: Rows, changes: Iterable[Rows]) -> dict[str, Any]:
     """A table in event-time order: values are (ordering value, value), and the greater one stays; of equal ones the later."""
     rows = dict(before)
     for change in changes:
-        late = {key for key, value in change.items() if value is not None and value[0] < rows.get(key, value)[0]}
+        late = {key for key, value in change.items() if value is not None and key in rows and value[0] < rows[key][0]}
         rows |= {key: value for key, value in change.items() if key not in late}
         rows = {key: value for key, value in rows.items() if value is not None}
     return rows
