@@ -5,7 +5,7 @@ Nothing is expected but what the engine itself shows in a plain snapshot, whose 
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -53,9 +53,8 @@ def asked(engine: Client, budget: Budget, area: str, *features: str) -> Iterator
                 yield case.id, uri, every
 
 
-def law(check: Callable[..., None]) -> Callable[..., None]:
-    """The law is held against the tables of each area by itself."""
-    return pytest.mark.parametrize("area", AREAS)(check)
+#: A law is held against the tables of each area by itself.
+law = pytest.mark.parametrize("area", AREAS)
 
 
 def counted(rows: pa.Table) -> Rows:

@@ -84,7 +84,7 @@ def right(program: Program) -> list[State]:
             else:
                 queue.append((file, place, block))
     by_time = program.mode == "EVENT_TIME_ORDERING"
-    states: dict[str, State | None] = {row["id"]: {**row, "gone": False} for row in BASE}
+    states: dict[str, State | None] = {str(row["id"]): {**row, "gone": False} for row in BASE}
     for file, place, block in queue:
         for key in block.keys:
             states[key] = met(states.get(key), version(key, block, file, place), by_time=by_time)
