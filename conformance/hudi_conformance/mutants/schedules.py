@@ -38,7 +38,7 @@ SCENARIOS = {
     "plans-complete-more-than-once": "compaction-execution-and-compaction-execution",
     "attempts-are-taken-back-without-the-lock": "compaction-execution-and-taking-back",
     "plans-start-without-the-lock": "compaction-and-restore",
-    "services-complete-during-a-restore": "compaction-and-restore",
+    "services-complete-during-a-restore": "compaction-execution-and-restore",
     "writes-complete-during-a-restore": "writer-and-restore",
     "writers-do-not-ask-for-rollbacks": "writer-and-rollback",
     "writers-and-rollbacks-pass-each-other": "writer-and-rollback",

@@ -118,6 +118,7 @@ _PAIRS: Sequence[tuple[str, str, Setting]] = (
     ("compaction", "clustering", LOGS),
     ("compaction", "clean", COMPACTED),
     ("compaction", "restore", LOGS),
+    ("compaction-execution", "restore", PLANNED),
     ("compaction", "archive", LOGS),
     ("compaction", "rollback", LOGS),
     ("clustering", "clustering", PLAIN),
