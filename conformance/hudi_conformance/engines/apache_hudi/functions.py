@@ -15,6 +15,7 @@ import fastavro
 
 from hudi_conformance.contract import EngineError, Refused
 from hudi_conformance.engines.apache_hudi.session import Session
+from hudi_conformance.engines.apache_hudi.tables import WRITE_OPTIONS
 
 Arguments = Mapping[str, Any]
 
@@ -126,9 +127,9 @@ def _generate_key(session: Session, fields: Sequence[tuple[str, Any, Any]], prop
     avro = session.jvm.org.apache.avro
     reader = avro.generic.GenericDatumReader(avro.Schema.Parser().parse(schema))
     record = reader.read(None, avro.io.DecoderFactory.get().binaryDecoder(out.getvalue(), None))
-    settings = session.properties({_SETTINGS.get(name, name): value for name, value in properties.items()})
+    settings = {_SETTINGS.get(name, name): value for name, value in properties.items()}
     typed = session.hudi.common.config.TypedProperties()
-    typed.putAll(settings)
+    typed.putAll(session.properties({**WRITE_OPTIONS, **settings}))
     key = session.hudi.keygen.factory.HoodieAvroKeyGeneratorFactory.createKeyGenerator(typed).getKey(record)
     return {"key": str(key.getRecordKey()), "partition": str(key.getPartitionPath())}
 
