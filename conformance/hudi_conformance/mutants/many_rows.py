@@ -48,3 +48,15 @@ def many_rows_commit_time_by_ordering(bug: Bug) -> None:
 def many_rows_decoded_in_part(bug: Bug) -> None:
     """Leaves out the last record of a long block."""
     bug.edit(blocks.decode_avro_columns, "return rows", "return rows.slice(0, count - 1)")
+
+
+@planted(breaks="BLK-012")
+def many_rows_zero_is_no_ordering_value(bug: Bug) -> None:
+    """Takes a delete with the ordering value 0 for a delete by key, among many changes."""
+    bug.edit(columnar._key_deletes, "delete.ordering is None", "not delete.ordering")
+
+
+@planted(breaks="MRG-019")
+def many_rows_null_below_negative_fractions(bug: Bug) -> None:
+    """Ranks fractions as it ranks texts, among many changes: a null comes before all of them."""
+    bug.edit(columnar._ranks, "pt.is_integer(kind) or pt.is_string(kind))", "not pt.is_decimal(kind))")
