@@ -65,9 +65,8 @@ class Machine(Doors):
         return self.hudi.client.HoodieJavaWriteClient(self.engine_context(), config)
 
     def replacing(self, client: Any, call: str, given: Any, instant: str) -> Any:
-        """The client has no such call, its table has."""
-        kind = {"insertOverwrite": "INSERT_OVERWRITE", "deletePartitions": "DELETE_PARTITION"}[call]
-        operation = getattr(self.hudi.common.model.WriteOperationType, kind)
+        """An overwrite, the only one offered: the client has no such call, its table has."""
+        operation = self.hudi.common.model.WriteOperationType.INSERT_OVERWRITE
         table = client.initTable(operation, self.hudi.common.util.Option.of(instant))
         client.preWrite(instant, operation, table.getMetaClient())
         return getattr(table, call)(self.engine_context(), instant, given)
