@@ -7,6 +7,8 @@ needs of an engine; an engine that does not offer it is not asked.
 """
 
 import itertools
+from pathlib import PurePath
+from types import FunctionType
 from typing import Any
 
 import pytest
@@ -55,7 +57,7 @@ def case_id(item: pytest.Item) -> str:
     mark = _engine_mark(item)
     function = getattr(item, "originalname", item.name)
     words = [f"by {mark.kwargs['writer']}"] if "writer" in mark.kwargs else []
-    words += [f"{n}={v}" for n, v in _own_parameters(item).items()]
+    words += [f"{name}={_text(value)}" for name, value in _own_parameters(item).items()]
     return f"{item.path.stem}::{function}" + (f"[{', '.join(words)}]" if words else "")
 
 
@@ -67,6 +69,19 @@ def area_of(case: str) -> str:
 def _own_parameters(item: pytest.Item) -> dict[str, Any]:
     spec = getattr(item, "callspec", None)
     return {} if spec is None else {n: v for n, v in spec.params.items() if n not in ("engine", "writer", "reader")}
+
+
+def _text(value: Any) -> str:
+    """The same text in every run and on every machine, for what has no such text of its own."""
+    match value:
+        case set() | frozenset():
+            return f"{{{', '.join(sorted(map(repr, value)))}}}"
+        case PurePath():
+            return value.name
+        case FunctionType():
+            return value.__name__.strip("_")
+        case _:
+            return str(value)
 
 
 def _engine_mark(item: pytest.Item) -> pytest.Mark:

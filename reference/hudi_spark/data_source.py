@@ -20,9 +20,8 @@ from pyspark.sql.types import StructType
 
 from hudi_reference.errors import Misuse
 from hudi_reference.schema.avro import with_meta_columns
-from hudi_reference.table.basis import check_writable
+from hudi_reference.table.basis import Basis
 from hudi_reference.table.commit import begin
-from hudi_reference.table.rows import prepare
 from hudi_reference.timeline.metadata import WriteStat
 from hudi_spark.arrow import arrow_schema_of, batches, spark_schema
 from hudi_spark.read import ReadPlan, make_plan, open_shared
@@ -105,12 +104,11 @@ class _Appender(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark is not 
 
     def __init__(self, uri: str, operation: str, incoming: pa.Schema) -> None:
         table = open_shared(uri)
-        check_writable(table.properties)
-        view = table.view()
-        reader, self.schema = view.reader(table), view.schema
-        prepare(incoming.empty_table(), table.properties, reader.schema)
-        commit = begin(table.storage, table.properties, table.clock, table.ids, operation, view.timeline)
-        self.task = FilesTask(commit, reader, with_meta_columns(view.schema), (), by_key=False)
+        basis = Basis.of(table, operation, incoming)
+        intake, self.schema = basis.intake(), basis.view.schema
+        intake.prepare(incoming.empty_table())
+        commit = begin(table.storage, basis.properties, table.clock, table.ids, operation, basis.view.timeline)
+        self.task = FilesTask(commit, basis.reader, with_meta_columns(self.schema), (), intake)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """The rows of one task."""

@@ -17,14 +17,13 @@ import pyarrow.compute as pc
 from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
-from hudi_reference.layout.properties import TableProperties
 from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.schema.evolution import conform
 from hudi_reference.table.commit import Commit
 from hudi_reference.table.file_groups import FileSlice
-from hudi_reference.table.rows import PARTITION, Incoming, Needs, combine, prepare
+from hudi_reference.table.rows import PARTITION, Incoming, Intake, combine
 from hudi_reference.table.slice_reader import SliceReader
-from hudi_reference.table.write import Writer
+from hudi_reference.table.write import DEFAULTS, LogOptions, Writer
 from hudi_reference.timeline.metadata import WriteStat
 from hudi_spark.arrow import batches
 
@@ -81,16 +80,14 @@ class MergeTask:
 class KeysTask:
     """Checks rows and gives them keys, partition paths and places."""
 
-    properties: TableProperties
-    stored: pa.Schema
-    needs: Needs
+    intake: Intake
     schema: pa.Schema
 
     def run(self, given: Batches) -> Iterator[pa.RecordBatch]:
         """The rows of one task; places grow with the number of the task, then with the row."""
         place = TaskContext.get().partitionId() << 33
         for batch in given:
-            incoming = prepare(pa.Table.from_batches([batch]), self.properties, self.stored, needs=self.needs)
+            incoming = self.intake.prepare(pa.Table.from_batches([batch]))
             places = pa.array(range(place, place + batch.num_rows), pa.int64())
             place += batch.num_rows
             yield from batches(incoming.rows.append_column(POSITION, places), self.schema)
@@ -118,17 +115,20 @@ class IndexTask:
 class FilesTask:
     """Writes data files; what it gives back are their stats.
 
-    `slices` are the file slices that rows may change, by their number in the column of groups; `held` the columns of the rows
-    of a partial update.
+    `slices` are the file slices that rows may change, by their number in the column of groups.
     """
 
     commit: Commit
     reader: SliceReader
     schema: AvroSchema
     slices: tuple[FileSlice, ...]
-    by_key: bool
-    held: frozenset[str] | None = None
-    needs: Needs = "all"
+    intake: Intake
+    logs: LogOptions = DEFAULTS
+
+    @property
+    def by_key(self) -> bool:
+        """Whether the rows are keys of records to remove."""
+        return self.intake.needs == "identity"
 
     def append(self, given: Batches) -> Iterator[pa.RecordBatch]:
         """All rows of the task to new file groups, as they come from the DataFrame."""
@@ -138,9 +138,7 @@ class FilesTask:
         """New file groups with these rows, one for each partition path."""
         writer = self.writer()
         if parts:
-            rows, stored = pa.Table.from_batches(parts), self.reader.schema
-            incoming = prepare(rows, self.commit.properties, stored, needs=self.needs)
-            for partition, rows in incoming.by_partition():
+            for partition, rows in self.intake.prepare(pa.Table.from_batches(parts)).by_partition():
                 writer.add(partition, rows)
         return writer.commit.stats
 
@@ -151,7 +149,7 @@ class FilesTask:
             incoming = combine(Incoming(self._rows([part for _, part in runs])), self.reader.merging)
             if group >= 0:
                 writer.change(self.slices[group], incoming.rows, by_key=self.by_key)
-            elif not self.by_key and self.held is None:
+            elif not self.by_key and self.intake.held is None:
                 writer.add(partition, incoming.rows)
         yield stats_batch(writer.commit.stats)
 
@@ -159,7 +157,7 @@ class FilesTask:
         """The writer of this attempt of this task: no other attempt writes files of the same names."""
         context, commit = TaskContext.get(), replace(self.commit, stats=[])
         attempt = f"{context.stageId()}-{context.taskAttemptId()}"
-        return Writer(commit, self.reader, self.schema, context.partitionId(), MOST_TASKS, attempt, held=self.held)
+        return Writer(commit, self.reader, self.schema, context.partitionId(), MOST_TASKS, attempt, self.logs, self.intake.held)
 
     def _rows(self, parts: list[pa.RecordBatch]) -> pa.Table:
         return conform(pa.Table.from_batches(parts), self.reader.schema, "rows to write")

@@ -11,7 +11,7 @@ import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 
 import pyarrow as pa
 import pyspark.sql.functions as F  # noqa: N812 - its name in every Spark program
@@ -20,6 +20,7 @@ from pyspark.sql.types import StringType
 
 from hudi_reference import Table
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
+from hudi_reference.layout.merge_settings import check_unchanged
 from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.records.changes import KEY
@@ -28,10 +29,11 @@ from hudi_reference.table.basis import PARTIAL_UPDATE, Basis, held_by_update
 from hudi_reference.table.commit import Commit, begin
 from hudi_reference.table.concurrency import Concurrency
 from hudi_reference.table.file_groups import FileSlice
-from hudi_reference.table.rows import PARTITION
+from hudi_reference.table.rows import PARTITION, Intake
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.table import View
-from hudi_reference.table.write import BEFOREHAND, MOVES_KEY
+from hudi_reference.table.update_strategy import meet_clusterings
+from hudi_reference.table.write import MOVES_KEY, LogOptions, log_options, persistently
 from hudi_spark.arrow import arrow_schema_of, spark_schema
 from hudi_spark.errors import errors_of_executors
 from hudi_spark.read import open_shared
@@ -43,12 +45,12 @@ Options = Mapping[str, str] | None
 
 def bulk_insert(df: DataFrame, uri: str, *, options: Options = None) -> str:
     """Append rows to new base files, at least one for each task and partition; the requested time of the instant."""
-    return _Write.of(df, uri, "BULK_INSERT", options).append()
+    return _written(df, uri, "BULK_INSERT", options, _Write.append)
 
 
 def insert(df: DataFrame, uri: str, *, options: Options = None) -> str:
     """Append rows without looking their keys up; duplicates stay. The requested time of the instant."""
-    return _Write.of(df, uri, "INSERT", options).append()
+    return _written(df, uri, "INSERT", options, _Write.append)
 
 
 def upsert(df: DataFrame, uri: str, *, new_groups: int = 1, options: Options = None) -> str:
@@ -58,12 +60,12 @@ def upsert(df: DataFrame, uri: str, *, new_groups: int = 1, options: Options = N
     merge mode decides, later rows of the DataFrame counting as newer. New keys of a partition go to `new_groups` new file
     groups. The rows of one file group, and the group's newest slice, fit into the memory of a task.
     """
-    return _Write.of(df, uri, "UPSERT", options).change(new_groups)
+    return _written(df, uri, "UPSERT", options, lambda write: write.change(new_groups))
 
 
 def delete(keys: DataFrame, uri: str, *, options: Options = None) -> str:
     """Remove records by key and partition columns, whatever their ordering value; the requested time of the instant."""
-    return _Write.of(keys, uri, "DELETE", options).change(new_groups=1)
+    return _written(keys, uri, "DELETE", options, _Write.change)
 
 
 def partial_update(df: DataFrame, uri: str, *, options: Options = None) -> str:
@@ -71,7 +73,19 @@ def partial_update(df: DataFrame, uri: str, *, options: Options = None) -> str:
 
     Rows hold key, partition and ordering columns, and those that change; unknown and deleted keys are passed over.
     """
-    return _Write.of(df, uri, PARTIAL_UPDATE, options).change(new_groups=1)
+    return _written(df, uri, PARTIAL_UPDATE, options, _Write.change)
+
+
+def _written(df: DataFrame, uri: str, operation: str, options: Options, carry_out: Callable[["_Write"], str]) -> str:
+    """One write of `df` to the table at `uri`, begun anew where it lost against another one and its settings say so.
+
+    Raises what the reference raises for rows, settings and tables that do not fit.
+    """
+    table = replace(open_shared(uri), options=dict(options or {}))
+    check_unchanged(table.properties.merging, table.options)
+    _check_no_speculation(df)
+    _check_placing(table)
+    return persistently(table, lambda: carry_out(_Write.of(df, table, operation)))
 
 
 @dataclass(frozen=True)
@@ -82,19 +96,18 @@ class _Write:
     table: Table
     basis: Basis
     operation: str
+    intake: Intake
+    logs: LogOptions
 
     @classmethod
-    def of(cls, df: DataFrame, uri: str, operation: str, options: Options) -> "_Write":
-        """A write of `df` to the table at `uri`. Raises what the reference raises for rows and tables that do not fit."""
-        table = replace(open_shared(uri), options=dict(options or {}))
-        _check_no_speculation(df)
-        _check_placing(table)
-        for service in BEFOREHAND:
-            service(table)
+    def of(cls, df: DataFrame, table: Table, operation: str) -> "_Write":
+        """An attempt at a write of `df`, based on the table as it is now."""
+        logs = log_options(table)
         empty = arrow_schema_of(df.schema).empty_table()
         basis = Basis.of(table, operation, empty.schema)
-        basis.prepare(empty)
-        return cls(df, table, basis, operation)
+        intake = basis.intake(held_by_update(basis, df.columns) if operation == PARTIAL_UPDATE else None)
+        intake.prepare(empty)
+        return cls(df, table, basis, operation, intake, logs)
 
     @property
     def view(self) -> View:
@@ -106,43 +119,39 @@ class _Write:
         """The reader of the slices that the write is based on."""
         return self.basis.reader
 
-    @cached_property
-    def held(self) -> frozenset[str] | None:
-        """The columns that the rows of a partial update hold; None for whole rows."""
-        return held_by_update(self.basis, self.df.columns) if self.operation == PARTIAL_UPDATE else None
-
-    @property
-    def by_key(self) -> bool:
-        """Whether the rows are keys of records to remove."""
-        return self.operation == "DELETE"
-
     def append(self) -> str:
-        """All rows to new file groups, in one pass after a look at the keys; values that may not fit are converted first."""
+        """All rows to new file groups in one pass, after a look at absent values; what may not fit is converted first."""
         stored, found = self.reader.schema, arrow_schema_of(self.df.schema)
         if all(field.type == stored.field(field.name).type for field in found):
-            self._check_keys()
+            self._check_absent()
             return self._commit(self.df, FilesTask.append)
         with self._prepared() as (rows, _):
             return self._commit(rows.drop(POSITION), FilesTask.append)
 
-    def change(self, new_groups: int) -> str:
+    def change(self, new_groups: int = 1) -> str:
         """Rows of known keys to the file groups that hold them, the others to new ones."""
         with self._prepared() as (rows, partitions):
             slices = [found for found in self.view.groups.latest_slices if found.partition in partitions]
             place = F.pmod(F.xxhash64(KEY), F.lit(new_groups)).cast("int")
-            located = self._located(rows, slices).withColumn(GROUP, F.coalesce(GROUP, F.lit(-1) - place))
-            grouped = located.repartition(PARTITION, GROUP).sortWithinPartitions(PARTITION, GROUP, POSITION)
+            located = self._located(rows, slices)
+            meet_clusterings(self.table, self.view.timeline, self._changed(located, slices))
+            placed = located.withColumn(GROUP, F.coalesce(GROUP, F.lit(-1) - place))
+            grouped = placed.repartition(PARTITION, GROUP).sortWithinPartitions(PARTITION, GROUP, POSITION)
             return self._commit(grouped, FilesTask.change, slices)
 
-    def _check_keys(self) -> None:
-        """Raise what the reference says to a row without a key, if there is one, before anything is written."""
+    def _check_absent(self) -> None:
+        """Raise what the reference says to rows that lack a key or a value they must have, before anything is written."""
         texts = {field.name for field in self.df.schema if isinstance(field.dataType, StringType)}
-        absent = [
-            F.col(name).isNull() | (F.col(name) == "") if name in texts else F.col(name).isNull()
-            for name in self.table.properties.record_key
-        ]
-        found = self.df.where(reduce(Column.__and__, absent)).limit(1).toArrow()
-        self.basis.prepare(found)
+        keys = self.table.properties.record_key
+        absent = [F.col(name).isNull() for name in {*keys, *(n for n in self.intake.required if n in self.df.columns)}]
+        absent += [F.col(name) == "" for name in keys if name in texts]
+        with errors_of_executors():
+            self._keyed(self.df.where(reduce(Column.__or__, absent))).count()
+
+    def _keyed(self, rows: DataFrame) -> DataFrame:
+        """Rows that were checked, with keys, partition paths and their places."""
+        schema = spark_schema(self.reader.schema.append(pa.field(POSITION, pa.int64())))
+        return rows.mapInArrow(KeysTask(self.intake, arrow_schema_of(schema)).run, schema)
 
     @contextmanager
     def _prepared(self) -> Iterator[tuple[DataFrame, set[str]]]:
@@ -150,10 +159,7 @@ class _Write:
 
         The rows are kept: all of them are checked before the write begins, and what is written is what was checked.
         """
-        stored = self.reader.schema
-        schema = spark_schema(stored.append(pa.field(POSITION, pa.int64())))
-        task = KeysTask(self.basis.properties, stored, self.basis.needs, arrow_schema_of(schema))
-        rows = self.df.mapInArrow(task.run, schema).persist()
+        rows = self._keyed(self.df).persist()
         try:
             with errors_of_executors():
                 partitions = {row[0] for row in rows.select(PARTITION).distinct().collect()}
@@ -166,11 +172,16 @@ class _Write:
         if not slices:
             return rows.withColumn(GROUP, F.lit(None).cast("int"))
         index = pa.schema([(PARTITION, pa.string()), (KEY, pa.string()), (GROUP, pa.int32())])
-        task = IndexTask(self.reader, tuple(slices), index, living=self.held is not None)
+        task = IndexTask(self.reader, tuple(slices), index, living=self.intake.held is not None)
         held = frame_of(self.df.sparkSession, slices).mapInArrow(task.run, spark_schema(index))
         first = held.groupBy(PARTITION, KEY).agg(F.min(GROUP).alias(GROUP))
         # A merge join: Spark would send a small index through the driver.
         return rows.join(first.hint("merge"), [PARTITION, KEY], "left").select(*rows.columns, GROUP)
+
+    def _changed(self, located: DataFrame, slices: Sequence[FileSlice]) -> Iterator[FileSlice]:
+        """The slices that hold keys of the rows; Spark finds them when somebody asks."""
+        with errors_of_executors():
+            yield from (slices[row[0]] for row in located.select(GROUP).dropna().distinct().collect())
 
     def _commit(
         self,
@@ -180,10 +191,10 @@ class _Write:
     ) -> str:
         table = self.table
         timeline, options = self.view.timeline, table.options
-        named, properties = "UPSERT" if self.held is not None else self.operation, self.basis.properties
+        named, properties = "UPSERT" if self.operation == PARTIAL_UPDATE else self.operation, self.basis.properties
         commit = begin(table.storage, properties, table.clock, table.ids, named, timeline, options)
         schema = with_meta_columns(self.view.schema)
-        task = FilesTask(commit, self.reader, schema, tuple(slices), self.by_key, self.held, self.basis.needs)
+        task = FilesTask(commit, self.reader, schema, tuple(slices), self.intake, self.logs)
         with errors_of_executors():
             found = rows.mapInArrow(lambda given: run(task, given), spark_schema(STATS)).collect()
         commit.stats.extend(sorted((pickle.loads(row[0]) for row in found), key=lambda stat: stat.path))

@@ -16,8 +16,8 @@ from rich.table import Table
 
 from hudi_conformance.schedule.diagram import text, write_diagram
 from hudi_conformance.schedule.fitness import broken_promises
-from hudi_conformance.schedule.parallel import Looked, Task, joined, side_by_side
 from hudi_conformance.schedule.meetings import MEETINGS
+from hudi_conformance.schedule.parallel import Looked, Task, joined, side_by_side
 from hudi_conformance.schedule.scenario import Scenario
 from hudi_conformance.schedule.schedule_file import Saved, ScheduleError, read_schedule, saved_run
 from hudi_conformance.schedule.schedule_file import keep as keep_schedule

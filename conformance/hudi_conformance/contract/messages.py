@@ -131,7 +131,7 @@ FEATURES: dict[str, str] = {
     "types.nested": "structs, arrays and maps as data columns",
     "types.decimal": "decimal columns",
     "types.temporal": "date and timestamp columns",
-    "types.avro": "columns of types that SQL has not: times of day, times without a zone, enumerations, bytes of a fixed number",
+    "types.avro": "columns of types that SQL has not: times of day or without a zone, enumerations, fixed bytes",
     "storage.file": "tables under file:// URIs",
     "storage.s3": "tables under s3:// URIs",
     **{f"compute.{name}": says for name, says in FUNCTIONS.items()},

@@ -21,7 +21,7 @@ from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.evolution import conform
 
 #: What the reference offers by itself and not on Spark.
-_NOT_HERE = frozenset({"merge.samples", "read.by-id", "write.insert-overwrite", "write.delete-partition"})
+_NOT_HERE = frozenset({"merge.samples", "read.by-id", "types.avro", "write.insert-overwrite", "write.delete-partition"})
 
 
 class SparkEngine(Reference):

@@ -13,7 +13,7 @@ from hudi_reference.records.merger import RecordMerger
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.reconcile import reconciled
-from hudi_reference.table.rows import NULL_FOR_MISSING, RECONCILE, Incoming, Needs, prepare
+from hudi_reference.table.rows import NULL_FOR_MISSING, RECONCILE, Intake, Needs
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.table import Table, View
 
@@ -46,9 +46,10 @@ class Basis:
         needs: Needs = "identity" if operation == "DELETE" else "ordering" if lenient else "all"
         return cls(view, view.reader(table), with_settings(table.properties, options), needs)
 
-    def prepare(self, rows: pa.Table) -> Incoming:
-        """The rows with keys and partitions. Raises InvalidRows."""
-        return prepare(rows, self.properties, self.reader.schema, needs=self.needs)
+    def intake(self, held: frozenset[str] | None = None) -> Intake:
+        """What the write asks of its rows; `held` are the columns that those of a partial update hold."""
+        reader = self.reader
+        return Intake(self.properties, reader.schema, self.view.schema, reader.merging.marker, self.needs, held)
 
 
 @implements("LF-045", "LF-046")

@@ -11,12 +11,12 @@ import pyarrow.compute as pc
 from hudi_reference.errors import InvalidRows, Misuse, UnsupportedSchema
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import KEY, Changes, apply
-from hudi_reference.records.deletes import delete_columns
+from hudi_reference.records.deletes import DeleteMarker, delete_columns, without_deletes
 from hudi_reference.records.keys import KeyGenerator, record_keys
 from hudi_reference.records.merger import Merging
 from hudi_reference.records.through_merger import combined_by_merger
 from hudi_reference.requirement import implements
-from hudi_reference.schema.avro import META_COLUMNS, AvroSchema, only
+from hudi_reference.schema.avro import META_COLUMNS, AvroSchema
 from hudi_reference.schema.evolution import conform
 from hudi_reference.schema.fitting import fits
 
@@ -119,14 +119,38 @@ def _keeps_its_times(found: pa.ChunkedArray, wanted: pa.DataType) -> bool:
     return True
 
 
-@implements("LF-038")
-def check_nulls(rows: pa.Table, schema: AvroSchema) -> None:
-    """Raises InvalidRows for a null in a field that the rows have and whose type in the table's schema takes none."""
-    for field in only(schema, rows.column_names)["fields"]:
-        kind = field["type"]
-        takes_null = kind == "null" or (isinstance(kind, list) and "null" in kind)
-        if not takes_null and rows.column(field["name"]).null_count:
-            raise InvalidRows("a null in a column that takes none", rule="LF-038", expected=f"a value in {field['name']}")
+@dataclass(frozen=True)
+class Intake:
+    """What a write asks of its rows. Tasks of a write take it with them: it is small, and knows nothing of the table's files.
+
+    `stored` and `schema` are the columns of the stored table, with and without the meta columns; `held` those that the rows of
+    a partial update hold, None for whole rows.
+    """
+
+    properties: TableProperties
+    stored: pa.Schema
+    schema: AvroSchema
+    marker: DeleteMarker | None
+    needs: Needs
+    held: frozenset[str] | None = None
+
+    @implements("LF-038")
+    def prepare(self, rows: pa.Table) -> Incoming:
+        """The rows with keys and partitions. Raises InvalidRows, also for a null in a column that takes none."""
+        incoming = prepare(rows, self.properties, self.stored, needs=self.needs)
+        given = incoming.rows if self.held is None else incoming.rows.select([n for n in self.stored.names if n in self.held])
+        kept = without_deletes(given, self.marker)
+        for name in self.required:
+            if name in kept.column_names and kept.column(name).null_count:
+                raise InvalidRows("a null in a column that takes none", rule="LF-038", expected=f"a value in {name}")
+        return incoming
+
+    @property
+    def required(self) -> list[str]:
+        """The columns that take no null. Of a row that is only a key nothing else is asked."""
+        fields = () if self.needs == "identity" else self.schema["fields"]
+        kinds = {field["name"]: field["type"] for field in fields}
+        return [name for name, kind in kinds.items() if kind != "null" and not (isinstance(kind, list) and "null" in kind)]
 
 
 @implements("MRG-011", "MRG-026")

@@ -39,7 +39,8 @@ def meet_clusterings(table: Table, timeline: Timeline, changed: Iterable[FileSli
     name = table.options.get(STRATEGY_KEY, REJECT).rpartition(".")[2]
     if name not in (REJECT, ALLOW):
         raise Misuse("no such update strategy", rule="SVC-009", path=STRATEGY_KEY, expected=f"{REJECT} or {ALLOW}", found=name)
-    planned = planned_clusterings(table.storage, table.properties, timeline)
+    if not (planned := planned_clusterings(table.storage, table.properties, timeline)):
+        return
     met = {group: planned[group] for found in changed if (group := (found.partition, found.file_id)) in planned}
     if met and name == REJECT:
         (partition, file_id), requested = min(met.items())

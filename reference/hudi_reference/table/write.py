@@ -32,7 +32,7 @@ from hudi_reference.table.change_log import logging_mode, write_change_log
 from hudi_reference.table.commit import Commit, begin
 from hudi_reference.table.concurrency import Concurrency
 from hudi_reference.table.file_groups import FileSlice
-from hudi_reference.table.rows import FILE_NAME, PARTITION, Incoming, check_nulls, combine, in_file, stamp, stored
+from hudi_reference.table.rows import FILE_NAME, PARTITION, Incoming, combine, in_file, stamp, stored
 from hudi_reference.table.slice_reader import SliceReader
 from hudi_reference.table.table import Table, View
 from hudi_reference.table.update_strategy import meet_clusterings
@@ -331,16 +331,11 @@ def persistently(table: Table, attempt: Callable[[], str]) -> str:
 
 
 def _attempt(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: bool, logs: LogOptions) -> str:
-    chosen = LogOptions.of(table.options) if logs is DEFAULTS else logs
-    check_format(chosen.block_format, table.properties)
-    codec_of(table.options)
+    chosen = log_options(table, logs)
     basis = Basis.of(table, operation, rows.schema)
     view, reader, by_key = basis.view, basis.reader, operation == "DELETE"
     held = held_by_update(basis, rows.column_names) if operation == PARTIAL_UPDATE else None
-    incoming = basis.prepare(rows)
-    if not by_key:
-        given = incoming.rows if held is None else incoming.rows.select([n for n in reader.schema.names if n in held])
-        check_nulls(without_deletes(given, reader.merging.marker), view.schema)
+    incoming = basis.intake(held).prepare(rows)
     replaced = view.groups.slices_in(incoming.partitions) if operation == INSERT_OVERWRITE else None
     placing = Placing.of(table)
     if placing is not None and held is None:
@@ -362,6 +357,16 @@ def _attempt(table: Table, operation: str, rows: pa.Table, new_keys_in_logs: boo
     for partition, new in () if by_key or held is not None else (*located.new, *moved):
         writer.add(partition, new, in_logs=new_keys_in_logs)
     return commit.complete(view.schema)
+
+
+def log_options(table: Table, given: LogOptions = DEFAULTS) -> LogOptions:
+    """How a write stores logs: as `given`, else as the settings say. Raises UnsupportedTableFeature for settings, of base files
+    too, that ask for what nobody can write into the table.
+    """
+    chosen = LogOptions.of(table.options) if given is DEFAULTS else given
+    check_format(chosen.block_format, table.properties)
+    codec_of(table.options)
+    return chosen
 
 
 def begun(

@@ -163,6 +163,20 @@ def test_rows_that_do_not_fit_leave_the_table_as_it_was(
 
 
 @pytest.mark.parametrize("operation", ["bulk_insert", "upsert"])
+def test_a_null_in_a_column_that_takes_none_is_refused(spark: Any, make_table: Make, operation: str) -> None:
+    """Wherever it is among the rows, before the write begins; a delete needs no values but its key's."""
+    fields = [{"name": "ts", "type": "long"} if field["name"] == "ts" else field for field in FLAGGED_SCHEMA["fields"]]
+    table = make_table(schema={**FLAGGED_SCHEMA, "fields": fields})
+    before = contents(table.storage)
+    rows = flagged(*(trip(str(n), ts=1) for n in range(5)), trip("6", "a", None))
+    with pytest.raises(InvalidRows):
+        getattr(hudi_spark, operation)(frame(spark, rows), table.uri)
+    assert contents(table.storage) == before
+    getattr(hudi_spark, operation)(frame(spark, flagged(trip("1", ts=1), trip("6", _hoodie_is_deleted=True))), table.uri)
+    assert [row["id"] for row in data_rows(table.snapshot())] == ["1"]
+
+
+@pytest.mark.parametrize("operation", ["bulk_insert", "upsert"])
 def test_values_are_converted_to_the_tables_types(spark: Any, make_table: Make, operation: str) -> None:
     """A column of another type is written where each of its values fits, as the reference writes it."""
     table = make_table(partition=("p",))
