@@ -52,6 +52,13 @@ def only_the_net_change(bug: Bug) -> None:
     )
 
 
+@planted(breaks="TYP-012")
+def replacements_tell_of_one_partition(bug: Bug) -> None:
+    """Reports the rows that a replacement takes away in the first of its partitions alone."""
+    old = "sorted(commit.replaced.items())"
+    bug.edit(cdc.ChangePlan._of_write, f"{old}:", f"{old}[:1]:")
+
+
 @planted(breaks="TYP-013")
 def deleted_rows_are_images_after(bug: Bug) -> None:
     """Reports a deleted row as its image after the change, too."""

@@ -2,10 +2,14 @@
 files that they replaced. Beside other writers: `test_halting_replacements`.
 """
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.messages import Operation
 from hudi_conformance.suite.histories import limits
 from hudi_conformance.suite.programs_of_writes import BOTH_TYPES, TYPES, Program, Shelf, Step, as_arrow, expect_rows, row
 from hudi_conformance.suite.slow_writers import BUCKETS, NON_BLOCKING
@@ -24,7 +28,7 @@ from hudi_conformance.suite.tables_under_services import (
 )
 from hudi_conformance.suite.test_relay import READS, Type
 from hudi_conformance.suite.test_undoing import SEVERAL_WRITERS
-from hudi_conformance.suite.test_windows import completion_of
+from hudi_conformance.suite.test_windows import CAPTURED, completion_of
 from hudi_conformance.suite.test_writes import folder_of
 
 OVERWRITES = pytest.mark.needs(*WRITES, "write.insert-overwrite")
@@ -123,6 +127,42 @@ def test_what_an_overwrite_wrote_is_new(engine: Client, new_uri: NewUri, type: T
     begin, end = (completion_of(known.uri, time) for time in (known.instants[-1], instant))
     window = Query("incremental", begin=begin, end=end, columns=tuple(TYPES))
     assert [(found["id"], found["value"]) for found in ordered(engine.read(known.uri, window))] == [LEFT[0], LEFT[2]]
+
+
+#: Replacements of all rows in oslo and in rio.
+OF_TWO = {
+    "insert_overwrite": (row("n", 1, "instead"), row("m", 1, "instead", "rio")),
+    "delete_partition": (row("a", 0, ""), row("c", 0, "", "rio")),
+}
+
+
+@pytest.mark.parametrize(
+    "operation", [pytest.param("insert_overwrite", marks=OVERWRITES), pytest.param("delete_partition", marks=DELETES)]
+)
+@BOTH_TYPES
+@pytest.mark.needs("read.cdc")
+@pytest.mark.requirements("TYP-012", "TYP-013", "TL-039")
+def test_every_row_that_a_replacement_takes_away_is_a_delete(
+    engine: Client, new_uri: NewUri, type: Type, operation: Operation
+) -> None:
+    """Of every file group of every partition that it replaces, as the row was; what it writes instead are inserts."""
+    uri, captured = new_uri(), replace(Program(type, "EVENT_TIME_ORDERING", True).spec(), properties=CAPTURED)
+    engine.create(uri, captured)
+    done(engine, uri, Step("upsert", (row("a", 1, "x"), row("c", 1, "x", "rio"), row("e", 1, "x", "bergen"))))
+    done(engine, uri, Step("insert", (row("b", 1, "x"), row("d", 1, "x", "rio"))))
+    last = done(engine, uri, Step("upsert", (row("a", 2, "newer"), row("c", 2, "newer", "rio"))))
+    window = Query(
+        "cdc", begin=completion_of(uri, last), end=completion_of(uri, done(engine, uri, Step(operation, OF_TWO[operation])))
+    )
+    images = [(found["op"], *map(_image, (found["before"], found["after"]))) for found in engine.read(uri, window).to_pylist()]
+    gone = [("d", (key, value), None) for key, value in (("a", "newer"), ("b", "x"), ("c", "newer"), ("d", "x"))]
+    written = [("i", None, ("n", "instead")), ("i", None, ("m", "instead"))] if operation == "insert_overwrite" else []
+    assert sorted(images, key=repr) == sorted([*gone, *written], key=repr)
+
+
+def _image(found: dict[str, Any] | None) -> tuple[str, str] | None:
+    """Key and value of a row in a change."""
+    return None if found is None else (found["id"], found["value"])
 
 
 @OVERWRITES
