@@ -117,7 +117,7 @@ def test_executors_of_one_plan_do_not_undo_each_other(engine: Client, name: str)
     explored(engine, name)
 
 
-@pytest.mark.requirements("ARC-001", "ARC-002")
+@pytest.mark.requirements("ARC-001", "ARC-002", "TL-021")
 @scenarios("*-archive", "archive-and-*", "clean-and-archive-*")
 def test_archiving_loses_nothing(engine: Client, name: str) -> None:
     """An archiver beside a writer, a reader, an overwrite, each service, and another archiver."""
