@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from merge_samples import COMMIT, EVENT, merges, table
 from reference_samples import bounded
 
-from hudi_reference.errors import IncomparableOrdering
+from hudi_reference.errors import IncomparableOrdering, UnsupportedSchema
 from hudi_reference.files.log.content import Delete
 from hudi_reference.layout.merging import MergeMode
 from hudi_reference.records.changes import KEY, Changes, apply, select
 from hudi_reference.records.columnar import select_by_columns
 from hudi_reference.records.merge import Kind, Version, fold, merger_of
 from hudi_reference.records.merger import Merging
-from hudi_reference.records.ordering import is_lower
+from hudi_reference.records.ordering import is_lower, orderings_of
 
 
 def version(text: str, position: int) -> Version:
@@ -108,6 +108,16 @@ def test_values_of_different_kinds_are_not_compared(one: Any, other: Any) -> Non
         with pytest.raises(IncomparableOrdering) as raised:
             is_lower(left, right)
         assert raised.value.rule == "MRG-028"
+
+
+@pytest.mark.parametrize("values", [[{"n": 1}, {"n": 2}], [[1], [2]]])
+def test_values_that_have_no_order_are_refused(values: list[Any]) -> None:
+    """MRG-019: structs and lists would all count as equal; a field of a struct is an ordering field like any other."""
+    rows = pa.table({"ts": values})
+    with pytest.raises(UnsupportedSchema):
+        orderings_of(rows, ("ts",))
+    if pa.types.is_struct(rows.schema.field("ts").type):
+        assert orderings_of(rows, ("ts.n",)) == [1, 2]
 
 
 texts = st.sampled_from(["d1", "d2", "d3", "dn", "x1", "x2", "x3", "x0"])

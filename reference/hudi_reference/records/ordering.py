@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
-from hudi_reference.errors import IncomparableOrdering
+from hudi_reference.errors import IncomparableOrdering, UnsupportedSchema
 from hudi_reference.files.log.deletes import Ordering, Scalar
 from hudi_reference.records.decisions import Order
 from hudi_reference.requirement import implements
@@ -27,13 +27,21 @@ def orderings_of(rows: pa.Table, fields: tuple[str, ...]) -> list[Ordering | Non
 
 
 def stored_values(rows: pa.Table, field: str) -> pa.ChunkedArray:
-    """A column with dates, times and timestamps as the numbers that stand for them in Avro; `a.b` is field b of struct a."""
+    """A column with dates, times and timestamps as the numbers that stand for them in Avro; `a.b` is field b of struct a.
+
+    Raises UnsupportedSchema for a type whose values have no order.
+    """
     name, *path = field.split(".")
     if name not in rows.column_names:
         return pa.chunked_array([pa.nulls(rows.num_rows)])
     column = rows.column(name)
     for step in path:
         column = pa.chunked_array([chunk.field(step) for chunk in column.chunks], column.type.field(step).type)
+    if pt.is_nested(column.type):
+        raise UnsupportedSchema(
+            f"the ordering field {field} holds values that have no order", rule="MRG-019", expected="one value for a record",
+            found=str(column.type), cure="order by a field of it, or by another column",
+        )  # fmt: skip
     if pt.is_date32(column.type) or pt.is_time32(column.type):
         return column.cast(pa.int32())
     return column.cast(pa.int64()) if pt.is_timestamp(column.type) or pt.is_time64(column.type) else column
