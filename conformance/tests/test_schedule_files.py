@@ -10,7 +10,7 @@ from schedule_programs import adds_one, adds_one_under_the_lock, apart, claims, 
 from typer.testing import CliRunner
 
 from hudi_conformance.cli import app
-from hudi_conformance.schedule import parallel, programs
+from hudi_conformance.schedule import meetings, parallel
 from hudi_conformance.schedule.diagram import html, svg, text, write_diagram
 from hudi_conformance.schedule.explore import Explored, exhaustive
 from hudi_conformance.schedule.scenario import Scenario
@@ -122,7 +122,7 @@ def test_a_run_that_does_not_fail_cannot_be_shrunk():
 
 
 def real_run():
-    scenario = programs.MEETINGS["two-writers-of-one-group"].scenario("two-writers-of-one-group")
+    scenario = meetings.MEETINGS["two-writers-of-one-group"].scenario("two-writers-of-one-group")
     schedule = ["a"] * 9 + ["b"] * 4 + ["a"] * 90 + ["b!crash-before"]
     return run(scenario.make_world(), scenario.processes(), schedule, strict=False)
 
@@ -178,7 +178,7 @@ class Tiny:
 @pytest.fixture
 def tiny(monkeypatch):
     """The registry with one small scenario in it."""
-    monkeypatch.setitem(programs.MEETINGS, "claims", Tiny())
+    monkeypatch.setitem(meetings.MEETINGS, "claims", Tiny())
 
 
 def test_the_command_lists_scenarios_and_stores():
