@@ -108,9 +108,7 @@ def comparable(rows: pa.Table) -> Iterator[tuple[str, Any]]:
 @pytest.mark.requirements("TYP-008", "RDR-006", "RDR-011")
 def test_as_of_a_time_to_come_a_table_is_as_it_is(engine: Client, budget: Budget, area: str) -> None:
     """Nothing was requested later, so time travel shows what a snapshot shows; refused where a write is still pending."""
-    for name, uri, every in asked(engine, budget, area, "read.as-of"):
-        found = answer(engine, uri, Query("as-of", as_of=TO_COME))
-        assert found is None or counted(found.select(every.column_names)) == counted(every), name
+    expect_snapshots(engine, budget, area, "read.as-of", Query("as-of", as_of=TO_COME))
 
 
 @law
@@ -118,8 +116,13 @@ def test_as_of_a_time_to_come_a_table_is_as_it_is(engine: Client, budget: Budget
 @pytest.mark.requirements("TYP-009", "TYP-010")
 def test_the_window_of_all_time_holds_all_rows(engine: Client, budget: Budget, area: str) -> None:
     """What was written since the beginning, as it is now, is the snapshot; refused where rows do not tell."""
-    for name, uri, every in asked(engine, budget, area, "read.incremental"):
-        found = answer(engine, uri, Query("incremental"))
+    expect_snapshots(engine, budget, area, "read.incremental", Query("incremental"))
+
+
+def expect_snapshots(engine: Client, budget: Budget, area: str, feature: str, query: Query) -> None:
+    """Of each table the query gives the rows of a snapshot, or no answer."""
+    for name, uri, every in asked(engine, budget, area, feature):
+        found = answer(engine, uri, query)
         assert found is None or counted(found.select(every.column_names)) == counted(every), name
 
 
