@@ -52,7 +52,7 @@ def run(
             raise _stop(console, complaint, BROKEN)
     seed = int(time.strftime("%Y%m%d")) if seed is None else seed
     jobs = (os.cpu_count() or 1 if only is None else 1) if jobs is None else jobs
-    face, catcher = Progressing(console), _Catcher()
+    face, catcher = Progressing(own_console(errors=True)), _Catcher()
     arguments = _arguments(names, only, expected_failures, update, report.resolve(), seed, jobs)
     arguments += [f"--programs={programs}"] if programs is not None else []
     code = pytest.main(arguments, plugins=[face, catcher])

@@ -20,9 +20,10 @@ from hudi_conformance.report.words import facts
 from hudi_conformance.verdict import WORST_FIRST, Outcome, Result
 
 
-def own_console() -> Console:
-    """A console on the real standard output, also while pytest captures what tests print."""
-    return Console(file=os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8"), highlight=False, soft_wrap=False)
+def own_console(*, errors: bool = False) -> Console:
+    """A console on the real standard output or error, also while pytest captures what tests print."""
+    stream = sys.stderr if errors else sys.stdout
+    return Console(file=os.fdopen(os.dup(stream.fileno()), "w", encoding="utf-8"), highlight=False, soft_wrap=False)
 
 
 #: Seconds between two lines of progress where no bar can be drawn: in logs.
