@@ -6,11 +6,27 @@ from reference_samples import TABLE_TYPES, contents, data_files, new_table, time
 from hudi_conformance.schedule.crash import crashes
 from hudi_reference import archive, clean, delete_savepoint, open_table, restore, rollback, savepoint
 from hudi_reference.clock import ManualClock
-from hudi_reference.errors import CannotProtect, CannotUndo, HudiError, InvalidQuery, Misuse, WriteConflict
+from hudi_reference.errors import (
+    CannotProtect,
+    CannotUndo,
+    HudiError,
+    InvalidQuery,
+    Misuse,
+    UnsupportedTableFeature,
+    WriteConflict,
+)
 from hudi_reference.ids import SeededIds
+from hudi_reference.layout.properties_update import update_properties
+from hudi_reference.metadata.usable import INFLIGHT, USABLE
+from hudi_reference.services.acting import pending_of, transitions_of
 from hudi_reference.services.clean import execute_clean, plan_clean, schedule_clean
-from hudi_reference.services.restore import execute_restore, schedule_restore
-from hudi_reference.services.rollback import execute_rollback, schedule_rollback
+from hudi_reference.services.clustering import cluster
+from hudi_reference.services.clustering_plan import plan_clustering
+from hudi_reference.services.compaction import compact, plan_compaction, schedule_compaction
+from hudi_reference.services.indexing import index
+from hudi_reference.services.log_compaction import log_compact, plan_log_compaction
+from hudi_reference.services.restore import execute_restore, plan_restore, schedule_restore
+from hudi_reference.services.rollback import execute_rollback, plan_rollback, schedule_rollback
 from hudi_reference.table.commit import begin
 from hudi_reference.timeline.times import milliseconds_of
 
@@ -348,3 +364,71 @@ def test_writers_and_services_wait_as_long_as_their_settings_say(act):
     act(open_table("memory:///unused", storage=table.storage, clock=clock, ids=SeededIds(5), options=options))
     assert len(clock.slept) == 2
     assert min(clock.slept) > 700
+
+
+def first_commit(table):
+    return table.timeline.commits[0].requested
+
+
+def pending_write(table):
+    return next(found.requested for found in table.timeline.pending if found.action in ("commit", "deltacommit"))
+
+
+#: Every service that changes data files, as it is run and as it is previewed.
+CHANGES_OF_FILES = {
+    "clean": lambda table: clean(table, RETAIN_ONE),
+    "clean, failed writes": lambda table: clean(table, {"hoodie.clean.failed.writes.policy": "LAZY"}),
+    "clean, preview": lambda table: plan_clean(table, RETAIN_ONE),
+    "compaction": compact,
+    "compaction, preview": plan_compaction,
+    "log compaction": log_compact,
+    "log compaction, preview": plan_log_compaction,
+    "clustering": cluster,
+    "clustering, preview": plan_clustering,
+    "indexing": lambda table: index(table, {"hoodie.metadata.record.index.enable": "true"}),
+    "rollback": lambda table: rollback(table, pending_write(table)),
+    "rollback, preview": lambda table: plan_rollback(table, pending_write(table)),
+    "restore": lambda table: restore(table, first_commit(table)),
+    "restore, preview": lambda table: plan_restore(table, first_commit(table)),
+    "write": lambda table: table.upsert(trips(trip("a", "later"))),
+    "delete": lambda table: table.delete(trips(trip("a", "later")).select(["id"])),
+}
+
+
+@pytest.mark.parametrize("listed", [USABLE, INFLIGHT])
+@pytest.mark.parametrize(
+    ("service", "is_known"),
+    [
+        (service, is_known)
+        for service in CHANGES_OF_FILES
+        for is_known in (True, False)
+        if is_known or service not in ("write", "delete")  # these only add files before the completion refuses them
+    ],
+)
+def test_indexes_that_are_not_maintained_are_noticed_before_anything_changes(service, is_known, listed):
+    """OCC-020, PROP-001: a service that would leave an index of another engine out of date is refused before it has written
+    or deleted anything; so is its preview, and a write with all services that come before it."""
+    table, _, _ = table_of("MERGE_ON_READ")
+    dead_writer(table)
+    before = opened(table.storage)
+    lists = {USABLE: "files", INFLIGHT: ""} | ({USABLE: "column_stats,files"} if listed == USABLE else {listed: "column_stats"})
+    update_properties(table.storage, transitions_of(table).times.lock, lists, comment="by another engine")
+    stored = {path: table.storage.get(path) for path in contents(table.storage)}
+    with pytest.raises(UnsupportedTableFeature, match="column_stats") as refused:
+        CHANGES_OF_FILES[service](opened(table.storage) if is_known else before)
+    assert refused.value.rule == "PROP-001"
+    assert {path: table.storage.get(path) for path in contents(table.storage)} == stored
+
+
+def test_a_half_done_compaction_is_not_undone_beside_indexes_that_are_not_maintained():
+    """PROP-001, TL-050: the files of an attempt at a plan stay where the indexes would have to follow."""
+    table, _, _ = table_of("MERGE_ON_READ")
+    planned = schedule_compaction(table, {"hoodie.compact.inline.max.delta.commits": "1"})
+    pending = pending_of(table.timeline, "compaction")[0]
+    transitions_of(table).start(pending)
+    lists = {USABLE: "column_stats,files", INFLIGHT: ""}
+    update_properties(table.storage, transitions_of(table).times.lock, lists, comment="by another engine")
+    stored = contents(table.storage)
+    with pytest.raises(UnsupportedTableFeature, match="column_stats"):
+        rollback(opened(table.storage), planned)
+    assert contents(table.storage) == stored

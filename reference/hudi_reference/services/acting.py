@@ -9,6 +9,7 @@ from hudi_reference.errors import MalformedMetadata, Misuse, UnsupportedTableFea
 from hudi_reference.layout.names import join_path, parse_data_file_name, split_path, tells_changes
 from hudi_reference.locks import held, new_owner
 from hudi_reference.requirement import implements
+from hudi_reference.services.kept_indexes import check_indexes_kept
 from hudi_reference.storage import inside
 from hudi_reference.table.commit import upkeep
 from hudi_reference.table.file_groups import FileSlice, GroupId
@@ -82,8 +83,10 @@ def carry_out(
     """Start a planned action, or start it again; do the work that its plan says; complete it with the record that `work` gives.
 
     The requested time. An action that somebody else has completed meanwhile is left as it is. `check` is asked under the lock
-    before the completion, and raises what speaks against it. Raises Misuse if there is no such plan.
+    before the completion, and raises what speaks against it. Raises Misuse if there is no such plan, UnsupportedTableFeature
+    for a table with indexes that are not maintained here.
     """
+    check_indexes_kept(table)
     transitions = transitions_of(table)
     found = _planned(table, action, requested)
     if found.state is State.COMPLETED:

@@ -34,6 +34,7 @@ from hudi_reference.services.clean_plan import (
 )
 from hudi_reference.services.failed_writes import clean_up_lazily
 from hudi_reference.services.index_plan import files_to_index
+from hudi_reference.services.kept_indexes import check_indexes_kept
 from hudi_reference.services.left_state import brings_back
 from hudi_reference.services.savepoint import completed_savepoints, savepointed_files
 from hudi_reference.table.file_groups import load_file_groups
@@ -52,6 +53,7 @@ def clean(table: Table, options: Mapping[str, str] | None = None) -> str | None:
     was nothing to delete, and there is no new instant. Writes that failed are rolled back first where
     `hoodie.clean.failed.writes.policy` is LAZY.
     """
+    check_indexes_kept(table)
     clean_up_lazily(table, options or {})
     done = [execute_clean(table, pending.requested) for pending in pending_of(table.timeline, "clean")]
     requested = schedule_clean(table, options)
@@ -72,7 +74,11 @@ def schedule_clean(table: Table, options: Mapping[str, str] | None = None) -> st
 
 @implements("TL-014", "SVC-008")
 def plan_clean(table: Table, options: Mapping[str, str] | None = None) -> dict[str, Any] | None:
-    """What a clean would delete now, as a HoodieCleanerPlan; None if there is nothing. Changes nothing. Raises Misuse."""
+    """What a clean would delete now, as a HoodieCleanerPlan; None if there is nothing. Changes nothing.
+
+    Raises Misuse, UnsupportedTableFeature.
+    """
+    check_indexes_kept(table)
     policy, timeline = CleanPolicy.of(options or {}), table.timeline
     zone = transitions_of(table).times.zone
     earliest = earliest_to_retain(policy, timeline, format_time(table.clock.now() - policy.hours * _HOUR, zone))

@@ -20,6 +20,7 @@ from hudi_reference.services.clustering_partitions import partitions_to_cluster
 from hudi_reference.services.clustering_record import PARAMETERS, ClusteringPlan, InputGroup, plan_record
 from hudi_reference.services.clustering_settings import ClusteringSettings
 from hudi_reference.services.compaction_plan import slice_metrics
+from hudi_reference.services.kept_indexes import check_indexes_kept
 from hudi_reference.services.left_state import brings_back
 from hudi_reference.storage import Storage
 from hudi_reference.table.basis import check_writable
@@ -54,6 +55,7 @@ def plan_clustering(
     Raises Misuse, UnsupportedTableFeature, MissingDataFile.
     """
     check_writable(table.properties)
+    check_indexes_kept(table)
     given = {**table.options, **(options or {})}
     settings, view = ClusteringSettings.of(given), table.view()
     sizes = {info.path: info.size for info in table.storage.list(skip=META_FOLDER)}

@@ -38,6 +38,7 @@ from hudi_reference.services.compaction_plan import (
     store,
 )
 from hudi_reference.services.compaction_trigger import COMMITS_KEY, check_settings, is_due
+from hudi_reference.services.kept_indexes import check_indexes_kept
 from hudi_reference.services.left_state import brings_back
 from hudi_reference.table.basis import check_writable
 from hudi_reference.table.commit import Commit
@@ -81,6 +82,7 @@ def plan_compaction(table: Table, options: Options | None = None) -> list[Operat
     if not table.properties.is_merge_on_read:
         raise Misuse("a copy-on-write table has no logs to compact", rule="CMP-001", expected="MERGE_ON_READ")
     check_writable(table.properties)
+    check_indexes_kept(table)
     settings = {**table.options, **(options or {})}
     view, zone = table.view(), transitions_of(table).times.zone
     if not is_due(view.timeline, settings, table.clock.now(), zone):

@@ -24,6 +24,7 @@ from hudi_reference.metadata.writing import Deltacommit, forget
 from hudi_reference.requirement import implements
 from hudi_reference.services.acting import Plan, carry_out, pending_of, planning, read_plan, transitions_of
 from hudi_reference.services.index_plan import base_groups, completed_record, indexes_in, plan_record
+from hudi_reference.services.kept_indexes import check_indexes_kept
 from hudi_reference.services.metadata_upkeep import Keeper, clear
 from hudi_reference.table.basis import check_writable
 from hudi_reference.table.file_groups import load_commit
@@ -43,6 +44,7 @@ def index(table: Table, options: Options | None = None) -> str | None:
     None: they are all there, or the table has no rows yet. Raises ConcurrentChange where somebody did not keep an index that
     was being built; it is not offered then, and the table is as the others left it.
     """
+    check_indexes_kept(table)
     if read_properties(table.storage).fields(INFLIGHT):
         for done in (found for found in table.timeline.completed if found.action == "indexing"):
             offer(table, done.requested)  # somebody died before that

@@ -44,6 +44,7 @@ from hudi_reference.services.compaction_plan import (
     remove_strays,
     store,
 )
+from hudi_reference.services.kept_indexes import check_indexes_kept
 from hudi_reference.services.left_state import brings_back
 from hudi_reference.table.basis import check_format, check_writable
 from hudi_reference.table.file_groups import FileSlice, load_commit
@@ -70,6 +71,7 @@ def log_compact(table: Table, options: Mapping[str, str] | None = None) -> str |
     `options` are settings by Hudi's names, as `hoodie.log.compaction.blocks.threshold`. A plan that a compaction has overtaken
     is dropped. None: no slice has blocks to join, and there is no new instant.
     """
+    check_indexes_kept(table)
     done = []
     for pending in pending_of(table.timeline, "logcompaction"):
         if overtaken_by(table, table.timeline, pending.requested) is None:
@@ -99,6 +101,7 @@ def plan_log_compaction(table: Table, options: Mapping[str, str] | None = None) 
     if not table.properties.is_merge_on_read:
         raise Misuse("a copy-on-write table has no logs to join", rule="LCP-001", expected="MERGE_ON_READ")
     check_writable(table.properties)
+    check_indexes_kept(table)
     least = number({**table.options, **(options or {})}, BLOCKS_KEY, 2, least=1)
     view = table.view()
     reader = view.reader(table)

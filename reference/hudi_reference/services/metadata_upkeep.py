@@ -16,9 +16,8 @@ would be old after them. Others keep what is there.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from hudi_reference.errors import UnsupportedTableFeature
 from hudi_reference.layout.names import join_path
-from hudi_reference.layout.properties import PROPERTIES_PATH, read_properties
+from hudi_reference.layout.properties import read_properties
 from hudi_reference.layout.properties_update import update_properties
 from hudi_reference.metadata.indexes import FILES, INDEXES, Change, Index
 from hudi_reference.metadata.keys import partition_identifier
@@ -29,6 +28,7 @@ from hudi_reference.metadata.usable import INFLIGHT, METADATA_FOLDER, USABLE, us
 from hudi_reference.metadata.writing import Deltacommit, forget
 from hudi_reference.requirement import implements
 from hudi_reference.services.acting import Plan, path_in, pending_of
+from hudi_reference.services.kept_indexes import check_kept
 from hudi_reference.services.metadata_maintenance import maintain
 from hudi_reference.storage.wrapped import Ahead
 from hudi_reference.table.table import Table
@@ -199,17 +199,6 @@ def clear(metadata: MetadataTable, partition: str) -> None:
     """Remove what is left of a partition that nobody uses."""
     for name in metadata.files(partition):
         metadata.storage.delete(join_path(partition, name))
-
-
-@implements("OCC-020", "PROP-001")
-def check_kept(partitions: Iterable[str]) -> None:
-    """Raises UnsupportedTableFeature for partitions that would be old after a write from here."""
-    if others := sorted(set(partitions) - INDEXES.keys()):
-        raise UnsupportedTableFeature(
-            "the table has indexes that are not kept up to date here", rule="PROP-001", path=PROPERTIES_PATH,
-            expected=f"{USABLE} of {', '.join(INDEXES)}", found=", ".join(others),
-            cure="write with an engine that maintains them; reading is possible",
-        )  # fmt: skip
 
 
 def _cleaned(record: Plan) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from hudi_reference.errors import CannotUndo
 from hudi_reference.requirement import implements
 from hudi_reference.services.acting import Plan, carry_out, pending_of, planning, read_plan
+from hudi_reference.services.kept_indexes import check_indexes_kept
 from hudi_reference.services.left_state import check_left
 from hudi_reference.services.rollback import (
     RollbackPlan,
@@ -73,8 +74,10 @@ def schedule_restore(table: Table, instant: str) -> str | None:
 def plan_restore(table: Table, instant: str) -> RestorePlan:
     """What a restore to that instant would undo, or is undoing already. Changes nothing.
 
-    Raises CannotUndo, and UnsupportedTableFeature for writes of table version 6 to logs.
+    Raises CannotUndo, and UnsupportedTableFeature for writes of table version 6 to logs, and for indexes that are not
+    maintained here.
     """
+    check_indexes_kept(table)
     timeline = table.timeline
     for pending in pending_of(timeline, "restore"):
         return _under_way(_plan_of(pending.requested, read_plan(table, "restore", pending.requested)), instant)

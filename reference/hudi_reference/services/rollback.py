@@ -32,6 +32,7 @@ from hudi_reference.services.acting import (
     read_plan,
     transitions_of,
 )
+from hudi_reference.services.kept_indexes import check_indexes_kept
 from hudi_reference.services.left_state import check_left
 from hudi_reference.table.concurrency import Concurrency
 from hudi_reference.table.file_groups import load_commit
@@ -74,6 +75,7 @@ def take_back(table: Table, pending: Instant) -> str:
 
     Under the lock, so that nobody completes it meanwhile; nothing happens to an action that somebody has completed.
     """
+    check_indexes_kept(table)
     transitions = transitions_of(table)
     with held(transitions.times.lock, new_owner(f"take back {pending.requested}")):
         if pending in table.timeline.pending:
@@ -106,7 +108,11 @@ def schedule_rollback(table: Table, instant: str, *, failed: bool = False) -> st
 
 @implements("TL-030")
 def plan_rollback(table: Table, instant: str, *, failed: bool = False) -> RollbackPlan:
-    """What a rollback of that instant would do, or is doing already. Changes nothing. Raises CannotUndo."""
+    """What a rollback of that instant would do, or is doing already. Changes nothing.
+
+    Raises CannotUndo, UnsupportedTableFeature.
+    """
+    check_indexes_kept(table)
     timeline = table.timeline
     for pending in pending_of(timeline, "rollback"):
         plan = _plan_of(pending.requested, read_plan(table, "rollback", pending.requested))
@@ -136,6 +142,7 @@ def execute_rollback(table: Table, requested: str) -> str:
         undo(table, plan.target, plan.files)
         return rollback_record(table, plan, table.clock.now() - started)
 
+    check_indexes_kept(table)
     _drop_if_overtaken(table, requested)
     return carry_out(table, "rollback", requested, work)
 

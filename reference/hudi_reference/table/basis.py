@@ -78,6 +78,10 @@ KEPT_INDEXES: set[str] = set()
 #: Properties that ask a writer for more than data files and an instant.
 _NEEDS_MORE: Mapping[str, Callable[[TableProperties], bool]] = {
     "hoodie.table.metadata.partitions": lambda p: not KEPT_INDEXES.issuperset(p.fields("hoodie.table.metadata.partitions")),
+    "hoodie.table.metadata.partitions.inflight": lambda p: (
+        p.get("hoodie.table.metadata.partitions") is not None
+        and not KEPT_INDEXES.issuperset(p.fields("hoodie.table.metadata.partitions.inflight"))
+    ),
     "hoodie.datasource.write.drop.partition.columns": lambda p: p.is_set("hoodie.datasource.write.drop.partition.columns"),
     "hoodie.bootstrap.base.path": lambda p: p.get("hoodie.bootstrap.base.path") is not None,
 }

@@ -26,7 +26,7 @@ from hudi_reference.records.deletes import deleted, without_deletes
 from hudi_reference.records.ordering import default_of, orderings_of, type_of
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, only, with_meta_columns
-from hudi_reference.table.basis import PARTIAL_UPDATE, Basis, check_format, held_by_update
+from hudi_reference.table.basis import PARTIAL_UPDATE, Basis, check_format, check_writable, held_by_update
 from hudi_reference.table.buckets import Placing
 from hudi_reference.table.change_log import logging_mode, write_change_log
 from hudi_reference.table.commit import Commit, begin
@@ -321,7 +321,11 @@ def write(table: Table, operation: str, rows: pa.Table, *, new_keys_in_logs: boo
 
 
 def persistently(table: Table, attempt: Callable[[], str]) -> str:
-    """What the last attempt at a write gives, after the services that come before it."""
+    """What the last attempt at a write gives, after the services that come before it.
+
+    These delete files, so that a table that cannot be written here is refused first: raises UnsupportedTableFeature.
+    """
+    check_writable(table.properties)
     for service in BEFOREHAND:
         service(table)
     for _ in range(Concurrency.of(table.options).retries):
