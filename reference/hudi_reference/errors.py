@@ -125,6 +125,10 @@ class PathOutsideTable(MalformedTable):
     """A partition path, file id or file path in the table's metadata leads outside the table."""
 
 
+class SymbolicLinkInTable(PathOutsideTable):
+    """A file or folder below the table's base path is a symbolic link, so that its target may lie outside the table."""
+
+
 class MissingDataFile(MalformedTable):
     """A completed action names a data file that is not in storage."""
 

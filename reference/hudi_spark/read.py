@@ -202,10 +202,10 @@ def _base_files_for_spark(table: Table, view: View, slices: list[FileSlice], *, 
     for candidate in slices:
         if candidate.base_file is None or (logs and candidate.log_files) or texts.get(candidate.base_instant) not in fitting:
             continue
-        path = table.storage.root / candidate.path(candidate.base_file)
         if candidate.base_file in candidate.missing:
             raise missing(candidate.path(candidate.base_file))
-        if _PLAIN_PATH.fullmatch(str(path)) and path.suffix == ".parquet" and path.stat().st_size:
+        path, stat = table.storage.existing(candidate.path(candidate.base_file))
+        if _PLAIN_PATH.fullmatch(str(path)) and path.suffix == ".parquet" and stat.st_size:
             found[candidate] = path
     return found
 

@@ -2,13 +2,14 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from reference_samples import SCHEMA, TABLE_TYPES, data_rows, keys, trip, trips
 
-from hudi_reference import create_table, open_table
-from hudi_reference.errors import Misuse, PathOutsideTable
+from hudi_reference import clean, create_table, open_table, restore, rollback
+from hudi_reference.errors import Misuse, PathOutsideTable, SymbolicLinkInTable
 from hudi_reference.storage import (
     LocalStorage,
     MemoryStorage,
@@ -285,3 +286,105 @@ def test_a_folder_is_not_below_its_namesake() -> None:
     assert not is_below("ab", "a")
     assert not is_below("a", "a")
     assert inside("a/b/") == "a/b"
+
+
+#: The places of a link, and of an object that is reached through it.
+LINKS = {"folder": ("p", "p/x"), "deep folder": ("a/p", "a/p/x"), "file": ("a/x", "a/x"), "nothing": ("gone", "gone/x")}
+
+
+@pytest.mark.parametrize("kind", LINKS)
+def test_no_operation_passes_through_a_link(tmp_path: Path, kind: str) -> None:
+    """LAY-005: no object is read, listed, written or deleted through a symbolic link below the base path; the error names
+    the link. What the link leads to stays as it is."""
+    link, path = LINKS[kind]
+    outside, storage = tmp_path / "outside", LocalStorage(tmp_path / "table")
+    outside.mkdir()
+    (outside / "x").write_bytes(b"of somebody else")
+    place = tmp_path / "table" / link
+    place.parent.mkdir(parents=True)
+    place.symlink_to({"file": outside / "x", "nothing": tmp_path / "nothing"}.get(kind, outside))
+    operations = [
+        lambda: storage.get(path),
+        lambda: storage.get(path, 2, 3),
+        lambda: storage.open(path),
+        lambda: storage.head(path),
+        lambda: storage.put(path, b"mine"),
+        lambda: storage.create(path, b"mine"),
+        lambda: storage.replace(path, b"mine", "1"),
+        lambda: storage.delete(path),
+        storage.list,
+        lambda: storage.list(link),
+        lambda: storage.list(path),
+        lambda: storage.names(link),
+        lambda: storage.names(link.rpartition("/")[0]),
+    ]
+    for operation in operations:
+        with pytest.raises(SymbolicLinkInTable) as refused:
+            operation()
+        assert (refused.value.path, refused.value.rule) == (link, "LAY-005")
+    assert {file.name: file.read_bytes() for file in outside.iterdir()} == {"x": b"of somebody else"}
+    assert place.is_symlink() and not (tmp_path / "nothing").exists()
+
+
+def test_a_link_in_a_part_that_is_left_out_is_not_looked_at(tmp_path: Path) -> None:
+    """Storage.list: what `skip` names is not read."""
+    storage = LocalStorage(tmp_path / "table")
+    storage.put("a/x", b"1")
+    (tmp_path / "table" / ".hoodie").symlink_to(tmp_path)
+    assert [info.path for info in storage.list(skip=".hoodie")] == ["a/x"]
+
+
+def test_the_base_path_may_be_a_link(tmp_path: Path) -> None:
+    """LAY-004: links above the table, and the base path itself as one, are the choice of its owner."""
+    (tmp_path / "real" / "table").mkdir(parents=True)
+    (tmp_path / "parent").symlink_to(tmp_path / "real")
+    (tmp_path / "linked").symlink_to(tmp_path / "parent" / "table")
+    uri = str(tmp_path / "linked")
+    table = create_table(uri, name="t", schema=SCHEMA, record_key=("id",), partition=("p",))
+    first = table.insert(trips(trip("1", p="x")))
+    for name in ("later", "latest"):
+        table.upsert(trips(trip("1", name, p="x"), trip("2", name, p="y")))
+    rollback(table, table.upsert(trips(trip("3", p="y"))))
+    assert clean(table, {"hoodie.clean.commits.retained": "1"}) is not None
+    assert [row["id"] for row in data_rows(open_table(uri).snapshot())] == ["1", "2"]
+    assert open_table(str(tmp_path / "real" / "table")).timeline.commits[0].requested == first
+
+
+def linked_table(tmp_path: Path, link: str) -> tuple[str, list[str], Path]:
+    """A table with two writes in a partition, in which `link` is put in the place of a folder; its URI, the times of the
+    writes, and the folder that it links to, which holds all files that were there."""
+    uri, outside = str(tmp_path / "table"), tmp_path / "outside"
+    table = create_table(uri, name="t", schema=SCHEMA, record_key=("id",), partition=("p",))
+    times = [table.upsert(trips(trip("1", f"name {number}", p="x"))) for number in range(2)]
+    place = tmp_path / "table" / link.format(*times)
+    outside.mkdir()
+    (outside / "precious").mkdir()
+    (outside / "precious" / "file").write_bytes(b"of somebody else")
+    if place.exists():
+        for file in place.iterdir():
+            file.rename(outside / file.name)
+        place.rmdir()
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(outside)
+    return uri, times, outside
+
+
+@pytest.mark.parametrize("link", [".hoodie/.temp/{1}", ".hoodie/.temp", ".hoodie/.heartbeat", "x"])
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda table, times: rollback(table, times[1]),
+        lambda table, times: restore(table, times[0]),
+        lambda table, times: clean(table, {"hoodie.clean.commits.retained": "1"}),
+        lambda table, times: table.upsert(trips(trip("1", "later", p="x"))),
+    ],
+    ids=["rollback", "restore", "clean", "upsert"],
+)
+def test_services_and_writes_keep_out_of_linked_folders(tmp_path: Path, act, link: str) -> None:  # type: ignore[no-untyped-def]
+    """LAY-005: a folder of the table that is a link may lead anywhere: no service deletes what lies there, no write adds to
+    it."""
+    uri, times, outside = linked_table(tmp_path, link)
+    before = {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()}
+    with suppress(SymbolicLinkInTable):  # not every action has to do with every folder
+        act(open_table(uri), times)
+    assert {path: path.read_bytes() for path in outside.rglob("*") if path.is_file()} == before

@@ -3,13 +3,15 @@
 import fcntl
 import hashlib
 import os
+import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pyarrow as pa
 
+from hudi_reference.errors import SymbolicLinkInTable
 from hudi_reference.requirement import implements
 from hudi_reference.storage.paths import inside
 from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo
@@ -21,61 +23,108 @@ class LocalStorage:
 
     A new object is written beside its place under a name that no listing shows, then linked (create) or renamed
     (overwrite) into place: both are atomic, a reader never sees half a file. Folders come and go with what is in them.
+
+    The root and the folders above it may be symbolic links. Below the root none is followed, because its target may lie outside
+    the table: every operation raises SymbolicLinkInTable for a path that leads through a link, or to one. All paths go through
+    `_look`, and all listings through `_entries`.
     """
 
     _STAGING = ".staging~"
 
     def __init__(self, root: Path) -> None:
-        self.root = root
+        self.root = Path(os.path.realpath(root))
+
+    @implements("LAY-005")
+    def _look(self, path: str) -> tuple[str, os.stat_result | None]:
+        """The place of an object, and what lies there, if anything. Raises PathOutsideTable, SymbolicLinkInTable."""
+        place, found = str(self.root), None
+        steps = [step for step in inside(path).split("/") if step]
+        for number, step in enumerate(steps, 1):
+            place = f"{place}/{step}"
+            try:
+                found = os.lstat(place)
+            except (FileNotFoundError, NotADirectoryError):  # nothing lies below what is not there
+                return "/".join((place, *steps[number:])), None
+            if stat.S_ISLNK(found.st_mode):
+                raise self._link(place)
+        return place, found
+
+    def _link(self, place: str) -> SymbolicLinkInTable:
+        return SymbolicLinkInTable(
+            "a symbolic link inside the table is not followed", rule="LAY-005", path=os.path.relpath(place, self.root),
+            expected="folders and ordinary files below the base path", found="a symbolic link",
+            cure="remove the link, or put what it leads to in its place",
+        )  # fmt: skip
 
     def _full(self, path: str) -> Path:
-        return self.root / inside(path)
+        return Path(self._look(path)[0])
 
-    def _existing(self, path: str) -> Path:
-        """The file; a folder is no object, and nothing lies below a file."""
-        full = self._full(path)
-        if not full.is_file():
+    def existing(self, path: str) -> tuple[Path, os.stat_result]:
+        """The file of an object, with its size and times.
+
+        Raises:
+            FileNotFoundError: there is no such object; a folder is none, and nothing lies below a file.
+            PathOutsideTable: the path leads outside the table.
+            SymbolicLinkInTable: the path leads through a link, or to one.
+        """
+        place, found = self._look(path)
+        if found is None or not stat.S_ISREG(found.st_mode):
             raise FileNotFoundError(path)
-        return full
+        return Path(place), found
 
     def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
         """Read a range."""
-        with self._existing(path).open("rb") as file:
+        with self.existing(path)[0].open("rb") as file:
             file.seek(start)
             return file.read() if length is None else file.read(length)
 
     def open(self, path: str) -> pa.NativeFile:
         """Map the file into memory."""
-        full = self._existing(path)
-        return pa.memory_map(str(full)) if full.stat().st_size else pa.BufferReader(b"")
+        full, found = self.existing(path)
+        return pa.memory_map(str(full)) if found.st_size else pa.BufferReader(b"")
 
     def head(self, path: str) -> ObjectInfo | None:
         """Stat the file."""
-        full = self._full(path)
         try:
-            stat = full.stat()
-        except (FileNotFoundError, NotADirectoryError):
+            return _local_info(path, self.existing(path)[1])
+        except FileNotFoundError:
             return None
-        return _local_info(path, stat) if full.is_file() else None
 
     def list(self, prefix: str = "", *, skip: str | None = None) -> list[ObjectInfo]:
         """Walk the folder."""
         skipped = None if skip is None else str(self.root / skip.rstrip("/"))
         found = []
-        for entry in _walk(str(self._full(prefix)), skipped):
+        for entry in self._walk(self._look(prefix)[0], skipped):
             if not entry.name.startswith(self._STAGING):
                 with suppress(FileNotFoundError):  # deleted since the folder was read
-                    found.append(_local_info(os.path.relpath(entry.path, self.root), entry.stat()))
+                    found.append(_local_info(os.path.relpath(entry.path, self.root), entry.stat(follow_symlinks=False)))
         return sorted(found, key=lambda info: info.path)
 
     def names(self, folder: str) -> tuple[str, ...]:
         """Read the folder."""
-        try:
-            with os.scandir(self._full(folder)) as entries:
-                found = [entry.name if entry.is_file() else f"{entry.name}/" * entry.is_dir() for entry in entries]
-        except (FileNotFoundError, NotADirectoryError):
-            return ()
+        entries = self._entries(self._look(folder)[0])
+        found = [entry.name if entry.is_file(follow_symlinks=False) else f"{entry.name}/" * entry.is_dir() for entry in entries]
         return tuple(sorted([name for name in found if name and not name.startswith(self._STAGING)]))
+
+    def _walk(self, folder: str, skip: str | None) -> Iterator[os.DirEntry[str]]:
+        """All files below a folder, without those below `skip`."""
+        for entry in self._entries(folder, skip):
+            if entry.is_dir(follow_symlinks=False):
+                yield from self._walk(entry.path, skip)
+            elif entry.is_file(follow_symlinks=False):
+                yield entry
+
+    def _entries(self, folder: str, skip: str | None = None) -> Sequence[os.DirEntry[str]]:
+        """What lies directly in a folder, without `skip`; nothing if there is no such folder. Raises SymbolicLinkInTable."""
+        try:
+            with os.scandir(folder) as entries:
+                found = [entry for entry in entries if entry.path != skip]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        for entry in found:
+            if entry.is_symlink():
+                raise self._link(entry.path)
+        return found
 
     def put(self, path: str, data: bytes) -> None:
         """Write beside, then rename into place."""
@@ -132,23 +181,9 @@ class LocalStorage:
             staged.unlink(missing_ok=True)
 
 
-def _walk(folder: str, skip: str | None) -> Iterator[os.DirEntry[str]]:
-    try:
-        entries = list(os.scandir(folder))
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    for entry in entries:
-        if entry.path == skip:
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            yield from _walk(entry.path, skip)
-        elif entry.is_file():
-            yield entry
-
-
-def _local_info(path: str, stat: os.stat_result) -> ObjectInfo:
-    version = hashlib.md5(f"{stat.st_ino} {stat.st_mtime_ns} {stat.st_size}".encode(), usedforsecurity=False).hexdigest()
-    return ObjectInfo(path, stat.st_size, stat.st_mtime_ns // 1_000_000, version)
+def _local_info(path: str, found: os.stat_result) -> ObjectInfo:
+    version = hashlib.md5(f"{found.st_ino} {found.st_mtime_ns} {found.st_size}".encode(), usedforsecurity=False).hexdigest()
+    return ObjectInfo(path, found.st_size, found.st_mtime_ns // 1_000_000, version)
 
 
 @contextmanager
