@@ -105,6 +105,10 @@ class MalformedMetadata(MalformedTable):
     """The content of an action's file cannot be decoded, or is not the record that the action carries."""
 
 
+class UnsafePlan(MalformedTable):
+    """The plan of a service on the timeline would delete a file that services of its kind must keep."""
+
+
 class MalformedHistory(MalformedTable):
     """A manifest or level file of the timeline history is missing or cannot be read."""
 

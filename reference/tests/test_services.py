@@ -12,14 +12,15 @@ from hudi_reference.errors import (
     HudiError,
     InvalidQuery,
     Misuse,
+    UnsafePlan,
     UnsupportedTableFeature,
     WriteConflict,
 )
 from hudi_reference.ids import SeededIds
 from hudi_reference.layout.properties_update import update_properties
 from hudi_reference.metadata.usable import INFLIGHT, USABLE
-from hudi_reference.services.acting import pending_of, transitions_of
-from hudi_reference.services.clean import execute_clean, plan_clean, schedule_clean
+from hudi_reference.services.acting import pending_of, planning, transitions_of
+from hudi_reference.services.clean import execute_clean, files_of_clean, plan_clean, schedule_clean
 from hudi_reference.services.clustering import cluster
 from hudi_reference.services.clustering_plan import plan_clustering
 from hudi_reference.services.compaction import compact, plan_compaction, schedule_compaction
@@ -432,3 +433,120 @@ def test_a_half_done_compaction_is_not_undone_beside_indexes_that_are_not_mainta
     with pytest.raises(UnsupportedTableFeature, match="column_stats"):
         rollback(opened(table.storage), planned)
     assert contents(table.storage) == stored
+
+
+def planted_clean(table, files, earliest=None):
+    """A pending clean plan of another program; `files` are its paths by partition."""
+    record = {
+        "earliestInstantToRetain": None
+        if earliest is None
+        else {"timestamp": earliest, "action": "commit", "state": "COMPLETED"},
+        "lastCompletedCommitTimestamp": table.timeline.commits[-1].requested,
+        "policy": "KEEP_LATEST_COMMITS",
+        "filesToBeDeletedPerPartition": {},
+        "version": 2,
+        "filePathsToBeDeletedPerPartition": {
+            partition: [{"filePath": name, "isBootstrapBaseFile": False} for name in names]
+            for partition, names in files.items()
+        },
+        "partitionsToBeDeleted": [],
+        "extraMetadata": {},
+    }
+    with planning(table) as publish:
+        return publish("clean", record)
+
+
+def check_refused(table, planned, path):
+    """The plan is refused, by the preview too, with an error that names the plan and the file, and nothing changes."""
+    stored = contents(table.storage)
+    for act in (lambda: execute_clean(table, planned), lambda: clean(table), lambda: files_of_clean(table)):
+        with pytest.raises(UnsafePlan) as refused:
+            act()
+        assert refused.value.path == f".hoodie/timeline/{planned}.clean.requested"
+        assert refused.value.found is not None and path in refused.value.found
+        assert contents(table.storage) == stored
+
+
+def test_the_preview_of_a_clean_shows_what_a_pending_plan_deletes():
+    """CLN-004: what a pending plan is going to delete is told before the clean, once, and before what is planned anew."""
+    table, _, _ = table_of("COPY_ON_WRITE", 5)
+    oldest, *_ = old = sorted(data_files(table))
+    planned_clean = planted_clean(table, {"": [oldest]})
+    shown = files_of_clean(table, RETAIN_ONE)
+    assert shown[0] == oldest and len(shown) == len(set(shown))
+    assert files_of_clean(table) == (oldest,)
+    assert planned_clean == pending_of(table.timeline, "clean")[0].requested
+    assert sorted(data_files(table)) == old, "a preview deletes nothing"
+    clean(table, RETAIN_ONE)
+    assert sorted({*old} - {*data_files(table)}) == sorted(shown)
+
+
+@pytest.mark.parametrize(
+    ("partition", "name"),
+    [
+        (".hoodie", "hoodie.properties"),
+        (".hoodie/timeline", "history"),
+        (".hoodie/metadata/files", "files-0000-0_0-0-0_00000000000000000.hfile"),
+        ("", "notes.txt"),
+        ("", ".hoodie_partition_metadata"),
+        ("elsewhere", "a-0_0-0-0_20260101000000000.parquet"),
+    ],
+)
+def test_a_planned_clean_deletes_nothing_but_data_files(partition, name):
+    """CLN-001: a plan that names other files than base and log files in the table's partitions is refused."""
+    table, _, _ = table_of("COPY_ON_WRITE")
+    path = f"{partition}/{name}".lstrip("/")
+    if path != ".hoodie/hoodie.properties":
+        table.storage.put(path, b"precious")
+    check_refused(table, planted_clean(table, {partition: [name]}), path)
+
+
+@pytest.mark.parametrize("kind", TABLE_TYPES)
+def test_a_planned_clean_deletes_no_file_that_a_snapshot_reads(kind):
+    """CLN-002: every file of a latest slice stays, whatever a plan says, also below logs of a compaction to come."""
+    table, _, _ = table_of(kind)
+    if kind == "MERGE_ON_READ":
+        schedule_compaction(table, {"hoodie.compact.inline.max.delta.commits": "1"})
+        table.upsert(trips(trip("a", "on top")))
+    (found,) = table.file_groups().latest_slices
+    for name in (found.base_file, *found.log_files):
+        planned = planted_clean(table, {"": [name]})
+        check_refused(table, planned, name)
+        table.storage.delete(f".hoodie/timeline/{planned}.clean.requested")
+
+
+def test_a_planned_clean_deletes_no_savepointed_file():
+    """TL-021: a plan that names a file of a savepoint is refused."""
+    table, times, _ = table_of("COPY_ON_WRITE")
+    savepoint(table, times[0])
+    name = next(path for path in data_files(table) if times[0] in path)
+    check_refused(table, planted_clean(table, {"": [name]}), name)
+
+
+def test_a_planned_clean_deletes_nothing_that_it_says_to_retain():
+    """CLN-003: readers rely on the earliest instant that a clean says to retain: a plan that breaks its word is refused."""
+    table, times, _ = table_of("COPY_ON_WRITE")
+    needed = next(path for path in data_files(table) if times[1] in path)
+    gone = next(path for path in data_files(table) if times[0] in path)
+    planned = planted_clean(table, {"": [needed, gone]}, earliest=times[2])
+    check_refused(table, planned, needed)
+    table.storage.delete(f".hoodie/timeline/{planned}.clean.requested")
+    execute_clean(table, planted_clean(table, {"": [gone]}, earliest=times[2]))
+    assert gone not in data_files(table)
+
+
+def test_a_planned_clean_deletes_no_file_of_a_pending_write():
+    """CLN-002: what a pending write has stored becomes visible when it completes."""
+    table, _, _ = table_of("COPY_ON_WRITE")
+    failed = dead_writer(table)
+    name = next(path for path in data_files(table) if failed in path)
+    check_refused(table, planted_clean(table, {"": [name]}), name)
+
+
+def test_a_planned_clean_deletes_files_of_replaced_groups():
+    """CLN-001: no snapshot reads these; and a file that is gone already is no reason to refuse a plan."""
+    table, _, _ = table_of("COPY_ON_WRITE", 1)
+    (old,) = data_files(table)
+    table.insert_overwrite(trips(trip("c", "c")))
+    execute_clean(table, planted_clean(table, {"": [old, "gone-0_0-0-0_20250101000000000.parquet"]}))
+    assert old not in data_files(table) and rows(table) == [("c", "c")]

@@ -299,7 +299,7 @@ def test_no_operation_passes_through_a_link(tmp_path: Path, kind: str) -> None:
     link, path = LINKS[kind]
     outside, storage = tmp_path / "outside", LocalStorage(tmp_path / "table")
     outside.mkdir()
-    (outside / "x").write_bytes(b"of somebody else")
+    (outside / "x").write_bytes(b"of another program")
     place = tmp_path / "table" / link
     place.parent.mkdir(parents=True)
     place.symlink_to({"file": outside / "x", "nothing": tmp_path / "nothing"}.get(kind, outside))
@@ -322,7 +322,7 @@ def test_no_operation_passes_through_a_link(tmp_path: Path, kind: str) -> None:
         with pytest.raises(SymbolicLinkInTable) as refused:
             operation()
         assert (refused.value.path, refused.value.rule) == (link, "LAY-005")
-    assert {file.name: file.read_bytes() for file in outside.iterdir()} == {"x": b"of somebody else"}
+    assert {file.name: file.read_bytes() for file in outside.iterdir()} == {"x": b"of another program"}
     assert place.is_symlink() and not (tmp_path / "nothing").exists()
 
 
@@ -359,7 +359,7 @@ def linked_table(tmp_path: Path, link: str) -> tuple[str, list[str], Path]:
     place = tmp_path / "table" / link.format(*times)
     outside.mkdir()
     (outside / "precious").mkdir()
-    (outside / "precious" / "file").write_bytes(b"of somebody else")
+    (outside / "precious" / "file").write_bytes(b"of another program")
     if place.exists():
         for file in place.iterdir():
             file.rename(outside / file.name)

@@ -11,8 +11,7 @@ from rich.table import Table as Shown
 from hudi_conformance.commands.telling import telling_errors
 from hudi_reference.services.acting import pending_of, read_plan
 from hudi_reference.services.archive import archive
-from hudi_reference.services.clean import clean, plan_clean
-from hudi_reference.services.clean_plan import planned_files
+from hudi_reference.services.clean import clean, files_of_clean
 from hudi_reference.services.clustering import cluster
 from hudi_reference.services.clustering_plan import plan_clustering
 from hudi_reference.services.clustering_record import InputGroup, clustering_in
@@ -41,7 +40,7 @@ class Job:
 
 
 def _clean_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:
-    return [("delete", path) for path in planned_files(plan_clean(table, options) or {})]
+    return [("delete", path) for path in files_of_clean(table, options)]
 
 
 def _compaction_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:

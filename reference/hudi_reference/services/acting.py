@@ -70,6 +70,10 @@ def read_content(table: Table, instant: Instant) -> Plan:
     return record
 
 
+def any_plan(_: Plan) -> None:
+    """The check of actions whose plans are carried out as they are."""
+
+
 @implements("SVC-001", "TL-029", "TL-047", "SVC-015")
 def carry_out(
     table: Table,
@@ -78,9 +82,12 @@ def carry_out(
     work: Callable[[Plan], Plan],
     *,
     repeat_plan: bool = False,
+    check_plan: Callable[[Plan], None] = any_plan,
     check: Callable[[Timeline], None] = no_objection,
 ) -> str:
     """Start a planned action, or start it again; do the work that its plan says; complete it with the record that `work` gives.
+
+    `check_plan` is asked before the action starts, and raises what speaks against its plan.
 
     The requested time. An action that somebody else has completed meanwhile is left as it is. `check` is asked under the lock
     before the completion, and raises what speaks against it. Raises Misuse if there is no such plan, UnsupportedTableFeature
@@ -92,6 +99,7 @@ def carry_out(
     if found.state is State.COMPLETED:
         return requested
     plan = read_plan(table, action, requested)
+    check_plan(plan)
     content = write_action(Instant(requested, action, State.INFLIGHT), plan, table.ids.sync_marker()) if repeat_plan else b""
     inflight = transitions.start(found, content)
     record = work(plan)

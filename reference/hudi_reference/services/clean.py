@@ -6,7 +6,7 @@
     clean.completed     the same files, as deleted
 
 Readers need none of these files, so it does not matter where the process dies: whoever comes next deletes what is left of the
-plan, and plans anew only when no plan is left.
+plan, and plans anew only when no plan is left. A plan that was found in the table is checked before anything is deleted.
 """
 
 from collections.abc import Mapping
@@ -22,8 +22,10 @@ from hudi_reference.services.acting import (
     location,
     pending_of,
     planning,
+    read_plan,
     transitions_of,
 )
+from hudi_reference.services.clean_check import check_plan
 from hudi_reference.services.clean_plan import (
     CleanPolicy,
     change_files_of,
@@ -60,6 +62,20 @@ def clean(table: Table, options: Mapping[str, str] | None = None) -> str | None:
     if requested is not None:
         done.append(execute_clean(table, requested))
     return done[-1] if done else None
+
+
+@implements("TL-014")
+def files_of_clean(table: Table, options: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The paths of the files that `clean` would delete now: those of pending plans first, then those of a new plan.
+
+    Changes nothing. Raises Misuse, UnsupportedTableFeature, and UnsafePlan for a pending plan that `clean` would refuse.
+    """
+    found: list[str] = []
+    for pending in pending_of(table.timeline, "clean"):
+        plan = read_plan(table, "clean", pending.requested)
+        check_plan(table, pending.requested, plan)
+        found += planned_files(plan)
+    return tuple(dict.fromkeys((*found, *planned_files(plan_clean(table, options) or {}))))
 
 
 @implements("TL-014", "SVC-004", "SVC-006")
@@ -117,7 +133,10 @@ def _savepoints(timeline: Timeline) -> dict[str, str]:
 
 @implements("TL-013", "TL-047", "SVC-005")
 def execute_clean(table: Table, requested: str) -> str:
-    """Carry out the plan that was requested then, from the beginning or from where somebody else stopped."""
+    """Carry out the plan that was requested then, from the beginning or from where another process stopped.
+
+    Raises UnsafePlan for a plan that would delete a file which a clean must keep; then nothing has changed.
+    """
 
     def work(plan: Plan) -> Plan:
         started, files = table.clock.now(), planned_files(plan)
@@ -125,7 +144,9 @@ def execute_clean(table: Table, requested: str) -> str:
             table.storage.delete(path)
         return _record(requested, plan, files, table.clock.now() - started)
 
-    return carry_out(table, "clean", requested, work, repeat_plan=True)
+    return carry_out(
+        table, "clean", requested, work, repeat_plan=True, check_plan=lambda plan: check_plan(table, requested, plan)
+    )
 
 
 @implements("TL-013", "TL-014", "CLN-008")
