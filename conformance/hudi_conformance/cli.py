@@ -14,21 +14,24 @@ from hudi_conformance import __version__
 
 #: Command: where its function (or its group of commands) lies, and what it does, in the order of the help page.
 COMMANDS = {
-    "run": ("run:run", "Run the suite on engines and print the matrix."),
-    "read": ("read:read", "Read a table and print its rows."),
-    "inspect": ("inspect:inspect", "Show timeline and file slices of a table, or what is in one of its files."),
-    "migrate": ("migrate:migrate", "Migrate a table from version 6 to version 8."),
-    "service": ("service:service", "Clean, roll back, savepoint, restore or archive; a dry run first."),
-    "explore": ("explore:explore", "Run writers and services request by request, in every order, and check every invariant."),
-    "fixtures": ("fixtures:app", "List, verify, export and regenerate the golden tables."),
-    "coverage": ("coverage:coverage", "What the suite covers of the specification; writes spec_coverage.md."),
-    "s3": ("s3:s3", "Test an object store, and drive engines through it request by request."),
-    "mutants": ("mutants:mutants", "Plant bugs into the reference and see which cases notice them."),
-    "explain": ("explain:explain", "What is known of a rule, a case, an erratum or a planted bug."),
-    "engines": ("engines:engines", "The engines that the suite knows."),
-    "doctor": ("doctor:doctor", "Which engines can run here, and what would bring the others."),
-    "smoke": ("smoke:smoke", "Check an adapter step by step, and tell its faults from its engine's."),
-    "new-engine": ("new_engine:new_engine", "Write the template of an adapter."),
+    "run": ("suite.run:run", "Run the suite on engines and print the matrix."),
+    "read": ("tables.read:read", "Read a table and print its rows."),
+    "inspect": ("tables.inspect:inspect", "Show timeline and file slices of a table, or what is in one of its files."),
+    "migrate": ("tables.migrate:migrate", "Migrate a table from version 6 to version 8."),
+    "service": ("tables.service:service", "Clean, roll back, savepoint, restore or archive; a dry run first."),
+    "explore": (
+        "suite.explore:explore",
+        "Run writers and services request by request, in every order, and check every invariant.",
+    ),
+    "fixtures": ("suite.fixtures:app", "List, verify, export and regenerate the golden tables."),
+    "coverage": ("suite.coverage:coverage", "What the suite covers of the specification; writes spec_coverage.md."),
+    "s3": ("adapters.object_store:s3", "Test an object store, and drive engines through it request by request."),
+    "mutants": ("suite.mutants:mutants", "Plant bugs into the reference and see which cases notice them."),
+    "explain": ("suite.explain:explain", "What is known of a rule, a case, an erratum or a planted bug."),
+    "engines": ("adapters.engines:engines", "The engines that the suite knows."),
+    "doctor": ("adapters.doctor:doctor", "Which engines can run here, and what would bring the others."),
+    "smoke": ("adapters.smoke:smoke", "Check an adapter step by step, and tell its faults from its engine's."),
+    "new-engine": ("adapters.new_engine:new_engine", "Write the template of an adapter."),
 }
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from tinies import casebook, tiny_engines
 
-from hudi_conformance import engines
 from hudi_conformance.contract.client import Client
+from hudi_conformance.engines import registry
 
 __all__ = ["casebook", "tiny_engines"]
 
@@ -14,7 +14,7 @@ __all__ = ["casebook", "tiny_engines"]
 @pytest.fixture(scope="module", params=["1.0.2", "1.2.0"])
 def hudi(request: pytest.FixtureRequest) -> Iterator[Client]:
     """A session of each release, one for all tests of a module."""
-    info = engines.find(f"apache-hudi@{request.param}")
+    info = registry.find(f"apache-hudi@{request.param}")
     limits = {"start_timeout": info.start_timeout, "message_timeout": info.message_timeout}
     with Client(info.name, info.starter(lambda _: None), **limits) as client:
         yield client

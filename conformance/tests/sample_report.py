@@ -1,7 +1,7 @@
 """A small report with every outcome, made by hand."""
 
-from hudi_conformance.ending import EngineRun, Run
-from hudi_conformance.verdict import Outcome, Result
+from hudi_conformance.cases.verdict import Outcome, Result
+from hudi_conformance.report.run import EngineRun, Run
 
 ENGINES = (
     EngineRun("reference", "0.1.0", "python", ("read.snapshot",)),

@@ -1,7 +1,7 @@
 """Small programs for the tests of the explorer, of which everything is known."""
 
-from hudi_conformance.schedule.scheduler import Process
-from hudi_conformance.schedule.world import World
+from hudi_conformance.explorer.simulation.scheduler import Process
+from hudi_conformance.explorer.simulation.simulated_store import World
 from hudi_reference.storage import MemoryStorage, ObjectExists
 
 

@@ -10,7 +10,7 @@ from apache_hudi_samples import ARROW, PLAIN, RICH, SCHEMA, plain, rows, spec
 from pyarrow import parquet
 
 from hudi_conformance.contract import EngineError, Query, Refused
-from hudi_conformance.engines import environments
+from hudi_conformance.engines.support import environments
 
 pytestmark = [pytest.mark.apache_hudi, pytest.mark.slow]
 

@@ -11,12 +11,12 @@ import pytest
 
 from hudi_conformance.contract import EngineError, Query, Refused, TableSpec
 from hudi_conformance.contract.client import Client
-from hudi_conformance.engines.reference import Reference
+from hudi_conformance.engines.reference.engine import Reference
 from hudi_reference.files.base_file import encode_base_file
-from hudi_reference.files.bloom import FilterType, make_filter
+from hudi_reference.files.bloom.bloom import FilterType, make_filter
 from hudi_reference.files.log.cdc import Change, Mode, Operation
 from hudi_reference.files.log.content import Delete
-from hudi_reference.files.log.write import BlockWriter
+from hudi_reference.files.log.writer import BlockWriter
 from hudi_reference.schema.avro import arrow_schema
 
 pytestmark = [pytest.mark.apache_hudi, pytest.mark.slow]

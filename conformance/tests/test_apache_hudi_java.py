@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 from apache_hudi_samples import ARROW, RICH, plain, rows, spec
 
-from hudi_conformance import engines
 from hudi_conformance.contract import EngineError, Query, Refused
 from hudi_conformance.contract.client import Client
+from hudi_conformance.engines import registry
 
 pytestmark = [pytest.mark.apache_hudi, pytest.mark.slow]
 
@@ -19,7 +19,7 @@ BOTH_TYPES = pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 @pytest.fixture(scope="module", params=["1.0.2", "1.2.0"])
 def java(request) -> Iterator[Client]:
     """A virtual machine of each release, one for all tests of this module."""
-    info = engines.find(f"apache-hudi-java@{request.param}")
+    info = registry.find(f"apache-hudi-java@{request.param}")
     limits = {"start_timeout": info.start_timeout, "message_timeout": info.message_timeout}
     with Client(info.name, info.starter(lambda _: None), **limits) as client:
         yield client
@@ -84,7 +84,7 @@ def test_an_empty_table_has_a_schema(java, table):
 
 def test_keys_are_looked_up_in_the_table(java, table):
     """What another engine wrote is found: the client's own default index would know of its own writes only."""
-    reference = engines.find("reference")
+    reference = registry.find("reference")
     with Client(reference.name, reference.starter(lambda _: None), start_timeout=30, message_timeout=120) as other:
         other.create(table, spec())
         other.write(table, "insert", rows(("a", "x", 1, 1)))

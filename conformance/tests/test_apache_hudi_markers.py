@@ -6,10 +6,10 @@ import pytest
 
 from hudi_conformance.contract import EngineError
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.programs_of_writes import BOTH_TYPES, as_arrow, row
-from hudi_conformance.suite.tables_under_services import instant_files, names_of, pending, snapshot, updated
-from hudi_conformance.suite.test_undoing import LATE, halfway
-from hudi_conformance.suite.test_writes import folder_of
+from hudi_conformance.suite.support.concurrent.pending_writes import LATE, halfway
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, as_arrow, row
+from hudi_conformance.suite.support.tables.tables_under_services import instant_files, names_of, pending, snapshot, updated
+from hudi_conformance.suite.support.tables.written_tables import folder_of
 from hudi_reference import open_table, rollback
 
 pytestmark = [pytest.mark.apache_hudi, pytest.mark.slow]

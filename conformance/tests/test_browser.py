@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sample_report import RESULTS, RUN
 
-from hudi_conformance import ending
+from hudi_conformance.runner import run_report
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -29,7 +29,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of the sample report."""
-    return ending.write(tmp_path_factory.mktemp("report"), RUN, RESULTS)
+    return run_report.write(tmp_path_factory.mktemp("report"), RUN, RESULTS)
 
 
 @pytest.fixture(params=["light", "dark"])

@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 import pytest
 from tinies import Casebook
 
-from hudi_conformance import cases
-from hudi_conformance.bytes_cases import Patch, Variant
-from hudi_conformance.cases import CaseError
-from hudi_conformance.commands.fixtures import problems
+from hudi_conformance.cases import case as cases
+from hudi_conformance.cases.file_cases import Patch, Variant
+from hudi_conformance.cases.schema import CaseError
+from hudi_conformance.cases.verdict import Outcome, Result, judge
+from hudi_conformance.commands.suite.fixtures import problems
 from hudi_conformance.contract import Engine, EngineCrash, EngineError, Hello, Refused
-from hudi_conformance.golden import DEATHS, ask
-from hudi_conformance.verdict import Outcome, Result, judge
+from hudi_conformance.runner.golden_cases import DEATHS, ask
 
 FEATURES = frozenset({"inspect.log-file", "compute.partition.escape"})
 WHOLE = b"#HUDI#whole"

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 import pytest
 from tinies import Casebook
 
-from hudi_conformance import cases
-from hudi_conformance.cases import CaseError
+from hudi_conformance.cases import case as cases
+from hudi_conformance.cases.schema import CaseError
 
 
 def test_a_case_holds_what_its_file_says(casebook: Casebook):

@@ -10,16 +10,16 @@ import pytest
 from tinies import Casebook
 from typer.testing import CliRunner
 
-from hudi_conformance import cases
+from hudi_conformance.cases import case
 from hudi_conformance.cli import app
-from hudi_conformance.commands import fixtures
+from hudi_conformance.commands.suite import fixtures
 
 
 @pytest.fixture
 def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Casebook:
     """A folder of cases in the place of the shipped ones."""
     found = Casebook(tmp_path / "fixtures")
-    for module in (cases, fixtures):
+    for module in (case, fixtures):
         monkeypatch.setattr(module, "fixtures_root", lambda: found.root)
     return found
 
@@ -41,7 +41,7 @@ def test_list_shows_what_matches(book: Casebook):
 
 def test_the_shipped_cases_are_whole():
     """Shape, files, ids, rules, errata and size of every committed case."""
-    assert list(fixtures.problems(cases.fixtures_root())) == []
+    assert list(fixtures.problems(case.fixtures_root())) == []
 
 
 @pytest.mark.parametrize(

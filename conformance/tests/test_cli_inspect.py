@@ -11,11 +11,11 @@ from pyarrow import orc
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from hudi_conformance.cases import fixtures_root
+from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.cli import app
 from hudi_conformance.contract.validation import violation
-from hudi_conformance.showing.log import show_log
-from hudi_reference.files.inspection.kind import identify
+from hudi_conformance.render.log import show_log
+from hudi_reference.files.inspection.file_type import identify
 from hudi_reference.storage import MemoryStorage, storage_of
 
 LOGS = fixtures_root() / "log"

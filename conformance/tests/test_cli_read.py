@@ -15,9 +15,9 @@ import pytest
 from pyarrow import parquet
 from typer.testing import CliRunner, Result
 
-from hudi_conformance import where
 from hudi_conformance.cli import app
-from hudi_conformance.formats import write
+from hudi_conformance.commands import predicates
+from hudi_conformance.commands.row_formats import write
 from hudi_reference import create_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.ids import SeededIds
@@ -242,11 +242,11 @@ def test_jsonl_has_a_form_for_every_type(value: pa.Scalar, plain: Any):
 )
 def test_comparisons_are_written_as_in_sql(text: str, comparisons: tuple[Any, ...]):
     """Texts in quotes, numbers, true and false; and inside quotes is a word like any other."""
-    assert where.parse(text) == comparisons
+    assert predicates.parse(text) == comparisons
 
 
 @pytest.mark.parametrize("text", ["", "a", "a =", "a = b", "a = 1 or b = 2", "a = 1 and", "a = 'x", "a = 1 b = 2", "a = 1x"])
 def test_anything_else_is_refused(text: str):
     """A condition that is not understood is never dropped."""
-    with pytest.raises(where.InvalidWhere):
-        where.parse(text)
+    with pytest.raises(predicates.InvalidWhere):
+        predicates.parse(text)

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from hudi_conformance.cases import find_cases
+from hudi_conformance.cases.case import find_cases
 from hudi_conformance.cli import COMMANDS, load
 from hudi_conformance.report import console as report_console
 

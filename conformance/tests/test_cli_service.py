@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from hudi_conformance.cli import app
-from hudi_conformance.suite.programs_of_writes import Program, as_arrow, row
+from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
 from hudi_reference import create_table, open_table
 
 

@@ -19,10 +19,11 @@ from hudi_conformance.contract import (
     Refused,
     TableSpec,
 )
-from hudi_conformance.contract.client import Client, connect
+from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import SlowStart, WrongId
 from hudi_conformance.contract.in_process import InProcessTransport
 from hudi_conformance.contract.process import ProcessTransport
+from hudi_conformance.engines.registry import connect
 
 #: A process in plain Python that says hello and then does what the body says with each message.
 ENGINE = """

@@ -5,14 +5,15 @@ import sys
 
 import pytest
 
-from hudi_conformance import engines
-from hudi_conformance.engines import environments
+from hudi_conformance.engines import registry
+from hudi_conformance.engines.support import environments
+from hudi_conformance.engines.support.info import UnknownEngine
 
 
-@pytest.mark.parametrize("info", engines.shipped(), ids=lambda info: info.name)
+@pytest.mark.parametrize("info", registry.shipped(), ids=lambda info: info.name)
 def test_every_shipped_engine_is_found_by_its_name(info):
     """And says in a few words what it is."""
-    assert engines.find(info.name) is info
+    assert registry.find(info.name) is info
     assert info.summary
 
 
@@ -28,8 +29,8 @@ def test_every_shipped_engine_is_found_by_its_name(info):
 )
 def test_a_name_that_means_nothing_is_told_with_what_would(name, told):
     """A slip of the pen must not look like a broken engine."""
-    with pytest.raises(engines.UnknownEngine, match=told):
-        engines.find(name)
+    with pytest.raises(UnknownEngine, match=told):
+        registry.find(name)
 
 
 def test_an_engine_with_an_environment_is_run_by_its_python(monkeypatch):
@@ -41,7 +42,7 @@ def test_an_engine_with_an_environment_is_run_by_its_python(monkeypatch):
         return f"/envs/{extra}/bin/python"
 
     monkeypatch.setattr(environments, "python_for", python_for)
-    info = engines.find("apache-hudi@1.0.2")
+    info = registry.find("apache-hudi@1.0.2")
     assert asked == []
     command = info.command(lambda _: None)
     assert command == ("/envs/apache-hudi/bin/python", "-m", "hudi_conformance.engines.apache_hudi", "--version", "1.0.2")
@@ -50,7 +51,7 @@ def test_an_engine_with_an_environment_is_run_by_its_python(monkeypatch):
 def test_looking_an_engine_up_imports_none():
     """The registry is imported in every engine's own environment, where the others' libraries are not."""
     code = (
-        "import sys; from hudi_conformance import engines; engines.find('hudi-rs');"
+        "import sys; from hudi_conformance.engines import registry; registry.find('hudi-rs');"
         "assert not {'hudi_reference', 'pyspark', 'hudi'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
@@ -61,4 +62,4 @@ def test_looking_an_engine_up_imports_none():
 )
 def test_slow_engines_get_fewer_drawn_programs(name, number):
     """As many as their commits allow; an adapter that nobody knows counts as slow."""
-    assert engines.find(name).affordable(60, 4) == number
+    assert registry.find(name).affordable(60, 4) == number

@@ -9,8 +9,8 @@ from tools.corpus.hfile_bytes import Shape, hfile
 from tools.corpus.log_bytes import COMMAND, INSTANT, TARGET, Block, inspection
 from tools.corpus.log_damage import patch
 
-from hudi_conformance.bytes_cases import Variant as LoadedVariant
-from hudi_conformance.cases import load
+from hudi_conformance.cases.case import load
+from hudi_conformance.cases.file_cases import Variant as LoadedVariant
 
 MADE = registry.everything()
 FILES = [one for one in MADE if isinstance(one.case, FileCase)]

@@ -7,14 +7,14 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from hudi_conformance import ending
-from hudi_conformance import requirements_index as index
-from hudi_conformance.commands.coverage import coverage as command
-from hudi_conformance.mutants.score import Kill
-from hudi_conformance.report import coverage, evidence, recorded
+from hudi_conformance.cases.verdict import Outcome, Result
+from hudi_conformance.commands.suite.coverage import coverage as command
+from hudi_conformance.mutants.harness.score import Kill
+from hudi_conformance.report import coverage, evidence, stored_verdicts
 from hudi_conformance.report.coverage_page import page
 from hudi_conformance.report.evidence import CitedCase, Evidence
-from hudi_conformance.verdict import Outcome, Result
+from hudi_conformance.requirements import requirement as index
+from hudi_conformance.runner import run_report
 from hudi_reference.requirement import IMPLEMENTED
 
 app = typer.Typer()
@@ -177,14 +177,14 @@ def test_marks_found_in_the_sources_are_those_of_the_running_code():
 def test_recording_a_report_keeps_one_outcome_per_case_and_engine(tmp_path):
     """A later run of some cases replaces these and leaves the others; parameters of a test count together."""
     report, results = tmp_path / "report", tmp_path / "results"
-    started = ending.Run(
-        (ending.EngineRun("apache-hudi@1.0.2"),), seed=None, started="", seconds=0.0, complete=True, stale=(), rewritten=()
+    started = run_report.Run(
+        (run_report.EngineRun("apache-hudi@1.0.2"),), seed=None, started="", seconds=0.0, complete=True, stale=(), rewritten=()
     )
 
     def run(*outcomes: tuple[str, Outcome]) -> dict[str, str]:
         found = [Result(case, "apache-hudi@1.0.2", outcome, "merge") for case, outcome in outcomes]
-        ending.write(report, started, found)
-        (path,) = recorded.record(report, results)
+        run_report.write(report, started, found)
+        (path,) = stored_verdicts.record(report, results)
         assert path == results / "apache-hudi@1.0.2.json"
         return json.loads(path.read_text(encoding="utf-8"))["cases"]
 
@@ -197,7 +197,7 @@ def test_recording_a_report_keeps_one_outcome_per_case_and_engine(tmp_path):
 
 def test_recording_a_report_keeps_what_tests_tried(tmp_path):
     """Parameters of a test add up; a later run of a test replaces its counts and leaves those of others."""
-    started = ending.Run((ending.EngineRun("reference"),), seed=None, started="", seconds=0.0, complete=True)
+    started = run_report.Run((run_report.EngineRun("reference"),), seed=None, started="", seconds=0.0, complete=True)
 
     def run(**orders: list[int]) -> dict[str, dict[str, int]]:
         tried = [
@@ -205,8 +205,8 @@ def test_recording_a_report_keeps_what_tests_tried(tmp_path):
             for test, counts in orders.items()
             for number, count in enumerate(counts)
         ]
-        ending.write(tmp_path, started, tried)
-        (path,) = recorded.record(tmp_path, tmp_path / "results")
+        run_report.write(tmp_path, started, tried)
+        (path,) = stored_verdicts.record(tmp_path, tmp_path / "results")
         return json.loads(path.read_text(encoding="utf-8")).get("counts", {})
 
     assert run(x=[3, 4], y=[0]) == {"t::x": {"orders": 7}}

@@ -1,6 +1,6 @@
 """The storage that stops: every prefix of a program's changes, once."""
 
-from hudi_conformance.schedule.crash import CrashingStorage, copy_of, crashes
+from hudi_conformance.explorer.crash_points import CrashingStorage, copy_of, crashes
 from hudi_reference.storage import MemoryStorage
 
 

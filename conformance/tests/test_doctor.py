@@ -4,14 +4,14 @@ import pytest
 from rich.text import Text
 from typer.testing import CliRunner
 
-from hudi_conformance import engines
 from hudi_conformance.cli import app
-from hudi_conformance.commands import doctor
-from hudi_conformance.commands.engines import greet
+from hudi_conformance.commands.adapters import doctor
+from hudi_conformance.commands.adapters.engines import greet
 from hudi_conformance.contract import Hello
-from hudi_conformance.engines import environments
-from hudi_conformance.engines.apache_hudi.bundle import cached_bundle
+from hudi_conformance.engines import registry
+from hudi_conformance.engines.apache_hudi.jvm.bundle import cached_bundle
 from hudi_conformance.engines.apache_hudi_java.jars import client
+from hudi_conformance.engines.support import environments
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def run(*arguments: str) -> str:
 def test_each_engine_that_is_not_here_gets_one_command():
     """The reference runs anywhere; for each other engine one command brings all its pieces."""
     told = run("doctor")
-    for info in engines.shipped():
+    for info in registry.shipped():
         diagnosis = doctor.diagnose(info)
         assert diagnosis.ready == (info.name == "reference")
         assert (f"hudi-conformance doctor --make {info.name}" in told) == (info.name != "reference")
@@ -45,7 +45,7 @@ def test_each_engine_that_is_not_here_gets_one_command():
 @pytest.mark.usefixtures("bare")
 def test_an_engine_is_ready_when_every_piece_is_there(monkeypatch):
     """Environment and Java alone do not make Apache Hudi run: its jar must be there too, and the client's for the client."""
-    info = engines.find("apache-hudi@1.0.2")
+    info = registry.find("apache-hudi@1.0.2")
     assert {piece.name for piece in doctor.diagnose(info).pieces if not piece.there} == {"java", "environment", "jar"}
     stamp = environments.environment_folder("apache-hudi") / ".complete"
     stamp.parent.mkdir(parents=True)
@@ -54,9 +54,9 @@ def test_an_engine_is_ready_when_every_piece_is_there(monkeypatch):
     cached_bundle("1.0.2").parent.mkdir()
     cached_bundle("1.0.2").touch()
     assert doctor.diagnose(info).ready
-    assert not doctor.diagnose(engines.find("apache-hudi@1.2.0")).ready
+    assert not doctor.diagnose(registry.find("apache-hudi@1.2.0")).ready
 
-    on_java = engines.find("apache-hudi-java@1.0.2")
+    on_java = registry.find("apache-hudi-java@1.0.2")
     assert [(piece.name, piece.there) for piece in doctor.diagnose(on_java).pieces][-2:] == [("jar", True), ("jar", False)]
     client("1.0.2").cached.touch()
     assert doctor.diagnose(on_java).ready
@@ -88,9 +88,9 @@ def test_engines_shows_what_can_be_asked_and_how_to_get_the_rest():
     told = run("engines", "--features")
     assert "in this process" in told
     assert "merge.event-time" in told
-    answer = greet(engines.find("hudi-rs"))
+    answer = greet(registry.find("hudi-rs"))
     assert answer == "not here yet: hudi-conformance doctor --make hudi-rs"
-    assert isinstance(greet(engines.find("reference")), Hello)
+    assert isinstance(greet(registry.find("reference")), Hello)
 
 
 @pytest.mark.s3
@@ -102,7 +102,7 @@ def test_doctor_tests_the_object_store() -> None:
 
 def test_doctor_says_what_brings_the_object_store(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the emulation is not installed, doctor names the extra that brings it."""
-    from hudi_conformance.schedule.s3 import store
+    from hudi_conformance.explorer.s3 import store
 
     monkeypatch.setattr(store.importlib.util, "find_spec", lambda name: None)
     told = Text.from_markup(doctor.object_store()).plain

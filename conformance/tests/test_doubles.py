@@ -8,7 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from hudi_conformance import cases, requirements_index
+from hudi_conformance.cases import case as cases
+from hudi_conformance.cases.verdict import Outcome, Result, judge, judge_exception, lacking
 from hudi_conformance.contract import (
     ContractError,
     EngineCrash,
@@ -18,12 +19,12 @@ from hudi_conformance.contract import (
     Refused,
     TableSpec,
 )
-from hudi_conformance.contract.client import connect
 from hudi_conformance.contract.errors import SlowStart, WrongId
-from hudi_conformance.engines.distortions import distorted
-from hudi_conformance.engines.doubles import SINS
-from hudi_conformance.golden import ask
-from hudi_conformance.verdict import Outcome, Result, judge, judge_exception, lacking
+from hudi_conformance.engines.faulty.faulty_engines import SINS
+from hudi_conformance.engines.faulty.table_faults import distorted
+from hudi_conformance.engines.registry import connect
+from hudi_conformance.requirements import requirement
+from hudi_conformance.runner.golden_cases import ask
 
 SCHEMA = {
     "type": "record",
@@ -169,7 +170,7 @@ def test_every_sin_is_described_and_breaks_rules_that_exist(sin):
     assert sin.sin
     assert sin.info.name == f"double:{sin.name}"
     assert sin.area in cases.AREAS
-    assert requirements_index.unknown(sin.rules) == []
+    assert requirement.unknown(sin.rules) == []
     assert sin.rules or sin.outcome != "fail"
 
 
@@ -205,7 +206,16 @@ def test_every_sin_against_the_contract_is_caught_by_any_case_of_its_area(sin):
 
 def test_the_double_that_loses_writes_is_caught_by_a_relay(tmp_path):
     """What it says it wrote is not there for the next reader; the case cites a rule that it breaks."""
-    command = [sys.executable, "-m", "pytest", "--pyargs", "hudi_conformance.suite.test_relay", "-q", "-p", "no:cacheprovider"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--pyargs",
+        "hudi_conformance.suite.merging.test_relay",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+    ]
     more = ["--engine", "double:loses-writes", "--engine", "reference", "--report", str(tmp_path / "report")]
     subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, timeout=300, check=False)
     results = [Result.from_json(json.loads(line)) for line in (tmp_path / "report" / "report.jsonl").read_text().splitlines()]

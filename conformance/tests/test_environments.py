@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import uv
 
-from hudi_conformance.engines import environments
-from hudi_conformance.engines.apache_hudi import bundle as bundles
+from hudi_conformance.engines.apache_hudi.jvm import bundle as bundles
 from hudi_conformance.engines.apache_hudi_java import jars
 from hudi_conformance.engines.apache_hudi_java.jars import client
+from hudi_conformance.engines.support import environments
 
 OFFLINE_WORDS = "error: Failed to fetch: `https://index.example/simple/pyspark/`\n  Caused by: dns error"
 

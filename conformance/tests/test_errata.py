@@ -1,7 +1,8 @@
 """What everybody may rely on in the errata."""
 
-from hudi_conformance import cases, errata
-from hudi_conformance import requirements_index as index
+from hudi_conformance.cases import case
+from hudi_conformance.requirements import errata
+from hudi_conformance.requirements import requirement as index
 
 
 def test_ids_are_unique_and_in_order():
@@ -25,7 +26,7 @@ def test_every_erratum_says_both_sides_the_evidence_and_what_the_reference_does(
 
 def test_fixtures_named_as_evidence_exist():
     """Evidence that is a golden case can be looked at."""
-    root = cases.fixtures_root()
+    root = case.fixtures_root()
     missing = {f"{e.id}: {name}" for e in errata.errata() for name in e.fixtures if not (root / name / "case.json").is_file()}
     assert not missing
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from hudi_conformance import expected_failures as lists
-from hudi_conformance.expected_failures import ListError
-from hudi_conformance.verdict import Outcome, Result
+from hudi_conformance.cases.verdict import Outcome, Result
+from hudi_conformance.runner import expected_failures as lists
+from hudi_conformance.runner.expected_failures import ListError
 
 LIST = """\
 # Kept by hand.

@@ -4,8 +4,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from hudi_conformance.commands.explain import explain as command
-from hudi_conformance.mutants.score import Kill
+from hudi_conformance.commands.suite.explain import explain as command
+from hudi_conformance.mutants.harness.score import Kill
 from hudi_conformance.report.evidence import CitedCase, Evidence
 from hudi_conformance.report.explanation import Unknown, explain
 

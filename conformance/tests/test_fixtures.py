@@ -10,7 +10,8 @@ from tools.recipes import casefiles, catalogue, producing, reference_producer
 from tools.recipes.difference import byte_differences, file_differences
 from tools.recipes.recipe import REFERENCE, Producer, Recipe
 
-from hudi_conformance.cases import find_cases, fixtures_root
+from hudi_conformance.cases.case import find_cases
+from hudi_conformance.cases.schema import fixtures_root
 
 ROOT = Path(__file__).resolve().parents[2]
 MEGABYTE = 1_000_000

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from hudi_conformance.contract import Call, Conflict, EngineError, Refused, Write
-from hudi_conformance.contract.client import Client, connect
-from hudi_conformance.suite.programs_of_writes import as_arrow, row
-from hudi_conformance.suite.tables_under_services import Known, instant_files, snapshot, updated
+from hudi_conformance.contract.client import Client
+from hudi_conformance.engines.registry import connect
+from hudi_conformance.suite.support.programs.write_programs import as_arrow, row
+from hudi_conformance.suite.support.tables.tables_under_services import Known, instant_files, snapshot, updated
 from hudi_reference import open_table
 
 

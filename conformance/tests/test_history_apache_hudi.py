@@ -6,10 +6,17 @@ from pathlib import Path
 import pytest
 
 from hudi_conformance.contract import Query
-from hudi_conformance.contract.client import Client, connect
-from hudi_conformance.suite.histories import NOT_BY_ITSELF, expected_rows, limits, new_table, write
-from hudi_conformance.suite.programs_of_writes import expect_rows
-from hudi_conformance.suite.test_history_relay import archive_in_turn
+from hudi_conformance.contract.client import Client
+from hudi_conformance.engines.registry import connect
+from hudi_conformance.suite.support.programs.write_programs import expect_rows
+from hudi_conformance.suite.support.tables.archived_tables import (
+    NOT_BY_ITSELF,
+    archive_in_turn,
+    expected_rows,
+    limits,
+    new_table,
+    write,
+)
 
 pytestmark = [pytest.mark.apache_hudi, pytest.mark.slow]
 

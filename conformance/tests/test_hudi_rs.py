@@ -6,10 +6,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from hudi_conformance import engines
 from hudi_conformance.contract import Engine, EngineError, Query, Refused, TableSpec
 from hudi_conformance.contract.client import Client
-from hudi_conformance.engines.reference import Reference
+from hudi_conformance.engines import registry
+from hudi_conformance.engines.reference.engine import Reference
 
 SCHEMA = {
     "type": "record",
@@ -42,7 +42,7 @@ def hudi_rs() -> Iterator[Client]:
 
 def started(name: str) -> Client:
     """An engine of the suite, in its own environment."""
-    info = engines.find(name)
+    info = registry.find(name)
     limits = {"start_timeout": info.start_timeout, "message_timeout": info.message_timeout}
     return Client(info.name, info.starter(lambda _: None), **limits)
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from hudi_conformance.schedule.history import History, Operation, Outcome, Rows
-from hudi_conformance.schedule.isolation import Anomaly, anomalies
+from hudi_conformance.explorer.history.history import History, Operation, Outcome, Rows
+from hudi_conformance.explorer.history.isolation import Anomaly, anomalies
 
 ONE, OTHER = ("", "group-1"), ("", "group-2")
 BEFORE = {"a": 0, "b": 0}

@@ -9,14 +9,17 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from hudi_conformance import requirements_index as index
-from hudi_conformance.commands.mutants import end_of, mutants
-from hudi_conformance.mutants import Bug, StaleMutant, UnknownMutant, all_mutants, plant, planting, runner, score
-from hudi_conformance.mutants.score import Kill
+from hudi_conformance.commands.suite.mutants import end_of, mutants
+from hudi_conformance.mutants import Bug, StaleMutant, UnknownMutant, all_mutants, plant
+from hudi_conformance.mutants.harness import mutant as planting
+from hudi_conformance.mutants.harness import score
+from hudi_conformance.mutants.harness.score import Kill
 from hudi_conformance.report.evidence import CitedCase, golden_cases
+from hudi_conformance.requirements import requirement as index
+from hudi_conformance.runner import mutation_run
 from hudi_reference import create_table
 from hudi_reference.records import merge
-from hudi_reference.records.decisions import Kind, Order, Result
+from hudi_reference.records.merge_tables import Kind, Order, Result
 from hudi_reference.storage import MemoryStorage
 
 SCHEMA = {
@@ -193,7 +196,7 @@ def test_hunting_runs_the_suite_with_the_bug_in_it():
     (mutant,) = (m for m in all_mutants() if m.name == "late-records-win")
     cases = golden("merge.event-time.late-record.mor", "merge.event-time.newer-record.mor")
     told: list[Kill] = []
-    (kill,) = runner.hunt([mutant], cases, done=told.append)
+    (kill,) = mutation_run.hunt([mutant], cases, done=told.append)
     assert told == [kill]
     assert kill.killed_by == ("merge.event-time.late-record.mor",)
     assert end_of(kill, cases) == "own"
@@ -204,16 +207,16 @@ def test_other_cases_are_asked_when_the_own_ones_notice_nothing():
     (late,) = (m for m in all_mutants() if m.name == "late-records-win")
     stranger = planting.Mutant(late.name, ("LAY-003",), late.description, late.apply)
     cases = golden("layout.partition.plain.mor", "merge.event-time.late-record.mor")
-    (kill,) = runner.hunt([stranger], cases, done=lambda _: None)
+    (kill,) = mutation_run.hunt([stranger], cases, done=lambda _: None)
     assert end_of(kill, cases) == "other"
-    (survivor,) = runner.hunt([stranger], cases[:1], done=lambda _: None)
+    (survivor,) = mutation_run.hunt([stranger], cases[:1], done=lambda _: None)
     assert end_of(survivor, cases) == "survived"
 
 
 def test_a_suite_that_does_not_report_is_broken_and_not_strong():
     """A run that never came to its cases kills nothing."""
-    with pytest.raises(runner.SuiteBroke, match="no-such-bug"):
-        runner.failing("no-such-bug", golden("merge.event-time.late-record.mor"))
+    with pytest.raises(mutation_run.SuiteBroke, match="no-such-bug"):
+        mutation_run.failing("no-such-bug", golden("merge.event-time.late-record.mor"))
 
 
 def test_a_pattern_that_matches_no_bug_is_wrong_usage():

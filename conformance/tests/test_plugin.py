@@ -7,7 +7,7 @@ import pytest
 from tinies import Casebook
 
 # pytester forgets what is first imported inside a run; classes that are compared must not come twice.
-from hudi_conformance import ending, golden, outcomes, programs, selection  # noqa: F401
+from hudi_conformance.runner import golden_cases, python_cases, run_report, selection  # noqa: F401
 
 pytest_plugins = ["pytester"]
 
@@ -184,7 +184,7 @@ def test_pairs(writer, reader):
 @pytest.fixture
 def program(pytester: pytest.Pytester) -> None:
     """Cases written in Python, in a folder whose conftest brings the engines."""
-    pytester.makeconftest("from hudi_conformance.programs import engine, pytest_generate_tests, reader, writer")
+    pytester.makeconftest("from hudi_conformance.runner.python_cases import engine, pytest_generate_tests, reader, writer")
     pytester.makepyfile(test_merge_tables=PROGRAM)
 
 
@@ -263,17 +263,18 @@ def test_the_suite_as_a_package_brings_the_golden_cases(
     pytester: pytest.Pytester, book: Casebook, monkeypatch: pytest.MonkeyPatch
 ):
     """`pytest --pyargs hudi_conformance.suite` in anybody's project runs programs and golden cases."""
-    from hudi_conformance import cases
+    from hudi_conformance.cases import schema
 
     book.add("merge.one")
-    monkeypatch.setattr(cases, "fixtures_root", lambda: book.root)
+    monkeypatch.setattr(schema, "fixtures_root", lambda: book.root)
     done = run(pytester, "--pyargs", "hudi_conformance.suite", "--engine=tiny", "--collect-only", "-q")
     done.stdout.fnmatch_lines(["test_writes.py::*tiny*", "*cases/merge/one/case.json::tiny"])
 
 
 def test_a_planted_bug_is_there_during_the_run_and_gone_afterwards(pytester: pytest.Pytester):
     """--plant NAME takes a name of the catalogue."""
-    from hudi_conformance.mutants import Bug, planting
+    from hudi_conformance.mutants import Bug
+    from hudi_conformance.mutants.harness import mutant as planting
 
     def apply(bug: Bug) -> None:
         """Leaves a trace."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hudi_conformance.schedule.crash import copy_of, crashes
+from hudi_conformance.explorer.crash_points import copy_of, crashes
 from hudi_reference.errors import MalformedProperties, Misuse
 from hudi_reference.layout.java_properties import dump, load
 from hudi_reference.layout.properties import (

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 from tinies import COLUMNS, RIGHT, STORED, Casebook
 
-from hudi_conformance import cases
-from hudi_conformance.cases import CaseError
+from hudi_conformance.cases import case as cases
+from hudi_conformance.cases.schema import CaseError
+from hudi_conformance.cases.verdict import judge
 from hudi_conformance.contract import EngineError, Hello
-from hudi_conformance.verdict import judge
 
 HELLO = Hello("tiny", "1", "python", frozenset({"read.snapshot", "read.incremental"}))
 FIRST = {"name": "all", "query": {"kind": "incremental"}, "rows": RIGHT}

@@ -4,8 +4,8 @@ import pytest
 
 from hudi_conformance.contract.errors import EngineError
 from hudi_conformance.contract.messages import FUNCTIONS as CONTRACT
-from hudi_conformance.engines.reference import Reference
-from hudi_conformance.engines.reference_functions import FUNCTIONS, compute
+from hudi_conformance.engines.reference.engine import Reference
+from hudi_conformance.engines.reference.functions import FUNCTIONS, compute
 
 
 def test_every_function_of_the_contract_is_there():

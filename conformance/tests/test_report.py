@@ -9,13 +9,12 @@ from pathlib import Path
 from rich.console import Console
 from sample_report import ENGINES, RESULTS, RUN, result
 
-from hudi_conformance import ending
-from hudi_conformance.report import figures
+from hudi_conformance.explorer.s3.diagram import Drawing, Line
+from hudi_conformance.report import figures, saved_run
 from hudi_conformance.report.console import show
+from hudi_conformance.report.failure_text import block, sides
 from hudi_conformance.report.html import page
 from hudi_conformance.report.matrix import matrix, worst_first
-from hudi_conformance.report.words import block, sides
-from hudi_conformance.schedule.s3.diagram import Drawing, Line
 
 
 def test_the_matrix_counts_right_answers_by_area_and_engine():
@@ -84,8 +83,8 @@ def test_the_terminal_shows_matrix_surprises_known_failures_and_stale_entries():
 
 def test_a_report_can_be_read_again(tmp_path: Path):
     """report.jsonl and run.json together hold all that the page shows."""
-    ending.write(tmp_path / "deep" / "report", RUN, RESULTS)
-    assert ending.read(tmp_path / "deep" / "report") == (RUN, RESULTS)
+    saved_run.write(tmp_path / "deep" / "report", RUN, RESULTS)
+    assert saved_run.read(tmp_path / "deep" / "report") == (RUN, RESULTS)
     line = json.loads((tmp_path / "deep" / "report" / "report.jsonl").read_text().splitlines()[1])
     assert line["rerun"] == "hudi-conformance run apache-hudi@1.0.2 --only merge.late"
 

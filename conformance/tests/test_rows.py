@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hudi_conformance.rows import Rows, canonical, differences
-from hudi_conformance.values import UnknownType, from_arrow, from_json
+from hudi_conformance.cases.rows import Rows, canonical, differences
+from hudi_conformance.cases.values import UnknownType, from_arrow, from_json
 
 NESTED = {
     "type": "record",

@@ -11,13 +11,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from hudi_conformance.schedule.s3.diagram import Drawing
-from hudi_conformance.schedule.s3.gate import Gate
-from hudi_conformance.schedule.s3.kept import departure, saved_run
-from hudi_conformance.schedule.s3.run import run
-from hudi_conformance.schedule.s3.turns import AtRandom, InOrder, Overtaken
-from hudi_conformance.schedule.schedule_file import Saved, keep, read_schedule
-from hudi_conformance.schedule.scheduler import Choice
+from hudi_conformance.explorer.s3.diagram import Drawing
+from hudi_conformance.explorer.s3.proxy import Gate
+from hudi_conformance.explorer.s3.run import run
+from hudi_conformance.explorer.s3.saved_schedules import departure, saved_run
+from hudi_conformance.explorer.s3.scheduling import AtRandom, InOrder, Overtaken
+from hudi_conformance.explorer.simulation.schedule_file import Saved, keep, read_schedule
+from hudi_conformance.explorer.simulation.scheduler import Choice
 
 
 class Echo(BaseHTTPRequestHandler):

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from hudi_conformance import cases
-from hudi_conformance.commands import fixtures
-from hudi_conformance.contract.client import connect
-from hudi_conformance.golden import ask
-from hudi_conformance.suite import programs_of_everything as everything
-from hudi_conformance.suite.programs_of_everything import Ask, Shape
-from hudi_conformance.suite.programs_of_writes import Program, Step, row
-from hudi_conformance.suite.saved_programs import add_case, from_json, save, to_json
-from hudi_conformance.verdict import Outcome, judge
+from hudi_conformance.cases import case as cases
+from hudi_conformance.cases.verdict import Outcome, judge
+from hudi_conformance.commands.suite import fixtures
+from hudi_conformance.engines.registry import connect
+from hudi_conformance.runner.golden_cases import ask
+from hudi_conformance.suite.support.programs import table_programs as everything
+from hudi_conformance.suite.support.programs.table_programs import Ask, Shape
+from hudi_conformance.suite.support.programs.write_programs import Program, Step, row
+from hudi_conformance.suite.support.saved_programs import add_case, from_json, save, to_json
 
 PROGRAM = Program(
     "MERGE_ON_READ",

@@ -6,10 +6,10 @@ import weakref
 import pytest
 from schedule_programs import adds_one_under_the_lock, apart, claims, of, three_turns, world
 
-from hudi_conformance.schedule.fitness import broken_promises
-from hudi_conformance.schedule.scheduler import Choice, NotDeterministic, NotPossible, Process, choice_of, run
-from hudi_conformance.schedule.stores import STORES
-from hudi_conformance.schedule.world import STALL
+from hudi_conformance.explorer.scenarios.store_conformance import broken_promises
+from hudi_conformance.explorer.simulation.scheduler import Choice, NotDeterministic, NotPossible, Process, choice_of, run
+from hudi_conformance.explorer.simulation.simulated_store import STALL
+from hudi_conformance.explorer.simulation.stores import STORES
 from hudi_reference.errors import LockNotHeld, LockNotObtained, OutcomeUnknown
 from hudi_reference.ids import RandomIds
 
@@ -168,7 +168,7 @@ def test_a_program_that_is_not_deterministic_is_found_out():
         actor.storage.put(ids.file_id(), b"")
         actor.storage.get("s")
 
-    from hudi_conformance.schedule.explore import exhaustive
+    from hudi_conformance.explorer.search.explore import exhaustive
 
     with pytest.raises(NotDeterministic, match="a asked put"):
         exhaustive(world, [Process("a", program), Process("b", three_turns("b"))])

@@ -9,12 +9,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from schedule_programs import adds_one, adds_one_under_the_lock, apart, claims, of, one_claim, outcome, three_turns, world
 
-from hudi_conformance.schedule.conflicts import conflict
-from hudi_conformance.schedule.explore import exhaustive, priorities
-from hudi_conformance.schedule.meetings import MEETINGS
-from hudi_conformance.schedule.scheduler import Process, run
-from hudi_conformance.schedule.stores import STORES
-from hudi_conformance.schedule.world import Request
+from hudi_conformance.explorer.scenarios.scenarios import MEETINGS
+from hudi_conformance.explorer.search.conflicts import conflict
+from hudi_conformance.explorer.search.explore import exhaustive, priorities
+from hudi_conformance.explorer.simulation.scheduler import Process, run
+from hudi_conformance.explorer.simulation.simulated_store import Request
+from hudi_conformance.explorer.simulation.stores import STORES
 
 TWO = [Process(name, three_turns(name)) for name in "ab"]
 THREE = [Process(name, three_turns(name)) for name in "abc"]

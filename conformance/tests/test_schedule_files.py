@@ -10,14 +10,14 @@ from schedule_programs import adds_one, adds_one_under_the_lock, apart, claims, 
 from typer.testing import CliRunner
 
 from hudi_conformance.cli import app
-from hudi_conformance.schedule import meetings, parallel
-from hudi_conformance.schedule.diagram import html, svg, text, write_diagram
-from hudi_conformance.schedule.explore import Explored, exhaustive
-from hudi_conformance.schedule.scenario import Scenario
-from hudi_conformance.schedule.schedule_file import Diverged, ScheduleError, read_schedule, saved_run, write_schedule
-from hudi_conformance.schedule.scheduler import Choice, NotPossible, Process, run
-from hudi_conformance.schedule.shrink import InOrder, shrink
-from hudi_conformance.schedule.stores import STORES
+from hudi_conformance.explorer.drawing.diagram import html, svg, text, write_diagram
+from hudi_conformance.explorer.scenarios import parallel, scenarios
+from hudi_conformance.explorer.scenarios.scenario import Scenario
+from hudi_conformance.explorer.search.explore import Explored, exhaustive
+from hudi_conformance.explorer.search.shrink import InOrder, shrink
+from hudi_conformance.explorer.simulation.schedule_file import Diverged, ScheduleError, read_schedule, saved_run, write_schedule
+from hudi_conformance.explorer.simulation.scheduler import Choice, NotPossible, Process, run
+from hudi_conformance.explorer.simulation.stores import STORES
 
 UNFIT = partial(world, store=STORES["check-then-put"])
 
@@ -122,7 +122,7 @@ def test_a_run_that_does_not_fail_cannot_be_shrunk():
 
 
 def real_run():
-    scenario = meetings.MEETINGS["two-writers-of-one-group"].scenario("two-writers-of-one-group")
+    scenario = scenarios.MEETINGS["two-writers-of-one-group"].scenario("two-writers-of-one-group")
     schedule = ["a"] * 9 + ["b"] * 4 + ["a"] * 90 + ["b!crash-before"]
     return run(scenario.make_world(), scenario.processes(), schedule, strict=False)
 
@@ -178,7 +178,7 @@ class Tiny:
 @pytest.fixture
 def tiny(monkeypatch):
     """The registry with one small scenario in it."""
-    monkeypatch.setitem(meetings.MEETINGS, "claims", Tiny())
+    monkeypatch.setitem(scenarios.MEETINGS, "claims", Tiny())
 
 
 def test_the_command_lists_scenarios_and_stores():

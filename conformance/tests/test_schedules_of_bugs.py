@@ -2,9 +2,9 @@
 
 import pytest
 
-from hudi_conformance.mutants.planting import all_mutants
-from hudi_conformance.mutants.schedules import SCENARIOS, recorded, shortest
-from hudi_conformance.schedule.meetings import MEETINGS
+from hudi_conformance.explorer.scenarios.scenarios import MEETINGS
+from hudi_conformance.mutants.harness.mutant import all_mutants
+from hudi_conformance.mutants.harness.schedules import SCENARIOS, recorded, shortest
 
 OURS = ("concurrency", "concurrency_of_services")
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from hudi_conformance.bytes_cases import Variant
-from hudi_conformance.cases import fixtures_root
-from hudi_conformance.commands.inspect import show
+from hudi_conformance.cases.file_cases import Variant
+from hudi_conformance.cases.schema import fixtures_root
+from hudi_conformance.commands.tables.inspect import show
+from hudi_reference.files.inspection.block_scan import outline
 from hudi_reference.files.inspection.envelope import envelope
-from hudi_reference.files.inspection.kind import identify
+from hudi_reference.files.inspection.file_type import identify
 from hudi_reference.files.inspection.log import inspect_log
-from hudi_reference.files.inspection.outline import outline
 from hudi_reference.storage import MemoryStorage
 
 #: Damaged copies that are looked at of each family, spread over all of them.

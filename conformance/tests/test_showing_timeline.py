@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from hudi_conformance.cases import fixtures_root
+from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.cli import app
-from hudi_conformance.showing.axis import AT_WORK, DONE, PLANNED, POINT, Axis, between, duration, moment_of
-from hudi_conformance.showing.deeds import deed
-from hudi_reference.timeline.states import State
+from hudi_conformance.render.action_summary import deed
+from hudi_conformance.render.parts.axis import AT_WORK, DONE, PLANNED, POINT, Axis, between, duration, moment_of
+from hudi_reference.timeline.instants.states import State
 
 T = "20260101000000"
 

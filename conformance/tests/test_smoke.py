@@ -13,17 +13,17 @@ import pytest
 from typer import Typer
 from typer.testing import CliRunner
 
-from hudi_conformance import cases
-from hudi_conformance.commands.new_engine import TEMPLATES, new_engine, template
-from hudi_conformance.commands.smoke import smoke
+from hudi_conformance.cases import case as cases
+from hudi_conformance.cases.verdict import Outcome, judge, lacking
+from hudi_conformance.commands.adapters.new_engine import TEMPLATES, new_engine, template
+from hudi_conformance.commands.adapters.smoke import smoke
 from hudi_conformance.contract import Engine
-from hudi_conformance.contract.client import connect
 from hudi_conformance.contract.in_process import InProcessTransport
 from hudi_conformance.contract.smoke import Smoke
 from hudi_conformance.contract.validation import ANSWERS, check_answer, check_message
-from hudi_conformance.engines.reference import Reference
-from hudi_conformance.golden import ask
-from hudi_conformance.verdict import Outcome, judge, lacking
+from hudi_conformance.engines.reference.engine import Reference
+from hudi_conformance.engines.registry import connect
+from hudi_conformance.runner.golden_cases import ask
 
 PAGE = Path(__file__).parents[2] / "docs" / "plug-in-an-engine.md"
 

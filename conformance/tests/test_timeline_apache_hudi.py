@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from hudi_conformance.cases import fixtures_root
+from hudi_conformance.cases.inspection import contradiction
+from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.engine import Engine
 from hudi_conformance.contract.errors import ContractError
-from hudi_conformance.engines.reference import Reference
-from hudi_conformance.inspection import contradiction
+from hudi_conformance.engines.reference.engine import Reference
 from hudi_reference import migrate
-from hudi_reference.timeline.instant import parse_instant_name
+from hudi_reference.timeline.instants.instant import parse_instant_name
 
 pytestmark = [pytest.mark.apache_hudi, pytest.mark.slow]
 

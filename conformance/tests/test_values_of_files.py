@@ -7,9 +7,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hudi_conformance.engines.avro_values import canonical_record
-from hudi_conformance.engines.reference_files import ordering
-from hudi_conformance.values import declared_by, from_arrow
+from hudi_conformance.cases.values import declared_by, from_arrow
+from hudi_conformance.engines.reference.files import ordering
+from hudi_conformance.engines.support.avro_values import canonical_record
 from hudi_reference.errors import MalformedLogBlock
 
 NAMESPACE = "org.apache.hudi.avro.model"

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 from tinies import Casebook
 
-from hudi_conformance import cases
+from hudi_conformance.cases import case as cases
+from hudi_conformance.cases.inspection import contradiction
+from hudi_conformance.cases.verdict import Outcome, Result, judge, one_line
 from hudi_conformance.contract import Conflict, EngineCrash, EngineError, EngineTimeout, Hello, ProtocolFault, Refused
-from hudi_conformance.inspection import contradiction
-from hudi_conformance.verdict import Outcome, Result, judge, one_line
 
 HELLO = Hello("tiny", "7", "python", frozenset({"read.snapshot", "inspect.table"}))
 RIGHT = pa.table({"id": ["b", "a"], "ts": [None, 10]})

@@ -10,8 +10,8 @@ from hudi_reference.clock import ManualClock, SystemClock
 from hudi_reference.errors import ClockBehindTimeline, LockNotHeld, LockNotObtained
 from hudi_reference.locks import InProcessLock, held, lock_of
 from hudi_reference.storage import LocalStorage, MemoryStorage
-from hudi_reference.timeline.counter import FIRST, SharedCounter
-from hudi_reference.timeline.generator import TimeGenerator
+from hudi_reference.timeline.instant_generator import TimeGenerator
+from hudi_reference.timeline.shared_counter import FIRST, SharedCounter
 
 #: 2025-10-26T00:59:59Z in Berlin is 02:59:59, summer time; a second later it is two o'clock again.
 BEFORE_THE_REPEATED_HOUR = 1761440399000

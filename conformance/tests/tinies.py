@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 import pytest
 
-from hudi_conformance import engines
 from hudi_conformance.contract import Engine, EngineError, Hello, Query, Refused
-from hudi_conformance.engines import EngineInfo
+from hudi_conformance.engines import registry
+from hudi_conformance.engines.support.info import EngineInfo
 
 COLUMNS = [{"name": "id", "type": "string"}, {"name": "ts", "type": "long"}]
 RIGHT = [{"id": "a", "ts": "10"}, {"id": "b", "ts": None}]
@@ -113,9 +113,9 @@ TINY: dict[str, Callable[[], Engine]] = {
 @pytest.fixture
 def tiny_engines(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tiny engines under their names, in process, beside the shipped ones."""
-    shipped = engines.find
+    shipped = registry.find
 
     def find(name: str) -> EngineInfo:
         return EngineInfo(name, "tiny", factory=TINY[name]) if name in TINY else shipped(name)
 
-    monkeypatch.setattr(engines, "find", find)
+    monkeypatch.setattr(registry, "find", find)

@@ -21,24 +21,24 @@ under the lock of the table.
 """
 
 from hudi_reference.metadata.indexes import INDEXES
-from hudi_reference.services.archive import archive, archive_after, limits_of
-from hudi_reference.services.clean import clean
-from hudi_reference.services.clustering import check_inline_clustering, cluster, cluster_after
-from hudi_reference.services.compaction import check_inline, compact, compact_after
-from hudi_reference.services.failed_writes import clean_up_eagerly
-from hudi_reference.services.indexing import index
-from hudi_reference.services.log_compaction import log_compact
-from hudi_reference.services.metadata_upkeep import keep_up
-from hudi_reference.services.migrate import Migration, migrate
-from hudi_reference.services.restore import restore
-from hudi_reference.services.rollback import rollback, withdraw
-from hudi_reference.services.savepoint import delete_savepoint, savepoint
-from hudi_reference.table.basis import KEPT_INDEXES
-from hudi_reference.table.commit import FOLLOW_UPS, KEEPERS, FollowUp
-from hudi_reference.table.create import WritableTable, create_table, open_table
-from hudi_reference.table.table import Table
-from hudi_reference.table.update_strategy import WITHDRAW
-from hudi_reference.table.write import BEFOREHAND
+from hudi_reference.query.table import Table
+from hudi_reference.services.archive.archive import archive, archive_after, limits_of
+from hudi_reference.services.clean.clean import clean
+from hudi_reference.services.clustering.clustering import check_inline_clustering, cluster, cluster_after
+from hudi_reference.services.compaction.compaction import check_inline, compact, compact_after
+from hudi_reference.services.compaction.log_compaction import log_compact
+from hudi_reference.services.indexing.indexing import index
+from hudi_reference.services.metadata_table.metadata_sync import keep_up
+from hudi_reference.services.migration.migrate import Migration, migrate
+from hudi_reference.services.rollback.failed_writes import clean_up_eagerly
+from hudi_reference.services.rollback.restore import restore
+from hudi_reference.services.rollback.rollback import rollback, withdraw
+from hudi_reference.services.rollback.savepoint import delete_savepoint, savepoint
+from hudi_reference.write.commit import FOLLOW_UPS, KEEPERS, FollowUp
+from hudi_reference.write.concurrency.update_strategy import WITHDRAW
+from hudi_reference.write.create import WritableTable, create_table, open_table
+from hudi_reference.write.write import BEFOREHAND
+from hudi_reference.write.write_context import KEPT_INDEXES
 
 __version__ = "0.1.0"
 __all__ = [

@@ -306,3 +306,12 @@ class OutcomeUnknown(StorageFault):
 
 class UnfitStorage(StorageFault):
     """The storage cannot keep writers apart: it carries out what it should refuse."""
+
+
+def missing_data_file(path: str) -> MissingDataFile:
+    """The error, for the file at `path`."""
+    return MissingDataFile(
+        "the file of a completed action is missing",
+        rule="TL-036", path=path, expected="the file in storage until a clean removes its slice",
+        cure="restore the file, or read the table as of an earlier instant",
+    )  # fmt: skip

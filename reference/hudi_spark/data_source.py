@@ -20,9 +20,9 @@ from pyspark.sql.types import StructType
 
 from hudi_reference.errors import Misuse
 from hudi_reference.schema.avro import with_meta_columns
-from hudi_reference.table.basis import Basis
-from hudi_reference.table.commit import begin
-from hudi_reference.timeline.metadata import WriteStat
+from hudi_reference.timeline.contents.metadata import WriteStat
+from hudi_reference.write.commit import begin
+from hudi_reference.write.write_context import Basis
 from hudi_spark.arrow import arrow_schema_of, batches, spark_schema
 from hudi_spark.read import ReadPlan, make_plan, open_shared
 from hudi_spark.tasks import FilesTask

@@ -19,18 +19,17 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from hudi_reference import Table, open_table
-from hudi_reference.errors import InvalidQuery, Misuse, UnsupportedSchema
-from hudi_reference.files.missing import missing
+from hudi_reference.errors import InvalidQuery, Misuse, UnsupportedSchema, missing_data_file
+from hudi_reference.query.cdc import ChangePlan, ChangeQuery, GroupChange
+from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.query.incremental import changed_in
+from hudi_reference.query.incremental_window import Window
+from hudi_reference.query.predicates import Comparison, chosen, compare, constant
+from hudi_reference.query.pruning import pruned
+from hudi_reference.query.table import SliceQuery, View, check_columns, check_readable
 from hudi_reference.schema.avro import arrow_schema, parse_schema
 from hudi_reference.storage import LocalStorage
-from hudi_reference.table.cdc import ChangePlan, ChangeQuery, GroupChange
-from hudi_reference.table.comparisons import Comparison, chosen, compare, constant
-from hudi_reference.table.file_groups import FileSlice
-from hudi_reference.table.incremental import changed_in
-from hudi_reference.table.pruning import pruned
-from hudi_reference.table.table import SliceQuery, View, check_columns, check_readable
-from hudi_reference.table.window import Window
-from hudi_reference.timeline.points import instant_of
+from hudi_reference.timeline.instants.time_parsing import instant_of
 from hudi_spark.arrow import arrow_schema_of, spark_schema
 from hudi_spark.tasks import MergeTask, frame_of
 
@@ -203,7 +202,7 @@ def _base_files_for_spark(table: Table, view: View, slices: list[FileSlice], *, 
         if candidate.base_file is None or (logs and candidate.log_files) or texts.get(candidate.base_instant) not in fitting:
             continue
         if candidate.base_file in candidate.missing:
-            raise missing(candidate.path(candidate.base_file))
+            raise missing_data_file(candidate.path(candidate.base_file))
         path, stat = table.storage.existing(candidate.path(candidate.base_file))
         if _PLAIN_PATH.fullmatch(str(path)) and path.suffix == ".parquet" and stat.st_size:
             found[candidate] = path

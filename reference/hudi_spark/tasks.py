@@ -17,14 +17,14 @@ import pyarrow.compute as pc
 from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
+from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.schema.evolution import conform
-from hudi_reference.table.commit import Commit
-from hudi_reference.table.file_groups import FileSlice
-from hudi_reference.table.rows import PARTITION, Incoming, Intake, combine
-from hudi_reference.table.slice_reader import SliceReader
-from hudi_reference.table.write import DEFAULTS, LogOptions, Writer
-from hudi_reference.timeline.metadata import WriteStat
+from hudi_reference.timeline.contents.metadata import WriteStat
+from hudi_reference.write.commit import Commit
+from hudi_reference.write.rows import PARTITION, Incoming, Intake, combine
+from hudi_reference.write.write import DEFAULTS, LogOptions, Writer
 from hudi_spark.arrow import batches
 
 Batches = Iterable[pa.RecordBatch]

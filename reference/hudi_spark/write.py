@@ -23,17 +23,17 @@ from hudi_reference.errors import Misuse, UnsupportedTableFeature
 from hudi_reference.layout.merge_settings import check_unchanged
 from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
+from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.query.slice_reader import SliceReader
+from hudi_reference.query.table import View
 from hudi_reference.records.changes import KEY
 from hudi_reference.schema.avro import with_meta_columns
-from hudi_reference.table.basis import PARTIAL_UPDATE, Basis, held_by_update
-from hudi_reference.table.commit import Commit, begin
-from hudi_reference.table.concurrency import Concurrency
-from hudi_reference.table.file_groups import FileSlice
-from hudi_reference.table.rows import PARTITION, Intake
-from hudi_reference.table.slice_reader import SliceReader
-from hudi_reference.table.table import View
-from hudi_reference.table.update_strategy import meet_clusterings
-from hudi_reference.table.write import MOVES_KEY, LogOptions, log_options, persistently
+from hudi_reference.write.commit import Commit, begin
+from hudi_reference.write.concurrency.config import Concurrency
+from hudi_reference.write.concurrency.update_strategy import meet_clusterings
+from hudi_reference.write.rows import PARTITION, Intake
+from hudi_reference.write.write import MOVES_KEY, LogOptions, log_options, persistently
+from hudi_reference.write.write_context import PARTIAL_UPDATE, Basis, held_by_update
 from hudi_spark.arrow import arrow_schema_of, spark_schema
 from hudi_spark.errors import errors_of_executors
 from hudi_spark.read import open_shared

@@ -15,7 +15,7 @@ import os
 import sys
 from typing import Any
 
-from hudi_conformance.engines.apache_hudi.session import Session
+from hudi_conformance.engines.apache_hudi.jvm.session import Session
 
 WRITE = {
     "hoodie.write.table.version": "8",

@@ -13,8 +13,8 @@ from pathlib import Path
 import pyspark
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 
-from hudi_conformance.engines.apache_hudi.bundle import bundle
-from hudi_conformance.engines.environments import ensure_java
+from hudi_conformance.engines.apache_hudi.jvm.bundle import bundle
+from hudi_conformance.engines.support.environments import ensure_java
 
 JARS = Path(pyspark.__file__).parent / "jars"
 

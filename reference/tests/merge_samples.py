@@ -9,10 +9,10 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from hudi_reference.files.log.content import Delete
-from hudi_reference.layout.merging import MergeMode
+from hudi_reference.layout.merge_config import MergeMode
 from hudi_reference.records.changes import KEY, Changes
 from hudi_reference.records.deletes import IS_DELETED
-from hudi_reference.records.merger import Merging
+from hudi_reference.records.mergers.merger import Merging
 
 EVENT: MergeMode = "EVENT_TIME_ORDERING"
 COMMIT: MergeMode = "COMMIT_TIME_ORDERING"

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from hudi_reference.errors import MalformedMetadata, Misuse
-from hudi_reference.timeline.actions import read_action, write_action
-from hudi_reference.timeline.instant import Instant, parse_instant_name
-from hudi_reference.timeline.schemas import schema_of
-from hudi_reference.timeline.states import ACTIONS, State
+from hudi_reference.timeline.contents.actions import read_action, write_action
+from hudi_reference.timeline.contents.schemas import schema_of
+from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
+from hudi_reference.timeline.instants.states import ACTIONS, State
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "actions"
 REAL = sorted(path for case in FIXTURES.iterdir() if '"apache-hudi"' in (case / "case.json").read_text("utf-8")
@@ -56,7 +56,7 @@ def test_every_record_of_the_table_has_a_schema() -> None:
     """The names in the table of states are those of the schemas, and every schema is of an action."""
     named = {name for action in ACTIONS.values() if not action.elsewhere for content in action.contents.values()
              for name in content.records}  # fmt: skip
-    avsc = Path(__file__).resolve().parents[1] / "hudi_reference/timeline/avsc"
+    avsc = Path(__file__).resolve().parents[1] / "hudi_reference/timeline/contents/avsc"
     assert named == {path.stem for path in avsc.iterdir()}
     assert {name: schema_of(name)["name"] for name in named} == {name: name for name in named}
 

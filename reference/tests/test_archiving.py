@@ -10,13 +10,13 @@ from reference_samples import new_table, trip, trips
 from hudi_reference import archive
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.services.archive_limits import ArchiveLimits
+from hudi_reference.services.archive.limits import ArchiveLimits
 from hudi_reference.storage import MemoryStorage
-from hudi_reference.timeline.history import ArchivedAction, History
-from hudi_reference.timeline.history_writer import KEPT_MANIFESTS, flush, merge_levels, retire
-from hudi_reference.timeline.instant import Instant
-from hudi_reference.timeline.manifest import load_manifest
-from hudi_reference.timeline.states import State
+from hudi_reference.timeline.history.history import ArchivedAction, History
+from hudi_reference.timeline.history.history_writer import KEPT_MANIFESTS, flush, merge_levels, retire
+from hudi_reference.timeline.history.manifest import load_manifest
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
 
 FOLDER = ".hoodie/timeline/history"
 LIMITS = {"hoodie.keep.max.commits": "4", "hoodie.keep.min.commits": "2", "hoodie.clean.commits.retained": "1"}

@@ -3,7 +3,7 @@
 import fastavro
 import pytest
 
-from hudi_reference.schema.datum import DAMAGE, decode_datum
+from hudi_reference.schema.avro_codec import DAMAGE, decode_datum
 
 SCHEMA = fastavro.parse_schema(
     {

@@ -52,7 +52,7 @@ from hudi_reference.errors import (
 )
 from hudi_reference.ids import SeededIds
 from hudi_reference.storage import MemoryStorage, Storage
-from hudi_reference.timeline.avro_container import write_record
+from hudi_reference.timeline.contents.avro_container import write_record
 
 TIMELINE = ".hoodie/timeline"
 

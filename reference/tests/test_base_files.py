@@ -22,12 +22,12 @@ from hudi_reference.errors import (
     MissingDataFile,
     UnsupportedFileFormat,
 )
+from hudi_reference.files.base.footer import FILTER, FILTER_TYPE, MAX_KEY, MIN_KEY, BaseFileFooter
+from hudi_reference.files.base.orc_footer import BLOCK_SIZE, with_entries
+from hudi_reference.files.base.orc_zones import zones_of
 from hudi_reference.files.base_file import encode_base_file, read_base_file, read_footer
-from hudi_reference.files.bloom import FilterType
-from hudi_reference.files.footer import FILTER, FILTER_TYPE, MAX_KEY, MIN_KEY, BaseFileFooter
+from hudi_reference.files.bloom.bloom import FilterType
 from hudi_reference.files.hfile.reader import hfile_of
-from hudi_reference.files.orc_footer import BLOCK_SIZE, with_entries
-from hudi_reference.files.orc_zones import zones_of
 from hudi_reference.layout.properties import PROPERTIES_PATH
 from hudi_reference.schema.avro import arrow_schema, with_meta_columns
 from hudi_reference.schema.evolution import conform

@@ -10,11 +10,11 @@ import pytest
 from reference_samples import SCHEMA, TABLE_TYPES, rows_of
 from test_bloom import UUID, WRITTEN
 
-from hudi_conformance.engines.environments import python_for
+from hudi_conformance.engines.support.environments import python_for
 from hudi_reference import WritableTable, create_table, open_table
 from hudi_reference.files.base_file import encode_base_file
-from hudi_reference.files.bloom import FilterType, make_filter
-from hudi_reference.table import write
+from hudi_reference.files.bloom.bloom import FilterType, make_filter
+from hudi_reference.write import write
 
 pytestmark = [pytest.mark.apache_hudi, pytest.mark.slow]
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from reference_samples import bounded
 
 from hudi_reference.errors import InvalidRows, MalformedBloomFilter, Misuse, UnsupportedBloomFilter
-from hudi_reference.files.bloom import FilterType, decode_filter, make_file_filter, make_filter
-from hudi_reference.files.bloom_hash import HashType, bits_of, bits_of_many, jenkins, murmur
+from hudi_reference.files.bloom.bloom import FilterType, decode_filter, make_file_filter, make_filter
+from hudi_reference.files.bloom.bloom_hash import HashType, bits_of, bits_of_many, jenkins, murmur
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 UUID = "334e26e9-8355-45cc-97c6-c31daf0df330"

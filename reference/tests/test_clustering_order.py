@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
-from hudi_reference.services.clustering_order import Numbers, hilbert, interleaved, ordered, ranks, scaled
+from hudi_reference.services.clustering.order import Numbers, hilbert, interleaved, ordered, ranks, scaled
 
 #: Dimensions and bits a side of grids that are small enough to look at every point.
 GRIDS = [(1, 4), (2, 1), (2, 3), (2, 5), (3, 1), (3, 3), (4, 2), (5, 2), (6, 1)]

@@ -13,14 +13,14 @@ from reference_samples import START, bounded, new_table, trip, trips
 from hudi_reference import open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import MalformedMetadata, MissingDataFile, Misuse, PathOutsideTable, UnsupportedTableFeature
-from hudi_reference.files.column_ranges import column_ranges
+from hudi_reference.files.base.column_ranges import column_ranges
 from hudi_reference.ids import SeededIds
-from hudi_reference.services.clustering_groups import STRATEGIES, Candidate, grouped
-from hudi_reference.services.clustering_plan import plan_clustering, schedule_clustering
-from hudi_reference.services.clustering_record import clustering_in, plan_record
-from hudi_reference.services.clustering_settings import SETTINGS, ClusteringSettings
+from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.services.clustering.groups import STRATEGIES, Candidate, grouped
+from hudi_reference.services.clustering.plan import plan_clustering, schedule_clustering
+from hudi_reference.services.clustering.plan_record import clustering_in, plan_record
+from hudi_reference.services.clustering.settings import SETTINGS, ClusteringSettings
 from hudi_reference.storage import MemoryStorage
-from hudi_reference.table.file_groups import FileSlice
 
 PLAN = "hoodie.clustering.plan.strategy."
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from reference_samples import bounded
 
 from hudi_reference.errors import HudiError, MalformedMetadata, PathOutsideTable
-from hudi_reference.timeline.avro_container import read_record
-from hudi_reference.timeline.metadata import (
+from hudi_reference.timeline.contents.avro_container import read_record
+from hudi_reference.timeline.contents.metadata import (
     COMMIT_METADATA_SCHEMA,
     WriteStat,
     read_commit_metadata,

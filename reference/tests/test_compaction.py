@@ -5,21 +5,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference_samples import contents, data_files, new_table, timeline_files, trip, trips
 
-from hudi_conformance.schedule.crash import crashes
+from hudi_conformance.explorer.crash_points import crashes
 from hudi_reference import clean, compact, log_compact, open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import MissingDataFile, Misuse, UnsupportedTableFeature, WriteConflict
 from hudi_reference.ids import SeededIds
-from hudi_reference.records.decisions import Kind
-from hudi_reference.records.joining import what_stays
 from hudi_reference.records.merge import Version, fold, merger_of
-from hudi_reference.services.acting import read_plan, transitions_of
-from hudi_reference.services.compaction import execute_compaction, plan_compaction, schedule_compaction
-from hudi_reference.services.log_compaction import execute_log_compaction, schedule_log_compaction
-from hudi_reference.services.rollback import rollback
+from hudi_reference.records.merge_tables import Kind
+from hudi_reference.records.merging.log_block_merge import what_stays
+from hudi_reference.services.compaction.compaction import execute_compaction, plan_compaction, schedule_compaction
+from hudi_reference.services.compaction.log_compaction import execute_log_compaction, schedule_log_compaction
+from hudi_reference.services.planning.plan_execution import read_plan, transitions_of
+from hudi_reference.services.rollback.rollback import rollback
 from hudi_reference.storage import MemoryStorage
-from hudi_reference.timeline.avro_container import read_record, write_record
-from hudi_reference.timeline.states import State
+from hudi_reference.timeline.contents.avro_container import read_record, write_record
+from hudi_reference.timeline.instants.states import State
 
 DAY = 86_400_000
 

@@ -4,13 +4,13 @@ import pytest
 
 from hudi_reference.errors import Misuse, UnsupportedTableFeature
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.records.buckets import bucket_file_id, bucket_of, bucket_of_key
-from hudi_reference.table.concurrency import BucketIndex, Concurrency, Mode, Policy
-from hudi_reference.table.conflicts import MATRIX, Party, Standing, Touch, Verdict, touches
+from hudi_reference.records.keys.bucket_hash import bucket_file_id, bucket_of, bucket_of_key
 from hudi_reference.timeline.active import Timeline
-from hudi_reference.timeline.instant import Instant
-from hudi_reference.timeline.metadata import WriteStat
-from hudi_reference.timeline.states import State
+from hudi_reference.timeline.contents.metadata import WriteStat
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
+from hudi_reference.write.concurrency.config import BucketIndex, Concurrency, Mode, Policy
+from hudi_reference.write.concurrency.conflict_resolution import MATRIX, Party, Standing, Touch, Verdict, touches
 
 APPENDS, REWRITES, REPLACES, JOINS, COMPACTS, CLUSTERS = Touch
 #: The only pairs that may both complete on one file group, written from the rules: log files beside log files where the merge

@@ -7,10 +7,10 @@ from reference_samples import TABLE_TYPES, new_table, trip, trips
 
 from hudi_reference import clean, open_table, restore, rollback
 from hudi_reference.clock import ManualClock
-from hudi_reference.table.commit import begin
-from hudi_reference.table.create import WritableTable
-from hudi_reference.timeline.counter import FIRST
-from hudi_reference.timeline.generator import COUNTER_KEY
+from hudi_reference.timeline.instant_generator import COUNTER_KEY
+from hudi_reference.timeline.shared_counter import FIRST
+from hudi_reference.write.commit import begin
+from hudi_reference.write.create import WritableTable
 
 #: A day before the clock of the table's maker, and ten years after it.
 CLOCKS = (ManualClock(1_767_139_200_000), ManualClock(2_082_758_400_000))

@@ -10,7 +10,7 @@ import pytest
 
 from hudi_reference.errors import HudiError, MalformedFileName, UnsupportedTableFeature
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.table.dropped_columns import DroppedColumns, dropped_columns
+from hudi_reference.query.partition_columns import DroppedColumns, dropped_columns
 
 DROP = {"hoodie.datasource.write.drop.partition.columns": "true"}
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hudi_reference import create_table
 from hudi_reference.errors import InvalidRows, MalformedLogBlock, Misuse, UnsupportedSchema, UnsupportedTableFeature
-from hudi_reference.records.merger import BufferedRecord, RecordContext, RecordMerger
+from hudi_reference.records.mergers.merger import BufferedRecord, RecordContext, RecordMerger
 from hudi_reference.schema.avro import arrow_schema, parse_schema
 from hudi_reference.schema.evolution import conform
 from hudi_reference.schema.promotion import BY_ID, BY_NAME, conversion, kind_of, promotes

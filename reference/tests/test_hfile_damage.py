@@ -19,9 +19,9 @@ from hudi_reference.files.hfile.block import BlockType, Compression, encode_bloc
 from hudi_reference.files.hfile.cell import Entry, encode_entry, encode_key
 from hudi_reference.files.hfile.checksum import ChecksumType
 from hudi_reference.files.hfile.index import IndexEntry, encode_index
-from hudi_reference.files.hfile.place import hadoop_varint
 from hudi_reference.files.hfile.reader import HFile, hfile_of
 from hudi_reference.files.hfile.trailer import NO_OFFSET, Trailer, encode_file_info, encode_trailer
+from hudi_reference.files.hfile.varint import hadoop_varint
 from hudi_reference.files.hfile.writer import Layout, encode_hfile
 from hudi_reference.storage import MemoryStorage
 

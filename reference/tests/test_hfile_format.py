@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reference_samples import bounded
 
 from hudi_reference.errors import InvalidRows, Misuse
-from hudi_reference.files.hfile import checksum, place
+from hudi_reference.files.hfile import checksum, varint
 from hudi_reference.files.hfile.block import BlockType, Compression
 from hudi_reference.files.hfile.cell import OVERHEAD, Entry, read_entries
 from hudi_reference.files.hfile.checksum import ChecksumType, crc32c
@@ -129,23 +129,23 @@ def test_index_keys_of_every_length(length: int) -> None:
 )
 def test_numbers_of_both_kinds(number: int, hadoop: str, protobuf: str) -> None:
     """BF-002: the index holds Hadoop's numbers, trailer and file info protobuf's."""
-    assert (place.hadoop_varint(number).hex(), place.protobuf_varint(number).hex()) == (hadoop, protobuf)
-    assert place.read_hadoop_varint(bytes.fromhex("ff" + hadoop), 1) == (number, 1 + len(hadoop) // 2)
-    assert place.read_protobuf_varint(bytes.fromhex("00" + protobuf), 1) == (number, 1 + len(protobuf) // 2)
+    assert (varint.hadoop_varint(number).hex(), varint.protobuf_varint(number).hex()) == (hadoop, protobuf)
+    assert varint.read_hadoop_varint(bytes.fromhex("ff" + hadoop), 1) == (number, 1 + len(hadoop) // 2)
+    assert varint.read_protobuf_varint(bytes.fromhex("00" + protobuf), 1) == (number, 1 + len(protobuf) // 2)
 
 
 @pytest.mark.parametrize("data", ["", "80", "8f", "8e01", "90", "ff"])
 def test_numbers_that_are_no_length(data: str) -> None:
     """BF-002: cut and negative numbers are told apart from lengths."""
     with pytest.raises(ValueError, match="length"):
-        place.read_hadoop_varint(bytes.fromhex(data), 0)
+        varint.read_hadoop_varint(bytes.fromhex(data), 0)
 
 
 @pytest.mark.parametrize("data", ["", "80", "ff" * 9, "ff" * 9 + "02", "ff" * 11])
 def test_protobuf_numbers_end_within_64_bits(data: str) -> None:
     """BF-002: cut numbers, and those of more than 64 bits, are errors."""
     with pytest.raises(ValueError, match="64 bits"):
-        place.read_protobuf_varint(bytes.fromhex(data), 0)
+        varint.read_protobuf_varint(bytes.fromhex(data), 0)
 
 
 @pytest.mark.parametrize(

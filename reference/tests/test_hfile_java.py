@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hfile_samples import DATA
 
-from hudi_conformance.engines.environments import python_for
+from hudi_conformance.engines.support.environments import python_for
 from hudi_reference.files.hfile.block import Compression
 from hudi_reference.files.hfile.cell import Entry
 from hudi_reference.files.hfile.checksum import ChecksumType

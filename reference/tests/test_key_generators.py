@@ -8,7 +8,7 @@ import pytest
 
 from hudi_reference.errors import InvalidRows, UnsupportedKeyGenerator
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.records.keys import KeyGenerator, kind_of_generator, with_settings
+from hudi_reference.records.keys.record_keys import KeyGenerator, kind_of_generator, with_settings
 
 TIME = "hoodie.keygen.timebased."
 

@@ -13,8 +13,8 @@ from reference_samples import bounded
 
 from hudi_reference.errors import HudiError
 from hudi_reference.files.log.block import Block, BlockType
-from hudi_reference.files.log.columnar import decode_avro_columns
 from hudi_reference.files.log.content import _avro_count, _decode_avro, encode_rows
+from hudi_reference.files.log.fast.decode_columns import decode_avro_columns
 from hudi_reference.schema.avro import arrow_schema
 
 

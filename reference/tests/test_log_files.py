@@ -19,7 +19,7 @@ from test_log_blocks import KN_JSON, NO_DELETES, ROLLBACK, T1, TWO_DELETES, TWO_
 from hudi_reference.errors import HudiError, MalformedLogBlock, MalformedLogFile, MissingDataFile, UnsupportedFileFormat
 from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey, encode_block
 from hudi_reference.files.log.content import decode_deletes, decode_rows, rollback_target
-from hudi_reference.files.log.ranges import WINDOW
+from hudi_reference.files.log.range_reader import WINDOW
 from hudi_reference.files.log.reader import read_blocks, read_log_file, walk_blocks, walk_log_file
 from hudi_reference.storage import LocalStorage, MemoryStorage, Storage, storage_of
 

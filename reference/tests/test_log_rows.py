@@ -11,9 +11,9 @@ from reference_samples import bounded
 
 from hudi_reference.errors import HudiError
 from hudi_reference.files.log.block import Block, BlockType
-from hudi_reference.files.log.columnar import decode_avro_columns
 from hudi_reference.files.log.content import _encode_avro, decode_rows, encode_rows
-from hudi_reference.files.log.encoding import encode_avro_columns
+from hudi_reference.files.log.fast.decode_columns import decode_avro_columns
+from hudi_reference.files.log.fast.encode_columns import encode_avro_columns
 from hudi_reference.schema.avro import arrow_schema
 
 

@@ -17,9 +17,9 @@ from hudi_reference.errors import HudiError, MalformedLogBlock, Misuse
 from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey, encode_block
 from hudi_reference.files.log.cdc import Change, Mode, Operation, cdc_schema, decode_changes, encode_changes
 from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows, encode_rows, rollback_target
+from hudi_reference.files.log.positions import positions_of
 from hudi_reference.files.log.reader import read_blocks
-from hudi_reference.files.log.write import BlockWriter, EncodedBlock, roll_over
-from hudi_reference.files.positions import positions_of
+from hudi_reference.files.log.writer import BlockWriter, EncodedBlock, roll_over
 from hudi_reference.layout.names import LogFileName
 from hudi_reference.schema.avro import META_COLUMNS, arrow_schema, with_meta_columns
 

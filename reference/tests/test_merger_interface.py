@@ -18,12 +18,13 @@ from hudi_reference.errors import InvalidProperty, Misuse, UnknownMerger, Unsupp
 from hudi_reference.files.log.content import Delete
 from hudi_reference.layout.merge_settings import MergeSettings, configured
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.records.changes import KEY, Changes, apply
-from hudi_reference.records.choosing import defaults_of, merging_of
-from hudi_reference.records.merger import BufferedRecord, Merging, RecordContext, RecordMerger
+from hudi_reference.records.changes import KEY, Changes
+from hudi_reference.records.mergers.merger import BufferedRecord, Merging, RecordContext, RecordMerger
+from hudi_reference.records.mergers.sample_mergers import SAMPLE_MERGERS
+from hudi_reference.records.mergers.standard_mergers import CommitTimeMerger, EventTimeMerger
+from hudi_reference.records.merging.merge_slice import apply
 from hudi_reference.records.payloads import PAYLOADS, log_position
-from hudi_reference.records.sample_mergers import SAMPLE_MERGERS
-from hudi_reference.records.standard_mergers import CommitTimeMerger, EventTimeMerger
+from hudi_reference.records.payloads.merger_resolution import defaults_of, merging_of
 from hudi_reference.storage import MemoryStorage
 
 MERGERS: dict[str, RecordMerger] = {EVENT: EventTimeMerger(), COMMIT: CommitTimeMerger()}

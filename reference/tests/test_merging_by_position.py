@@ -14,13 +14,15 @@ from reference_samples import FLAGGED_SCHEMA, bounded, data_files, flagged, new_
 from hudi_reference.errors import MalformedLogBlock
 from hudi_reference.files.log.block import Block, BlockType, HeaderKey
 from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows
+from hudi_reference.files.log.positions import encode_positions, places_in, position_headers, positions_of
 from hudi_reference.files.log.reader import read_log_file
-from hudi_reference.files.positions import encode_positions, places_in, position_headers, positions_of
-from hudi_reference.layout.merging import MergeMode
-from hudi_reference.records.changes import KEY, Changes, apply, select
-from hudi_reference.records.columnar import select_by_columns
-from hudi_reference.records.merger import Merging
-from hudi_reference.table.write import LogOptions
+from hudi_reference.layout.merge_config import MergeMode
+from hudi_reference.records.changes import KEY, Changes
+from hudi_reference.records.mergers.merger import Merging
+from hudi_reference.records.merging.fast.merge_columns import select_by_columns
+from hudi_reference.records.merging.merge_rows import select
+from hudi_reference.records.merging.merge_slice import apply
+from hudi_reference.write.write import LogOptions
 
 MOR: Any = {"table_type": "MERGE_ON_READ", "ordering": ("ts",)}
 BASE = "20260101000001000"

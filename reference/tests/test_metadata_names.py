@@ -10,9 +10,9 @@ from hudi_reference.layout.names import in_merge_order, parse_data_file_name, re
 from hudi_reference.layout.partitions import NULL_PARTITION, escape, unescape
 from hudi_reference.metadata.definitions import dump_definitions, parse_definitions
 from hudi_reference.metadata.partitions import BuiltIn, Kind, file_id, index_partition
-from hudi_reference.records.buckets import bucket_of
-from hudi_reference.records.keys import composite_key
-from hudi_reference.timeline.times import milliseconds_of
+from hudi_reference.records.keys.bucket_hash import bucket_of
+from hudi_reference.records.keys.record_keys import composite_key
+from hudi_reference.timeline.instants.times import milliseconds_of
 
 DATA = Path(__file__).parent / "data" / "metadata"
 LOG = ".f-0_20250101000000000.log.1_0-1-2"

@@ -10,7 +10,7 @@ import fastavro
 import pytest
 
 from hudi_reference.errors import InvalidQuery, InvalidRows, MalformedIndexEntry, UnsupportedTableFeature
-from hudi_reference.files.bloom import decode_filter
+from hudi_reference.files.bloom.bloom import decode_filter
 from hudi_reference.files.hfile.cell import Entry
 from hudi_reference.files.hfile.reader import HFile, hfile_of
 from hudi_reference.metadata import keys
@@ -29,8 +29,8 @@ from hudi_reference.metadata.records import (
     SecondaryEntry,
 )
 from hudi_reference.metadata.schema import SCHEMA
-from hudi_reference.metadata.secondary import parse_secondary_key
-from hudi_reference.timeline.times import milliseconds_of
+from hudi_reference.metadata.secondary_keys import parse_secondary_key
+from hudi_reference.timeline.instants.times import milliseconds_of
 
 DATA = Path(__file__).parent / "data" / "metadata"
 FILES = sorted(DATA.glob("*.hfile"))

@@ -11,16 +11,16 @@ from hudi_reference.errors import ConcurrentChange, UnsupportedTableFeature
 from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.locks import held, new_owner
+from hudi_reference.metadata.availability import INFLIGHT, USABLE
 from hudi_reference.metadata.keys import ALL_PARTITIONS, column_stats_key
-from hudi_reference.metadata.merging import merged
+from hudi_reference.metadata.record_merge import merged
 from hudi_reference.metadata.records import Bound, ColumnStats, FileInfo, FileList, PartitionList, RecordLocation
 from hudi_reference.metadata.table import MetadataTable
-from hudi_reference.metadata.usable import INFLIGHT, USABLE
-from hudi_reference.metadata.writing import Entries, seed
-from hudi_reference.services import indexing
-from hudi_reference.services.acting import planning, transitions_of
-from hudi_reference.services.index_plan import plan_record
-from hudi_reference.services.metadata_upkeep import Keeper
+from hudi_reference.metadata.writer import Entries, seed
+from hudi_reference.services.indexing import indexing
+from hudi_reference.services.metadata_table.metadata_sync import Keeper
+from hudi_reference.services.planning.index_plan import plan_record
+from hudi_reference.services.planning.plan_execution import planning, transitions_of
 from hudi_reference.storage import LocalStorage, MemoryStorage
 from hudi_reference.storage.wrapped import Ahead, Below
 

@@ -20,17 +20,23 @@ from hudi_reference.errors import (
     UnsupportedTableVersion,
 )
 from hudi_reference.files.log.block import BlockType, HeaderKey
-from hudi_reference.files.log.write import BlockWriter
+from hudi_reference.files.log.writer import BlockWriter
 from hudi_reference.layout.properties import TableProperties
+from hudi_reference.legacy.archived_log import ArchivedLog, read_archived_log
 from hudi_reference.schema.avro import arrow_schema, with_meta_columns
-from hudi_reference.services.migrated_properties import migrated_properties
-from hudi_reference.services.migrated_timeline import completion_times
+from hudi_reference.services.migration.properties import migrated_properties
+from hudi_reference.services.migration.timeline import completion_times
 from hudi_reference.storage import MemoryStorage, ObjectInfo
-from hudi_reference.table.archived_log import ArchivedLog, read_archived_log
-from hudi_reference.timeline.actions import read_action
-from hudi_reference.timeline.instant import Instant
-from hudi_reference.timeline.legacy import LegacyInstant, just_after, legacy_instants, parse_legacy_name, read_json_record
-from hudi_reference.timeline.states import State
+from hudi_reference.timeline.contents.actions import read_action
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
+from hudi_reference.timeline.instants.version_6 import (
+    LegacyInstant,
+    just_after,
+    legacy_instants,
+    parse_legacy_name,
+    read_json_record,
+)
 
 T = "20240101000000000"
 PROPERTIES = {

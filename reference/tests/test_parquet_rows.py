@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from reference_samples import bounded
 
 from hudi_reference.errors import MalformedBaseFile
-from hudi_reference.files import parquet_rows
+from hudi_reference.files.base import parquet_rows
+from hudi_reference.files.base.parquet_rows import read_rows
 from hudi_reference.files.base_file import read_base_file
-from hudi_reference.files.parquet_rows import read_rows
 from hudi_reference.storage import MemoryStorage
 
 TEXTS = st.sampled_from([None, "", "a", "Zürich", "🚲", "a longer text"])

@@ -12,11 +12,13 @@ from merge_samples import COMMIT, EVENT, merges
 from reference_samples import bounded
 
 from hudi_reference.files.log.content import Delete
-from hudi_reference.layout.merging import MergeMode
-from hudi_reference.records.changes import KEY, Changes, apply, select
+from hudi_reference.layout.merge_config import MergeMode
+from hudi_reference.records.changes import KEY, Changes
 from hudi_reference.records.deletes import IS_DELETED
-from hudi_reference.records.merger import Merging
-from hudi_reference.records.partial import apply_by_column
+from hudi_reference.records.mergers.merger import Merging
+from hudi_reference.records.merging.merge_rows import select
+from hudi_reference.records.merging.merge_slice import apply
+from hudi_reference.records.merging.partial_merge import apply_by_column
 
 FIELDS = [(KEY, pa.string()), ("ts", pa.int64()), ("a", pa.string()), ("b", pa.string()), (IS_DELETED, pa.bool_())]
 SCHEMA = pa.schema(FIELDS)

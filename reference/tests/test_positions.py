@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hudi_reference.errors import MalformedLogBlock
 from hudi_reference.files.log.block import Block, BlockType, HeaderKey
-from hudi_reference.files.positions import encode_positions, positions_of
+from hudi_reference.files.log.positions import encode_positions, positions_of
 
 #: Sets of positions and their header texts, seen in tables of Apache Hudi 1.0.2.
 SEEN = [

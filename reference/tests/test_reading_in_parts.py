@@ -8,7 +8,7 @@ import pytest
 from reference_samples import new_table, trip, trips
 
 from hudi_reference.errors import InvalidQuery
-from hudi_reference.table.slice_reader import SliceReader
+from hudi_reference.query.slice_reader import SliceReader
 
 MOR: Any = {"table_type": "MERGE_ON_READ", "ordering": ("ts",), "partition": ("p",)}
 IDS = [str(number) for number in range(6)]

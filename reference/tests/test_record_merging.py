@@ -14,11 +14,13 @@ from reference_samples import bounded
 
 from hudi_reference.errors import IncomparableOrdering, UnsupportedSchema
 from hudi_reference.files.log.content import Delete
-from hudi_reference.layout.merging import MergeMode
-from hudi_reference.records.changes import KEY, Changes, apply, select
-from hudi_reference.records.columnar import select_by_columns
+from hudi_reference.layout.merge_config import MergeMode
+from hudi_reference.records.changes import KEY, Changes
 from hudi_reference.records.merge import Kind, Version, fold, merger_of
-from hudi_reference.records.merger import Merging
+from hudi_reference.records.mergers.merger import Merging
+from hudi_reference.records.merging.fast.merge_columns import select_by_columns
+from hudi_reference.records.merging.merge_rows import select
+from hudi_reference.records.merging.merge_slice import apply
 from hudi_reference.records.ordering import is_lower, orderings_of
 
 

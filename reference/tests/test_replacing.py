@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 from reference_samples import TABLE_TYPES, data_files, new_table, timeline_files, trip, trips
 
-from hudi_conformance.cases import fixtures_root
+from hudi_conformance.cases.schema import fixtures_root
 from hudi_reference import clean, cluster, rollback
 from hudi_reference.errors import ConcurrentChange, PathOutsideTable, WriteConflict
-from hudi_reference.services.clustering import schedule_clustering
-from hudi_reference.table.commit import Commit
-from hudi_reference.timeline.actions import load_action
-from hudi_reference.timeline.avro_container import read_record
-from hudi_reference.timeline.instant import Instant
-from hudi_reference.timeline.states import State
+from hudi_reference.services.clustering.clustering import schedule_clustering
+from hudi_reference.timeline.contents.actions import load_action
+from hudi_reference.timeline.contents.avro_container import read_record
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
+from hudi_reference.write.commit import Commit
 
 BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
 NON_BLOCKING = {**BUCKETS, "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL"}

@@ -14,7 +14,7 @@ import pytest
 
 from hudi_reference import open_table
 from hudi_reference.errors import MalformedSchema
-from hudi_reference.schema.by_id import ById, SchemaHistory
+from hudi_reference.schema.field_ids import ById, SchemaHistory
 
 DATA = Path(__file__).parent / "data" / "schema_history" / "renamed-1.0.2.tar.gz"
 COLUMNS = ("id", "ts", "a", "bb", "c", "s")

@@ -3,7 +3,7 @@
 import pytest
 from reference_samples import TABLE_TYPES, contents, data_files, new_table, timeline_files, trip, trips
 
-from hudi_conformance.schedule.crash import crashes
+from hudi_conformance.explorer.crash_points import crashes
 from hudi_reference import archive, clean, delete_savepoint, open_table, restore, rollback, savepoint
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import (
@@ -18,18 +18,18 @@ from hudi_reference.errors import (
 )
 from hudi_reference.ids import SeededIds
 from hudi_reference.layout.properties_update import update_properties
-from hudi_reference.metadata.usable import INFLIGHT, USABLE
-from hudi_reference.services.acting import pending_of, planning, transitions_of
-from hudi_reference.services.clean import execute_clean, files_of_clean, plan_clean, schedule_clean
-from hudi_reference.services.clustering import cluster
-from hudi_reference.services.clustering_plan import plan_clustering
-from hudi_reference.services.compaction import compact, plan_compaction, schedule_compaction
-from hudi_reference.services.indexing import index
-from hudi_reference.services.log_compaction import log_compact, plan_log_compaction
-from hudi_reference.services.restore import execute_restore, plan_restore, schedule_restore
-from hudi_reference.services.rollback import execute_rollback, plan_rollback, schedule_rollback
-from hudi_reference.table.commit import begin
-from hudi_reference.timeline.times import milliseconds_of
+from hudi_reference.metadata.availability import INFLIGHT, USABLE
+from hudi_reference.services.clean.clean import execute_clean, files_of_clean, plan_clean, schedule_clean
+from hudi_reference.services.clustering.clustering import cluster
+from hudi_reference.services.clustering.plan import plan_clustering
+from hudi_reference.services.compaction.compaction import compact, plan_compaction, schedule_compaction
+from hudi_reference.services.compaction.log_compaction import log_compact, plan_log_compaction
+from hudi_reference.services.indexing.indexing import index
+from hudi_reference.services.planning.plan_execution import pending_of, planning, transitions_of
+from hudi_reference.services.rollback.restore import execute_restore, plan_restore, schedule_restore
+from hudi_reference.services.rollback.rollback import execute_rollback, plan_rollback, schedule_rollback
+from hudi_reference.timeline.instants.times import milliseconds_of
+from hudi_reference.write.commit import begin
 
 DAY = 86_400_000
 RETAIN_ONE = {"hoodie.clean.commits.retained": "1"}
@@ -147,9 +147,9 @@ def test_a_savepoint_may_die_anywhere():
 
 def test_a_dry_run_changes_nothing():
     """Plans that are only made leave every object as it was."""
-    from hudi_reference.services.restore import plan_restore
-    from hudi_reference.services.rollback import plan_rollback
-    from hudi_reference.services.savepoint import savepoint_files
+    from hudi_reference.services.rollback.restore import plan_restore
+    from hudi_reference.services.rollback.rollback import plan_rollback
+    from hudi_reference.services.rollback.savepoint import savepoint_files
 
     table, times, _ = table_of("COPY_ON_WRITE", 4)
     before = contents(table.storage)
@@ -183,7 +183,7 @@ def test_a_writer_whose_heart_beats_is_not_rolled_back(tmp_path, age):
     failed = dead_writer(table)
     beat = table.storage.head(f".hoodie/.heartbeat/{failed}")
     waiting = open_table("", storage=table.storage, clock=ManualClock(beat.modified + age, step=0), ids=SeededIds(3))
-    from hudi_reference.services.rollback import plan_rollback
+    from hudi_reference.services.rollback.rollback import plan_rollback
 
     if age > 120_000:
         assert plan_rollback(waiting, failed).files

@@ -17,7 +17,7 @@ from hudi_reference.errors import (
     UnsupportedTimelineLayout,
 )
 from hudi_reference.layout.java_properties import dump, load
-from hudi_reference.layout.merging import COMMIT_TIME_STRATEGY, EVENT_TIME_STRATEGY, PAYLOAD_STRATEGY
+from hudi_reference.layout.merge_config import COMMIT_TIME_STRATEGY, EVENT_TIME_STRATEGY, PAYLOAD_STRATEGY
 from hudi_reference.layout.properties import (
     BACKUP_PATH,
     PROPERTIES_PATH,

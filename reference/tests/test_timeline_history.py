@@ -9,9 +9,9 @@ from reference_samples import new_table, trip, trips
 
 from hudi_reference.errors import HudiError, InvalidQuery, MalformedHistory, PathOutsideTable
 from hudi_reference.storage import LocalStorage, MemoryStorage
-from hudi_reference.timeline.history import History, read_history
-from hudi_reference.timeline.instant import Instant
-from hudi_reference.timeline.states import State
+from hudi_reference.timeline.history.history import History, read_history
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
 
 A, B, D = "20250101000000001", "20250101000000002", "20250101000000003"
 C = "20250101000000005"

@@ -12,9 +12,9 @@ from hudi_reference.errors import MalformedInstantName, MalformedTable
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.storage import MemoryStorage
 from hudi_reference.timeline.active import Timeline, build_timeline, load_timeline
-from hudi_reference.timeline.history import History
-from hudi_reference.timeline.instant import Instant, parse_instant_name
-from hudi_reference.timeline.states import ACTIONS, State
+from hudi_reference.timeline.history.history import History
+from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
+from hudi_reference.timeline.instants.states import ACTIONS, State
 
 T, C = "20260101000000000", "20260101000001000"
 REQUESTED, INFLIGHT, COMPLETED = State.REQUESTED, State.INFLIGHT, State.COMPLETED

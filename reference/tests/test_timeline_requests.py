@@ -28,7 +28,7 @@ from hudi_reference import archive, open_table
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.storage import MemoryStorage
 from hudi_reference.timeline.active import Timeline, load_timeline
-from hudi_reference.timeline.history import History
+from hudi_reference.timeline.history.history import History
 
 PROPERTIES = TableProperties({})
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hudi_conformance.schedule.crash import crashes
+from hudi_conformance.explorer.crash_points import crashes
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import HudiError
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.storage import MemoryStorage, Storage
 from hudi_reference.timeline.active import load_timeline
-from hudi_reference.timeline.instant import Instant
-from hudi_reference.timeline.states import ACTIONS, State
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import ACTIONS, State
 from hudi_reference.timeline.transitions import Transitions
 
 PROPERTIES = TableProperties({"hoodie.table.timeline.timezone": "UTC"})

@@ -9,8 +9,8 @@ from hudi_reference.errors import IllegalTransition, InstantExists, Misuse, Unsu
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.storage import MemoryStorage
 from hudi_reference.timeline.active import load_timeline
-from hudi_reference.timeline.instant import Instant
-from hudi_reference.timeline.states import ACTIONS, State, moves_of
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import ACTIONS, State, moves_of
 from hudi_reference.timeline.transitions import Transitions
 
 HERE = sorted(name for name, action in ACTIONS.items() if not action.elsewhere)

@@ -11,7 +11,7 @@ from hudi_reference.clock import ManualClock
 from hudi_reference.errors import InvalidQuery, MissingDataFile, Misuse, UnsupportedTableFeature
 from hudi_reference.ids import SeededIds
 from hudi_reference.storage import MemoryStorage
-from hudi_reference.timeline.points import instant_of
+from hudi_reference.timeline.instants.time_parsing import instant_of
 
 SCHEMA: dict[str, Any] = {
     "type": "record",

@@ -35,8 +35,8 @@ from reference_samples import (
 from hudi_reference import WritableTable
 from hudi_reference.errors import InvalidQuery
 from hudi_reference.files.log.block import BlockType
-from hudi_reference.files.log.columnar import decode_avro_columns
 from hudi_reference.files.log.content import decode_deletes, decode_rows, encode_rows
+from hudi_reference.files.log.fast.decode_columns import decode_avro_columns
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.java_text import value_text
 from hudi_reference.layout.java_properties import load

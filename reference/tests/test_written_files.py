@@ -10,12 +10,12 @@ from reference_samples import TABLE_TYPES, data_files, names, new_table, timelin
 
 from hudi_reference import WritableTable
 from hudi_reference.errors import UnsupportedTableFeature
+from hudi_reference.files.base.parquet import CODEC_KEY
 from hudi_reference.files.base_file import encode_base_file
-from hudi_reference.files.parquet import CODEC_KEY
+from hudi_reference.query import slice_reader
 from hudi_reference.schema.avro import arrow_schema, with_meta_columns
-from hudi_reference.services.compaction import compact
-from hudi_reference.table import slice_reader
-from hudi_reference.table.write import LogOptions
+from hudi_reference.services.compaction.compaction import compact
+from hudi_reference.write.write import LogOptions
 
 MANY = 12_000
 COLUMNS = with_meta_columns(

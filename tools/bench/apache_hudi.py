@@ -5,8 +5,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from hudi_conformance.engines.apache_hudi.bundle import bundle
-from hudi_conformance.engines.environments import ensure_java, python_for
+from hudi_conformance.engines.apache_hudi.jvm.bundle import bundle
+from hudi_conformance.engines.support.environments import ensure_java, python_for
 
 VERSION = "1.0.2"
 

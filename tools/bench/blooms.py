@@ -10,7 +10,7 @@ import pyarrow as pa
 from rich.console import Console
 from tools.bench import apache_hudi
 
-from hudi_reference.files.bloom import RATE, FilterType, make_filter
+from hudi_reference.files.bloom.bloom import RATE, FilterType, make_filter
 
 #: Keys of one file; a growing filter looks at all of its rows for each key.
 MOST = 100_000

@@ -16,12 +16,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from hudi_conformance.explorer.scenarios.scenarios import MEETINGS
+from hudi_conformance.explorer.search.explore import Explored, exhaustive, priorities
+from hudi_conformance.explorer.simulation.scheduler import Actor, Process
+from hudi_conformance.explorer.simulation.simulated_store import World
 from hudi_conformance.report import figures
 from hudi_conformance.report.figures import ORDERS_GOAL, STEP_GOAL
-from hudi_conformance.schedule.explore import Explored, exhaustive, priorities
-from hudi_conformance.schedule.meetings import MEETINGS
-from hudi_conformance.schedule.scheduler import Actor, Process
-from hudi_conformance.schedule.world import World
 from hudi_reference.storage import MemoryStorage
 
 console = Console(highlight=False)

@@ -13,7 +13,7 @@ from typing import Any
 import pyspark.sql.functions as F  # noqa: N812 - its name in every Spark program
 from pyspark.sql import DataFrame, SparkSession
 
-from hudi_conformance.engines.environments import ensure_java
+from hudi_conformance.engines.support.environments import ensure_java
 
 Task = dict[str, Any]
 
@@ -50,7 +50,7 @@ def session(**further: str) -> SparkSession:
 
 def with_hudi(version: str) -> SparkSession:
     """A session with the bundle of a release of Apache Hudi."""
-    from hudi_conformance.engines.apache_hudi.bundle import bundle
+    from hudi_conformance.engines.apache_hudi.jvm.bundle import bundle
 
     return session(**ASKED_BY_HUDI, **{"spark.jars": str(bundle(version))})
 

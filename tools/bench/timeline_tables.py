@@ -6,12 +6,12 @@ from pathlib import Path
 
 from hudi_reference import create_table
 from hudi_reference.storage import LocalStorage
-from hudi_reference.timeline.history import ArchivedAction
-from hudi_reference.timeline.history_writer import encode_level_file, encode_manifest, rows_of
-from hudi_reference.timeline.instant import Instant
-from hudi_reference.timeline.manifest import LevelFile
-from hudi_reference.timeline.metadata import WriteStat, write_commit_metadata
-from hudi_reference.timeline.states import State
+from hudi_reference.timeline.contents.metadata import WriteStat, write_commit_metadata
+from hudi_reference.timeline.history.history import ArchivedAction
+from hudi_reference.timeline.history.history_writer import encode_level_file, encode_manifest, rows_of
+from hudi_reference.timeline.history.manifest import LevelFile
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
 
 SCHEMA = {"type": "record", "name": "bench", "fields": [{"name": "id", "type": "string"}]}
 HISTORY = ".hoodie/timeline/history"

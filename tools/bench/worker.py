@@ -33,7 +33,7 @@ def _hash(column: pa.ChunkedArray) -> str:
 def reference(task: Task) -> Any:
     """Ours, plain Python and Arrow."""
     from hudi_reference import open_table
-    from hudi_reference.services.compaction import compact
+    from hudi_reference.services.compaction.compaction import compact
 
     if task["do"] == "decode":
         return _decoded(task["log"])
@@ -104,7 +104,7 @@ class ApacheHudi:
     """Apache Hudi on Spark; a read goes to Spark's `noop` sink, so that no row has to leave the JVM."""
 
     def __init__(self, version: str) -> None:
-        from hudi_conformance.engines.apache_hudi.session import Session
+        from hudi_conformance.engines.apache_hudi.jvm.session import Session
 
         self.session = Session(version)
         self.spark = self.session.spark

@@ -10,7 +10,7 @@ from typing import Any
 import psutil
 import uv
 
-from hudi_conformance.engines.environments import python_for
+from hudi_conformance.engines.support.environments import python_for
 
 #: Peers that no engine of the suite is: fetched for the run alone.
 _FETCHED = {"datafusion": "datafusion==55.0.0", "polars": "polars==2.1.0"}

@@ -32,8 +32,8 @@ class Writer:
     """The writers of one release."""
 
     def __init__(self, version: str) -> None:
-        from hudi_conformance.engines.apache_hudi.drain import java_object
-        from hudi_conformance.engines.apache_hudi.session import Session
+        from hudi_conformance.engines.apache_hudi.jvm.log_drain import java_object
+        from hudi_conformance.engines.apache_hudi.jvm.session import Session
 
         self.session = Session(version)
         self.deletes = java_object(self.session, Path(__file__).with_name("HudiDeletes.java"))

@@ -14,14 +14,14 @@ from tools.fuzz.target import Target
 
 from hudi_reference.errors import HudiError, InvalidRows
 from hudi_reference.files.base_file import encode_base_file, read_base_file, read_footer
-from hudi_reference.files.bloom import FilterType, decode_filter, make_filter
+from hudi_reference.files.bloom.bloom import FilterType, decode_filter, make_filter
 from hudi_reference.files.hfile.block import Compression
 from hudi_reference.files.hfile.cell import Entry
 from hudi_reference.files.hfile.checksum import ChecksumType
 from hudi_reference.files.hfile.reader import HFile, hfile_of
 from hudi_reference.files.hfile.writer import Layout, encode_hfile
-from hudi_reference.files.inspection.base import inspect_base
-from hudi_reference.files.inspection.kind import identify
+from hudi_reference.files.inspection.base_file import inspect_base
+from hudi_reference.files.inspection.file_type import identify
 from hudi_reference.metadata.codec import decode_entries, encode_record
 from hudi_reference.metadata.schema import SCHEMA as METADATA_SCHEMA
 from hudi_reference.schema.avro import META_COLUMNS

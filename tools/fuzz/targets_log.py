@@ -15,7 +15,6 @@ from hudi_reference.errors import HudiError
 from hudi_reference.files.inspection.envelope import envelope
 from hudi_reference.files.inspection.log import inspect_block
 from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey, encode_block
-from hudi_reference.files.log.columnar import decode_avro_columns
 from hudi_reference.files.log.content import (
     decode_deletes,
     decode_rows,
@@ -24,8 +23,9 @@ from hudi_reference.files.log.content import (
     look_up,
     rollback_target,
 )
+from hudi_reference.files.log.fast.decode_columns import decode_avro_columns
+from hudi_reference.files.log.positions import encode_positions, positions_of
 from hudi_reference.files.log.reader import read_blocks, walk_blocks
-from hudi_reference.files.positions import encode_positions, positions_of
 from hudi_reference.schema.avro import AvroSchema, parse_schema
 from hudi_reference.schema.rows import to_avro
 

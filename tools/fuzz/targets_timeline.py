@@ -17,15 +17,15 @@ from hudi_reference.layout.partitions import escape, unescape
 from hudi_reference.layout.properties import PROPERTIES_PATH, read_properties
 from hudi_reference.schema.avro import arrow_schema, parse_schema, with_meta_columns
 from hudi_reference.storage import MemoryStorage
-from hudi_reference.timeline.history import read_history
-from hudi_reference.timeline.instant import parse_instant_name
-from hudi_reference.timeline.metadata import (
+from hudi_reference.timeline.contents.metadata import (
     COMMIT_METADATA_SCHEMA,
     WriteStat,
     read_commit_metadata,
     read_compaction_plan,
     write_commit_metadata,
 )
+from hudi_reference.timeline.history.history import read_history
+from hudi_reference.timeline.instants.instant import parse_instant_name
 
 PATH = ".hoodie/timeline/20260101000000000_20260101000000001.commit"
 #: A container's block may be deflated, at best 1032 bytes to one.

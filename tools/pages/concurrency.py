@@ -1,8 +1,8 @@
-"""`docs/concurrency.md`: who may complete beside whom, from the tables in `hudi_reference.table.conflicts`."""
+"""`docs/concurrency.md`: who may complete beside whom, from the tables in `write.concurrency.conflict_resolution`."""
 
 from collections.abc import Iterator
 
-from hudi_reference.table.concurrency import (
+from hudi_reference.write.concurrency.config import (
     BUCKETS_KEY,
     EARLY_KEY,
     ENGINE_KEY,
@@ -19,11 +19,11 @@ from hudi_reference.table.concurrency import (
     Mode,
     Policy,
 )
-from hudi_reference.table.conflicts import MATRIX, Touch, Verdict
+from hudi_reference.write.concurrency.conflict_resolution import MATRIX, Touch, Verdict
 
 _HEAD = """# Writers and services at once
 
-<!-- Written by `python -m tools.pages` from reference/hudi_reference/table/conflicts.py; change the table there. -->
+<!-- Written by python -m tools.pages; its table is in reference/hudi_reference/write/concurrency/conflict_resolution.py -->
 
 A write is based on what had completed when it read the table. It stores its files without any lock. At its end it takes the
 lock of the table, reads the timeline anew and looks at everyone who completed meanwhile: their completion times are later than

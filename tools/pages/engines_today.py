@@ -4,9 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hudi_conformance import errata, expected_failures
+from hudi_conformance.cases.verdict import Outcome
 from hudi_conformance.report.evidence import CitedCase, gather
-from hudi_conformance.verdict import Outcome
+from hudi_conformance.requirements import errata
+from hudi_conformance.runner import expected_failures
 
 HEAD = """\
 # What engines do today

@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
-from hudi_conformance import errata
-from hudi_reference.layout.merging import MergeMode
-from hudi_reference.records.decisions import TABLES, Cell, Decisions, DecisionTable, Fill, Kind, Order, Result, decisions_of
+from hudi_conformance.requirements import errata
+from hudi_reference.layout.merge_config import MergeMode
 from hudi_reference.records.merge import Version, fold, merger_of
+from hudi_reference.records.merge_tables import TABLES, Cell, Decisions, DecisionTable, Fill, Kind, Order, Result, decisions_of
 from hudi_reference.records.payloads.tables import PAYLOAD_TABLES
 
 _HEAD = """# Merging: which version of a record is right
 
-<!-- Written by `python -m tools.pages` from reference/hudi_reference/records/decisions.py and records/payloads/tables.py;
+<!-- Written by `python -m tools.pages` from reference/hudi_reference/records/merge_tables.py and records/payloads/tables.py;
 change the tables there. -->
 
 A record may have many versions: a row in a base file, rows and deletes in log files, rows in the input of a write. One

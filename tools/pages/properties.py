@@ -1,6 +1,6 @@
 """`docs/properties.md`: every key of a table's properties, from the table in `hudi_reference.layout.property_table`."""
 
-from hudi_reference.layout.merging import MERGE_CONFIGURATION, MODE_OF_PAYLOAD, MODE_OF_STRATEGY, PAYLOAD_STRATEGY
+from hudi_reference.layout.merge_config import MERGE_CONFIGURATION, MODE_OF_PAYLOAD, MODE_OF_STRATEGY, PAYLOAD_STRATEGY
 from hudi_reference.layout.property_table import KEY_GENERATORS, PROPERTIES, Property
 
 HEAD = """\

@@ -1,14 +1,14 @@
-"""`docs/timeline.md`: actions, states, files and records, from the table in `hudi_reference.timeline.states`."""
+"""`docs/timeline.md`: actions, states, files and records, from the table in `hudi_reference.timeline.instants.states`."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from hudi_reference.timeline.schemas import schema_of
-from hudi_reference.timeline.states import ACTIONS, MOVES, RAW, Action, Content, Move, State, moves_of
+from hudi_reference.timeline.contents.schemas import schema_of
+from hudi_reference.timeline.instants.states import ACTIONS, MOVES, RAW, Action, Content, Move, State, moves_of
 
 _HEAD = """# The timeline: actions, states, files
 
-<!-- Written by `python -m tools.pages` from reference/hudi_reference/timeline/states.py; change the table there. -->
+<!-- Written by `python -m tools.pages` from reference/hudi_reference/timeline/instants/states.py; change the table there. -->
 
 Whatever changes a table is an *action*. Each of its *states* is a file in `.hoodie/timeline/` that is created whole or not at
 all and is never changed; the files of earlier states stay beside those of later ones, and the highest state counts. `T` is the
@@ -56,7 +56,8 @@ def _lines() -> Iterator[str]:
     kept = [action.name for action in ACTIONS.values() if not action.archived]
     yield f"Never archived: {', '.join(kept)}.\n"
     yield "## Records\n"
-    yield "Field by field as Apache Hudi 1.0.2 embeds them (`reference/hudi_reference/timeline/avsc/`); `?` may be null.\n"
+    folder = "reference/hudi_reference/timeline/contents/avsc/"
+    yield f"Field by field as Apache Hudi 1.0.2 embeds them (`{folder}`); `?` may be null.\n"
     for record in sorted(_records()):
         yield f"**{record}**: {', '.join(_fields(schema_of(record)))}.\n"
 

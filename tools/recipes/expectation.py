@@ -8,8 +8,8 @@ from tools.recipes.catalogue import as_of_instant
 from tools.recipes.recipe import Check, Recipe, Row
 from tools.recipes.schema import arrow_schema, declared
 
+from hudi_conformance.cases.rows import canonical
 from hudi_conformance.model import Model
-from hudi_conformance.rows import canonical
 
 META_COLUMNS = (
     "_hoodie_commit_time",

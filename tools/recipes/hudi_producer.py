@@ -23,8 +23,8 @@ from tools.recipes.recipe import Check, Recipe, Row, Step, Table
 from tools.recipes.schema import spark_type
 from tools.recipes.surgery import PROPERTIES, strip
 
+from hudi_conformance.engines.apache_hudi.jvm.session import Session
 from hudi_conformance.engines.apache_hudi.services import log_compaction
-from hudi_conformance.engines.apache_hudi.session import Session
 
 #: Small files, no services of the engine's own, no metadata table: a fixture shows what its recipe says.
 QUIET = {

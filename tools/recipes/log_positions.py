@@ -22,7 +22,7 @@ from tools.recipes.recipe import (
 )
 
 from hudi_reference.files.log.block import HeaderKey
-from hudi_reference.files.positions import position_headers
+from hudi_reference.files.log.positions import position_headers
 
 TABLE = Table(columns=COLUMNS, type=MOR, merge_mode=COMMIT)
 

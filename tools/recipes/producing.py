@@ -108,7 +108,7 @@ def load_made(recipe: Recipe, producer: Producer, out: Path) -> Made:
 
 def _run_hudi(version: str, names: Sequence[str], out: Path, zone: str) -> None:
     """Make the named tables in one session of Apache Hudi, in that engine's own environment and in the time zone `zone`."""
-    from hudi_conformance.engines.environments import python_for, to_stderr
+    from hudi_conformance.engines.support.environments import python_for, to_stderr
 
     python = python_for("apache-hudi", to_stderr)
     command: list[str | Path] = [python, "-m", "tools.recipes.hudi_producer", "--version", version, "--out", out, *names]

@@ -36,7 +36,7 @@ from tools.recipes.recipe import Check as Asked
 from tools.recipes.surgery import set_property
 
 from hudi_conformance.model import Model
-from hudi_reference.records.decisions import COMPARED, Kind, Order
+from hudi_reference.records.merge_tables import COMPARED, Kind, Order
 
 TABLE = Table(columns=(("id", "string"), ("ts", "int"), ("name", "string"), ("_hoodie_is_deleted", "boolean")))
 WORDS = {Kind.ABSENT: "nothing", Kind.ROW: "row", Kind.DELETE: "delete", Kind.KEY_DELETE: "keydelete"}

@@ -221,29 +221,3 @@ class Client:
     def _drop(self, grace: float) -> bool:
         transport, self._transport = self._transport, None
         return transport is None or transport.close(grace)
-
-
-def connect(
-    name_or_command: str,
-    *,
-    start_timeout: float | None = None,
-    message_timeout: float | None = None,
-    progress: Callable[[str], None] | None = None,
-    variables: Mapping[str, str] | None = None,
-) -> Client:
-    """A started engine: one of `hudi_conformance.engines` by its name, or any command line.
-
-    Time limits are in seconds; None takes those that the registry knows for the engine. `progress` hears what happens
-    while an engine's environment is made. With `variables` the engine is a process that has them in its environment, such
-    as endpoint and keys of an object store. If the engine does not start, raises EngineCrash, SlowStart, ProtocolFault or
-    EngineError.
-    """
-    from hudi_conformance import engines
-
-    info = engines.find(name_or_command)
-    return Client(
-        info.name,
-        info.starter(progress or (lambda _: None), variables),
-        start_timeout=info.start_timeout if start_timeout is None else start_timeout,
-        message_timeout=info.message_timeout if message_timeout is None else message_timeout,
-    )

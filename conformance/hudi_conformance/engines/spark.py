@@ -14,8 +14,8 @@ from hudi_conformance import __version__
 from hudi_conformance.contract import Conflict, EngineError, Hello, Query, Refused
 from hudi_conformance.contract.messages import Operation
 from hudi_conformance.contract.serve import serve
-from hudi_conformance.engines.environments import ensure_java
-from hudi_conformance.engines.reference import HALTS, OFFERED, Reference
+from hudi_conformance.engines.reference.engine import HALTS, OFFERED, Reference
+from hudi_conformance.engines.support.environments import ensure_java
 from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.evolution import conform

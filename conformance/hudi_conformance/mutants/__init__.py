@@ -4,6 +4,6 @@ Each breaks the rules that it names and nothing else. A case that cites one of t
 planted; `hudi-conformance mutants` shows whether one does.
 """
 
-from hudi_conformance.mutants.planting import Bug, Mutant, StaleMutant, UnknownMutant, all_mutants, plant, planted
+from hudi_conformance.mutants.harness.mutant import Bug, Mutant, StaleMutant, UnknownMutant, all_mutants, plant, planted
 
 __all__ = ["Bug", "Mutant", "StaleMutant", "UnknownMutant", "all_mutants", "plant", "planted"]

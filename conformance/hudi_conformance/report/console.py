@@ -14,10 +14,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from hudi_conformance.ending import Run
+from hudi_conformance.cases.verdict import WORST_FIRST, Outcome, Result
+from hudi_conformance.report.failure_text import facts
 from hudi_conformance.report.matrix import STYLES, table, worst_first
-from hudi_conformance.report.words import facts
-from hudi_conformance.verdict import WORST_FIRST, Outcome, Result
+from hudi_conformance.report.run import Run
 
 
 def own_console(*, errors: bool = False) -> Console:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from hudi_conformance import errata as errata_list
-from hudi_conformance import requirements_index as index
-from hudi_conformance.mutants.score import Kill
+from hudi_conformance.mutants.harness.score import Kill
 from hudi_conformance.report.evidence import ROOT, CitedCase, Evidence
-from hudi_conformance.requirements_index import Area, Requirement
+from hudi_conformance.requirements import errata as errata_list
+from hudi_conformance.requirements import requirement as index
+from hudi_conformance.requirements.requirement import Area, Requirement
 
 FILE = ROOT / "spec_coverage.md"
 

@@ -4,11 +4,11 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from hudi_conformance import errata
-from hudi_conformance import requirements_index as index
 from hudi_conformance.report import figures
 from hudi_conformance.report.coverage import Entry, totals
-from hudi_conformance.requirements_index import Area
+from hudi_conformance.requirements import errata
+from hudi_conformance.requirements import requirement as index
+from hudi_conformance.requirements.requirement import Area
 
 #: So many names stand in one cell; `hudi-conformance explain` lists them all.
 NAMES = 3

@@ -14,9 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hudi_conformance import cases
+from hudi_conformance.cases import case as cases
+from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.mutants import all_mutants
-from hudi_conformance.mutants.score import Kill, load_kills
+from hudi_conformance.mutants.harness.score import Kill, load_kills
 
 #: The source checkout; of an installed package there is none.
 ROOT = Path(__file__).parents[3]
@@ -114,7 +115,7 @@ def _marked(node: ast.AST, prefix: str) -> Iterator[tuple[str, str]]:
 
 def golden_cases() -> tuple[CitedCase, ...]:
     """The cases of `fixtures/`."""
-    root = cases.fixtures_root()
+    root = fixtures_root()
     return tuple(
         CitedCase(c.id, c.requirements, c.errata, f"fixtures/{c.path.relative_to(root).as_posix()}", c.description, c)
         for c in cases.find_cases(root)
@@ -126,9 +127,9 @@ def suite_cases() -> tuple[CitedCase, ...]:
     package = importlib.import_module("hudi_conformance.suite")
     return tuple(
         case
-        for module in pkgutil.iter_modules(package.__path__)
-        if module.name.startswith("test_")
-        for case in _tests_of(importlib.import_module(f"{package.__name__}.{module.name}"))
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+        if module.name.rpartition(".")[2].startswith("test_")
+        for case in _tests_of(importlib.import_module(module.name))
     )
 
 

@@ -5,14 +5,14 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hudi_conformance import errata
-from hudi_conformance import requirements_index as index
-from hudi_conformance.cases import Case
-from hudi_conformance.errata import Erratum
-from hudi_conformance.mutants.score import Kill
+from hudi_conformance.cases.case import Case
+from hudi_conformance.mutants.harness.score import Kill
 from hudi_conformance.report.coverage import Entry, entries
 from hudi_conformance.report.evidence import CitedCase, Evidence
-from hudi_conformance.requirements_index import Requirement
+from hudi_conformance.requirements import errata
+from hudi_conformance.requirements import requirement as index
+from hudi_conformance.requirements.errata import Erratum
+from hudi_conformance.requirements.requirement import Requirement
 
 Line = tuple[str, str]
 

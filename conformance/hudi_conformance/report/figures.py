@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from hudi_conformance.counts import MEANINGS
-from hudi_conformance.mutants.schedules import Schedule
-from hudi_conformance.mutants.schedules import recorded as schedules_of_bugs
+from hudi_conformance.counters import MEANINGS
+from hudi_conformance.explorer.s3.diagram import Drawing
+from hudi_conformance.mutants.harness.schedules import Schedule
+from hudi_conformance.mutants.harness.schedules import recorded as schedules_of_bugs
 from hudi_conformance.report.evidence import RESULTS
-from hudi_conformance.schedule.s3.diagram import Drawing
 
 FOLDER = RESULTS / "figures"
 #: What the project wants: at most so many µs of processor time a step, at least so many orders a second, at most such a share.

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-from hudi_conformance.cases import AREAS
-from hudi_conformance.ending import EngineRun, Run
+from hudi_conformance.cases.case import AREAS
+from hudi_conformance.cases.rows import Row, text
+from hudi_conformance.cases.verdict import WORST_FIRST, Outcome, Result
 from hudi_conformance.report import figures
+from hudi_conformance.report.failure_text import erratum, rule
 from hudi_conformance.report.matrix import Cell, matrix
-from hudi_conformance.report.words import erratum, rule
-from hudi_conformance.rows import Row, text
-from hudi_conformance.verdict import WORST_FIRST, Outcome, Result
+from hudi_conformance.report.run import EngineRun, Run
 
 #: What each outcome means, for somebody who has never seen the suite.
 MEANINGS = {

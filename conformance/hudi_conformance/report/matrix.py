@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from rich.table import Table
 from rich.text import Text
 
-from hudi_conformance.cases import AREAS
-from hudi_conformance.ending import EngineRun, Run
-from hudi_conformance.verdict import WORST_FIRST, Outcome, Result
+from hudi_conformance.cases.case import AREAS
+from hudi_conformance.cases.verdict import WORST_FIRST, Outcome, Result
+from hudi_conformance.report.run import EngineRun, Run
 
 #: Colours of outcomes in a terminal.
 STYLES = {

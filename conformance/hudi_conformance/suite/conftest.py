@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.engines import find
-from hudi_conformance.plugin import session_of
-from hudi_conformance.programs import engine, pytest_generate_tests, reader, writer
-from hudi_conformance.schedule.s3.store import NoStore, Store
-from hudi_conformance.suite.histories import Histories
-from hudi_conformance.suite.object_store import ObjectStore
-from hudi_conformance.suite.programs_of_everything import Budget
-from hudi_conformance.suite.programs_of_writes import Shelf
+from hudi_conformance.engines.registry import find
+from hudi_conformance.explorer.s3.store import NoStore, Store
+from hudi_conformance.runner.pytest_session import session_of
+from hudi_conformance.runner.python_cases import engine, pytest_generate_tests, reader, writer
+from hudi_conformance.suite.support.concurrent.object_store import ObjectStore
+from hudi_conformance.suite.support.programs.table_programs import Budget
+from hudi_conformance.suite.support.programs.write_programs import Shelf
+from hudi_conformance.suite.support.tables.archived_tables import Histories
 
 __all__ = ["budget", "engine", "histories", "new_uri", "object_store", "pytest_generate_tests", "reader", "shelf", "writer"]
 

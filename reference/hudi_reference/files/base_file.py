@@ -9,14 +9,13 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from hudi_reference.errors import MalformedBaseFile, UnsupportedFileFormat
-from hudi_reference.files.bloom import FilterType
-from hudi_reference.files.footer import BaseFileFooter, footer_of
-from hudi_reference.files.formats import END, HEAD, format_of
-from hudi_reference.files.hfile.base import encode_hfile_base, read_hfile_base, read_hfile_footer
-from hudi_reference.files.missing import missing
-from hudi_reference.files.orc import encode_orc, read_orc, read_orc_footer
-from hudi_reference.files.parquet import encode_parquet, read_parquet, read_parquet_footer
+from hudi_reference.errors import MalformedBaseFile, UnsupportedFileFormat, missing_data_file
+from hudi_reference.files.base.footer import BaseFileFooter, footer_of
+from hudi_reference.files.base.hfile import encode_hfile_base, read_hfile_base, read_hfile_footer
+from hudi_reference.files.base.orc import encode_orc, read_orc, read_orc_footer
+from hudi_reference.files.base.parquet import encode_parquet, read_parquet, read_parquet_footer
+from hudi_reference.files.bloom.bloom import FilterType
+from hudi_reference.files.magic import END, HEAD, format_of
 from hudi_reference.layout.names import BASE_EXTENSIONS, split_path
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
@@ -71,7 +70,7 @@ def _by_extension(storage: Storage, path: str, how: Mapping[str, Callable[..., R
     try:
         return how[extension](storage, path, **options)
     except FileNotFoundError as error:
-        raise missing(path) from error
+        raise missing_data_file(path) from error
     except MalformedBaseFile as error:
         found = _format_of(storage, path)
         if found == extension or found not in BASE_EXTENSIONS:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from hudi_reference.errors import InvalidProperty, Misuse
-from hudi_reference.layout.merging import MERGE_CONFIGURATION, MergeConfiguration, infer
+from hudi_reference.layout.merge_config import MERGE_CONFIGURATION, MergeConfiguration, infer
 from hudi_reference.requirement import implements
 
 #: What is set -> the names of the setting, the newest first.

@@ -22,11 +22,7 @@ from hudi_reference.errors import (
     UnsupportedTimelineLayout,
 )
 from hudi_reference.layout.java_properties import dump, load
-from hudi_reference.layout.merging import (
-    MergeConfiguration,
-    MergeMode,
-    merge_configuration_of,
-)
+from hudi_reference.layout.merge_config import MergeConfiguration, MergeMode, merge_configuration_of
 from hudi_reference.layout.property_table import ALWAYS, BY_KEY, MANDATORY
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage

@@ -11,8 +11,8 @@ from typing import Protocol
 from hudi_reference.clock import Clock
 from hudi_reference.errors import LockNotObtained, StorageFault
 from hudi_reference.locks.in_process import InProcessLock
-from hudi_reference.locks.patience import Patience
-from hudi_reference.locks.renewal import Renewal
+from hudi_reference.locks.lease_renewal import Renewal
+from hudi_reference.locks.timeout import Patience
 from hudi_reference.requirement import implements
 
 

@@ -12,9 +12,9 @@ from hudi_reference.locks.hive import HiveLease
 from hudi_reference.locks.in_process import lock_of
 from hudi_reference.locks.lease import LeasedLock
 from hudi_reference.locks.lock import Lock
-from hudi_reference.locks.patience import Patience
 from hudi_reference.locks.settings import number_of, text_of
 from hudi_reference.locks.storage_based import StoredLease
+from hudi_reference.locks.timeout import Patience
 from hudi_reference.locks.zookeeper import ZooKeeperLease
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage, storage_of

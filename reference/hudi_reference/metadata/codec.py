@@ -24,7 +24,7 @@ from hudi_reference.metadata.records import (
 from hudi_reference.metadata.schema import NAMESPACE, SCHEMA, WRAPPERS
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
-from hudi_reference.schema.datum import DAMAGE, decimal_schema, decode_datum, encode_datum
+from hudi_reference.schema.avro_codec import DAMAGE, decimal_schema, decode_datum, encode_datum
 
 Json = Mapping[str, Any]
 

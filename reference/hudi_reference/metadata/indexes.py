@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hudi_reference.files.base_file import read_footer
-from hudi_reference.files.bloom import FilterType
+from hudi_reference.files.bloom.bloom import FilterType
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.metadata.keys import ALL_PARTITIONS, bloom_filters_key, partition_identifier
@@ -26,13 +26,13 @@ from hudi_reference.metadata.records import (
     PartitionList,
     RecordLocation,
 )
-from hudi_reference.metadata.writing import Entries
+from hudi_reference.metadata.writer import Entries
+from hudi_reference.query.file_groups import GroupId
+from hudi_reference.query.table import Table, View
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
-from hudi_reference.table.file_groups import GroupId
-from hudi_reference.table.table import Table, View
-from hudi_reference.timeline.metadata import CommitMetadata
-from hudi_reference.timeline.times import milliseconds_of
+from hudi_reference.timeline.contents.metadata import CommitMetadata
+from hudi_reference.timeline.instants.times import milliseconds_of
 
 #: A partition path ("" for the base path) -> names of files -> their sizes in bytes.
 Sizes = Mapping[str, Mapping[str, int]]

@@ -19,20 +19,20 @@ from hudi_reference.ids import Ids
 from hudi_reference.layout.names import parse_data_file_name
 from hudi_reference.layout.properties import META_FOLDER, TableProperties, read_properties, write_properties
 from hudi_reference.locks import InProcessLock
+from hudi_reference.metadata.availability import METADATA_FOLDER
 from hudi_reference.metadata.codec import decode_entries
-from hudi_reference.metadata.merging import merged
+from hudi_reference.metadata.record_merge import merged
 from hudi_reference.metadata.records import MetadataRecord
-from hudi_reference.metadata.usable import METADATA_FOLDER
+from hudi_reference.query.file_groups import FileSlice, load_file_groups
+from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, parse_schema
 from hudi_reference.storage import Storage
 from hudi_reference.storage.wrapped import Below
-from hudi_reference.table.file_groups import FileSlice, load_file_groups
-from hudi_reference.table.table import Table
 from hudi_reference.timeline.active import Timeline, load_timeline
-from hudi_reference.timeline.instant import Instant
-from hudi_reference.timeline.states import State
-from hudi_reference.timeline.times import format_time
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
+from hudi_reference.timeline.instants.times import format_time
 
 #: What the requested times of initialisations begin with; the numbers behind it count them.
 FIRST = "0" * 14

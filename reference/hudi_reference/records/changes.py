@@ -1,4 +1,4 @@
-"""The changes that meet the rows of a base file, and which rows are left after they met."""
+"""The changes of a file slice: the rows and deletes of its log blocks, in merge order."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,10 +7,9 @@ from functools import cached_property
 import pyarrow as pa
 
 from hudi_reference.files.log.content import Delete
-from hudi_reference.records.decisions import Kind
 from hudi_reference.records.deletes import DeleteMarker, deleted
-from hudi_reference.records.merge import Version, fold, merger_of
-from hudi_reference.records.merger import Merging
+from hudi_reference.records.merge import Version
+from hudi_reference.records.merge_tables import Kind
 from hudi_reference.records.ordering import orderings_of
 from hudi_reference.requirement import implements
 
@@ -18,8 +17,6 @@ from hudi_reference.requirement import implements
 Identity = str | int
 
 KEY = "_hoodie_record_key"
-#: With fewer versions than this, they are folded one by one as the decision tables say; with more, by columns.
-FEW_VERSIONS = 10_000
 
 
 @implements("LF-001", "BLK-011", "RDR-014")
@@ -92,57 +89,3 @@ def kinds_of(rows: pa.Table, marker: DeleteMarker | None = None) -> list[Kind]:
     if flags is None:
         return [Kind.ROW] * rows.num_rows
     return [Kind.DELETE if flag else Kind.ROW for flag in flags.to_pylist()]
-
-
-@implements("RDR-016", "MRG-005", "MRG-012", "MRG-014", "TYP-006")
-def apply(base: pa.Table, changes: Changes, merging: Merging) -> pa.Table:
-    """The rows that are left: of `base` those that no change beat, of the changes those that won. Any row order."""
-    if not len(changes):
-        return base
-    if merging.merger is not None:
-        from hudi_reference.records.through_merger import apply_by_merger
-
-        return apply_by_merger(base, changes, merging)
-    if changes.held:
-        from hudi_reference.records.partial import apply_by_column
-
-        return apply_by_column(base, changes, merging)
-    if base.num_rows + len(changes) >= FEW_VERSIONS and len(merging.ordering) <= 1:
-        from hudi_reference.records.columnar import select_by_columns
-
-        kept, won = select_by_columns(base, changes, merging)
-    else:
-        kept, won = select(base, changes, merging)
-    return pa.concat_tables([base.take(kept), changes.rows.take(won)])
-
-
-@implements("RDR-016", "RDR-017", "LAY-022", "MRG-006")
-def select(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array, pa.Array]:
-    """Positions of the base rows that stay, and positions in `changes.rows` of the rows that won.
-
-    A key that occurs twice in the base file (plain inserts do not look keys up) meets its changes at each of its rows, unless
-    the changes name the row.
-    """
-    ordering = merging.ordering
-    merge = merger_of(merging.standard_mode)
-    versions: dict[Identity, list[Version]] = {}
-    for key, version in changes.versions(ordering, merging.marker):
-        versions.setdefault(key, []).append(version)
-    kept: list[int] = []
-    winners: list[Version | None] = []
-    met: set[Identity] = set()
-    values = orderings_of(base, ordering)
-    for row, key in enumerate(changes.identities_of(base)):
-        if key not in versions:
-            kept.append(row)
-            continue
-        met.add(key)
-        stored = Version(Kind.ROW, values[row], row)
-        winner = fold([stored, *versions[key]], merge)
-        if winner is stored:
-            kept.append(row)
-        else:
-            winners.append(winner)
-    winners += [fold(found, merge) for key, found in versions.items() if key not in met]
-    won = [winner.position for winner in winners if winner is not None and winner.kind is Kind.ROW]
-    return pa.array(kept, pa.int64()), pa.array(won, pa.int64())

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from hudi_reference.files.log.deletes import Ordering
-from hudi_reference.layout.merging import MergeMode
-from hudi_reference.records.decisions import COMMIT_TIME, EVENT_TIME, Cell, Decisions, Kind, Result, decisions_of
+from hudi_reference.layout.merge_config import MergeMode
+from hudi_reference.records.merge_tables import COMMIT_TIME, EVENT_TIME, Cell, Decisions, Kind, Result, decisions_of
 from hudi_reference.records.ordering import compared, incomparable, order_of
 from hudi_reference.requirement import implements
 

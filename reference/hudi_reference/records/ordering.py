@@ -13,7 +13,7 @@ import pyarrow.types as pt
 
 from hudi_reference.errors import IncomparableOrdering, UnsupportedSchema
 from hudi_reference.files.log.deletes import Ordering, Scalar
-from hudi_reference.records.decisions import Order
+from hudi_reference.records.merge_tables import Order
 from hudi_reference.requirement import implements
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from hudi_reference.errors import MalformedSchema, UnsupportedSchema
 from hudi_reference.requirement import implements
-from hudi_reference.schema.soundness import check_soundness
+from hudi_reference.schema.validation import check_soundness
 
 AvroSchema = Mapping[str, Any]
 

@@ -13,9 +13,9 @@ from hudi_reference.errors import MalformedInstantName, MalformedTable
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.requirement import implements
 from hudi_reference.storage import MemoryStorage, Storage
-from hudi_reference.timeline.history import END_OF_TIME, START_OF_TIME, History
-from hudi_reference.timeline.instant import Instant, Parts, instant_name_parts, parse_instant_name
-from hudi_reference.timeline.states import ACTIONS, COMMITS, PENDING, State
+from hudi_reference.timeline.history.history import END_OF_TIME, START_OF_TIME, History
+from hudi_reference.timeline.instants.instant import Instant, Parts, instant_name_parts, parse_instant_name
+from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, PENDING, State
 
 TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
 #: Completed actions that change the rows of a table of each type. A copy-on-write table may become merge-on-read, never back.

@@ -15,10 +15,10 @@ from hudi_reference.locks import Lock, held, new_owner
 from hudi_reference.requirement import implements
 from hudi_reference.storage import ObjectExists, Storage
 from hudi_reference.timeline.active import Timeline, load_timeline
-from hudi_reference.timeline.generator import Times, latest_time, times_of
-from hudi_reference.timeline.instant import Instant, parse_instant_name
-from hudi_reference.timeline.legacy import check_migrated
-from hudi_reference.timeline.states import ACTIONS, State, moves_of
+from hudi_reference.timeline.instant_generator import Times, latest_time, times_of
+from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
+from hudi_reference.timeline.instants.states import ACTIONS, State, moves_of
+from hudi_reference.timeline.instants.version_6 import check_migrated
 
 
 def no_objection(timeline: Timeline) -> None:

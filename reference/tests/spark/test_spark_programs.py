@@ -22,10 +22,10 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.in_process import InProcessTransport
-from hudi_conformance.engines.reference import Reference
-from hudi_conformance.suite.driving import Driven, Question, expect
-from hudi_conformance.suite.programs_of_everything import Ask, Family, Program, Vocabulary, programs
-from hudi_conformance.suite.saved_programs import save
+from hudi_conformance.engines.reference.engine import Reference
+from hudi_conformance.suite.support.program_runner import Driven, Question, expect
+from hudi_conformance.suite.support.programs.table_programs import Ask, Family, Program, Vocabulary, programs
+from hudi_conformance.suite.support.saved_programs import save
 from hudi_reference.schema.evolution import conform
 
 pytest.importorskip("pyspark", reason="needs the extra spark")

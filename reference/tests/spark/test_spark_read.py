@@ -215,7 +215,7 @@ def test_values_of_every_type_come_out_as_stored(
 
 def evolved(table: WritableTable, changed: dict[str, Any]) -> WritableTable:
     """The table after a commit that carries another schema, as an engine that evolves schemas leaves it."""
-    from hudi_reference.table.commit import begin
+    from hudi_reference.write.commit import begin
 
     begin(table.storage, table.properties, table.clock, table.ids, "UPSERT").complete({**SCHEMA, **changed})
     return table
@@ -381,7 +381,7 @@ def test_the_reference_does_not_need_spark() -> None:
     import subprocess
     import sys
 
-    code = "import sys; sys.modules['pyspark'] = None; import hudi_reference, hudi_reference.table.write"
+    code = "import sys; sys.modules['pyspark'] = None; import hudi_reference, hudi_reference.write.write"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -4,9 +4,9 @@ import argparse
 import sys
 
 from hudi_conformance.contract.serve import serve
-from hudi_conformance.engines.apache_hudi.bundle import bundle
 from hudi_conformance.engines.apache_hudi.engine import FEATURES, ApacheHudiEngine
-from hudi_conformance.engines.environments import EnvironmentFailure, to_stderr
+from hudi_conformance.engines.apache_hudi.jvm.bundle import bundle
+from hudi_conformance.engines.support.environments import EnvironmentFailure, to_stderr
 
 
 def main() -> None:

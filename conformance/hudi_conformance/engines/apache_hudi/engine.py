@@ -9,13 +9,15 @@ import pyarrow as pa
 
 from hudi_conformance.contract import Engine, Hello, Query, Refused, TableSpec
 from hudi_conformance.contract.messages import Phase, Point, Service, Work
-from hudi_conformance.engines.apache_hudi import functions, inspection, maintenance, queries, services, tables, updates
-from hudi_conformance.engines.apache_hudi.faults import in_contract_words
-from hudi_conformance.engines.apache_hudi.files import Files
-from hudi_conformance.engines.apache_hudi.halting import steps_of
-from hudi_conformance.engines.apache_hudi.session import Session
-from hudi_conformance.engines.environments import Progress, to_stderr
-from hudi_conformance.engines.halting import Halted
+from hudi_conformance.engines.apache_hudi import maintenance, queries, services, updates
+from hudi_conformance.engines.apache_hudi.functions import functions, inspection
+from hudi_conformance.engines.apache_hudi.functions.files import Files
+from hudi_conformance.engines.apache_hudi.jvm import tables
+from hudi_conformance.engines.apache_hudi.jvm.faults import in_contract_words
+from hudi_conformance.engines.apache_hudi.jvm.session import Session
+from hudi_conformance.engines.apache_hudi.pausing import steps_of
+from hudi_conformance.engines.support.environments import Progress, to_stderr
+from hudi_conformance.engines.support.pausing import Halted
 
 _FEATURES = frozenset(
     {

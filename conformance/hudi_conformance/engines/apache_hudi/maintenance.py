@@ -8,8 +8,8 @@ from typing import Any
 
 from hudi_conformance.contract import EngineError, Refused
 from hudi_conformance.contract.messages import Phase, Point, Service
-from hudi_conformance.engines.apache_hudi.doors import Doors
-from hudi_conformance.engines.apache_hudi.tables import properties_of, write_options
+from hudi_conformance.engines.apache_hudi.jvm.java_bridge import Doors
+from hudi_conformance.engines.apache_hudi.jvm.tables import properties_of, write_options
 
 #: Whatever is scheduled finds its work due.
 SERVICE_OPTIONS: Mapping[str, str] = {

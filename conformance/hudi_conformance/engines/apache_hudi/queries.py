@@ -5,7 +5,7 @@ from operator import and_, eq, ge, gt, le, lt, ne
 from typing import Any
 
 from hudi_conformance.contract import Query
-from hudi_conformance.engines.apache_hudi.session import Session
+from hudi_conformance.engines.apache_hudi.jvm.session import Session
 
 _OPERATORS = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 META_COLUMNS = (

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hudi_conformance.engines.apache_hudi.jvm.session import Session
+from hudi_conformance.engines.apache_hudi.jvm.tables import WRITE_OPTIONS, path_of
 from hudi_conformance.engines.apache_hudi.maintenance import SERVICE_OPTIONS, Order, run
-from hudi_conformance.engines.apache_hudi.session import Session
-from hudi_conformance.engines.apache_hudi.tables import WRITE_OPTIONS, path_of
 
 Row = dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from hudi_conformance.engines.apache_hudi.tables import write_options
+from hudi_conformance.engines.apache_hudi.jvm.tables import write_options
 
 #: By the entry of hoodie.properties, the writer's settings that say the same.
 _FROM_TABLE: Mapping[str, tuple[str, ...]] = {

@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_conformance.contract import EngineError
-from hudi_conformance.engines.apache_hudi.session import Session
-from hudi_conformance.engines.apache_hudi.tables import completed, path_of, properties_of, write_options
+from hudi_conformance.engines.apache_hudi.jvm.session import Session
+from hudi_conformance.engines.apache_hudi.jvm.tables import completed, path_of, properties_of, write_options
 
 #: The table and its changes in the catalog, while the statement runs.
 TARGET, SOURCE = "hudi_conformance_target", "hudi_conformance_changes"

@@ -9,11 +9,11 @@ import pyarrow as pa
 
 from hudi_conformance.contract import EngineError, Refused
 from hudi_conformance.contract.messages import Point
-from hudi_conformance.engines.apache_hudi.doors import Doors
+from hudi_conformance.engines.apache_hudi.functions.records import schema_of, to_records
+from hudi_conformance.engines.apache_hudi.jvm.java_bridge import Doors
+from hudi_conformance.engines.apache_hudi.jvm.tables import properties_of
 from hudi_conformance.engines.apache_hudi.maintenance import Steps, to_the_end
-from hudi_conformance.engines.apache_hudi.records import schema_of, to_records
 from hudi_conformance.engines.apache_hudi.settings import settings_of
-from hudi_conformance.engines.apache_hudi.tables import properties_of
 
 _CALLS = {
     "insert": "insert",

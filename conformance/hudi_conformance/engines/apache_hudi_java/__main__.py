@@ -6,7 +6,7 @@ import sys
 from hudi_conformance.contract.serve import serve
 from hudi_conformance.engines.apache_hudi_java.engine import FEATURES, ApacheHudiJavaEngine
 from hudi_conformance.engines.apache_hudi_java.jars import class_path
-from hudi_conformance.engines.environments import EnvironmentFailure, to_stderr
+from hudi_conformance.engines.support.environments import EnvironmentFailure, to_stderr
 
 
 def main() -> None:

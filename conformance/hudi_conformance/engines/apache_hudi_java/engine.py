@@ -9,14 +9,16 @@ import pyarrow as pa
 
 from hudi_conformance.contract import Call, Engine, Hello, Query, Refused, TableSpec
 from hudi_conformance.contract.messages import Phase, Point, Service, Work
-from hudi_conformance.engines.apache_hudi import inspection, maintenance, tables, writing
+from hudi_conformance.engines.apache_hudi import maintenance, writing
 from hudi_conformance.engines.apache_hudi.engine import FEATURES as ON_SPARK
-from hudi_conformance.engines.apache_hudi.faults import translated
-from hudi_conformance.engines.apache_hudi.halting import steps_of
+from hudi_conformance.engines.apache_hudi.functions import inspection
+from hudi_conformance.engines.apache_hudi.jvm import tables
+from hudi_conformance.engines.apache_hudi.jvm.faults import translated
+from hudi_conformance.engines.apache_hudi.pausing import steps_of
 from hudi_conformance.engines.apache_hudi_java import reading
-from hudi_conformance.engines.apache_hudi_java.machine import Machine
-from hudi_conformance.engines.environments import Progress, to_stderr
-from hudi_conformance.engines.halting import Halted
+from hudi_conformance.engines.apache_hudi_java.jvm import Machine
+from hudi_conformance.engines.support.environments import Progress, to_stderr
+from hudi_conformance.engines.support.pausing import Halted
 
 #: What the adapter on Spark offers and this one does not. Pure functions and files are asked of the very same classes there.
 _ONLY_ON_SPARK = frozenset(

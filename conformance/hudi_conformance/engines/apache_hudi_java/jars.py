@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from hudi_conformance.engines.apache_hudi.bundle import Jar, bundle
-from hudi_conformance.engines.environments import EnvironmentFailure, Progress, machine_java, silent
+from hudi_conformance.engines.apache_hudi.jvm.bundle import Jar, bundle
+from hudi_conformance.engines.support.environments import EnvironmentFailure, Progress, machine_java, silent
 
 #: The client that goes with each release. 1.0.2 has none: that of 1.0.1 runs on its classes, except for bulk inserts.
 CLIENTS = {"1.0.2": "1.0.1", "1.2.0": "1.2.0"}

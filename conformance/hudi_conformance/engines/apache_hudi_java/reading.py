@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_conformance.contract import Query
-from hudi_conformance.engines.apache_hudi.inspection import items, view_of
+from hudi_conformance.engines.apache_hudi.functions.inspection import items, view_of
+from hudi_conformance.engines.apache_hudi.functions.records import from_records
 from hudi_conformance.engines.apache_hudi.queries import META_COLUMNS
-from hudi_conformance.engines.apache_hudi.records import from_records
 from hudi_conformance.engines.apache_hudi.settings import settings_of
-from hudi_conformance.engines.apache_hudi_java.machine import Machine
+from hudi_conformance.engines.apache_hudi_java.jvm import Machine
 
 
 def read(machine: Machine, table: str, query: Query) -> pa.Table:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 
 from hudi_reference.files.hfile.checksum import ChecksumType, checksums
-from hudi_reference.files.hfile.place import Data, Place
+from hudi_reference.files.hfile.varint import Data, Place
 from hudi_reference.requirement import implements
 
 _HEADER = struct.Struct(">8siiqBii")

@@ -16,7 +16,7 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from hudi_reference.files.hfile.place import Data, Place
+from hudi_reference.files.hfile.varint import Data, Place
 
 _LENGTHS = struct.Struct(">iiH")
 #: The column family has length 0, the timestamp is the greatest, the key type is Put.

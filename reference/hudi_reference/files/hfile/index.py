@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from hudi_reference.files.hfile.block import HEADER_SIZE, Block
 from hudi_reference.files.hfile.cell import MADE_UP_SUFFIX, SUFFIX, encode_key, text_of
-from hudi_reference.files.hfile.place import Data, Place, hadoop_varint, read_hadoop_varint
+from hudi_reference.files.hfile.varint import Data, Place, hadoop_varint, read_hadoop_varint
 
 _PLACE = struct.Struct(">qi")
 #: Behind the entries of a root of several levels: offset and size of the leaf in the middle, and an entry of it.

@@ -12,13 +12,13 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hudi_reference.errors import missing_data_file
 from hudi_reference.files.hfile.block import HEADER_SIZE, Block, BlockType, Compression, block_size, decode_block
 from hudi_reference.files.hfile.cell import Entry, read_entries, text_of
 from hudi_reference.files.hfile.index import IndexEntry, read_data_index, read_inner_index, read_meta_index
-from hudi_reference.files.hfile.place import Data, Place
 from hudi_reference.files.hfile.trailer import SIZE as TRAILER_SIZE
 from hudi_reference.files.hfile.trailer import Trailer, decode_file_info, decode_trailer
-from hudi_reference.files.missing import missing
+from hudi_reference.files.hfile.varint import Data, Place
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 
@@ -35,13 +35,13 @@ def open_hfile(storage: Storage, path: str) -> "HFile":
     """
     info = storage.head(path)
     if info is None:
-        raise missing(path)
+        raise missing_data_file(path)
 
     def fetch(start: int, length: int) -> bytes:
         try:
             return storage.get(path, start, length)
         except FileNotFoundError as error:
-            raise missing(path) from error
+            raise missing_data_file(path) from error
 
     return _open(fetch, info.size, Place(path))
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from hudi_reference.errors import InvalidRows
 from hudi_reference.files.hfile.cell import Entry, text_of
-from hudi_reference.files.hfile.place import Place
+from hudi_reference.files.hfile.varint import Place
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
-from hudi_reference.schema.datum import DAMAGE, codec_schema, decode_datum, encode_datum
+from hudi_reference.schema.avro_codec import DAMAGE, codec_schema, decode_datum, encode_datum
 
 #: The field that is emptied; no other one, whatever the table's record key is.
 KEY_FIELD = "key"

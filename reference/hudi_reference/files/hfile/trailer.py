@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from hudi_reference.files.hfile.block import Block, Compression
-from hudi_reference.files.hfile.place import BYTES, VARINT, Data, Place, protobuf_fields, protobuf_varint, read_protobuf_varint
+from hudi_reference.files.hfile.varint import BYTES, VARINT, Data, Place, protobuf_fields, protobuf_varint, read_protobuf_varint
 
 MAGIC = b'TRABLK"$'
 SIZE = 4096

@@ -11,8 +11,8 @@ from hudi_reference.errors import HudiError, UnsupportedSchema
 from hudi_reference.files.inspection.records import Records, hfile_records
 from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey
 from hudi_reference.files.log.content import decode_rows, stored_deletes
+from hudi_reference.files.log.positions import positions_of
 from hudi_reference.files.log.reader import walk_log_file
-from hudi_reference.files.positions import positions_of
 from hudi_reference.storage import Storage
 
 #: Blocks whose content begins with a version of its own, of four bytes.

@@ -22,7 +22,7 @@ from enum import IntEnum
 import pyarrow as pa
 
 from hudi_reference.errors import HudiError, Misuse
-from hudi_reference.files.log.ranges import Extent
+from hudi_reference.files.log.range_reader import Extent
 from hudi_reference.requirement import implements
 
 MAGIC = b"#HUDI#"

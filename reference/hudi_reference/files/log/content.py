@@ -23,11 +23,11 @@ from hudi_reference.files.hfile.records import decode_records, encode_records
 from hudi_reference.files.hfile.writer import Layout, encode_hfile
 from hudi_reference.files.log.block import Block, BlockType, HeaderKey
 from hudi_reference.files.log.deletes import DELETE_LIST, NAMESPACE, Ordering, plain_deletes, unwrap, wrap
-from hudi_reference.files.log.encoding import encode_avro_columns
-from hudi_reference.files.log.kryo import UnknownClass, read_deletes
+from hudi_reference.files.log.fast.encode_columns import encode_avro_columns
+from hudi_reference.files.log.kryo_deletes import UnknownClass, read_deletes
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, parse_schema
-from hudi_reference.schema.datum import DAMAGE, codec_schema, decode_datum, encode_datum, plain_schema
+from hudi_reference.schema.avro_codec import DAMAGE, codec_schema, decode_datum, encode_datum, plain_schema
 from hudi_reference.schema.rows import from_avro, to_avro
 
 CONTENT_VERSION = 3
@@ -61,7 +61,7 @@ def decode_rows(block: Block, columns: Sequence[str] | None = None) -> pa.Table:
     count = _avro_count(block)
     if count < FEW_ROWS:
         return _decode_avro(block, schema, count)
-    from hudi_reference.files.log.columnar import decode_avro_columns
+    from hudi_reference.files.log.fast.decode_columns import decode_avro_columns
 
     rows = decode_avro_columns(block.content[8:], schema, count, columns)
     return _decode_avro(block, schema, count) if rows is None else rows

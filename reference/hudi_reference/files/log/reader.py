@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from hudi_reference.errors import HudiError, MalformedLogBlock, MalformedLogFile, UnsupportedFileFormat
+from hudi_reference.errors import HudiError, MalformedLogBlock, MalformedLogFile, UnsupportedFileFormat, missing_data_file
 from hudi_reference.files.log.block import (
     FORMAT_VERSION,
     FORMAT_VERSIONS,
@@ -24,8 +24,7 @@ from hudi_reference.files.log.block import (
     BlockType,
     CorruptBlock,
 )
-from hudi_reference.files.log.ranges import WINDOW, Extent, Ranges
-from hudi_reference.files.missing import missing
+from hudi_reference.files.log.range_reader import WINDOW, Extent, Ranges
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 
@@ -46,7 +45,7 @@ def walk_log_file(storage: Storage, path: str) -> Iterator[Block]:
     try:
         file = storage.open(path)
     except FileNotFoundError as error:
-        raise missing(path) from error
+        raise missing_data_file(path) from error
     yield from _walk(Ranges(file, path), path)
 
 

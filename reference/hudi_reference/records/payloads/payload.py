@@ -10,11 +10,11 @@ from functools import cached_property
 from typing import Any
 
 from hudi_reference.files.log.deletes import Ordering
-from hudi_reference.layout.merging import PAYLOAD_STRATEGY
-from hudi_reference.records.decisions import Decisions, DecisionTable, Fill, Result, decisions_of
+from hudi_reference.layout.merge_config import PAYLOAD_STRATEGY
 from hudi_reference.records.deletes import DeleteMarker
 from hudi_reference.records.merge import Version, cell_of
-from hudi_reference.records.merger import BufferedRecord, RecordContext, RecordMerger
+from hudi_reference.records.merge_tables import Decisions, DecisionTable, Fill, Result, decisions_of
+from hudi_reference.records.mergers.merger import BufferedRecord, RecordContext, RecordMerger
 from hudi_reference.records.row import Row
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS

@@ -6,7 +6,7 @@ about every version that meets another, deletes included, so that both table typ
 
 from collections.abc import Iterator, Mapping
 
-from hudi_reference.records.decisions import (
+from hudi_reference.records.merge_tables import (
     COMMIT_TIME,
     EVENT_TIME,
     Cell,

@@ -1,0 +1,232 @@
+"""A golden case as data: one question about one table, file or function, with its right answer.
+
+A case is a folder of `fixtures/<area>/` with `case.json` (shape: `schemas/case.json`), the table or file, and the expected
+answer. It says which rules it checks and which features an engine must offer to be asked; it never names a product.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from hudi_conformance.cases.file_cases import Variant, Vector, Vectors, Verdict
+from hudi_conformance.cases.reads import Read, reads_of
+from hudi_conformance.cases.rows import Rows, load_rows
+from hudi_conformance.cases.schema import CaseError, check, fixtures_root, read_json
+from hudi_conformance.contract.messages import FEATURES, Query
+
+#: Areas in the order of reports, with the words that people read.
+AREAS = {
+    "timeline": "timeline",
+    "actions": "files of actions",
+    "history": "timeline history",
+    "times": "times",
+    "properties": "properties",
+    "log": "log format",
+    "hfile": "HFile",
+    "base": "base files",
+    "bloom": "bloom filters",
+    "positions": "positions",
+    "names": "names",
+    "hashing": "hashing",
+    "merge": "merge",
+    "queries": "queries",
+    "layout": "layout",
+    "relay": "relay",
+    "writes": "writes",
+}
+
+
+@dataclass(frozen=True)
+class Producer:
+    """Who wrote the table of a case; `recipe` is `file::function` in the repository."""
+
+    engine: str
+    recipe: str
+    version: str | None = None
+    note: str | None = None
+
+    def __str__(self) -> str:
+        """Engine and version."""
+        return self.engine if self.version is None else f"{self.engine} {self.version}"
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The right answer: one of `rows`, `inspect`, `variants`, `reads` (files), `refused`, `error`, `vectors`; none when `open`.
+
+    With `or_error` no answer is right too: an error or a refusal.
+    """
+
+    rows: str | None = None
+    inspect: str | None = None
+    variants: str | None = None
+    reads: str | None = None
+    vectors: bool = False
+    or_error: bool = False
+    refused: str | None = None
+    error: str | None = None
+    accept: tuple[str, ...] = ()
+    open: bool = False
+    derived_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Case:
+    """One golden case; the fields are those of `case.json`, `folder` is where it lies."""
+
+    folder: Path
+    id: str
+    requirements: tuple[str, ...]
+    description: str
+    producer: Producer
+    needs: tuple[str, ...]
+    expected: Expected
+    if_it_fails: str
+    table: str | None = None
+    query: Query = field(default_factory=Query)
+    file: str | None = None
+    keys: tuple[str, ...] | None = None
+    prefix: str | None = None
+    verdict: Verdict | None = None
+    vectors_file: str | None = None
+    flags: tuple[str, ...] = ()
+    errata: tuple[str, ...] = ()
+
+    @property
+    def area(self) -> str:
+        """The first word of the id, a key of `AREAS`."""
+        return self.id.partition(".")[0]
+
+    @property
+    def path(self) -> Path:
+        """The case file."""
+        return self.folder / "case.json"
+
+    @property
+    def subject(self) -> Path:
+        """Where the committed table, file or vectors lie. Never hand it to an engine: `place` makes a copy."""
+        return (self.folder / (self.table or self.file or self.vectors_file or "")).resolve()
+
+    @property
+    def inspects(self) -> bool:
+        """Whether the question is put by `inspect` and not by `read`."""
+        return self.expected.inspect is not None or self.file is not None
+
+    @cached_property
+    def variants(self) -> tuple[Variant, ...]:
+        """The damaged copies of the file of a family; empty in other cases."""
+        name = self.expected.variants
+        return () if name is None else tuple(map(Variant.from_json, self._read(name, "variants.json")))
+
+    @cached_property
+    def reads(self) -> tuple[Read, ...]:
+        """The queries of a case that asks several of one table; empty in other cases."""
+        name = self.expected.reads
+        try:
+            return () if name is None else reads_of(self._read(name, "reads.json"))
+        except ValueError as error:
+            raise CaseError(self.folder / str(name), "reads", str(error)) from None
+
+    @cached_property
+    def vectors(self) -> Vectors | None:
+        """The vectors of a function; None in other cases."""
+        if self.vectors_file is None:
+            return None
+        raw = self._read(self.vectors_file, "vectors.json")
+        return Vectors(raw["function"], tuple(map(Vector.from_json, raw["tests"])), raw.get("notes", {}))
+
+    def _read(self, name: str, schema: str) -> Any:
+        found = read_json(self.folder / name)
+        check(self.folder / name, found, schema)
+        return found
+
+    @cached_property
+    def rows(self) -> tuple[Rows, ...]:
+        """The right rows, then the further answers that are accepted; empty if no rows are expected."""
+        names = () if self.expected.rows is None else (self.expected.rows, *self.expected.accept)
+        return tuple(load_rows(self.folder / name) for name in names)
+
+    @cached_property
+    def inspection(self) -> tuple[dict[str, Any], ...]:
+        """What inspecting must show, then the further answers that are accepted; empty if that is not the question."""
+        names = () if self.expected.inspect is None else (self.expected.inspect, *self.expected.accept)
+        return tuple(read_json(self.folder / name) for name in names)
+
+
+def load(path: Path) -> Case:
+    """The case in the file `path`; raises `CaseError` for the first thing that is wrong with it."""
+    path = path.resolve()
+    raw = read_json(path)
+    check(path, raw, "case.json")
+    for feature in raw["needs"]:
+        if feature not in FEATURES:
+            raise CaseError(path, "needs", f"{feature!r} is not a feature of the contract (hudi-conformance explain)")
+    expected = dict(raw["expected"])
+    case = Case(
+        folder=path.parent,
+        producer=Producer(**raw["producer"]),
+        query=Query.from_json(raw.get("query", {})),
+        expected=Expected(**_tuples(expected)),
+        vectors_file=raw.get("vectors"),
+        **_tuples({k: v for k, v in raw.items() if k not in ("producer", "query", "expected", "vectors")}),
+    )
+    _check_files(case)
+    return case
+
+
+def _tuples(raw: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in raw.items()}
+
+
+def _check_files(case: Case) -> None:
+    """Every file that a case names exists, so that a typing error is not taken for an engine's fault."""
+    subjects = {"table": case.table, "file": case.file, "vectors": case.vectors_file}
+    if len([name for name in subjects.values() if name is not None]) != 1:
+        raise CaseError(case.path, "table", "a case has either a table, a file or vectors")
+    if case.table is not None and not case.subject.is_dir():
+        raise CaseError(case.path, "table", f"no folder {case.table!r} beside the case")
+    for key, name in (("file", case.file), ("vectors", case.vectors_file)):
+        if name is not None and not case.subject.is_file():
+            raise CaseError(case.path, key, f"no file {name!r} beside the case")
+    kinds = ("rows", "inspect", "variants", "reads")
+    named = [(f"expected.{kind}", name) for kind in kinds if (name := getattr(case.expected, kind)) is not None]
+    for key, name in [*named, *(("expected.accept", a) for a in case.expected.accept)]:
+        if not (case.folder / name).is_file():
+            raise CaseError(case.path, key, f"no file {name!r} beside the case")
+
+
+def looks_like_a_case(path: Path) -> bool:
+    """Whether a file of the name `case.json` is one of ours, wherever it lies: other projects use the name too."""
+    if path.resolve().is_relative_to(fixtures_root()):
+        return True
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return False
+    return isinstance(raw, dict) and raw.keys() >= {"id", "requirements", "producer", "needs", "expected"}
+
+
+def find_cases(root: Path | None = None) -> Iterator[Case]:
+    """All cases below `root` (the shipped fixtures if None), in the order of their paths."""
+    for path in sorted((root or fixtures_root()).rglob("case.json")):
+        yield load(path)
+
+
+def place(case: Case, folder: Path) -> str:
+    """Copy the table of `case` to `folder/table`, or its file into `folder`, for one engine; the copy's `file://` URI."""
+    if case.file is not None:
+        return place_bytes(case.subject.name, case.subject.read_bytes(), folder)
+    copy = folder.resolve() / "table"
+    shutil.copytree(case.subject, copy)
+    return copy.as_uri()
+
+
+def place_bytes(name: str, data: bytes, folder: Path) -> str:
+    """Write a file into `folder`; its `file://` URI."""
+    copy = folder.resolve() / name
+    copy.write_bytes(data)
+    return copy.as_uri()

@@ -1,0 +1,73 @@
+"""`hudi-conformance engines`: the engines that the suite knows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from hudi_conformance.commands.adapters.doctor import diagnose
+from hudi_conformance.contract import FEATURES, ContractError, Hello
+from hudi_conformance.contract.client import Client
+from hudi_conformance.engines import registry
+from hudi_conformance.engines.support.info import EngineInfo
+
+
+def engines(
+    ask: Annotated[bool, typer.Option(help="Start the engines that can run here, one after the other, and ask them.")] = True,
+    features: Annotated[bool, typer.Option("--features", help="Show feature by feature what each engine offers.")] = False,
+) -> None:
+    """Show the known engines: version, language, what they offer, how they are started."""
+    console = Console(highlight=False)
+    known = registry.shipped()
+    answers: dict[str, Hello | str] = {}
+    for info in known:
+        with console.status(f"asking {info.name}"):
+            answers[info.name] = greet(info) if ask else "not asked"
+    console.print(_overview(known, answers))
+    told = {name: answer for name, answer in answers.items() if isinstance(answer, Hello)}
+    if features and told:
+        console.print(_matrix(told))
+
+
+def greet(info: EngineInfo) -> Hello | str:
+    """What the engine says of itself; in words, why it says nothing."""
+    diagnosis = diagnose(info)
+    if not diagnosis.ready:
+        return f"not here yet: {diagnosis.cure}"
+    limits = {"start_timeout": info.start_timeout, "message_timeout": info.message_timeout}
+    try:
+        with Client(info.name, info.starter(lambda _: None), **limits) as client:
+            return client.hello
+    except ContractError as e:
+        return f"does not start: {str(e).splitlines()[0]}"
+
+
+def _overview(known: Sequence[EngineInfo], answers: Mapping[str, Hello | str]) -> Table:
+    table = Table("engine", "what it is", "version", "language", "features", "started as", title="engines")
+    for info in known:
+        answer = answers[info.name]
+        if isinstance(answer, Hello):
+            said = (answer.version, answer.language, f"{len(answer.features)} of {len(FEATURES)}")
+        else:
+            said = ("", "", answer)
+        table.add_row(info.name, info.summary, *said, _start(info))
+    return table
+
+
+def _start(info: EngineInfo) -> str:
+    """How the engine is started, in a few words."""
+    if info.factory is not None:
+        return "in this process"
+    command = " ".join(("python", *info.argv)) if info.extra else " ".join(info.argv)
+    return f"{command}\n(environment {info.extra})" if info.extra else command
+
+
+def _matrix(told: Mapping[str, Hello]) -> Table:
+    """Features by engines."""
+    table = Table("feature", *told, title="features")
+    for feature, meaning in FEATURES.items():
+        marks = ("[green]✓[/green]" if feature in hello.features else "[dim]·[/dim]" for hello in told.values())
+        table.add_row(f"{feature}  [dim]{meaning}[/dim]", *marks)
+    return table

@@ -1,0 +1,178 @@
+"""`hudi-conformance s3`: what an object store promises, and what engines make of it, one request at a time."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from hudi_conformance.explorer.s3.diagram import Drawing
+from hudi_conformance.explorer.s3.engines import Finding, findings, replay, trial
+from hudi_conformance.explorer.s3.proxy import Gate
+from hudi_conformance.explorer.s3.saved_schedules import departure, saved_run
+from hudi_conformance.explorer.s3.scenarios import SCENARIOS
+from hudi_conformance.explorer.s3.store import RACING, NoStore, Store
+from hudi_conformance.explorer.s3.store_conformance import Verdict, examine_store
+from hudi_conformance.explorer.simulation.schedule_file import GATE, Saved, ScheduleError, keep, read_schedule
+from hudi_conformance.report import figures
+
+console = Console(highlight=False)
+_BUCKET = "fitness"
+#: The scenario whose run is drawn: the engine's write is overtaken by the partner's.
+DRAWN = "is overtaken"
+
+
+def s3(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[ENGINE]...", help="Engines to drive; the reference.")] = None,
+    partner: Annotated[str, typer.Option(metavar="ENGINE", help="Who is there beside each of them.")] = "reference",
+    seeds: Annotated[int, typer.Option(min=0, help="How many schedules are drawn for each scenario that is drawn.")] = 2,
+    rounds: Annotated[int, typer.Option(min=1, help="Races for each condition, in the test of the store.")] = 40,
+    store: Annotated[bool, typer.Option(help="Test the store itself first, alone and behind the gate.")] = True,
+    diagram: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the conflict: .svg, .html or .txt.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep the schedules of drawn and of wrong runs there.")
+    ] = None,
+    again: Annotated[
+        Path | None, typer.Option("--replay", metavar="FILE", help="Make the run of a schedule file again.")
+    ] = None,
+    record: Annotated[bool, typer.Option("--record", help="Keep verdicts and figures for reports; needs a checkout.")] = False,
+) -> None:
+    """Test the emulated object store, then drive engines through it beside a partner, and draw one conflict."""
+    keeping = _Keep(diagram, save, figures.kept("s3") if record else None, seeds)
+    try:
+        if again is not None:
+            found = [_replay(again, names or [], keeping)]
+            is_fit = True
+        else:
+            is_fit = _show_store(rounds, keeping) if store else True
+            found = _show_engines(names or ["reference"], partner, seeds, keeping)
+    except NoStore as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(3) from None
+    if keeping.figures is not None:
+        figures.keep("s3", keeping.figures)
+    raise typer.Exit(0 if is_fit and all(one.is_expected for one in found) else 1)
+
+
+@dataclass
+class _Keep:
+    """What becomes of verdicts and runs that are of interest; `figures` are those of the file, None if none are recorded."""
+
+    diagram: Path | None
+    folder: Path | None
+    figures: dict[str, Any] | None
+    seeds: int
+    _drawn: list[Drawing] = field(default_factory=list)
+
+    def store(self, alone: tuple[Verdict, ...], behind: tuple[Verdict, ...]) -> None:
+        """The verdicts on the store."""
+        promises = [
+            {"name": a.name, "says": a.promise, "alone": a.found, "behind": b.found, "is_kept": [a.kept, b.kept]}
+            for a, b in zip(alone, behind, strict=True)
+        ]
+        if self.figures is not None:
+            self.figures["store"] = figures.stamp("hudi-conformance s3") | {"promises": promises}
+
+    def run(self, finding: Finding, engines: tuple[str, str]) -> None:
+        """A run that is drawn, or wrong, or was replayed."""
+        if finding.run is None:
+            return
+        drawing = Drawing.of(finding.run, f"{engines[0]} {finding.scenario} ({engines[1]}): {finding.says}")
+        self._drawn.append(drawing)
+        if self.diagram is not None:
+            drawing.write(self.diagram)
+        if self.folder is not None:
+            name, wrong = finding.scenario.partition(", seed")[0], finding.says if finding.outcome == "fail" else None
+            path = keep(saved_run(name, finding.run, engines, violation=wrong), self.folder)
+            console.print(f"kept: {path}; make it again with hudi-conformance s3 --replay {path}", soft_wrap=True)
+
+    def engines(self, engines: tuple[str, str], found: list[Finding]) -> Drawing | None:
+        """All findings of an engine and its partner; what is drawn of them."""
+        drawn, self._drawn = self._drawn, []
+        if self.figures is not None:
+            name = engines[0] if engines[1] == "reference" else " beside ".join(engines)
+            told = {"findings": [one.to_json() for one in found], "diagrams": [one.to_json() for one in drawn[:2]]}
+            beside = "" if engines[1] == "reference" else f" --partner {engines[1]}"
+            command = f"hudi-conformance s3 {engines[0]}{beside} --seeds {self.seeds}"
+            self.figures.setdefault("engines", {})[name] = figures.stamp(command) | told
+        return drawn[0] if drawn else None
+
+
+def _show_store(rounds: int, keeping: _Keep) -> bool:
+    """Whether the store behind the gate keeps all promises; what it does alone is shown beside."""
+    with Store(RACING) as racing:
+        racing.create_bucket(_BUCKET)
+        alone = examine_store(racing.endpoint, _BUCKET, rounds=rounds)
+        with Gate(racing.host, racing.port) as gate:
+            behind = examine_store(gate.endpoint, _BUCKET, rounds=rounds)
+    table = Table("promise", "moto alone, threads racing", "behind the gate", title="what the object store promises")
+    for one, other in zip(alone, behind, strict=True):
+        table.add_row(f"{one.name}: {escape(one.promise)}", _colour(one), _colour(other))
+    console.print(table)
+    keeping.store(alone, behind)
+    return all(verdict.kept for verdict in behind)
+
+
+def _colour(verdict: Verdict) -> str:
+    return f"[green]{verdict.found}[/green]" if verdict.kept else f"[red]{escape(verdict.found)}[/red]"
+
+
+def _show_engines(names: list[str], partner: str, seeds: int, keeping: _Keep) -> list[Finding]:
+    every: list[Finding] = []
+    with Store() as store, Gate(store.host, store.port) as gate:
+        for name in names:
+            console.print(f"[bold]{name}[/bold], with {partner} as its partner")
+            found = []
+            for finding in _tried(name, partner, store, gate, seeds):
+                console.print(f"  {escape(str(finding))}", soft_wrap=True)
+                found.append(finding)
+                if finding.outcome == "fail" or finding.scenario.startswith(DRAWN):
+                    keeping.run(finding, (name, partner))
+            drawn = keeping.engines((name, partner), found)
+            if drawn is not None:
+                console.print(escape(drawn.text()), soft_wrap=True)
+            every += found
+    return every
+
+
+def _tried(name: str, partner: str, store: Store, gate: Gate, seeds: int) -> list[Finding]:
+    """All findings; one alone where one of the two cannot be started."""
+    found: list[Finding] = []
+    try:
+        with trial(name, partner, store, gate) as given:
+            found += findings(given, seeds)
+    except Exception as error:  # an engine that does not start
+        found.append(Finding("all", "error", f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"))
+    return found
+
+
+def _replay(path: Path, names: list[str], keeping: _Keep) -> Finding:
+    """The run of a schedule file once more, with the engines of then or with others."""
+    saved = _read(path)
+    engine, partner = (*names, *saved.engines[len(names) :])[:2]
+    with Store() as store, Gate(store.host, store.port) as gate, trial(engine, partner, store, gate) as given:
+        finding = replay(given, saved)
+    keeping.run(finding, (engine, partner))
+    drawn = keeping.engines((engine, partner), [finding])
+    console.print(escape(drawn.text() if drawn else ""), escape(str(finding)), sep="\n", soft_wrap=True)
+    if finding.run is not None:
+        console.print(departure(saved, finding.run) or "request by request as it was", soft_wrap=True, markup=False)
+    return finding
+
+
+def _read(path: Path) -> Saved:
+    try:
+        saved = read_schedule(path)
+    except (ScheduleError, OSError) as error:
+        raise _usage(str(error)) from None
+    if saved.store != GATE or saved.scenario not in SCENARIOS:
+        raise _usage(f"{path} is no schedule of requests through the gate: hudi-conformance explore --replay {path}")
+    return saved
+
+
+def _usage(message: str) -> typer.Exit:
+    typer.echo(message, err=True)
+    return typer.Exit(2)

@@ -1,0 +1,70 @@
+"""`hudi-conformance coverage`: what the suite covers of the specification."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from hudi_conformance.report import coverage as report
+from hudi_conformance.report.coverage_page import page
+from hudi_conformance.report.evidence import ROOT, gather
+from hudi_conformance.report.stored_verdicts import record
+from hudi_conformance.requirements import requirement as index
+
+#: The columns of the table in the terminal, and which total stands in each.
+COLUMNS = {
+    "rules": "requirements",
+    "code": "implemented",
+    "cases": "with_cases",
+    "proved": "proved",
+    "uncovered": "uncovered",
+    "bugs": "mutants",
+    "killed": "mutants_killed",
+}
+
+
+def coverage(
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if page or evidence is not right.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the coverage as JSON; write nothing.")] = False,
+    record_from: Annotated[
+        list[Path] | None, typer.Option("--record", help="Keep the verdicts of a report folder (run --report) first.")
+    ] = None,
+) -> None:
+    """What the suite covers of the specification; writes spec_coverage.md."""
+    if not (ROOT / "pyproject.toml").is_file():
+        typer.echo("coverage needs a source checkout: sources, cases and results lie in it", err=True)
+        raise typer.Exit(2)
+    for folder in record_from or ():
+        for path in record(folder):
+            typer.echo(f"recorded {path.relative_to(ROOT)}", err=True)
+    evidence = gather()
+    entries = report.entries(evidence)
+    if as_json:
+        typer.echo(json.dumps(report.as_json(entries), indent=1))
+        return
+    fresh = page(entries, evidence.verdicts, evidence.counts)
+    wrong = list(report.problems(evidence))
+    if check:
+        wrong += filter(None, [report.stale(fresh)])
+    else:
+        report.FILE.write_text(fresh, encoding="utf-8")
+    _show(entries)
+    for line in wrong:
+        typer.echo(line, err=True)
+    raise typer.Exit(1 if wrong else 0)
+
+
+def _show(entries: tuple[report.Entry, ...]) -> None:
+    """The totals per area, in the terminal."""
+    table = Table("area", "about", *COLUMNS, box=None, header_style="bold")
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for area in index.areas():
+        found = report.totals(e for e in entries if e.requirement.area == area.id)
+        table.add_row(area.id, area.title, *(str(found[c]) for c in COLUMNS.values()))
+    table.add_section()
+    table.add_row("all", "", *(str(report.totals(entries)[c]) for c in COLUMNS.values()), style="bold")
+    Console().print(table)

@@ -1,0 +1,209 @@
+"""`hudi-conformance explore`: writers, services and readers on one table, in every order of their requests."""
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from hudi_conformance.explorer.drawing.diagram import text, write_diagram
+from hudi_conformance.explorer.scenarios.parallel import Looked, Task, joined, side_by_side
+from hudi_conformance.explorer.scenarios.scenario import Scenario
+from hudi_conformance.explorer.scenarios.scenarios import MEETINGS
+from hudi_conformance.explorer.scenarios.store_conformance import broken_promises
+from hudi_conformance.explorer.simulation.schedule_file import Saved, ScheduleError, read_schedule, saved_run
+from hudi_conformance.explorer.simulation.schedule_file import keep as keep_schedule
+from hudi_conformance.explorer.simulation.scheduler import NotPossible, Run
+from hudi_conformance.explorer.simulation.stores import STORES
+
+console = Console(highlight=False)
+
+
+def explore(
+    scenarios: Annotated[
+        list[str] | None, typer.Argument(metavar="[SCENARIO]...", help="All of them if none is named.")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Show the scenarios and the kinds of stores, and end.")] = False,
+    preemptions: Annotated[
+        str | None, typer.Option(metavar="N|all", help="How often a process that could go on is made to wait; all: no bound.")
+    ] = None,
+    crashes: Annotated[int | None, typer.Option(min=0, metavar="N", help="How many processes die in a run, at most.")] = None,
+    random: Annotated[int | None, typer.Option(min=1, metavar="N", help="Draw so many runs instead of following all.")] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="What the drawing begins with.")] = 0,
+    store: Annotated[str, typer.Option(metavar="NAME", help="How the store behaves; see --list.")] = "atomic",
+    jobs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Processes that explore; one a core if none. Nothing else changes.")
+    ] = None,
+    bug: Annotated[str | None, typer.Option(metavar="NAME", help="Plant this bug before; it should be found.")] = None,
+    replay: Annotated[Path | None, typer.Option(metavar="FILE", help="Make the run of a schedule file again.")] = None,
+    save: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep the failing or replayed run as a case there.")] = None,
+    diagram: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the failing or replayed run: .svg, .html or .txt.")
+    ] = None,
+) -> None:
+    """Run processes request by request, in every order, and check every invariant; a failure is made small and drawn."""
+    if list_:
+        _show_list()
+        raise typer.Exit
+    with _planted(bug):
+        if replay is not None:
+            failed = _replay(replay, _Keep(save, diagram, bug))
+        else:
+            bounds, names = _bounds(preemptions, crashes), _named(scenarios or list(MEETINGS))
+            tasks = [Task(name, _store(store), bounds, random, seed) for name in names]
+            failed = _Search(tasks, _Keep(save, diagram, bug), jobs or os.cpu_count() or 1).all()
+    raise typer.Exit(1 if failed else 0)
+
+
+def _usage(message: str) -> typer.Exit:
+    typer.echo(message, err=True)
+    return typer.Exit(2)
+
+
+def _named(names: Sequence[str]) -> Sequence[str]:
+    for name in names:
+        if name not in MEETINGS:
+            raise _usage(f"no scenario {name!r}; hudi-conformance explore --list shows them")
+    return names
+
+
+def _store(name: str) -> str:
+    if name not in STORES:
+        raise _usage(f"no store {name!r}; there are {', '.join(STORES)}")
+    return name
+
+
+def _bounds(preemptions: str | None, crashes: int | None) -> dict[str, Any]:
+    """Those that were said; the others are the scenario's own."""
+    found: dict[str, Any] = {} if crashes is None else {"crashes": crashes}
+    if preemptions is not None:
+        if preemptions != "all" and not preemptions.isdigit():
+            raise _usage(f"--preemptions {preemptions}: a number, or all")
+        found["preemptions"] = None if preemptions == "all" else int(preemptions)
+    return found
+
+
+def _planted(bug: str | None) -> Any:
+    if bug is None:
+        return nullcontext()
+    from hudi_conformance.mutants import all_mutants, plant
+
+    if bug not in {mutant.name for mutant in all_mutants()}:
+        raise _usage(f"no planted bug {bug!r}; hudi-conformance explain NAME tells of one")
+    return plant(bug)
+
+
+def _rules_of(bug: str | None) -> tuple[str, ...]:
+    """The rules that a planted bug breaks."""
+    from hudi_conformance.mutants import all_mutants
+
+    return next((mutant.breaks for mutant in all_mutants() if mutant.name == bug), ()) if bug else ()
+
+
+def _show_list() -> None:
+    shown = Table("scenario", "what happens", "preemptions", "crashes", box=None, header_style="bold")
+    for name, meeting in MEETINGS.items():
+        bound = "all" if meeting.preemptions is None else str(meeting.preemptions)
+        shown.add_row(name, meeting.description, bound, str(meeting.crashes))
+    console.print(shown)
+    stores = Table("store", "how it behaves", "promises that it breaks", box=None, header_style="bold")
+    for kind in STORES.values():
+        stores.add_row(kind.name, kind.description, ", ".join(broken_promises(kind)) or "none")
+    console.print("", stores)
+
+
+@dataclass(frozen=True)
+class _Keep:
+    """What becomes of a run that is of interest."""
+
+    folder: Path | None
+    diagram: Path | None
+    bug: str | None
+
+    def keep(self, scenario: Scenario, run: Run, store: str, violation: str | None, old: Saved | None = None) -> None:
+        """Show it, and store what was asked for."""
+        title = f"{scenario.name}: {violation or 'nothing is wrong'}"
+        console.print(text(run, title), soft_wrap=True, markup=False)
+        if self.diagram is not None:
+            write_diagram(run, title, self.diagram)
+            console.print(f"diagram: {self.diagram}")
+        if self.folder is None:
+            return
+        rules = old.requirements if old else _rules_of(self.bug)
+        saved = saved_run(
+            scenario.name, run, store=store, violation=violation or (old.violation if old else None),
+            planted=self.bug or (old.planted if old else None), requirements=rules,
+        )  # fmt: skip
+        path = keep_schedule(saved, self.folder)
+        console.print(f"kept: {path}; make it again with hudi-conformance explore --replay {path}", soft_wrap=True)
+
+
+_COLUMNS = ("scenario", "runs", "orders", "given up", "steps", "states", "programs run", "looked at")
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Explores scenarios; so many at once as there are jobs."""
+
+    tasks: Sequence[Task]
+    keep: _Keep
+    jobs: int
+
+    def all(self) -> bool:
+        """Whether something was wrong with one of them."""
+        shown, failed, started = Table(*_COLUMNS, box=None, header_style="bold"), False, time.perf_counter()
+        parts = [task.parts() for task in self.tasks]
+        with side_by_side(min(self.jobs, sum(map(len, parts))), partial(_plant_for_good, self.keep.bug)) as look:
+            streams = [look(part) for part in parts]
+            for task, stream in zip(self.tasks, streams, strict=True):
+                looked = self._shown(task, stream)
+                found, failed = looked.found, failed or looked.wrong is not None
+                row = (found.runs, found.interleavings, found.pruned, found.steps, found.states, found.starts)
+                verdict = "[red]failed[/]" if looked.wrong is not None else "all" if found.is_complete else "some"
+                cells = ["" if value is None else f"{value:,}" if value < 10**15 else f"{value:.1e}" for value in row]
+                shown.add_row(task.scenario, *cells, verdict)
+        console.print(shown, f"{time.perf_counter() - started:.1f} s")
+        return failed
+
+    def _shown(self, task: Task, stream: Iterator[Looked]) -> Looked:
+        """What came of a task; a failure is made small."""
+        columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+            progress.add_task(task.scenario)
+            looked = joined(stream)
+            if looked.wrong is not None:
+                progress.add_task("making it small")
+                small = task.made().shrink(looked.wrong)
+        if looked.wrong is not None:
+            steps = " ".join(map(str, small.schedule)) or "no choices: in order"
+            self.keep.keep(task.made(), small.run, task.store, small.violation)
+            console.print(f"found in run {looked.found.runs}; the shortest schedule: {steps}\n", soft_wrap=True)
+        return looked
+
+
+def _plant_for_good(bug: str | None) -> None:
+    """In a process that explores and nothing else."""
+    _planted(bug).__enter__()
+
+
+def _replay(path: Path, keep: _Keep) -> bool:
+    """Make a saved run again; whether something is wrong with it."""
+    try:
+        saved = read_schedule(path)
+        scenario = MEETINGS[_named([saved.scenario])[0]].scenario(saved.scenario).on(saved.store)
+        run = scenario.replay(saved)
+    except (ScheduleError, OSError) as error:
+        raise _usage(str(error)) from None
+    except NotPossible as error:
+        raise _usage(f"{path}: {error}; the processes do not ask what they asked when it was saved") from None
+    violation = scenario.violation(run)
+    keep.keep(scenario, run, saved.store, violation, saved)
+    return violation is not None

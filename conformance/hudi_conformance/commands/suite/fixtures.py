@@ -1,0 +1,189 @@
+"""`hudi-conformance fixtures`: the golden tables, for maintainers and for those who use them without the runner."""
+
+import hashlib
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from hudi_conformance.cases import case as cases
+from hudi_conformance.cases.case import AREAS, Case
+from hudi_conformance.cases.schema import PACKAGE, CaseError, fixtures_root, read_json
+from hudi_conformance.contract.messages import FUNCTIONS
+from hudi_conformance.requirements import errata, requirement
+
+#: All golden tables together, in bytes.
+LIMIT = 30_000_000
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, verify, export and regenerate the golden tables.")
+
+Only = Annotated[str | None, typer.Option("--only", metavar="PATTERN", help="Cases by id, area or requirement.")]
+
+
+@app.command("list")
+def list_(only: Only = None) -> None:
+    """The golden cases: id, who wrote the table, which rules it checks."""
+    table = Table("case", "table by", "rules", "flags", box=None, header_style="bold")
+    chosen = [c for c in cases.find_cases() if only is None or _matches(c, only)]
+    for case in chosen:
+        table.add_row(case.id, str(case.producer), ", ".join(case.requirements), ", ".join(case.flags))
+    Console(highlight=False).print(table)
+    typer.echo(f"{len(chosen)} cases")
+    raise typer.Exit(0 if chosen else 2)
+
+
+def _matches(case: Case, pattern: str) -> bool:
+    return any(fnmatchcase(name, pattern) for name in (case.id, case.area, *case.requirements))
+
+
+@app.command()
+def verify() -> None:
+    """Check every case: shape, files, ids, rules, size. Says nothing about any engine."""
+    root = fixtures_root()
+    wrong = list(problems(root))
+    for line in wrong:
+        typer.echo(line, err=True)
+    number = sum(1 for _ in root.rglob("case.json"))
+    typer.echo(f"{number} cases, {size(root) / 1e6:.1f} MB, {len(wrong)} problem{'' if len(wrong) == 1 else 's'}")
+    raise typer.Exit(1 if wrong else 0)
+
+
+def problems(root: Path) -> Iterator[str]:
+    """What is wrong with the cases below `root`, one line each."""
+    seen: dict[str, Path] = {}
+    for path in sorted(root.rglob("case.json")):
+        try:
+            case = cases.load(path)
+            yield from (f"{path}: {line}" for line in _problems_of(case, root))
+        except CaseError as error:
+            yield str(error)
+            continue
+        if case.id in seen:
+            yield f"{path}: id: {case.id} is the id of {seen[case.id]} too"
+        seen[case.id] = path
+    if size(root) > LIMIT:
+        yield f"{root}: the tables take {size(root) / 1e6:.1f} MB, more than {LIMIT / 1e6:.0f}"
+    yield from (f"{p}: symbolic links do not survive an archive" for p in root.rglob("*") if p.is_symlink())
+
+
+def _problems_of(case: Case, root: Path) -> Iterator[str]:
+    """What the file itself cannot show. Reading the expected answers raises CaseError."""
+    place = case.folder.relative_to(root.resolve()).parts
+    if place[0] != case.area:
+        yield f"id: a case of area {case.area} lies in {place[0]}/"
+    for unknown in requirement.unknown(case.requirements):
+        yield f"requirements: there is no {unknown}"
+    known = {e.id for e in errata.errata()}
+    yield from (f"errata: there is no {e}" for e in case.errata if e not in known)
+    if not case.subject.is_relative_to(root.resolve()):
+        yield "table: leads outside the fixtures"
+    if case.expected.rows is not None and not case.rows:
+        yield "expected.rows: empty"
+    if case.expected.inspect is not None and not case.inspection:
+        yield "expected.inspect: empty"
+    yield from _problems_of_parts(case)
+
+
+def _problems_of_parts(case: Case) -> Iterator[str]:
+    """What is wrong with the small questions of a case."""
+    length = case.subject.stat().st_size if case.variants else 0
+    for variant in case.variants:
+        ends = [0, *(at for patch in variant.patches for at in (patch.at, patch.at + patch.remove)), length]
+        if ends != sorted(ends):
+            yield f"expected.variants: {variant.name}: patches overlap, or lie beyond the {length} bytes of the file"
+    names = [*(variant.name for variant in case.variants), *(read.name for read in case.reads)]
+    if case.vectors is not None:
+        if case.vectors.function not in FUNCTIONS:
+            yield f"vectors: {case.vectors.function!r} is no function of the contract"
+        names = [str(test.id) for test in case.vectors.tests]
+        unexplained = {flag for test in case.vectors.tests for flag in test.flags} - case.vectors.notes.keys()
+        yield from (f"vectors: no note on the flag {flag}" for flag in sorted(unexplained))
+    yield from (f"two parts are called {name}" for name in sorted({n for n in names if names.count(n) > 1}))
+
+
+def size(root: Path) -> int:
+    """Bytes of all files."""
+    return sum(p.stat().st_size for p in root.rglob("*") if p.is_file())
+
+
+@app.command()
+def export(
+    to: Annotated[Path, typer.Argument(metavar="FOLDER-OR-ARCHIVE", help="A new folder, or a file that ends in .tar.gz.")],
+) -> None:
+    """Copy all golden cases, for use without the runner; an archive gets its SHA-256 beside it."""
+    if to.exists():
+        typer.echo(f"{to} is there already; name another place", err=True)
+        raise typer.Exit(2)
+    if to.name.endswith(".tar.gz"):
+        archive(fixtures_root(), to)
+        digest = hashlib.sha256(to.read_bytes()).hexdigest()
+        to.with_name(f"{to.name}.sha256").write_text(f"{digest}  {to.name}\n", encoding="utf-8")
+        typer.echo(f"{to}  sha256 {digest}")
+    else:
+        shutil.copytree(fixtures_root(), to)
+        shutil.copytree(PACKAGE / "schemas", to / "schemas")
+        typer.echo(f"{to}: {sum(1 for _ in to.rglob('case.json'))} cases in {len(AREAS)} areas")
+
+
+def archive(root: Path, to: Path) -> None:
+    """All files of `root` and the schemas, in order and without owner, as the same bytes every time."""
+    import gzip
+
+    with to.open("wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", mtime=0, filename="") as packed:  # noqa: SIM117
+        with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar:
+            for source, name in [(PACKAGE / "schemas", "fixtures/schemas"), (root, "fixtures")]:
+                for path in sorted(p for p in source.rglob("*") if p.is_file()):
+                    tar.add(path, arcname=f"{name}/{path.relative_to(source).as_posix()}", filter=_anonymous)
+
+
+def _anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    entry.mtime, entry.mode = 0, 0o644
+    return entry
+
+
+@app.command()
+def add(
+    programs: Annotated[list[Path], typer.Argument(metavar="PROGRAM.json...", help="Drawn programs that tests have saved.")],
+    case: Annotated[
+        str | None, typer.Option("--id", metavar="AREA.NAME", help="Id of the one new case; merge.drawn.<file name> if none.")
+    ] = None,
+) -> None:
+    """Keep drawn programs as golden cases: the reference writes their tables, the model says what every query has to give."""
+    from hudi_conformance.suite.support.saved_programs import add_case, from_json
+
+    if case is not None and len(programs) > 1:
+        typer.echo("--id names one case; leave it out for several programs", err=True)
+        raise typer.Exit(2)
+    chosen = {path: case or f"merge.drawn.{path.stem}" for path in programs}
+    for name in chosen.values():
+        area, _, rest = name.partition(".")
+        if area not in AREAS or not rest:
+            typer.echo(f"{name}: an id is AREA.NAME, with an area of {', '.join(AREAS)}", err=True)
+            raise typer.Exit(2)
+        if (fixtures_root() / area / rest).exists():
+            typer.echo(f"{name} is there already", err=True)
+            raise typer.Exit(2)
+    for path, name in chosen.items():
+        folder = add_case(from_json(read_json(path)), name, fixtures_root())
+        typer.echo(f"{cases.load(folder / 'case.json').id}: {folder}; say in case.json which rules it checks")
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def regenerate(context: typer.Context) -> None:
+    """Write golden tables again from their recipes and show what changed; options are those of tools/recipes."""
+    checkout = fixtures_root().parent
+    if not (checkout / "tools" / "recipes").is_dir():
+        typer.echo("regenerate needs a source checkout: the recipes lie in its tools/", err=True)
+        raise typer.Exit(2)
+    done = subprocess.run([sys.executable, "-m", "tools.recipes", *context.args], cwd=checkout, check=False)
+    raise typer.Exit(done.returncode)

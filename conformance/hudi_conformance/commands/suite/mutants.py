@@ -1,0 +1,77 @@
+"""`hudi-conformance mutants`: the strength of the suite, measured with planted bugs."""
+
+from collections.abc import Iterable
+from fnmatch import fnmatch
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from hudi_conformance.mutants import Mutant, all_mutants
+from hudi_conformance.mutants.harness.score import Kill, save_kills
+from hudi_conformance.report.evidence import ROOT, CitedCase, gather
+from hudi_conformance.runner.mutation_run import SuiteBroke, hunt
+
+#: How a bug can end, best first, and how that is shown.
+ENDS = {
+    "own": "[green]killed[/]",
+    "other": "[yellow]killed by other rules' cases only[/]",
+    "survived": "[red]survived[/]",
+}
+
+
+def mutants(
+    only: Annotated[str | None, typer.Option("--only", help="Bugs whose name or rule matches, * for anything.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Bugs that are run at the same time.")] = 1,
+) -> None:
+    """Plant one bug after the other into the reference and see which cases notice it."""
+    if not (ROOT / "pyproject.toml").is_file():
+        typer.echo("mutants needs a source checkout: its outcome is a file of the sources", err=True)
+        raise typer.Exit(2)
+    chosen = [m for m in all_mutants() if only is None or _matches(m, only)]
+    if not chosen:
+        typer.echo(f"no planted bug matches {only!r}; hudi-conformance explain NAME tells of one", err=True)
+        raise typer.Exit(2)
+    cases = gather().cases
+    try:
+        kills = _hunt(chosen, cases, jobs)
+    except SuiteBroke as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(3) from None
+    save_kills({k.name: list(k.killed_by or ()) for k in kills}, all_mutants())
+    ends = {k.name: end_of(k, cases) for k in kills}
+    Console().print(_table(kills, ends))
+    raise typer.Exit(0 if all(end == "own" for end in ends.values()) else 1)
+
+
+def _hunt(chosen: list[Mutant], cases: tuple[CitedCase, ...], jobs: int) -> list[Kill]:
+    with Progress(transient=True, console=Console(stderr=True)) as progress:
+        task = progress.add_task("without a bug", total=len(chosen))
+        return hunt(chosen, cases, jobs=jobs, done=lambda k: progress.update(task, advance=1, description=k.name))
+
+
+def _matches(mutant: Mutant, pattern: str) -> bool:
+    return any(fnmatch(name, pattern) or pattern in name for name in (mutant.name, *mutant.breaks))
+
+
+def end_of(kill: Kill, cases: Iterable[CitedCase]) -> str:
+    """`own`, `other` or `survived`."""
+    if not kill.killed_by:
+        return "survived"
+    citing = {c.id for c in cases if set(c.requirements) & set(kill.breaks)}
+    return "own" if citing & set(kill.killed_by) else "other"
+
+
+def _table(kills: list[Kill], ends: dict[str, str]) -> Table:
+    table = Table("planted bug", "breaks", "", "killed by", box=None, header_style="bold")
+    table.columns[0].overflow = table.columns[3].overflow = "fold"
+    order = list(ENDS)
+    for kill in sorted(kills, key=lambda k: (order.index(ends[k.name]), k.name)):
+        killers = kill.killed_by or ()
+        more = f" and {len(killers) - 2} more" if len(killers) > 2 else ""
+        table.add_row(kill.name, ", ".join(kill.breaks), ENDS[ends[kill.name]], ", ".join(killers[:2]) + more)
+    counted = [f"{list(ends.values()).count(end)} {end}" for end in ENDS]
+    table.caption = f"{len(kills)} planted bugs: {', '.join(counted)}"
+    return table

@@ -1,0 +1,177 @@
+"""`hudi-conformance inspect`: what lies in a table, or in one of its files."""
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hudi_conformance.commands.error_handling import telling_errors
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from hudi_reference.errors import HudiError
+    from hudi_reference.files.inspection.file_type import KnownFile
+    from hudi_reference.timeline.instants.instant import Instant
+
+#: Rows of a base file, entries of an HFile that are shown if nothing is asked; and of every block, if --content is.
+FIRST, ROWS = 5, 20
+#: Bytes of a dump, if nothing is asked.
+DUMP = 256
+
+
+def inspect(
+    table: Annotated[str, typer.Argument(metavar="TABLE-OR-FILE", help="Folder or URI of a table, or one of its files.")],
+    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
+    content: Annotated[bool, typer.Option("--content", help=f"Rows and deletes of each log block, up to {ROWS}.")] = False,
+    rows: Annotated[int | None, typer.Option(min=0, metavar="N", help="The same, up to N; entries of an HFile too.")] = None,
+    keys: Annotated[str | None, typer.Option(metavar="A,B,...", help="Look keys up: in an HFile, in a bloom filter.")] = None,
+    prefix: Annotated[str | None, typer.Option(metavar="TEXT", help="Entries of an HFile whose keys begin so.")] = None,
+    hex_: Annotated[
+        str | None, typer.Option("--hex", metavar="OFFSET[:LENGTH]", help="Dump bytes; 0x10 is 16, -16 counts from the end.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Of a table: its history too, and every file group.")] = False,
+) -> None:
+    """Show the timeline and the file slices of a table, or what is in one file, down to the bytes that are wrong."""
+    wanted = None if keys is None else [key for key in keys.split(",") if key]
+    if not _is_file(table):
+        if hex_ or keys or prefix is not None:
+            raise typer.BadParameter(f"{table} is no file: --hex, --keys and --prefix look into one")
+        name = table.rpartition("/")[2]
+        if ".log." in name or name.endswith((".parquet", ".orc", ".hfile")):
+            raise typer.BadParameter(f"there is no file {table}")
+        _inspect_table(table, as_json=as_json, everything=everything)
+    elif hex_ is not None:
+        _dump(table, hex_)
+    elif as_json:
+        _print_json(table, wanted, prefix)
+    else:
+        _show_file(table, rows if rows is not None or not content else ROWS, wanted, prefix)
+
+
+def _is_file(uri: str) -> bool:
+    from hudi_reference.files.inspection.file_type import is_file
+
+    with telling_errors():
+        return is_file(uri)
+
+
+def _inspect_table(table: str, *, as_json: bool, everything: bool) -> None:
+    from hudi_reference import open_table
+
+    if as_json:
+        with telling_errors():
+            found = open_table(table).inspect()
+        _echo(found)
+        return
+    from hudi_conformance.render.parts.layout import page
+    from hudi_conformance.render.table import show_table
+
+    with telling_errors(), page() as console:
+        show_table(console, open_table(table), everything=everything)
+
+
+def _print_json(file: str, keys: list[str] | None, prefix: str | None) -> None:
+    """The contract's answer, whole."""
+    from hudi_conformance.engines.reference.files import inspect_file
+
+    with telling_errors():
+        found = inspect_file(file, keys=keys, prefix=prefix)
+    _echo(found)
+
+
+def _echo(found: dict[str, Any]) -> None:
+    typer.echo(json.dumps(found, indent=1, ensure_ascii=False))
+
+
+def _show_file(uri: str, rows: int | None, keys: list[str] | None, prefix: str | None) -> None:
+    """The page of a file; exit code 1 where a reader must refuse it."""
+    from hudi_conformance.engines.reference.history import is_history_file, place_of
+    from hudi_conformance.engines.reference.properties import is_properties_file
+    from hudi_conformance.render.parts.layout import page
+    from hudi_reference.files.inspection.file_type import identify, locate
+
+    if (instant := _instant(uri)) is not None:
+        from hudi_conformance.render.instant import show_instant
+
+        with page() as console:
+            refused = show_instant(console, *locate(uri), instant)
+        if refused is not None:
+            raise typer.Exit(1)
+        return
+    if is_properties_file(uri):
+        from hudi_conformance.render.properties import show_properties
+
+        with page() as console:
+            refused = show_properties(console, *locate(uri))
+        if refused is not None:
+            raise typer.Exit(1)
+        return
+    if is_history_file(uri.rpartition("/")[2]):
+        from hudi_conformance.render.history import show_history
+
+        with page() as console:
+            refused = show_history(console, *place_of(uri), rows)
+        if refused is not None:
+            raise typer.Exit(1)
+        return
+    with telling_errors():
+        file = identify(*locate(uri))
+    if (file.format == "log" and keys is not None) or (file.format != "hfile" and prefix is not None):
+        raise typer.BadParameter("--keys look into HFiles and bloom filters of base files, --prefix into HFiles")
+    with telling_errors(), page() as console:
+        refused = show(console, file, rows, keys, prefix)
+    if refused is not None:
+        raise typer.Exit(1)
+
+
+def _instant(uri: str) -> "Instant | None":
+    """The action and state that a file's name says."""
+    from hudi_reference.timeline.instants.instant import parse_instant_name
+
+    with telling_errors():
+        return parse_instant_name(uri.rpartition("/")[2])
+
+
+def show(
+    console: "Console", file: "KnownFile", rows: int | None, keys: list[str] | None, prefix: str | None
+) -> "HudiError | None":
+    """The page of a file by its bytes; what a reader must refuse it for, None where it may read it."""
+    most = FIRST if rows is None else rows
+    if file.format == "log":
+        from hudi_conformance.render.log import show_log
+
+        return show_log(console, file, rows)
+    if file.format == "hfile":
+        from hudi_conformance.render.hfile import show_hfile
+
+        return show_hfile(console, file, most, keys, prefix)
+    from hudi_conformance.render.base_file import show_base
+
+    return show_base(console, file, most, keys)
+
+
+def _dump(uri: str, wanted: str) -> None:
+    from hudi_conformance.render.parts.hexdump import dump
+    from hudi_conformance.render.parts.layout import page
+    from hudi_reference.files.inspection.file_type import locate
+
+    storage, path = locate(uri)
+    info = storage.head(path)
+    start, length = _range(wanted, 0 if info is None else info.size)
+    with page() as console:
+        for line in dump(storage.get(path, start, length), 0, length, first=start):
+            console.print(line, no_wrap=True, crop=False)
+
+
+def _range(text: str, size: int) -> tuple[int, int]:
+    """Offset and length in a file of `size` bytes."""
+    offset, _, length = text.partition(":")
+    try:
+        start, count = int(offset, 0), int(length, 0) if length else DUMP
+    except ValueError:
+        raise typer.BadParameter(f"--hex takes OFFSET or OFFSET:LENGTH, not {text!r}") from None
+    start = max(0, size + start) if start < 0 else start
+    if start > size or count < 0:
+        raise typer.BadParameter(f"--hex {text}: the file has {size} bytes")
+    return start, min(count, size - start)

@@ -1,0 +1,155 @@
+"""`hudi-conformance service`: the table services of the reference, after telling what each will do."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.table import Table as Shown
+
+from hudi_conformance.commands.error_handling import telling_errors
+from hudi_reference.query.table import Table
+from hudi_reference.services.archive.archive import archive
+from hudi_reference.services.clean.clean import clean, files_of_clean
+from hudi_reference.services.clustering.clustering import cluster
+from hudi_reference.services.clustering.plan import plan_clustering
+from hudi_reference.services.clustering.plan_record import InputGroup, clustering_in
+from hudi_reference.services.compaction.compaction import compact, plan_compaction
+from hudi_reference.services.compaction.log_compaction import log_compact, plan_log_compaction
+from hudi_reference.services.planning.compaction_plan import Operation, operations_in
+from hudi_reference.services.planning.plan_execution import pending_of, read_plan
+from hudi_reference.services.rollback.restore import plan_restore, restore
+from hudi_reference.services.rollback.rollback import plan_rollback, rollback
+from hudi_reference.services.rollback.savepoint import delete_savepoint, savepoint, savepoint_files
+from hudi_reference.write.create import open_table
+
+Name = Literal[
+    "clean", "compaction", "log-compaction", "clustering", "rollback", "savepoint", "delete-savepoint", "restore", "archive"
+]
+Options = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One service: what it would do, as (what happens, to what), and how it is done; the requested time, None for nothing."""
+
+    concerns_an_instant: bool
+    preview: Callable[[Table, str, Options], list[tuple[str, str]]]
+    do: Callable[[Table, str, Options], str | None]
+
+
+def _clean_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:
+    return [("delete", path) for path in files_of_clean(table, options)]
+
+
+def _compaction_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:
+    return [*_planned(table, "compaction", "compact"), *_steps("compact", plan_compaction(table, options))]
+
+
+def _log_compaction_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:
+    return [*_planned(table, "logcompaction", "join"), *_steps("join", plan_log_compaction(table, options))]
+
+
+def _planned(table: Table, action: str, verb: str) -> list[tuple[str, str]]:
+    """What plans that are there already will do."""
+    plans = [read_plan(table, action, pending.requested) for pending in pending_of(table.timeline, action)]
+    return [step for plan in plans for step in _steps(verb, operations_in(plan))]
+
+
+def _steps(verb: str, operations: Iterable[Operation]) -> list[tuple[str, str]]:
+    found = (operation.found for operation in operations)
+    return [(verb, f"{slice_.path(slice_.file_id)}  {len(slice_.log_files)} log files") for slice_ in found]
+
+
+def _clustering_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:
+    pending = pending_of(table.timeline, "clustering")
+    plans = [clustering_in(read_plan(table, "clustering", found.requested)) for found in pending]
+    groups = [group for plan in (*plans, plan_clustering(table, options)) for group in plan.groups]
+    return [("rewrite", _rewriting(group)) for group in groups]
+
+
+def _rewriting(group: InputGroup) -> str:
+    ids = ", ".join(file_id for _, file_id in group.members)
+    return f"{group.partition or 'the table'}  {ids}  into {group.outputs}"
+
+
+def _rollback_preview(table: Table, instant: str, _: Options) -> list[tuple[str, str]]:
+    plan = plan_rollback(table, instant)
+    return [("undo", f"{plan.target} {plan.action}"), *(("delete", path) for path in plan.files)]
+
+
+def _restore_preview(table: Table, instant: str, _: Options) -> list[tuple[str, str]]:
+    return [("undo", f"{time} {action}") for time, action in plan_restore(table, instant).writes]
+
+
+def _archive_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:
+    plan = archive(table, options, dry_run=True)
+    return [*(("move", f"{i.requested} {i.action}") for i in plan.going), *(("delete", path) for path in plan.left_behind)]
+
+
+def _archive(table: Table, _: str, options: Options) -> str | None:
+    """Archiving is no action of its own: the answer is the newest one that went."""
+    going = archive(table, options).going
+    return going[-1].requested if going else None
+
+
+JOBS: Mapping[Name, Job] = {
+    "clean": Job(False, _clean_preview, lambda table, _, options: clean(table, options)),
+    "compaction": Job(False, _compaction_preview, lambda table, _, options: compact(table, options)),
+    "log-compaction": Job(False, _log_compaction_preview, lambda table, _, options: log_compact(table, options)),
+    "clustering": Job(False, _clustering_preview, lambda table, _, options: cluster(table, options)),
+    "rollback": Job(True, _rollback_preview, lambda table, instant, _: rollback(table, instant)),
+    "savepoint": Job(
+        True,
+        lambda table, instant, _: [("protect", path) for path in savepoint_files(table, instant)],
+        lambda table, instant, _: savepoint(table, instant),
+    ),
+    "delete-savepoint": Job(
+        True,
+        lambda _, instant, __: [("give free", f"{instant} savepoint")],
+        lambda table, instant, _: delete_savepoint(table, instant),
+    ),
+    "restore": Job(True, _restore_preview, lambda table, instant, _: restore(table, instant)),
+    "archive": Job(False, _archive_preview, _archive),
+}
+
+
+def service(
+    table: Annotated[str, typer.Argument(help="Folder or URI of the table.")],
+    name: Annotated[Name, typer.Argument(metavar="SERVICE", help=", ".join(JOBS))],
+    instant: Annotated[str | None, typer.Option(metavar="T", help="What is undone, protected or gone back to.")] = None,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="As in hoodie.clean.commits.retained=3")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before it is done.")] = False,
+) -> None:
+    """Run one table service, after telling what it will do."""
+    job = JOBS[name]
+    if job.concerns_an_instant != (instant is not None):
+        raise typer.BadParameter(f"{name} {'needs' if job.concerns_an_instant else 'takes no'} --instant")
+    options = dict(map(_setting, setting or ()))
+    with telling_errors():
+        opened = open_table(table)
+        steps = job.preview(opened, instant or "", options)
+        _show(steps)
+        if dry_run or not steps or not (yes or typer.confirm(f"{name}?")):
+            return
+        typer.echo(job.do(opened, instant or "", options) or "nothing to do")
+
+
+def _setting(text: str) -> tuple[str, str]:
+    key, sign, value = text.partition("=")
+    if not sign:
+        raise typer.BadParameter(f"--set wants KEY=VALUE, not {text}")
+    return key.strip(), value.strip()
+
+
+def _show(steps: list[tuple[str, str]]) -> None:
+    shown = Shown(box=None, show_header=False)
+    shown.add_column(style="bold")
+    shown.add_column(overflow="fold")
+    for step in steps:
+        shown.add_row(*step)
+    Console().print(shown if steps else "nothing to do")

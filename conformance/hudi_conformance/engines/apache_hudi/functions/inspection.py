@@ -1,0 +1,124 @@
+"""Timeline and file slices of a table as Hudi's own classes see them, in the contract's shape."""
+
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+from hudi_conformance.engines.apache_hudi.jvm.java_bridge import Doors
+from hudi_conformance.engines.apache_hudi.jvm.tables import properties_of
+
+Json = dict[str, Any]
+
+
+def inspect_table(session: Doors, table: str) -> Json:
+    """Properties, timeline and file groups."""
+    client = session.meta_client(table)
+    return {
+        "properties": properties_of(session, table),
+        "timeline": _timeline(client),
+        "file_groups": _file_groups(session, client),
+    }
+
+
+def _timeline(client: Any) -> Json:
+    active = list(client.getActiveTimeline().getInstants())
+    archived = [i for i in client.getArchivedTimeline().getInstants() if i.isCompleted()]
+    completed = [_completed(i, "archived") for i in archived] + [_completed(i, "active") for i in active if i.isCompleted()]
+    return {
+        "completed": completed,
+        "pending": [
+            {"requested": i.requestedTime(), "action": i.getAction(), "state": i.getState().toString()}
+            for i in active
+            if not i.isCompleted()
+        ],
+    }
+
+
+def _completed(instant: Any, where: str) -> Json:
+    return {
+        "requested": instant.requestedTime(),
+        "completion": instant.getCompletionTime(),
+        "action": instant.getAction(),
+        "where": where,
+    }
+
+
+def _file_groups(session: Doors, client: Any) -> Json:
+    """By partition path and file id, from a view over a listing of the folders, without the metadata table."""
+    view = view_of(session, client)
+    try:
+        view.loadAllPartitions()
+        compacting = {(p.getValue().getFileId(), p.getKey()) for p in items(view.getPendingCompactionOperations())}
+        partitions = {str(group.getPartitionPath()) for group in items(view.fetchAllStoredFileGroups())}
+        return {p: _of_partition(_Reader(session, view, p, compacting)) for p in sorted(partitions)}
+    finally:
+        view.close()
+
+
+def view_of(session: Doors, client: Any) -> Any:
+    """Hudi's file system view of the table, over a listing of the folders; the caller closes it."""
+    hudi = session.hudi
+    no_metadata_table = hudi.common.config.HoodieMetadataConfig.newBuilder().enable(False).build()
+    timeline = client.getActiveTimeline().filterCompletedAndCompactionInstants()
+    manager = hudi.common.table.view.FileSystemViewManager
+    return manager.createInMemoryFileSystemViewWithTimeline(session.engine_context(), client, no_metadata_table, timeline)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """One partition of a file system view, with the pending compactions of the table as (file id, instant)."""
+
+    session: Doors
+    view: Any
+    partition: str
+    compacting: Set[tuple[str, str]]
+
+    def slice(self, found: Any) -> Json:
+        """One file slice; log files in the order in which Hudi merges them."""
+        base = found.getBaseFile()
+        order = self.session.hudi.common.model.HoodieLogFile.getLogFileComparator()
+        slice_: Json = {
+            "base_instant": found.getBaseInstantTime(),
+            "base_file": base.get().getFileName() if base.isPresent() else None,
+            "log_files": [log.getFileName() for log in items(found.getLogFiles().sorted(order))],
+        }
+        pending = (found.getFileId(), found.getBaseInstantTime()) in self.compacting
+        return slice_ | ({"pending_compaction": True} if pending else {})
+
+    def latest(self) -> dict[str, Json]:
+        """By file id, the slice that a snapshot at the newest instant merges."""
+        newest = self.view.getTimeline().lastInstant()
+        if not newest.isPresent():
+            return {}
+        merged = self.view.getLatestMergedFileSlicesBeforeOrOn(self.partition, newest.get().requestedTime())
+        return {str(s.getFileId()): self.slice(s) for s in items(merged)}
+
+    def replaced(self) -> dict[str, tuple[str, Any]]:
+        """Hidden file groups by file id, each with the instant that replaced it."""
+        found: dict[str, tuple[str, Any]] = {}
+        for instant in self.view.getTimeline().getCompletedReplaceTimeline().getInstants():
+            time = str(instant.requestedTime())
+            for group in items(self.view.getReplacedFileGroupsBeforeOrOn(time, self.partition)):
+                found.setdefault(str(group.getFileGroupId().getFileId()), (time, group))
+        return found
+
+
+def _of_partition(reader: _Reader) -> Json:
+    """Every file group with a slice that counts, oldest slice first."""
+    latest, replaced = reader.latest(), reader.replaced()
+    visible = {str(g.getFileGroupId().getFileId()): (None, g) for g in items(reader.view.getAllFileGroups(reader.partition))}
+    groups: Json = {}
+    for file_id, (instant, group) in sorted((visible | replaced).items()):
+        slices = [reader.slice(s) for s in items(group.getAllFileSlices())]
+        if slices:
+            slices.sort(key=itemgetter("base_instant"))
+            groups[file_id] = {"replaced_by": instant, "slices": slices, "latest": latest.get(file_id)}
+    return groups
+
+
+def items(stream: Any) -> Iterator[Any]:
+    """The elements of a Java stream."""
+    elements = stream.iterator()
+    while elements.hasNext():
+        yield elements.next()

@@ -1,0 +1,55 @@
+"""Rows between Arrow and Hudi's Avro records."""
+
+import json
+import struct
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from hudi_conformance.contract import EngineError
+from hudi_conformance.engines.apache_hudi.jvm.java_bridge import Doors
+from hudi_reference.files.log.fast.decode_columns import decode_avro_columns
+from hudi_reference.schema.avro import AvroSchema, arrow_schema, only, parse_schema
+from hudi_reference.schema.avro_codec import codec_schema, encode_datum
+from hudi_reference.schema.rows import to_avro
+
+
+def to_records(doors: Doors, rows: pa.Table, schema: AvroSchema) -> Iterator[Any]:
+    """`rows` as Avro records in Java, of the fields of `schema` that they have.
+
+    Raises EngineError for a row that the schema does not allow.
+    """
+    parsed = codec_schema(schema)
+    in_java = doors.jvm.org.apache.avro.Schema.Parser().parse(json.dumps(schema))
+    decode = doors.hudi.avro.HoodieAvroUtils.bytesToAvro
+    for row in to_avro(rows):
+        try:
+            data = encode_datum(row, parsed)
+        except (TypeError, ValueError, OverflowError) as e:
+            raise EngineError(f"a row that the schema does not allow: {e}") from e
+        yield decode(doors.bytes_of(data), in_java)
+
+
+def schema_of(rows: pa.Table, known: AvroSchema) -> AvroSchema:
+    """The fields of the table's schema that `rows` have. Raises EngineError for a column that the table does not have."""
+    unknown = set(rows.column_names) - {field["name"] for field in known["fields"]}
+    if unknown:
+        raise EngineError(f"the table has no column {', '.join(sorted(unknown))}")
+    return only(known, rows.column_names)
+
+
+def from_records(doors: Doors, records: Iterable[Any], schema: str) -> pa.Table:
+    """Avro records of Hudi's, all of the Avro schema `schema`, as Arrow."""
+    encode = doors.hudi.avro.HoodieAvroUtils.avroToBytes
+    framed, count = bytearray(), 0
+    for record in records:
+        data = bytes(encode(record))
+        framed += struct.pack(">i", len(data))
+        framed += data
+        count += 1
+    parsed = parse_schema(schema, "the table's schema")
+    rows = arrow_schema(parsed).empty_table() if count == 0 else decode_avro_columns(bytes(framed), parsed, count)
+    if rows is None:
+        raise EngineError("records that their schema does not describe")
+    return rows

@@ -1,0 +1,166 @@
+"""Apache Hudi tables as the adapter meets them: where they are, of what version, how they are made and written."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pyarrow as pa
+
+from hudi_conformance.contract import EngineError, Refused, TableSpec
+from hudi_conformance.engines.apache_hudi.jvm.java_bridge import Doors
+from hudi_conformance.engines.apache_hudi.jvm.session import Session
+
+VERSION = 8
+#: The newest table version that each release reads.
+NEWEST_READ = {"1.0.2": 8, "1.2.0": 9}
+
+#: Options of every write. Releases from 1.1 on would otherwise upgrade the table; services are operations of their own.
+WRITE_OPTIONS: Mapping[str, str] = {
+    "hoodie.write.table.version": str(VERSION),
+    "hoodie.write.auto.upgrade": "false",
+    # A complex key generator with one field: the bare value, as 1.0.2 writes it; 1.2.0 wants to be told.
+    "hoodie.write.complex.keygen.new.encoding": "true",
+    "hoodie.write.complex.keygen.validation.enable": "false",
+    "hoodie.embed.timeline.server": "false",
+    "hoodie.write.markers.type": "DIRECT",
+    "hoodie.clean.automatic": "false",
+    "hoodie.archive.automatic": "false",
+    "hoodie.compact.inline": "false",
+    "hoodie.insert.shuffle.parallelism": "1",
+    "hoodie.upsert.shuffle.parallelism": "1",
+    "hoodie.delete.shuffle.parallelism": "1",
+    "hoodie.bulkinsert.shuffle.parallelism": "1",
+}
+
+
+def local(table: str) -> str:
+    """The URI as it was given, without a slash at its end; only the local file system is offered."""
+    if urlsplit(table).scheme != "file":
+        raise Refused("storage.s3", f"this adapter reads and writes file:// URIs, not {table}")
+    return table.rstrip("/")
+
+
+def place(session: Doors, table: str) -> str:
+    """The URI by which Hudi knows the table: object stores are Hadoop's s3a, where the session has it."""
+    if session.has_object_store and urlsplit(table).scheme == "s3":
+        return f"s3a{table.rstrip('/')[len('s3') :]}"
+    return local(table)
+
+
+def path_of(table: str) -> str:
+    """The path of a file:// URI."""
+    return unquote(urlsplit(table).path)
+
+
+def properties_of(session: Doors, table: str) -> dict[str, str]:
+    """The entries of the table's hoodie.properties; none where there is no such file."""
+    stream = _stored_properties(session, table) if urlsplit(table).scheme == "s3a" else _local_properties(session, table)
+    if stream is None:
+        return {}
+    found = session.jvm.java.util.Properties()
+    try:
+        found.load(stream)
+    finally:
+        stream.close()
+    return {str(key): str(value) for key, value in dict(found).items()}
+
+
+def _local_properties(session: Doors, table: str) -> Any:
+    file = session.jvm.java.io.File(path_of(table) + "/.hoodie/hoodie.properties")
+    return session.jvm.java.io.FileInputStream(file) if file.isFile() else None
+
+
+def _stored_properties(session: Doors, table: str) -> Any:
+    path = session.jvm.org.apache.hadoop.fs.Path(table + "/.hoodie/hoodie.properties")
+    files = path.getFileSystem(session.storage.unwrap())
+    return files.open(path) if files.exists(path) else None
+
+
+def refuse_versions(properties: Mapping[str, str], *, newest: int, oldest: int = 0) -> None:
+    """Refuse a table whose version lies outside the range; one that names no version is left to Hudi to judge."""
+    version = properties.get("hoodie.table.version", "")
+    if version.isdecimal() and not oldest <= int(version) <= newest:
+        raise Refused("table-version", f"the table has version {version}; offered are {oldest} to {newest}")
+
+
+def admitted(session: Doors, table: str, release: str, *, writing: bool = False) -> str:
+    """The table's URI for Hudi, if its version is one that the release reads, or the adapters write."""
+    table = place(session, table)
+    newest, oldest = (VERSION, VERSION) if writing else (NEWEST_READ[release], 0)
+    refuse_versions(properties_of(session, table), newest=newest, oldest=oldest)
+    return table
+
+
+def create(session: Doors, table: str, spec: TableSpec) -> None:
+    """An empty table by Hudi's own table builder, with `spec.properties` added to its properties afterwards."""
+    table_properties = session.properties(_table_properties(spec))
+    builder = session.hudi.common.table.HoodieTableMetaClient.newTableBuilder()
+    client = builder.fromProperties(table_properties).initTable(session.storage, table)
+    if spec.properties:
+        config = session.hudi.common.table.HoodieTableConfig
+        config.update(client.getStorage(), client.getMetaPath(), session.properties(spec.properties))
+
+
+def _table_properties(spec: TableSpec) -> dict[str, str]:
+    """The entries that the table builder starts from; it infers payload class and merge strategy."""
+    found = {
+        "hoodie.table.name": spec.name,
+        "hoodie.table.type": spec.type,
+        "hoodie.table.version": str(VERSION),
+        "hoodie.table.recordkey.fields": ",".join(spec.record_key),
+        "hoodie.table.create.schema": json.dumps(spec.schema),
+        "hoodie.table.keygenerator.class": _key_generator(spec),
+        "hoodie.datasource.write.hive_style_partitioning": str(spec.hive_style).lower(),
+        "hoodie.datasource.write.partitionpath.urlencode": str(spec.url_encode).lower(),
+    }
+    if spec.partition:
+        found["hoodie.table.partition.fields"] = ",".join(spec.partition)
+    if spec.merge_mode:
+        found["hoodie.record.merge.mode"] = spec.merge_mode
+    if spec.ordering and spec.merge_mode != "COMMIT_TIME_ORDERING":  # 1.0.2 makes an event-time table of both together
+        found["hoodie.table.precombine.field"] = ",".join(spec.ordering)
+    return found | dict(spec.properties)
+
+
+def _key_generator(spec: TableSpec) -> str:
+    if not spec.partition:
+        kind = "Nonpartitioned"
+    else:
+        kind = "Simple" if len(spec.record_key) == len(spec.partition) == 1 else "Complex"
+    return f"org.apache.hudi.keygen.{kind}KeyGenerator"
+
+
+def write(session: Session, table: str, operation: str, rows: pa.Table, options: Mapping[str, str]) -> str:
+    """One commit through the Spark datasource; the requested time of its instant."""
+    properties = properties_of(session, table)
+    frame = session.data_frame(rows, json.loads(properties.get("hoodie.table.create.schema", "{}")))
+    before = completed(session, table)
+    frame.write.format("hudi").options(**{**write_options(properties, operation), **options}).mode("append").save(table)
+    new = {time: ended for time, ended in completed(session, table).items() if time not in before}
+    if not new:
+        raise EngineError(f"Hudi reported no error, but the {operation} completed no instant")
+    return max(new, key=lambda time: new[time])
+
+
+def write_options(properties: Mapping[str, str], operation: str) -> dict[str, str]:
+    """The options of a write. Hudi takes keys, partitions and ordering from the table.
+
+    The metadata table is kept up where the table has one and is not started where it has none.
+    """
+    has_metadata = bool(properties.get("hoodie.table.metadata.partitions"))
+    payload = properties.get("hoodie.compaction.payload.class")
+    custom = properties.get("hoodie.record.merge.mode") == "CUSTOM"
+    return {
+        **WRITE_OPTIONS,
+        **({"hoodie.datasource.write.payload.class": payload} if payload and custom else {}),
+        "hoodie.table.name": properties.get("hoodie.table.name", "table"),
+        "hoodie.datasource.write.operation": operation,
+        "hoodie.metadata.enable": str(has_metadata).lower(),
+    }
+
+
+def completed(session: Doors, table: str) -> dict[str, str]:
+    """Completion times of the active timeline, by requested time."""
+    instants: Any = session.meta_client(table).getActiveTimeline().filterCompletedInstants().getInstants()
+    return {i.requestedTime(): i.getCompletionTime() for i in instants}

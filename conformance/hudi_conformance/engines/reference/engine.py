@@ -1,0 +1,280 @@
+"""The reference implementation behind the contract."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings
+
+import pyarrow as pa
+
+from hudi_conformance import __version__
+from hudi_conformance.contract import Conflict, Engine, EngineError, Hello, Query, Refused, TableSpec
+from hudi_conformance.contract.messages import FUNCTIONS, Operation, Phase, Point, Service, Work, Write
+from hudi_conformance.engines.support.pausing import Halted
+from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
+
+if TYPE_CHECKING:
+    from hudi_conformance.engines.reference.pausing import HaltingGreenlet
+    from hudi_reference import WritableTable
+
+#: What it offers of work that halts on its way.
+HALTS = frozenset({"halt.write", "halt.service"})
+#: What the reference offers on tables.
+OFFERED = frozenset(
+    {
+        "read.snapshot",
+        "read.read-optimized",
+        "read.as-of",
+        "read.incremental",
+        "read.cdc",
+        "read.projection",
+        "read.filter",
+        "read.meta-columns",
+        "read.by-id",
+        "inspect.table",
+        "create",
+        "write.insert",
+        "write.upsert",
+        "write.delete",
+        "write.bulk-insert",
+        "write.partial-update",
+        "write.insert-overwrite",
+        "write.delete-partition",
+        "write.bucket-index",
+        "write.metadata-table",
+        "write.compares-keys",
+        "copy-on-write",
+        "merge-on-read",
+        "log.avro",
+        "log.parquet",
+        "log.hfile",
+        "log.delete",
+        "log.command",
+        "log.only-slices",
+        "meta-fields.absent",
+        "merge.commit-time",
+        "merge.event-time",
+        "merge.multiple-ordering-fields",
+        "merge.partial-updates",
+        "delete.flag",
+        "partition.none",
+        "partition.plain",
+        "partition.hive",
+        "partition.url-encoded",
+        "partition.several-levels",
+        "partition.dropped-columns",
+        "key.complex",
+        "table-version.6",
+        "timeline.history",
+        "timeline.pending-compaction",
+        "timeline.replaced-groups",
+        "schema.evolution",
+        "types.nested",
+        "types.decimal",
+        "types.temporal",
+        "types.avro",
+        "storage.file",
+        "storage.s3",
+        "service.archive",
+        "service.clean",
+        "service.compaction",
+        "service.log-compaction",
+        "service.clustering",
+        "clustering.plan-strategies",
+        "service.rollback",
+        "service.savepoint",
+        "service.restore",
+        "service.index",
+        "archive.flink-settings",
+        "merge.custom",
+        "merge.samples",
+        *HALTS,
+    }
+)
+#: What it offers below the level of tables.
+BYTES = frozenset(
+    {
+        "inspect.log-file",
+        "inspect.log-content",
+        "inspect.hfile",
+        "inspect.base-file",
+        "inspect.bloom-filter",
+        "inspect.instant",
+        "inspect.history-file",
+        "inspect.manifest",
+        "inspect.properties",
+        "inspect.metadata-table",
+        *(f"compute.{function}" for function in FUNCTIONS),
+    }
+)
+
+
+class Reference(Engine):
+    """Opens the table anew for each message: an engine keeps no state between them."""
+
+    def hello(self) -> Hello:
+        """The suite's own version: reference and suite are one distribution."""
+        return Hello("reference", __version__, "python", OFFERED | BYTES)
+
+    def read(self, table: str, query: Query) -> pa.Table:
+        """The rows of a query."""
+        with _in_terms_of_the_contract():
+            opened = replace(_opened(table), schema_on_read=query.by_id)
+            chosen: dict[str, Any] = {"columns": query.columns, "where": query.where}
+            match query.kind:
+                case "snapshot":
+                    rows = opened.snapshot(**chosen)
+                case "read-optimized":
+                    rows = opened.read_optimized(**chosen)
+                case "as-of":
+                    rows = opened.as_of(query.as_of or "", **chosen)
+                case "incremental":
+                    rows = opened.incremental(query.begin, query.end, **chosen)
+                case "cdc":
+                    rows = opened.changes(query.begin, query.end, **chosen)
+            return rows if query.columns is not None else _data_columns(rows)
+
+    def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
+        """A table, or one file."""
+        from hudi_conformance.engines.reference.files import inspect_file
+        from hudi_reference.files.inspection.file_type import is_file
+
+        with _in_terms_of_the_contract():
+            if is_file(uri):
+                return inspect_file(uri, keys=keys, prefix=prefix)
+        return self.inspect_table(uri)
+
+    def inspect_table(self, uri: str) -> dict[str, Any]:
+        """Properties, timeline and file groups of a table."""
+        from hudi_reference.metadata.availability import inspect_metadata_table
+
+        with _in_terms_of_the_contract():
+            opened = _opened(uri)
+            return {**opened.inspect(), "metadata_table": inspect_metadata_table(opened)}
+
+    def compute(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        """A pure function of the format."""
+        from hudi_conformance.engines.reference.functions import compute
+
+        with _in_terms_of_the_contract():
+            return compute(function, arguments)
+
+    def create(self, table: str, spec: TableSpec) -> None:
+        """An empty table."""
+        from hudi_reference import create_table
+        from hudi_reference.records.mergers.sample_mergers import SAMPLE_MERGERS
+
+        with _in_terms_of_the_contract(), catch_warnings(action="ignore", category=DeprecationWarning):
+            create_table(
+                table,
+                name=spec.name,
+                schema=dict(spec.schema),
+                record_key=spec.record_key,
+                partition=spec.partition,
+                table_type=spec.type,
+                ordering=spec.ordering,
+                merge_mode=spec.merge_mode,
+                hive_style=spec.hive_style,
+                url_encode=spec.url_encode,
+                properties=dict(spec.properties),
+                mergers=SAMPLE_MERGERS,
+            )
+
+    def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
+        """One commit of rows or keys."""
+        with _in_terms_of_the_contract():
+            return _write(_opened(table, options), operation, rows)
+
+    def service(
+        self,
+        table: str,
+        service: Service,
+        *,
+        phase: Phase = "run",
+        instant: str | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> str | None:
+        """One table service."""
+        from hudi_conformance.engines.reference.services import Order, run
+
+        with _in_terms_of_the_contract():
+            return run(_opened(table), service, Order(phase, instant, options or {}))
+
+    def begin(self, writer: str, work: Work, until: Point) -> str | None:
+        """A write or service that halts."""
+        if until in ("drawn", "planned"):
+            raise Refused(f"halt.{until}", "what is decided under the lock of the table is published before it is given back")
+        with _in_terms_of_the_contract():
+            return self._halted.begin(writer, _halting(work), until)
+
+    def resume(self, writer: str, until: Point | None = None) -> str | None:
+        """It goes on."""
+        with _in_terms_of_the_contract():
+            return self._halted.resume(writer, until)
+
+    @cached_property
+    def _halted(self) -> Halted:
+        return Halted()
+
+
+def _write(table: "WritableTable", operation: Operation, rows: pa.Table) -> str:
+    from hudi_reference.write.insert_overwrite import partitions_of
+
+    if operation == "delete_partition":
+        return table.delete_partitions(partitions_of(table, rows))
+    instant: str = getattr(table, operation)(rows)
+    return instant
+
+
+def _halting(work: Work) -> "HaltingGreenlet":
+    from hudi_conformance.engines.reference.pausing import HaltingGreenlet
+    from hudi_conformance.engines.reference.services import Order, run
+
+    if isinstance(work, Write):
+        return HaltingGreenlet(_opened(work.table, work.options), lambda table: _write(table, work.operation, work.rows))
+    order = Order(work.phase, work.instant, work.options)
+    return HaltingGreenlet(_opened(work.table), lambda table: run(table, work.service, order), instant=work.instant)
+
+
+def _opened(table: str, options: Mapping[str, str] | None = None) -> "WritableTable":
+    from hudi_reference import open_table
+    from hudi_reference.records.mergers.sample_mergers import SAMPLE_MERGERS
+
+    return open_table(table, options=options, mergers=SAMPLE_MERGERS)
+
+
+def _data_columns(rows: pa.Table) -> pa.Table:
+    """Meta columns are given only to whoever names them."""
+    return rows.drop_columns([name for name in rows.column_names if name in _META])
+
+
+_META = frozenset(
+    {
+        "_hoodie_commit_time",
+        "_hoodie_commit_seqno",
+        "_hoodie_record_key",
+        "_hoodie_partition_path",
+        "_hoodie_file_name",
+    }
+)
+
+
+@contextmanager
+def _in_terms_of_the_contract() -> Iterator[None]:
+    """The families of the reference's errors as answers of the contract."""
+    try:
+        yield
+    except UnsupportedFeature as e:
+        raise Refused(e.feature, str(e)) from e
+    except WriteConflict as e:
+        raise Conflict(str(e)) from e
+    except HudiError as e:
+        raise EngineError(str(e)) from e
+
+
+if __name__ == "__main__":
+    from hudi_conformance.contract.serve import serve
+
+    serve(Reference)

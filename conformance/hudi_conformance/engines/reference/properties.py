@@ -1,0 +1,59 @@
+"""A properties file, and what follows from its entries, in the contract's shapes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hudi_reference.errors import MalformedProperties, missing_data_file
+from hudi_reference.layout import java_properties, merge_config
+from hudi_reference.layout.properties import BACKUP_PATH, PROPERTIES_PATH, checksum
+from hudi_reference.storage import Storage
+
+Json = Any
+_NAMES = tuple(path.rpartition("/")[2] for path in (PROPERTIES_PATH, BACKUP_PATH))
+
+
+def is_properties_file(path: str) -> bool:
+    """Whether a file is called like the properties of a table, or their backup."""
+    return path.rpartition("/")[2] in _NAMES
+
+
+def entries_of(storage: Storage, path: str) -> dict[str, str]:
+    """The entries of the file. Raises MissingDataFile, MalformedProperties."""
+    try:
+        return java_properties.load(storage.get(path))
+    except FileNotFoundError as error:
+        raise missing_data_file(path) from error
+    except MalformedProperties as error:
+        error.path = path
+        raise
+
+
+def properties_file(storage: Storage, path: str) -> dict[str, Json]:
+    """The contract's answer."""
+    entries = entries_of(storage, path)
+    return {"format": "properties", "entries": entries, "checksum": state_of_checksum(entries)}
+
+
+def state_of_checksum(entries: Mapping[str, str]) -> str:
+    """`valid`, `wrong` or `absent`."""
+    stored = entries.get("hoodie.table.checksum")
+    if stored is None:
+        return "absent"
+    right = checksum(entries.get("hoodie.database.name", ""), entries.get("hoodie.table.name", ""))
+    return "valid" if "hoodie.table.name" in entries and stored == right else "wrong"
+
+
+def parse(text: str) -> dict[str, str]:
+    """The function `properties.parse`; a character of the text is a byte of the file."""
+    return java_properties.load(text.encode("latin-1"))
+
+
+def table_checksum(database: str | None, table: str) -> str:
+    """The function `properties.checksum`."""
+    return checksum(database or "", table)
+
+
+def infer(mode: str | None, strategy: str | None, payload: str | None, ordering: str | None) -> dict[str, str]:
+    """The function `properties.infer`, for table version 8."""
+    found = merge_config.infer(mode, strategy, payload, is_ordered=bool(ordering))
+    return {"mode": found.mode, "strategy": found.strategy, "payload": found.payload}

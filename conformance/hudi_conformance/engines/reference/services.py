@@ -1,0 +1,98 @@
+"""The contract's table services, carried out by the reference."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from hudi_conformance.contract.errors import EngineError, Refused
+from hudi_conformance.contract.messages import Phase, Service
+from hudi_reference.query.table import Table
+from hudi_reference.services.archive.archive import archive
+from hudi_reference.services.clean.clean import clean, execute_clean, schedule_clean
+from hudi_reference.services.clustering.clustering import cluster, execute_clustering
+from hudi_reference.services.clustering.plan import schedule_clustering
+from hudi_reference.services.compaction.compaction import compact, execute_compaction, schedule_compaction
+from hudi_reference.services.compaction.log_compaction import execute_log_compaction, log_compact, schedule_log_compaction
+from hudi_reference.services.indexing.indexing import execute_indexing, index, schedule_indexing
+from hudi_reference.services.rollback.restore import execute_restore, restore, schedule_restore
+from hudi_reference.services.rollback.rollback import execute_rollback, rollback, schedule_rollback
+from hudi_reference.services.rollback.savepoint import delete_savepoint, savepoint
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is asked of a service: see the contract's `service`."""
+
+    phase: Phase
+    instant: str | None
+    options: Mapping[str, str]
+
+    def of(self, service: Service) -> str:
+        """The instant that a service concerns. Raises EngineError where none is given."""
+        if self.instant is None:
+            raise EngineError(f"{service} needs an instant")
+        return self.instant
+
+
+#: Carries out an order on a table; the requested time of the action, None where there was nothing to do.
+Act = Callable[[Table, Order], str | None]
+
+
+def run(table: Table, service: Service, order: Order) -> str | None:
+    """Carry the service out; the requested time of its action, None where there was nothing to do. Raises Refused."""
+    if service not in SERVICES:
+        raise Refused(f"service.{service}", "this service is still to come")
+    return SERVICES[service](table, order)
+
+
+def _archive(table: Table, order: Order) -> str | None:
+    """Archiving is no action of its own: the answer is the newest one that went."""
+    if order.phase != "run":
+        raise Refused("service.archive", "archiving has no plan that could be scheduled")
+    going = archive(table, order.options).going
+    return going[-1].requested if going else None
+
+
+def _planned(
+    service: Service,
+    schedule: Callable[[Table, Mapping[str, str]], str | None],
+    execute: Callable[[Table, str], str],
+    both: Callable[[Table, Mapping[str, str]], str | None],
+) -> Act:
+    """A service that finds out by itself what there is to do."""
+
+    def act(table: Table, order: Order) -> str | None:
+        match order.phase:
+            case "schedule":
+                return schedule(table, order.options)
+            case "execute":
+                return execute(table, order.of(service))
+            case _:
+                return both(table, order.options)
+
+    return act
+
+
+def _undoing(service: Service, **phases: Callable[[Table, str], str | None]) -> Act:
+    """A service that undoes what it is told to."""
+    return lambda table, order: phases[order.phase](table, order.of(service))
+
+
+def _savepoint(table: Table, order: Order) -> str | None:
+    if order.phase != "run":
+        raise Refused("service.savepoint", "a savepoint has no plan that could be scheduled")
+    act = delete_savepoint if order.options.get("delete") == "true" else savepoint
+    return act(table, order.of("savepoint"))
+
+
+#: By the contract's name.
+SERVICES: Mapping[Service, Act] = {
+    "archive": _archive,
+    "clean": _planned("clean", schedule_clean, execute_clean, clean),
+    "clustering": _planned("clustering", schedule_clustering, execute_clustering, cluster),
+    "compaction": _planned("compaction", schedule_compaction, execute_compaction, compact),
+    "index": _planned("index", schedule_indexing, execute_indexing, index),
+    "log-compaction": _planned("log-compaction", schedule_log_compaction, execute_log_compaction, log_compact),
+    "restore": _undoing("restore", schedule=schedule_restore, execute=execute_restore, run=restore),
+    "rollback": _undoing("rollback", schedule=schedule_rollback, execute=execute_rollback, run=rollback),
+    "savepoint": _savepoint,
+}

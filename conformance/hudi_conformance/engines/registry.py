@@ -1,0 +1,121 @@
+"""The engines shipped with the suite, by name, and how each is started.
+
+`find` turns a name or a command line into an `EngineInfo`; nothing heavy is imported until the engine is started.
+"""
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from shutil import which
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.engine import Engine
+from hudi_conformance.engines.support.info import EngineInfo, UnknownEngine
+
+
+def _on_a_jvm(name: str, summary: str, extra: str, *argv: str) -> EngineInfo:
+    """A JVM starts in its own time, and the first write of a Spark session is slow."""
+    return EngineInfo(name, summary, argv=("-m", *argv), extra=extra, start_timeout=240.0, message_timeout=300.0)
+
+
+def _apache_hudi(version: str) -> EngineInfo:
+    module = "hudi_conformance.engines.apache_hudi"
+    return _on_a_jvm(
+        f"apache-hudi@{version}", f"Apache Hudi {version} on Spark 3.5", "apache-hudi", module, "--version", version
+    )
+
+
+def _apache_hudi_java(version: str) -> EngineInfo:
+    module = "hudi_conformance.engines.apache_hudi_java"
+    name, summary = f"apache-hudi-java@{version}", f"Java client of Apache Hudi {version}, without Spark"
+    return replace(_on_a_jvm(name, summary, "apache-hudi", module, "--version", version), commit_seconds=0.3)
+
+
+def _reference() -> Engine:
+    from hudi_conformance.engines.reference.engine import Reference
+
+    return Reference()
+
+
+_SHIPPED = (
+    EngineInfo(
+        "reference",
+        "the reference implementation, in process",
+        factory=_reference,
+        argv=("-m", "hudi_conformance.engines.reference.engine"),
+    ),
+    _on_a_jvm("spark", "the reference's format modules on Spark 4", "spark", "hudi_conformance.engines.spark"),
+    _apache_hudi("1.0.2"),
+    _apache_hudi("1.2.0"),
+    _apache_hudi_java("1.0.2"),
+    _apache_hudi_java("1.2.0"),
+    EngineInfo("hudi-rs", "hudi-rs 0.5.0", argv=("-m", "hudi_conformance.engines.hudi_rs"), extra="hudi-rs"),
+)
+
+
+def shipped() -> tuple[EngineInfo, ...]:
+    """The engines that a run can be compared with, without the doubles."""
+    return _SHIPPED
+
+
+def find(name: str) -> EngineInfo:
+    """The engine of that name; any other text is the command line of an adapter.
+
+    Names: those of `shipped()`, and `double:<sin>`. Raises UnknownEngine for a sin nobody commits, and for text that
+    is no command line.
+    """
+    by_name = {info.name: info for info in _SHIPPED}
+    if name in by_name:
+        return by_name[name]
+    if name.startswith("double:"):
+        return _double(name.removeprefix("double:"))
+    return _command(name, by_name)
+
+
+def _double(sin: str) -> EngineInfo:
+    from hudi_conformance.engines.faulty.faulty_engines import SINS
+
+    if sin not in SINS:
+        raise UnknownEngine(f"no double commits the sin {sin!r}; the sins are {', '.join(SINS)}")
+    return SINS[sin].info
+
+
+def _command(text: str, by_name: dict[str, EngineInfo]) -> EngineInfo:
+    try:
+        argv = tuple(shlex.split(text))
+    except ValueError as e:
+        raise UnknownEngine(f"{text!r} is no engine and no command line: {e}") from None
+    if not argv:
+        raise UnknownEngine(f"an engine has a name; known are {', '.join(by_name)}, double:<sin>, or a command line")
+    if which(argv[0]) is None:
+        near = get_close_matches(text, by_name, n=1)
+        raise UnknownEngine(
+            f"{text!r} is neither an engine of the suite nor a program that can be run"
+            + (f"; did you mean {near[0]}?" if near else f"; engines are {', '.join(by_name)} and double:<sin>")
+        )
+    return EngineInfo(text, "an adapter given as a command line", argv=argv)
+
+
+def connect(
+    name_or_command: str,
+    *,
+    start_timeout: float | None = None,
+    message_timeout: float | None = None,
+    progress: Callable[[str], None] | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> Client:
+    """A started engine: one of `hudi_conformance.engines` by its name, or any command line.
+
+    Time limits are in seconds; None takes those that the registry knows for the engine. `progress` hears what happens
+    while an engine's environment is made. With `variables` the engine is a process that has them in its environment, such
+    as endpoint and keys of an object store. If the engine does not start, raises EngineCrash, SlowStart, ProtocolFault or
+    EngineError.
+    """
+    info = find(name_or_command)
+    return Client(
+        info.name,
+        info.starter(progress or (lambda _: None), variables),
+        start_timeout=info.start_timeout if start_timeout is None else start_timeout,
+        message_timeout=info.message_timeout if message_timeout is None else message_timeout,
+    )

@@ -1,0 +1,88 @@
+"""The state of a table in one line, and requests in a few words: what people want to see beside each step of a run."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+
+from hudi_conformance.explorer.simulation.scheduler import Run, Step
+from hudi_conformance.explorer.simulation.simulated_store import CHANGES, State
+from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
+
+TIMELINE = ".hoodie/timeline/"
+_FILE_ID = re.compile(r"([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}-\d+")
+_TIME = re.compile(r"\d{17}")
+
+
+@dataclass(frozen=True)
+class Names:
+    """Short names of the times of a run: #1 is the first instant, in the order of requested times."""
+
+    numbers: Mapping[str, str]
+    actions: Mapping[str, str]
+
+    @classmethod
+    def of(cls, run: Run) -> "Names":
+        """All times of instants that there were at any point of a run; a completion has the name of its instant with a *."""
+        states = [run.world.state, *(step.state for step in run.steps)]
+        found = sorted({i for state in states for i in instants(state)}, key=lambda i: (i.requested, i.state.value))
+        numbers, actions = dict[str, str](), dict[str, str]()
+        for number, (requested, group) in enumerate(groupby(found, key=lambda i: i.requested), 1):
+            numbers[requested] = f"#{number}"
+            for instant in group:
+                actions[requested] = instant.action
+                if instant.completion is not None:
+                    numbers.setdefault(instant.completion, f"#{number}*")
+        return cls(numbers, actions)
+
+    def legend(self) -> list[tuple[str, str]]:
+        """What each name means."""
+        completed = {name.rstrip("*"): time for time, name in self.numbers.items() if name.endswith("*")}
+        return [
+            (name, f"{self.actions[time]} {time}" + (f", completed {completed[name]}" if name in completed else ""))
+            for time, name in self.numbers.items()
+            if time in self.actions
+        ]
+
+    def short(self, path: str) -> str:
+        """A path in a few words."""
+        named = _TIME.sub(lambda m: self.numbers.get(m[0], m[0]), path.removeprefix(TIMELINE).removeprefix(".hoodie/"))
+        return _FILE_ID.sub(r"\1…", named) or "."
+
+    def request(self, step: Step) -> str:
+        """What a step asks."""
+        kind = step.request
+        if kind in ("acquire", "release", "check"):
+            return f"{kind} lock"
+        if kind == "sleep":
+            return f"sleep {step.asked.detail} ms"
+        if kind == "now":
+            return "read the clock"
+        return f"{kind} {self.short(step.path)}"
+
+    def table(self, state: State) -> str:
+        """The table: its instants, how many data files it has, who holds the lock."""
+        last: dict[str, Instant] = {}
+        for instant in sorted(instants(state), key=lambda i: (i.requested, i.state.value)):
+            last[instant.requested] = instant
+        shown = [f"{self.numbers.get(time, time)} {_WORDS[instant.state.name]}" for time, instant in last.items()]
+        files = sum(1 for path in state.objects if not path.startswith(".hoodie") and "partition_metadata" not in path)
+        lock = [f"lock: {state.holder}"] if state.holder else []
+        return " · ".join([", ".join(shown) or "no instants", f"{files} file{'' if files == 1 else 's'}", *lock])
+
+
+_WORDS = {"REQUESTED": "requested", "INFLIGHT": "inflight", "COMPLETED": "done"}
+
+
+def instants(state: State) -> Iterable[Instant]:
+    """What lies on the active timeline."""
+    for path in state.objects:
+        if path.startswith(TIMELINE) and "/" not in (name := path.removeprefix(TIMELINE)):
+            found = parse_instant_name(name)
+            if found is not None:
+                yield found
+
+
+def is_quiet(step: Step) -> bool:
+    """Whether a step only looks."""
+    return step.fault is None and step.request not in CHANGES | {"acquire", "release", "sleep"} and step.effect == "ok"

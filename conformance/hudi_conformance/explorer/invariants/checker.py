@@ -1,0 +1,161 @@
+"""The 38 invariants of writers and services, as data, and the judge that asks them after every step of a run.
+
+    judge = Judge(start)
+    exhaustive(make_world, processes, check=judge)         # the first broken invariant, as text
+
+A step can break only what its kind of event touches (`on`), so that most steps ask nothing. What five invariants are about
+cannot be seen in a run of processes on one store; these say why.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from hudi_conformance.explorer.invariants import files, indexes, rollback, rows, times
+from hudi_conformance.explorer.invariants.observed_state import BEGIN, END, Doing, Prepared, Seen, Start, seen_first
+from hudi_conformance.explorer.invariants.snapshot_view import Look, Looker
+from hudi_conformance.explorer.invariants.step_context import VISIBLE, Law, Moment, moment_of
+from hudi_conformance.explorer.simulation.scheduler import Run, Step
+from hudi_reference.errors import HudiError
+
+
+def always(_: Moment) -> bool:
+    """No further condition."""
+    return True
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """One invariant. `holds` says what is broken at a moment of one of the kinds `on` for which `when` holds.
+
+    An invariant without `holds` is asked elsewhere, or cannot be seen here; `elsewhere` says where or why.
+    """
+
+    number: int
+    title: str
+    rules: tuple[str, ...]
+    on: frozenset[str] = frozenset()
+    holds: Law | None = None
+    when: Callable[[Moment], bool] = always
+    elsewhere: str = ""
+
+    def __str__(self) -> str:
+        return f"invariant {self.number}, {self.title} [{', '.join(self.rules)}]"
+
+
+def _on(*events: str) -> frozenset[str]:
+    return frozenset(events)
+
+
+_PUBLISHED, _COMPLETED, _PENDING, _DELETED = _on("pending", "completed"), _on("completed"), _on("pending"), _on("deleted")
+_follow = rows.rows_follow_the_model
+
+INVARIANTS = (
+    Invariant(1, "monotone times", ("TT-003", "TL-004"), _PUBLISHED, times.times_are_unique),
+    Invariant(2, "completion drawn and published as one", ("OCC-022", "S3-007"), _COMPLETED,
+              times.completions_are_published_in_order),
+    Invariant(3, "request drawn and published as one", ("OCC-005", "TT-007"), _PENDING, times.requests_are_published_in_order),
+    Invariant(4, "single completion", ("TL-051", "SVC-005"), _COMPLETED, times.actions_complete_once),
+    Invariant(5, "order of states", ("TL-035", "TL-036", "TL-049", "ARC-002"), _on(*_PUBLISHED, "removed", "archived"),
+              times.states_follow_each_other),
+    Invariant(6, "reads are committed", ("RDR-008", "OCC-004"), VISIBLE, rows.reads_are_committed),
+    Invariant(7, "snapshots of one time are one", ("RDR-006", "TYP-008"),
+              _on("completed", "unpublished", "archived", "deleted"), rows.old_reads_stay_the_same),
+    Invariant(8, "no lost write", ("OCC-001", "OCC-010"), VISIBLE, _follow, rows.is_completion_of_a_write),
+    Invariant(9, "conflicts are found", ("OCC-011", "OCC-012", "OCC-013"), _COMPLETED, rows.conflicts_are_complete),
+    Invariant(10, "one of two wins", ("OCC-014", "OCC-019"), elsewhere="at the end of each run"),
+    Invariant(11, "unique keys", ("OCC-017",), VISIBLE, rows.keys_are_unique),
+    Invariant(12, "aborts are invisible", ("OCC-019", "TL-019"), VISIBLE, _follow, rows.is_taking_back),
+    Invariant(13, "commits are durable", ("TL-019", "CLN-002"), _on("deleted", "unpublished"), files.commits_keep_their_files),
+    Invariant(14, "each log in one slice", ("NBC-002", "RDR-015"), _on(*_PUBLISHED, "stored"), files.logs_are_in_one_slice),
+    Invariant(15, "closed plans", ("NBC-007", "SVC-002"), _PENDING, files.plans_are_closed),
+    Invariant(16, "services change no row", ("OCC-003", "SVC-011"), VISIBLE, _follow, rows.is_joining),
+    Invariant(17, "uncommitted files change no slice", ("RDR-008", "NBC-002"), VISIBLE, _follow, rows.is_uncommitted),
+    Invariant(18, "plans exclude each other", ("SVC-004", "SVC-010"), _PENDING, files.plans_exclude_each_other),
+    Invariant(19, "executors do not undo each other", ("SVC-005", "SVC-007"), _COMPLETED, files.completed_files_are_there),
+    Invariant(20, "log compaction keeps the order", ("LCP-001", "LCP-005"), VISIBLE, _follow, rows.is_joining_logs),
+    Invariant(21, "replace or write, not both", ("OCC-016", "SVC-009"), _COMPLETED,
+              files.nothing_is_written_to_replaced_groups),
+    Invariant(22, "replaced groups stay away", ("RDR-010",), _on("completed", "archived", "deleted"),
+              files.replaced_groups_stay_away),
+    Invariant(23, "cleans spare what is needed", ("CLN-001", "CLN-002", "SVC-008"), _DELETED,
+              files.cleans_spare_what_is_needed),
+    Invariant(24, "savepoints keep their files", ("TL-021", "TL-022"), _on("deleted", "completed", "archived"),
+              files.savepoints_keep_their_files),
+    Invariant(25, "partitions stay while they have files", ("CLN-001", "LAY-018"), _DELETED,
+              files.partitions_stay_while_they_have_files),
+    Invariant(26, "cleans can be repeated", ("SVC-005", "TL-013"), _COMPLETED, files.cleans_do_all_of_their_plan),
+    Invariant(27, "archiving loses nothing", ("ARC-001", "ARC-002", "ARC-004"), _on("archived", "history"),
+              files.archiving_loses_nothing),
+    Invariant(28, "manifests lead to files", ("LSM-008", "S3-003"), _on("history"), files.history_can_be_read),
+    Invariant(29, "rolled back stays so", ("TL-019", "TL-030"), _COMPLETED, rollback.rolled_back_stays_so),
+    Invariant(30, "rollbacks can be repeated", ("TL-019", "SVC-005"), _COMPLETED, rollback.rollbacks_leave_nothing),
+    Invariant(31, "restored is the savepoint", ("TL-023", "TL-024"), _COMPLETED, rows.restored_is_the_savepoint),
+    Invariant(32, "nothing completes during a restore", ("TL-023",), _COMPLETED, rollback.nothing_happens_during_a_restore),
+    Invariant(33, "one holder of the lock", ("LOCK-001",), _on("acquire", "release", "other"), times.lock_is_its_holders),
+    Invariant(34, "publications under a valid lease", ("OCC-010", "SVC-002", "LOCK-001"), _PUBLISHED,
+              times.publishers_hold_the_lock),
+    Invariant(35, "the heart beats first", ("OCC-026", "TL-030"), _PENDING, times.hearts_beat_first),
+    Invariant(36, "listing by the metadata table", ("OCC-021", "MDT-008"), _COMPLETED, indexes.listing_is_that_of_storage),
+    Invariant(37, "complete indexes", ("SVC-012", "INX-001"), _on("completed", "other"), indexes.indexes_are_complete,
+              indexes.is_about_indexes),
+    Invariant(38, "early detection only takes away", ("OCC-026",), elsewhere="two explorations compared, in the suite"),
+)  # fmt: skip
+
+
+class Judge:
+    """Asks the invariants after every step of a run. Runs that begin alike are judged from where they part."""
+
+    def __init__(self, start: Start, *, leave_out: frozenset[int] = frozenset()) -> None:
+        self.start = start
+        self.looker = Looker()
+        #: How often an invariant was asked.
+        self.asked = 0
+        self._asking = [i for i in INVARIANTS if i.holds is not None and i.number not in leave_out]
+        self._steps: list[Step] = []
+        self._seen: list[Seen] = []
+
+    def __call__(self, run: Run) -> str | None:
+        """The first broken invariant of a run, None if all hold."""
+        for number, _ in enumerate(self.follow(run)):
+            if (violation := self._violations[number]) is not None:
+                return violation
+        broken = rollback.somebody_wins(self._seen[-1], run.results)
+        return None if broken is None else f"{INVARIANTS[9]}: {broken}"
+
+    def follow(self, run: Run) -> list[Seen]:
+        """What is known after each step."""
+        if not self._seen:
+            self._seen, self._violations = [seen_first(self.start, run.world.state)], list[str | None]()
+        known = 0
+        while known < min(len(self._steps), len(run.steps)) and self._steps[known] is run.steps[known]:
+            known += 1
+        del self._steps[known:], self._seen[known + 1 :], self._violations[known:]
+        for step in run.steps[known:]:
+            seen, violation = self._look(step)
+            self._steps.append(step)
+            self._seen.append(seen)
+            self._violations.append(violation)
+        return self._seen[1:]
+
+    def _look(self, step: Step) -> tuple[Seen, str | None]:
+        """What is known after the step, and what it breaks; a table that cannot be read is broken, too."""
+        before = self._seen[-1]
+        try:
+            moment = moment_of(before, step, self.looker)
+            return moment.now, self._ask(moment)
+        except HudiError as error:
+            return replace(before, step=before.step + 1, state=step.state), f"{error} (step {before.step + 1}: {step})"
+
+    def _ask(self, moment: Moment) -> str | None:
+        for invariant in self._asking:
+            if moment.event in invariant.on and invariant.when(moment):
+                assert invariant.holds is not None
+                self.asked += 1
+                if found := invariant.holds(moment):
+                    return f"{invariant}: {found} (step {moment.now.step}: {moment.step})"
+        return None
+
+
+__all__ = [
+    "BEGIN", "END", "INVARIANTS", "Doing", "Invariant", "Judge", "Look", "Looker", "Moment", "Prepared", "Seen", "Start",
+]  # fmt: skip

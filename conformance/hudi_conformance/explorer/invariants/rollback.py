@@ -1,0 +1,67 @@
+"""Invariants 10, 29, 30 and 32: who has to give way, and what was taken back stays so."""
+
+from collections.abc import Iterator, Mapping
+
+from hudi_conformance.explorer.invariants.observed_state import Seen
+from hudi_conformance.explorer.invariants.step_context import Moment
+from hudi_conformance.explorer.simulation.scheduler import Ended
+from hudi_reference.errors import WriteConflict
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import ACTIONS, State
+
+
+def _rollbacks(seen: Seen) -> Iterator[tuple[Instant, str | None]]:
+    """The rollbacks on the timeline that were planned, in any state, and what each takes back."""
+    for found in seen.files:
+        if found.action == "rollback" and found.state is State.REQUESTED and (plan := seen.record(found)):
+            yield found, (plan["instantToRollback"] or {}).get("commitTime")
+
+
+def rolled_back_stays_so(m: Moment) -> str | None:
+    """29."""
+    instant = m.instant
+    assert instant is not None
+    if not ACTIONS[instant.action].writes:
+        return None
+    for rollback, target in _rollbacks(m.now):
+        if target == instant.requested and rollback.requested != instant.requested:
+            return f"{instant.file_name} completes although {rollback.file_name} takes it back"
+    return None
+
+
+def rollbacks_leave_nothing(m: Moment) -> str | None:
+    """30."""
+    instant = m.instant
+    assert instant is not None
+    if instant.action != "rollback":
+        return None
+    plan = m.plan or {"instantToRollback": {}, "RollbackRequests": ()}
+    target = plan["instantToRollback"].get("commitTime")
+    planned = [path.rpartition("/")[2] for request in plan["RollbackRequests"] or () for path in request["filesToBeDeleted"]]
+    states = [i for i in m.now.files if i.requested == target and ACTIONS[i.action].writes]
+    # The writer may live, and say once more that it has begun; it cannot complete, and the next rollback sweeps it away.
+    left = [i.file_name for i in states if i.state is not State.INFLIGHT or target not in m.now.taken_back]
+    left += [path for path in m.look.data_files if path.rpartition("/")[2] in planned]
+    return f"{instant.file_name} completes, and of {target} there is still {left[0]}" if left else None
+
+
+def nothing_happens_during_a_restore(m: Moment) -> str | None:
+    """32. An action that is requested meanwhile must not complete: that it begins cannot hurt."""
+    instant = m.instant
+    assert instant is not None
+    restores = [i for i in m.before.pending if i.action == "restore"]
+    if not restores or not ACTIONS[instant.action].writes:
+        return None
+    return f"{instant.file_name} completes while {restores[0].file_name} is pending"
+
+
+def somebody_wins(seen: Seen, results: Mapping[str, Ended]) -> str | None:
+    """10. Asked at the end of a run in which nobody died or stood still."""
+    writers = {process: ended for process, ended in results.items() if process in seen.writers}
+    if any(ended.how in ("crashed", "stalled") for ended in results.values()):
+        return None
+    gave_up = [process for process, ended in writers.items() if isinstance(ended.error, WriteConflict)]
+    if seen.start.apart and gave_up:
+        return f"{gave_up[0]} gave way, and nobody was in its way: {results[gave_up[0]].error}"
+    completed = [done for done in seen.done if done.step]
+    return f"{' and '.join(gave_up)} gave way, and nobody completed anything" if gave_up and not completed else None

@@ -1,0 +1,121 @@
+"""Invariants 6 to 12, 16, 17, 20 and 31: which rows readers see, and which writes may both complete."""
+
+from hudi_conformance.explorer.invariants.observed_state import Done
+from hudi_conformance.explorer.invariants.snapshot_view import Row
+from hudi_conformance.explorer.invariants.step_context import Moment
+from hudi_reference.timeline.instants.states import State
+
+JOINING = {"compaction", "clustering"}
+#: What takes back.
+UNDOING = {"rollback", "withdrawal", "restore"}
+
+
+def _differ(m: Moment, right: tuple[Row, ...]) -> str | None:
+    """How the rows of a snapshot differ from these."""
+    found = m.look.rows
+    if isinstance(found, str):
+        return found
+    missing, extra = [row for row in right if row not in found], [row for row in found if row not in right]
+    if not missing and not extra and len(found) == len(right):
+        return None
+    return f"a snapshot lacks {missing} and shows {extra or len(found)}; right are {list(right)}"
+
+
+def reads_are_committed(m: Moment) -> str | None:
+    """6."""
+    done = {action.instant.requested for action in m.now.visible}
+    records = m.look.records
+    wrong = [(row, time) for row, time in records if time not in done] if not isinstance(records, str) else []
+    return f"the row {wrong[0][0]} of {wrong[0][1]} is seen, which has not completed" if wrong else None
+
+
+def old_reads_stay_the_same(m: Moment) -> str | None:
+    """7. The read point is the last write before the run; what a restore or a clean took away may be refused."""
+    if not m.now.start.writes:
+        return None
+    point = m.now.start.writes[-1].requested
+    if not any(action.instant.requested == point for action in m.now.visible):
+        return None
+    found = m.look.rows_as_of(point)
+    right = m.now.rows(requested=point)
+    if isinstance(found, str) or found == right:
+        return None
+    return f"as of {point} there are {list(found)}; right are {list(right)}"
+
+
+def rows_follow_the_model(m: Moment) -> str | None:
+    """8, 12, 16, 17, 20: the snapshot after the step is what the completed writes come to, whatever else lies there."""
+    return _differ(m, m.now.rows())
+
+
+def is_completion_of_a_write(m: Moment) -> bool:
+    """8."""
+    return m.event in ("completed", "archived", "history") and m.doing.kind not in (*JOINING, *UNDOING, "logcompaction")
+
+
+def is_taking_back(m: Moment) -> bool:
+    """12."""
+    return m.doing.kind in UNDOING and m.event in ("removed", "deleted", "unpublished", "completed")
+
+
+def is_joining(m: Moment) -> bool:
+    """16."""
+    return m.doing.kind in JOINING
+
+
+def is_joining_logs(m: Moment) -> bool:
+    """20."""
+    return m.doing.kind == "logcompaction"
+
+
+def is_uncommitted(m: Moment) -> bool:
+    """17."""
+    return m.event in ("stored", "pending", "deleted", "removed") and m.doing.kind not in (*JOINING, *UNDOING, "logcompaction")
+
+
+def conflicts_are_complete(m: Moment) -> str | None:
+    """9."""
+    mine = m.done
+    for other in m.now.visible:
+        if other is mine or not (other.is_write and mine.is_write) or not _overlap(mine, other):
+            continue
+        if (shared := mine.groups & other.groups) and not _may_both_complete(m, mine, other):
+            return f"{mine.instant.file_name} completes beside {other.instant.file_name}, and both changed {min(shared)}"
+    return None
+
+
+def _overlap(one: Done, other: Done) -> bool:
+    return one.instant.requested < other.completion and other.instant.requested < one.completion
+
+
+def _may_both_complete(m: Moment, one: Done, other: Done) -> bool:
+    """The pairs that stand beside each other by construction."""
+    if one.is_join or other.is_join:
+        return all(action.is_join or action.is_log_only or _is_hidden(one, other) for action in (one, other))
+    return one.is_log_only and other.is_log_only and m.now.start.non_blocking
+
+
+def _is_hidden(one: Done, other: Done) -> bool:
+    """What is joined last in a file group that was replaced is read by nobody."""
+    first, last = sorted((one, other), key=lambda done: done.completion)
+    return last.is_join and last.groups & first.groups <= first.replaced
+
+
+def keys_are_unique(m: Moment) -> str | None:
+    """11."""
+    if not m.now.start.unique_keys or isinstance(m.look.rows, str):
+        return None
+    keys = [(row[0], row[1]) for row in m.look.rows]
+    twice = [key for key in keys if keys.count(key) > 1]
+    return f"the key {twice[0]} is there twice" if twice else None
+
+
+def restored_is_the_savepoint(m: Moment) -> str | None:
+    """31."""
+    assert m.instant is not None
+    if m.instant.action != "restore":
+        return None
+    plan = m.now.record(next(i for i in m.now.files if i.requested == m.instant.requested and i.state is State.REQUESTED))
+    target = (plan or {}).get("savepointToRestoreTimestamp")
+    point = next((d.completion for d in m.now.done if d.instant.requested == target and d.is_write), None)
+    return None if point is None else _differ(m, m.now.rows(until=point))

@@ -1,0 +1,121 @@
+"""What the reference reader finds in a state of the world: timeline, file groups, rows. Equal states are read once.
+
+What lies in the folders of markers, heartbeats and locks is nothing to a reader. That is not taken on trust: the storage that
+is read here has none of it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import pyarrow as pa
+
+from hudi_conformance.explorer.simulation.simulated_store import State, Stored
+from hudi_reference import open_table
+from hudi_reference.errors import HudiError, InvalidQuery
+from hudi_reference.layout.names import parse_data_file_name, split_path
+from hudi_reference.query.file_groups import FileGroups
+from hudi_reference.query.table import View
+from hudi_reference.storage import MemoryStorage
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.write.create import WritableTable
+
+#: Folders that readers never look into.
+UNREAD = (".hoodie/.temp/", ".hoodie/.heartbeat/", ".hoodie/.locks/")
+#: The columns that programs write, and the commit time of each row.
+COLUMNS = ("id", "city", "ts", "value", "_hoodie_commit_time")
+#: id, city, ts, value.
+Row = tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class Look:
+    """The table in one state, to a reader that comes just then."""
+
+    objects: Mapping[str, Stored] = field(repr=False)
+
+    @cached_property
+    def table(self) -> WritableTable:
+        """The table, on a copy that nobody writes to."""
+        storage = MemoryStorage()
+        for path, stored in self.objects.items():
+            storage.put(path, stored.body)
+        return replace(open_table("memory:///looked-at", storage=storage), parallelism=1)
+
+    @cached_property
+    def timeline(self) -> Timeline:
+        """The active timeline."""
+        return self.table.timeline
+
+    @cached_property
+    def view(self) -> View:
+        """Timeline, file groups and schema."""
+        return self.table.view()
+
+    @property
+    def groups(self) -> FileGroups:
+        """The file groups with their slices."""
+        return self.view.groups
+
+    @cached_property
+    def history(self) -> tuple[Instant, ...]:
+        """The archived actions."""
+        return self.timeline.history
+
+    @cached_property
+    def records(self) -> tuple[tuple[Row, str], ...] | str:
+        """The rows of a snapshot, sorted, each with the time of the commit that wrote it; or why there are none to be had."""
+        try:
+            reader = self.view.reader(self.table)
+            parts = [reader.read(found, list(COLUMNS)) for found in self.groups.latest_slices]
+        except (HudiError, FileNotFoundError) as error:
+            return f"the table cannot be read: {error}"
+        rows = [row for part in parts for row in part.to_pylist()]
+        return tuple(sorted(((row_of(row), row["_hoodie_commit_time"]) for row in rows), key=repr))
+
+    @property
+    def rows(self) -> tuple[Row, ...] | str:
+        """The rows alone."""
+        return self.records if isinstance(self.records, str) else tuple(row for row, _ in self.records)
+
+    def rows_as_of(self, time: str) -> tuple[Row, ...] | str:
+        """The rows of a read as of that time; or why it is refused."""
+        try:
+            found: pa.Table = self.table.as_of(time, columns=COLUMNS[:4])
+        except InvalidQuery as error:
+            return f"refused: {error}"
+        return tuple(sorted((row_of(row) for row in found.to_pylist()), key=repr))
+
+    @cached_property
+    def data_files(self) -> Mapping[str, str]:
+        """The requested time of the action that wrote each data file, by path."""
+        listed = ((path, parse_data_file_name(split_path(path)[1])) for path in self.objects if not path.startswith(".hoodie/"))
+        return {path: name.instant for path, name in listed if name is not None}
+
+
+def row_of(row: Mapping[str, object]) -> Row:
+    """A row as it is compared."""
+    return tuple(None if row.get(name) is None else str(row[name]) for name in COLUMNS[:4])
+
+
+class Looker:
+    """Looks at states, at equal ones once."""
+
+    def __init__(self) -> None:
+        self._known: dict[frozenset[tuple[str, bytes]], Look] = {}
+        self._digests: dict[int, Look] = {}
+
+    def __call__(self, state: State) -> Look:
+        """The table as it is in that state."""
+        found = self._digests.get(state.digest)
+        if found is None:
+            objects = {path: stored for path, stored in state.objects.items() if not path.startswith(UNREAD)}
+            key = frozenset((path, stored.body) for path, stored in objects.items())
+            found = self._digests[state.digest] = self._known.setdefault(key, Look(objects))
+        return found
+
+    @property
+    def looks(self) -> int:
+        """How many different states were looked at."""
+        return len(self._known)

@@ -1,0 +1,100 @@
+"""One step of a run as invariants look at it: what was known before, what is known after, and what kind of event it was."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from hudi_conformance.explorer.invariants.observed_state import HISTORY, TIMELINE, Doing, Done, Seen
+from hudi_conformance.explorer.invariants.snapshot_view import Look, Looker
+from hudi_conformance.explorer.simulation.scheduler import Step
+from hudi_reference.layout.properties import META_FOLDER
+from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
+from hudi_reference.timeline.instants.states import State
+
+#: Kinds of events that may change what a reader sees, or how it finds it.
+VISIBLE = frozenset({"pending", "completed", "unpublished", "archived", "removed", "stored", "deleted", "history"})
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A step that may have changed something.
+
+    event         what happened
+    pending       a requested or inflight file was created          removed       such a file was deleted
+    completed     a completed file was created                      unpublished   such a file was deleted: the action is hidden
+    archived      such a file was deleted, the history has it       history       a file of the history changed
+    stored        a data file was created                           deleted       a data file was deleted
+    acquire       the lock was asked for                            release       the lock was given up
+    begin, end    a program said so                                 other         nothing that readers look at
+    """
+
+    before: Seen
+    now: Seen
+    step: Step
+    event: str
+    looker: Looker = field(repr=False)
+    instant: Instant | None = None
+
+    @cached_property
+    def look(self) -> Look:
+        """The table after the step."""
+        return self.looker(self.now.state)
+
+    @cached_property
+    def look_before(self) -> Look:
+        """The table before the step."""
+        return self.looker(self.before.state)
+
+    @property
+    def doing(self) -> Doing:
+        """What the process is about."""
+        return self.now.doing.get(self.step.process, Doing("unknown"))
+
+    @property
+    def plan(self) -> Mapping[str, Any] | None:
+        """What the requested file of the step's action says, None where there is none."""
+        time = None if self.instant is None else self.instant.requested
+        found = next((i for i in self.now.files if i.requested == time and i.state is State.REQUESTED), None)
+        return None if found is None else self.now.record(found)
+
+    @cached_property
+    def done(self) -> Done:
+        """The action that has just completed."""
+        return self.now.done[-1]
+
+
+Law = Callable[[Moment], str | None]
+
+
+def moment_of(before: Seen, step: Step, looker: Looker) -> Moment:
+    """What a step was."""
+    now, path = before.after(step), step.path
+    if step.state.digest == before.state.digest:
+        if step.request == "delete" and path.startswith(TIMELINE) and (gone := parse_instant_name(path.removeprefix(TIMELINE))):
+            now = now.removed(gone)
+        event = step.request if step.request in ("acquire", "release", "note") else "other"
+        return Moment(before, now, step, path if event == "note" else event, looker)
+    is_there = path in step.state.objects
+    if path.startswith(HISTORY):
+        return Moment(before, now, step, "history", looker)
+    if path.startswith(TIMELINE) and (instant := parse_instant_name(path.removeprefix(TIMELINE))):
+        return _of_an_instant(Moment(before, now, step, "other", looker, instant), is_there=is_there)
+    if path.startswith(META_FOLDER):
+        return Moment(before, now, step, "other", looker)
+    return Moment(before, now, step, "stored" if is_there else "deleted", looker)
+
+
+def _of_an_instant(moment: Moment, *, is_there: bool) -> Moment:
+    now, instant = moment.now, moment.instant
+    assert instant is not None
+    is_completed = instant.state is State.COMPLETED
+    if is_there:
+        now, event = now.published(moment.step, instant), "completed" if is_completed else "pending"
+    elif not is_completed:
+        now, event = now.removed(instant), "removed"
+    elif any(known.identity == instant.identity for known in moment.look.history):
+        event = "archived"
+    else:
+        now, event = now.unpublished(instant), "unpublished"
+    return Moment(moment.before, now, moment.step, event, moment.looker, instant)

@@ -1,0 +1,117 @@
+"""Invariants 1 to 5 and 33 to 35: times, states, the lock."""
+
+from hudi_conformance.explorer.invariants.observed_state import Done
+from hudi_conformance.explorer.invariants.step_context import Moment
+from hudi_reference.layout.properties import META_FOLDER
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import ACTIONS, State
+
+
+def is_new_time(m: Moment) -> bool:
+    """A requested file or a completed one: each carries a time that was drawn for it. A savepoint has that of its commit."""
+    assert m.instant is not None
+    if m.instant.action == "savepoint":
+        return m.instant.state is State.COMPLETED
+    return m.instant.state is not State.INFLIGHT
+
+
+def _time(instant: Instant) -> str:
+    return instant.completion or instant.requested
+
+
+def times_are_unique(m: Moment) -> str | None:
+    """1."""
+    assert m.instant is not None
+    taken = {time for i in m.before.files for time in (i.requested, i.completion) if i.identity != m.instant.identity}
+    return f"the time {_time(m.instant)} was given out twice" if is_new_time(m) and _time(m.instant) in taken else None
+
+
+def completions_are_published_in_order(m: Moment) -> str | None:
+    """2."""
+    assert m.instant is not None
+    if (m.instant.completion or "") > m.before.latest:
+        return None
+    return f"a completion time of {m.instant.completion} appears after {m.before.latest} had been published"
+
+
+def requests_are_published_in_order(m: Moment) -> str | None:
+    """3."""
+    assert m.instant is not None
+    if m.instant.state is not State.REQUESTED or m.instant.requested > m.before.latest or m.instant.requested in m.before.begun:
+        return None
+    return f"a requested time of {m.instant.requested} appears after {m.before.latest} had been published"
+
+
+def actions_complete_once(m: Moment) -> str | None:
+    """4. Nor does a write that was called once complete under two instants, where it was begun anew."""
+    assert m.instant is not None
+    found = [i for i in m.now.files if i.identity == m.instant.identity and i.state is State.COMPLETED]
+    if len(found) > 1:
+        return f"{len(found)} completed files: {', '.join(i.file_name for i in found)}"
+    mine = m.done
+    for other in m.now.visible:
+        if other is not mine and other.doing is mine.doing is not None and _writes(mine) and _writes(other):
+            return f"{mine.instant.file_name} completes the write that {other.instant.file_name} has completed"
+    return None
+
+
+def _writes(done: Done) -> bool:
+    """Whether it brought the changes of a write, and not what a service made of them."""
+    return done.doing is not None and done.doing.is_write and done.is_write and not done.metadata.is_service
+
+
+def states_follow_each_other(m: Moment) -> str | None:
+    """5. Who was taken back between two states may still say that it began: it must only never complete."""
+    instant = m.instant
+    assert instant is not None
+    states = {i.state: i for i in m.now.files if i.identity == instant.identity}
+    if m.event == "archived":
+        return None if not states else f"{instant.file_name} is archived, and {states.popitem()[1].file_name} looks pending"
+    if m.event == "removed":
+        is_left = State.INFLIGHT in states and State.COMPLETED not in states and instant.requested not in m.before.taken_back
+        if instant.state is State.REQUESTED and is_left:
+            return f"{instant.file_name} is gone before {states[State.INFLIGHT].file_name}"
+        return None
+    if m.event == "pending" and instant.state is State.REQUESTED:
+        return None
+    before = m.now.begun.get(instant.requested)
+    name = instant.action if State.INFLIGHT not in states else states[State.INFLIGHT].action
+    needed = [s for s in ACTIONS[name].contents if s < instant.state]
+    missing = [s.name for s in needed if s not in states]
+    if not missing or (m.event == "completed" and before is None) or (m.event == "pending" and before is not None):
+        return None
+    return f"{instant.file_name} appears without {' and '.join(missing)}"
+
+
+def lock_is_its_holders(m: Moment) -> str | None:
+    """33."""
+    before, process = m.before.state, m.step.process
+    is_held = before.holder not in (None, process) and (before.expires is None or m.now.state.time < before.expires)
+    if m.event == "acquire" and m.now.state.holder == process and is_held:
+        return f"{process} has the lock while {before.holder} holds it"
+    if m.event == "release" and before.holder != process and not m.now.start.leased and m.step.fault is None:
+        return f"{process} gives up a lock that it does not hold"
+    return None
+
+
+def publishers_hold_the_lock(m: Moment) -> str | None:
+    """34."""
+    assert m.instant is not None
+    if not is_new_time(m):
+        return None
+    before = m.before.state
+    if before.holder != m.step.process:
+        return f"{m.step.process} publishes {m.instant.file_name} without the lock, which {before.holder or 'nobody'} holds"
+    if before.expires is not None and before.expires <= before.time:
+        return f"{m.step.process} publishes {m.instant.file_name} after its lease has run out"
+    return None
+
+
+def hearts_beat_first(m: Moment) -> str | None:
+    """35."""
+    assert m.instant is not None
+    if not m.now.start.heartbeats or m.instant.state is not State.REQUESTED or not m.doing.is_write:
+        return None
+    if ACTIONS[m.instant.action].planned or f"{META_FOLDER}/.heartbeat/{m.instant.requested}" in m.before.state.objects:
+        return None
+    return f"{m.instant.file_name} appears and nothing beats for it"

@@ -1,0 +1,159 @@
+"""A run through the gate as a sequence diagram: a column for each process, a line for each request."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Self
+
+from hudi_conformance.explorer.drawing import svg as picture
+from hudi_conformance.explorer.s3.proxy import Exchange
+from hudi_conformance.explorer.s3.run import Run
+
+#: So many requests in a row of one process that only look become one line.
+FEW = 3
+#: Answers that are part of how things go.
+_USUAL = (200, 204, 206, 304, 404)
+_INSTANT = re.compile(r"(?<!\d)\d{17}(?!\d)")
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(-\d+)?")
+_PROBE = re.compile(r"probe-[0-9a-f]{32}")
+
+
+class Names:
+    """Short names for times and file ids, in the order in which a run shows them, so that lines stay short."""
+
+    def __init__(self) -> None:
+        self.legend: dict[str, str] = {}
+
+    def request(self, exchange: Exchange) -> str:
+        """What was asked, in a line: paths within the table, of several the first."""
+        first, *others = exchange.request.place.split(" ")
+        table, slash, path = first.partition("/")
+        more = f" and {len(others)} more" if others else ""
+        return f"{exchange.request.kind} {self.shortened(path or slash or table)}{more}"
+
+    def shortened(self, place: str) -> str:
+        """The path, with short names."""
+        place = _PROBE.sub("probe", place)
+        for pattern, letter in ((_ID, "file"), (_INSTANT, "t")):
+            place = pattern.sub(partial(self._name, letter), place)
+        return place
+
+    def _name(self, letter: str, match: re.Match[str]) -> str:
+        long = match[0]
+        if long not in self.legend:
+            count = sum(name.rstrip("0123456789") == letter for name in self.legend.values())
+            self.legend[long] = f"{letter}{count + 1}"
+        return self.legend[long]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A request, or several that only look; `kind` is look, change or fault."""
+
+    numbers: str
+    process: str
+    what: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A diagram before it is drawn: who took part and how each ended, the lines, and what short names stand for."""
+
+    title: str
+    ends: Mapping[str, str]
+    lines: tuple[Line, ...]
+    legend: Mapping[str, str]
+    best_effort: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, run: Run, title: str) -> Self:
+        """The diagram of a run."""
+        names = Names()
+        lines = tuple(_lines(run.exchanges, list(run.results), names))
+        legend = {short: long for long, short in names.legend.items()}
+        return cls(title, {name: _end(run, name) for name in run.results}, lines, legend, run.best_effort)
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Self:
+        """A diagram that was kept."""
+        return cls(**{**raw, "lines": tuple(Line(**line) for line in raw["lines"]), "best_effort": tuple(raw["best_effort"])})
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it."""
+        return asdict(self)
+
+    def text(self) -> str:
+        """In words, for the terminal."""
+        width = {name: max(map(len, [name, *(line.what for line in self.lines if line.process == name)])) for name in self.ends}
+        head = f"{'request':>9}  " + "  ".join(name.ljust(width[name]) for name in self.ends)
+        body = [
+            f"{line.numbers:>9}  " + "  ".join((line.what if name == line.process else "").ljust(width[name]) for name in width)
+            for line in self.lines
+        ]
+        meanings = [f"{name}: {end}" for name, end in self.ends.items()]
+        meanings += ["", *(f"{short} = {long}" for short, long in self.legend.items())]
+        effort = ["", "best effort, for:", *self.best_effort] if self.best_effort else []
+        return "\n".join([self.title, "", head, "-" * len(head), *map(str.rstrip, body), "", *meanings, *effort]) + "\n"
+
+    def svg(self) -> str:
+        """As a picture: a line down for each process and for the store, an arrow for each request."""
+        lane = 30 + 8 * max([40, *(len(line.what) for line in self.lines)])
+        at = {name: 80 + lane * place for place, name in enumerate(self.ends)}
+        store, height = 80 + lane * len(at), picture.TOP + picture.HEIGHT * (len(self.lines) + 2)
+        parts = [*picture.lives(at | {"store": store}, height)]
+        for number, line in enumerate(self.lines):
+            y = picture.TOP + picture.HEIGHT * (number + 1)
+            parts += picture.arrow(at[line.process], store - 2, y, line.what, line.kind)
+            parts.append(picture.words(8, y + 4, line.numbers, "soft"))
+        return picture.picture(store + 80, height, f"requests of {' and '.join(at)}, in order", parts)
+
+    def html(self) -> str:
+        """The picture as a part of a page, with what its names mean."""
+        effort = {"best effort": "; ".join(self.best_effort)} if self.best_effort else {}
+        return picture.figure(self.title, self.svg(), {**self.ends, **self.legend, **effort})
+
+    def write(self, path: Path) -> None:
+        """Write it as the ending of the path says: .svg, .html, else text."""
+        if path.suffix == ".html":
+            written = picture.page(self.title, self.html())
+        else:
+            written = self.svg() if path.suffix == ".svg" else self.text()
+        path.write_text(written, encoding="utf-8")
+
+
+def _lines(exchanges: Sequence[Exchange], processes: Sequence[str], names: Names) -> Iterator[Line]:
+    known = [exchange for exchange in exchanges if exchange.client in processes]
+    for (process, is_quiet), group in groupby(known, key=lambda e: (e.client, _is_quiet(e))):
+        found = list(group)
+        if is_quiet and len(found) >= FEW:
+            yield Line(f"{found[0].number}-{found[-1].number}", process, f"… {len(found)} that only look", "look")
+        else:
+            yield from (Line(str(one.number), process, _words(one, names), _kind(one)) for one in found)
+
+
+def _is_quiet(exchange: Exchange) -> bool:
+    return _kind(exchange) == "look"
+
+
+def _kind(exchange: Exchange) -> str:
+    """How a line is drawn."""
+    if exchange.fault is not None or exchange.told not in _USUAL:
+        return "fault"
+    return "change" if exchange.changed else "look"
+
+
+def _words(exchange: Exchange, names: Names) -> str:
+    told = "no answer" if exchange.told is None else str(exchange.told)
+    fault = f"  ✕ {exchange.fault}" if exchange.fault else ""
+    return f"{names.request(exchange)} → {told}{fault}"
+
+
+def _end(run: Run, name: str) -> str:
+    ended = run.results[name]
+    if ended.error is None:
+        return f"{ended.how} {ended.value}"
+    return f"{ended.how} {type(ended.error).__name__}: {str(ended.error).partition(chr(10))[0]}"

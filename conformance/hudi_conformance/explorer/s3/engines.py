@@ -1,0 +1,118 @@
+"""Engines as black boxes: each scenario with an engine and its partner in front of the gate, and what came of it."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import Conflict, ContractError, Refused
+from hudi_conformance.engines.registry import connect
+from hudi_conformance.explorer.s3.proxy import Gate
+from hudi_conformance.explorer.s3.run import Run
+from hudi_conformance.explorer.s3.scenarios import BUCKET, ENGINE, PARTNER, SCENARIOS, Scenario, Told, Trial, family
+from hudi_conformance.explorer.s3.scheduling import InOrder
+from hudi_conformance.explorer.s3.store import Store, variables
+from hudi_conformance.explorer.simulation.schedule_file import Saved
+
+#: Wrong outcomes that are explained: who takes part, the scenario, and the erratum.
+LISTED: Mapping[str, Mapping[str, str]] = {
+    "apache-hudi": {
+        "is held back before it completes": "ER-134",
+        "completes while the partner is held back": "ER-134",
+    },
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What came of one scenario: "pass", "fail", "refused" or "error", and the run that shows it, if there was one.
+
+    `listed` is the erratum that explains a wrong outcome of this scenario, None where none is expected.
+    """
+
+    scenario: str
+    outcome: str
+    says: str
+    run: Run | None = None
+    listed: str | None = None
+
+    @property
+    def is_expected(self) -> bool:
+        """Whether it is right, or wrong as listed."""
+        return (self.outcome == "fail") if self.listed else self.outcome in ("pass", "refused")
+
+    def to_json(self) -> dict[str, Any]:
+        """Its figures; times in seconds."""
+        told = {"scenario": self.scenario, "outcome": self.outcome, "says": self.says, "listed": self.listed}
+        if self.run is None:
+            return told
+        requests = {name: len(self.run.of(name)) for name in self.run.results}
+        times = {"seconds": round(self.run.seconds, 2), "share": round(self.run.share, 4)}
+        return {**told, "requests": requests, **times, "best_effort": list(self.run.best_effort)}
+
+    def __str__(self) -> str:
+        listed = f" [{self.listed}]" if self.listed else ""
+        if self.run is None:
+            return f"{self.outcome:<8}{self.scenario}: {self.says}{listed}"
+        figures = f"{len(self.run.exchanges)} requests, {self.run.seconds:.1f} s, share of the gate {self.run.share:.0%}"
+        effort = "; best effort" if self.run.best_effort else ""
+        return f"{self.outcome:<8}{self.scenario}: {self.says}{listed} ({figures}{effort})"
+
+
+@contextmanager
+def trial(engine: str, partner: str, store: Store, gate: Gate) -> Iterator[Trial]:
+    """The two engines, started, each with the name of its process as its key."""
+    with suppress(ConnectionError):
+        store.create_bucket(BUCKET)
+    with (
+        connect(partner, variables=variables(gate.endpoint, PARTNER)) as beside,
+        connect(engine, variables=variables(gate.endpoint, ENGINE)) as started,
+    ):
+        yield Trial(gate, started, beside)
+
+
+def findings(given: Trial, seeds: int = 2) -> Iterator[Finding]:
+    """Every scenario that the two can take part in; those that are drawn once for each seed."""
+    for client in (given.engine, given.partner):
+        if "storage.s3" not in client.hello.features:
+            yield Finding("all", "refused", f"{client.name} has no object stores")
+            return
+    for scenario in SCENARIOS.values():
+        if _lacks(given.engine, scenario.needs) or _lacks(given.partner, scenario.partner_needs):
+            continue
+        for name, turns in scenario.variants(seeds):
+            try:
+                yield _found(name, given, scenario, scenario.play(given, turns(given)))
+            except ContractError as error:
+                outcome = "refused" if isinstance(error, Refused) else "error"
+                yield Finding(name, outcome, str(error).partition("\n")[0][:300])
+
+
+def replay(given: Trial, saved: Saved) -> Finding:
+    """The run of a schedule file once more, request by request, as far as the clients ask in the same order."""
+    scenario = SCENARIOS[saved.scenario]
+    return _found(saved.scenario, given, scenario, scenario.play(given, InOrder(saved.processes, saved.schedule)))
+
+
+def _lacks(client: Client, features: tuple[str, ...]) -> bool:
+    return not client.hello.features >= set(features)
+
+
+def _found(name: str, given: Trial, scenario: Scenario, told: Told) -> Finding:
+    wrong, run = told
+    listed = next(
+        (
+            LISTED[family(client.name)][scenario.name]
+            for client in (given.engine, given.partner)
+            if scenario.name in LISTED.get(family(client.name), {})
+        ),
+        None,
+    )
+    return Finding(name, "fail" if wrong else "pass", wrong or _ends(run), run, listed)
+
+
+def _ends(found: Run) -> str:
+    """Who was told what."""
+    told = [f"{name} {'conflict' if isinstance(e.error, Conflict) else e.how}" for name, e in found.results.items()]
+    return ", ".join(told)

@@ -1,0 +1,272 @@
+"""The gate: a proxy in front of an object store that admits one request at a time, says whose, and records all of them.
+
+So the store serves one request after the other, whatever it does with several at once; and what a client sees of the network is
+in our hands: an answer may be late, cut, another one, or never come.
+"""
+
+import asyncio
+import re
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+from hudi_conformance.explorer.s3.http_messages import Answer, Request, ask, read_request, refusal
+from hudi_conformance.explorer.s3.scheduling import AsTheyCome, Turns
+from hudi_conformance.explorer.simulation.scheduler import Choice
+
+#: What may befall a request: the process dies before or after it; it never arrives, or its answer does not; it is refused, or
+#: carried out and then said to have failed; its answer breaks off; nobody answers, though the connection stays; the answer
+#: is so many milliseconds late; its condition is ignored; the process is kept waiting until the others have ended.
+FAULTS = (
+    "crash-before", "crash-after", "lose-request", "lose-answer", "answer-403", "answer-409", "answer-412", "answer-500",
+    "answer-503", "apply-answer-500", "apply-answer-503", "cut-body", "time-out", "apply-time-out", "delay-100",
+    "ignore-condition", "stall",
+)  # fmt: skip
+_MADE_UP = re.compile(r"(apply-)?answer-(\d{3})")
+_DELAY = re.compile(r"delay-(\d+)")
+#: What befalls a request, where its turn says nothing.
+Befalls = Callable[[Request], str | None]
+#: Seconds after which a client that has asked for nothing is taken to wait for another one.
+PATIENCE = 20.0
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One request, what befell it, and the answer that the store gave, if it was asked. Times in seconds."""
+
+    number: int
+    request: Request
+    fault: str | None
+    answer: Answer | None
+    told: int | None
+    came: float
+    admitted: float
+    ended: float
+    in_store: float
+    in_flight: int
+
+    @property
+    def client(self) -> str:
+        """Who asked."""
+        return self.request.client
+
+    @property
+    def changed(self) -> bool:
+        """Whether the store holds something else now."""
+        return self.request.kind not in ("get", "head", "list") and self.answer is not None and self.answer.status < 300
+
+    def __str__(self) -> str:
+        told = "no answer" if self.told is None else str(self.told)
+        fault = f" [{self.fault}]" if self.fault else ""
+        return f"{self.client}: {self.request.kind} {self.request.place} -> {told}{fault}"
+
+
+@dataclass
+class _Parked:
+    """A request that waits, and the connection that it came on."""
+
+    request: Request
+    writer: asyncio.StreamWriter
+    came: float
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Gate:
+    """The proxy, in a thread of its own. Without a `turns` it lets requests through as they come, still one at a time.
+
+    `ignores_conditions` makes it the door of a store that knows no conditional writes.
+    """
+
+    def __init__(self, host: str, port: int, *, patience: float = PATIENCE, ignores_conditions: bool = False) -> None:
+        self.exchanges: list[Exchange] = []
+        self.ignores_conditions = ignores_conditions
+        #: Seconds of processor time that the gate itself has taken.
+        self.busy = 0.0
+        self._upstream, self._patience = (host, port), patience
+        self._turns: Turns = AsTheyCome()
+        self._befalls: Befalls = lambda request: None
+        self._connections: set[asyncio.StreamWriter] = set()
+        self._parked: list[_Parked] = []
+        self._ended: set[str] = set()
+        self._dead: set[str] = set()
+        self._started = time.monotonic()
+        self._store: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self._loop = asyncio.new_event_loop()
+        self._news = asyncio.Event()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="gate", daemon=True)
+        self._thread.start()
+        self._server = self._do(self._listen())
+        self._dispatcher = self._do(self._begin())
+
+    @property
+    def endpoint(self) -> str:
+        """The URL that clients are given instead of the store's."""
+        port: int = self._server.sockets[0].getsockname()[1]
+        return f"http://127.0.0.1:{port}"
+
+    def take_turns(self, turns: Turns, befalls: Befalls = lambda request: None) -> None:
+        """From now on in this order; what was recorded is forgotten, and whoever was dead lives again."""
+
+        async def change() -> None:
+            self._turns, self._befalls = turns, befalls
+            self.exchanges = []
+            self._ended, self._dead = set(), set()
+            self._news.set()
+
+        self._do(change())
+
+    def end(self, client: str) -> None:
+        """The process will ask for nothing more."""
+
+        async def note() -> None:
+            self._ended.add(client)
+            self._news.set()
+
+        self._do(note())
+
+    def stop(self) -> None:
+        """Close the door; requests that wait get no answer."""
+
+        async def close() -> None:
+            self._dispatcher.cancel()
+            self._server.close()
+            for writer in self._connections:
+                writer.transport.abort()
+            if self._store is not None:
+                self._store[1].transport.abort()
+            others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+            for task in others:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+            await asyncio.sleep(0)  # the loop closes what was aborted
+
+        self._do(close())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def __enter__(self) -> Self:
+        """The gate itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Close it."""
+        self.stop()
+
+    def _do(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def _now(self) -> float:
+        return time.monotonic() - self._started
+
+    async def _listen(self) -> asyncio.Server:
+        return await asyncio.start_server(self._connection, "127.0.0.1", 0)
+
+    async def _begin(self) -> "asyncio.Task[None]":
+        return asyncio.create_task(self._dispatch())
+
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Park the requests of one connection, one after the other."""
+        self._connections.add(writer)
+        with suppress(ConnectionError, asyncio.CancelledError):
+            while (request := await read_request(reader, writer)) is not None:
+                parked = _Parked(request, writer, self._now())
+                self._parked.append(parked)
+                self._news.set()
+                await parked.done.wait()
+                if writer.transport.is_closing():
+                    break
+                await writer.drain()
+        writer.transport.abort()
+        self._connections.discard(writer)
+
+    async def _dispatch(self) -> None:
+        """Serve whoever is next, one at a time."""
+        while True:
+            overdue = False
+            try:
+                await asyncio.wait_for(self._news.wait(), self._patience)
+            except TimeoutError:
+                overdue = True
+            self._news.clear()
+            while (choice := self._next(overdue)) is not None:
+                overdue = False
+                await self._serve(choice)
+                self.busy = time.thread_time()
+
+    def _next(self, overdue: bool) -> Choice | None:
+        waiting: dict[str, list[Request]] = {}
+        for parked in self._parked:
+            waiting.setdefault(parked.request.client, []).append(parked.request)
+        return self._turns.next(waiting, self._ended, overdue=overdue)
+
+    async def _serve(self, choice: Choice) -> None:
+        parked = next(parked for parked in self._parked if parked.request.client == choice.process)
+        in_flight = sum(other.request.client == choice.process for other in self._parked)
+        self._parked.remove(parked)
+        fault = "dead" if choice.process in self._dead else choice.fault or self._befalls(parked.request)
+        admitted = self._now()
+        answer, in_store = None, 0.0
+        if _has_effect(fault):
+            bare = self.ignores_conditions or fault == "ignore-condition"
+            with suppress(OSError):  # the store is gone: nobody answers
+                answer = await self._ask(parked.request.without_conditions() if bare else parked.request)
+            in_store = self._now() - admitted
+        told = await self._tell(parked, fault, answer)
+        number = len(self.exchanges) + 1
+        times = (parked.came, admitted, self._now(), in_store)
+        self.exchanges.append(Exchange(number, parked.request, fault, answer, told, *times, in_flight))
+
+    async def _ask(self, request: Request) -> Answer:
+        """The store's answer, on one connection that is opened again where the store has closed it."""
+        while True:
+            is_new = self._store is None
+            if self._store is None:
+                self._store = await asyncio.open_connection(*self._upstream, limit=1 << 20)
+            try:
+                answer = await ask(*self._store, request)
+            except ConnectionError:
+                self._hang_up()
+                if is_new:
+                    raise
+                continue
+            if answer.headers.get("connection", "").lower() == "close":
+                self._hang_up()
+            return answer
+
+    def _hang_up(self) -> None:
+        assert self._store is not None
+        self._store[1].close()
+        self._store = None
+
+    async def _tell(self, parked: _Parked, fault: str | None, answer: Answer | None) -> int | None:
+        """Give the client what it is to see; the status that it is told, None for none."""
+        if fault in ("crash-before", "crash-after"):
+            self._dead.add(parked.request.client)
+        if fault in ("time-out", "apply-time-out"):
+            return None  # the connection stays, and nothing comes
+        if delay := _DELAY.fullmatch(fault or ""):
+            await asyncio.sleep(int(delay[1]) / 1000)
+        if made_up := _MADE_UP.fullmatch(fault or ""):
+            answer = refusal(int(made_up[2]))
+        if answer is None or fault in ("crash-after", "lose-answer"):
+            parked.writer.transport.abort()
+            parked.done.set()
+            return None
+        encoded = answer.encoded(parked.request.method)
+        if fault == "cut-body":
+            parked.writer.write(encoded[: len(encoded) - (len(answer.body) + 1) // 2 - 1])
+            parked.writer.close()
+        else:
+            parked.writer.write(encoded)
+        parked.done.set()
+        return answer.status
+
+
+def _has_effect(fault: str | None) -> bool:
+    """Whether a request that this befalls reaches the store."""
+    return not (fault in ("dead", "crash-before", "lose-request", "time-out") or (fault or "").startswith("answer-"))

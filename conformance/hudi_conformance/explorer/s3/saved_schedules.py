@@ -1,0 +1,31 @@
+"""Schedules of requests through the gate as files, in the shape of all schedule files (`schedule_file`)."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from hudi_conformance.explorer.s3.diagram import Names
+from hudi_conformance.explorer.s3.run import Run
+from hudi_conformance.explorer.simulation.schedule_file import GATE, Saved
+
+
+def saved_run(scenario: str, run: Run, engines: Sequence[str], **more: Any) -> Saved:
+    """The schedule of a run, with what was asked at each turn. Times and ids have short names: they are others each time."""
+    requests = tuple(_asked(run))
+    return Saved(scenario, tuple(run.results), run.schedule, requests, store=GATE, engines=tuple(engines), **more)
+
+
+def departure(saved: Saved, run: Run) -> str | None:
+    """The first turn at which a run of this schedule asked something else; None if it asked the same all along."""
+    for number, (wanted, found) in enumerate(zip(saved.requests, _asked(run), strict=False), 1):
+        if wanted != found:
+            return f"turn {number}: {run.schedule[number - 1]} asked {found}; the schedule has {wanted}"
+    if len(saved.schedule) != len(run.schedule):
+        return f"{len(run.schedule)} turns; the schedule has {len(saved.schedule)}"
+    return None
+
+
+def _asked(run: Run) -> Iterator[str | None]:
+    """What was asked at each turn; nothing where a process begins to stall."""
+    names, exchanges = Names(), iter([exchange for exchange in run.exchanges if exchange.client in run.results])
+    for choice in run.schedule:
+        yield None if choice.fault == "stall" else names.request(next(exchanges))

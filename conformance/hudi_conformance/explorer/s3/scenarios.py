@@ -1,0 +1,232 @@
+"""What two clients do with one table in the object store, in which turns, and what must come of it.
+
+An engine and its partner are processes of their own. What they do is seen from their requests, their answers, and what the
+partner reads afterwards.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from hudi_conformance.contract import Query, TableSpec
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import Conflict
+from hudi_conformance.explorer.s3.proxy import Gate
+from hudi_conformance.explorer.s3.run import Run, run
+from hudi_conformance.explorer.s3.scheduling import AtRandom, HeldBack, InOrder, Ordered, Overtaken
+
+BUCKET = "engines"
+ENGINE, PARTNER = "engine", "partner"
+SCHEMA: Mapping[str, Any] = {
+    "type": "record",
+    "name": "row",
+    "fields": [
+        {"name": "id", "type": "string"},
+        {"name": "ts", "type": ["null", "long"], "default": None},
+        {"name": "value", "type": ["null", "string"], "default": None},
+    ],
+}
+_ARROW = pa.schema([("id", pa.string()), ("ts", pa.int64()), ("value", pa.string())])
+_PROVIDERS = "org.apache.hudi.client.transaction.lock."
+#: What keeps processes of ours apart: a lease in the table itself.
+_LEASE = {
+    "hoodie.write.lock.provider": f"{_PROVIDERS}StorageBasedLockProvider",
+    "hoodie.write.lock.wait_time_ms_between_retry": "50",
+    "hoodie.write.lock.max_wait_time_ms_between_retry": "200",
+}
+#: What engines are told beside, by name without release. Apache Hudi has no lock for object stores in its Spark bundle: it
+#: checks for conflicts all the same, under a lock of its own process.
+SETTINGS: Mapping[str, Mapping[str, str]] = {
+    "reference": _LEASE,
+    "spark": _LEASE,
+    "apache-hudi": {
+        "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
+        "hoodie.write.lock.provider": f"{_PROVIDERS}InProcessLockProvider",
+        "hoodie.clean.failed.writes.policy": "LAZY",
+    },
+}
+#: So many requests are more than a small write takes, and less than one that waits for a lock has patience for.
+MOST = 250
+DUE = {"hoodie.compact.inline.max.delta.commits": "1"}
+#: What is wrong with a run, None if nothing is, and the run.
+Told = tuple[str | None, Run]
+Values = dict[str, str]
+
+
+def family(engine: str) -> str:
+    """The name of an engine without its release."""
+    return engine.partition("@")[0]
+
+
+@dataclass
+class Trial:
+    """An engine and its partner in front of the gate, and tables that nobody else uses."""
+
+    gate: Gate
+    engine: Client
+    partner: Client
+    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def client(self, process: str) -> Client:
+        """Who is behind the name of a process."""
+        return self.engine if process == ENGINE else self.partner
+
+    def table(self, kind: Any) -> str:
+        """A new table with two rows in one file group, by the partner."""
+        names = "-".join(dict.fromkeys(client.name.replace("@", "-") for client in (self.engine, self.partner)))
+        table = f"s3://{BUCKET}/{names}-{next(self._numbers)}"
+        self.partner.create(table, TableSpec("t", kind, SCHEMA, ("id",), (), ("ts",), "EVENT_TIME_ORDERING"))
+        self.write(PARTNER, table, ("a", 1, "first"), ("b", 1, "first"))
+        return table
+
+    def write(self, process: str, table: str, *rows: tuple[str, int, str]) -> str:
+        """One upsert; the instant."""
+        arrow = pa.Table.from_pylist([{"id": key, "ts": ts, "value": value} for key, ts, value in rows], _ARROW)
+        return self.client(process).write(table, "upsert", arrow, options=self.settings(process))
+
+    def compact(self, process: str, table: str) -> str | None:
+        """A compaction, planned and carried out."""
+        return self.client(process).service(table, "compaction", options={**self.settings(process), **DUE})
+
+    def values(self, process: str, table: str) -> Values:
+        """The value of each key, as the process reads it."""
+        rows = self.client(process).read(table, Query(columns=("id", "value")))
+        return {row["id"]: row["value"] for row in rows.to_pylist()}
+
+    def settings(self, process: str) -> Mapping[str, str]:
+        """How a process writes."""
+        return SETTINGS.get(family(self.client(process).name), {})
+
+    def has_begun(self, process: str) -> Callable[[], bool]:
+        """Whether a process has stored a data file: what it is based on is settled then."""
+
+        def has() -> bool:
+            return any(
+                exchange.client == process and exchange.changed and exchange.request.place.endswith(".parquet")
+                for exchange in self.gate.exchanges
+            )
+
+        return has
+
+
+def _reads(trial: Trial, turns: Ordered) -> Told:
+    table, answers = trial.table("COPY_ON_WRITE"), list[Values]()
+    found = run(trial.gate, {ENGINE: lambda: answers.append(trial.values(ENGINE, table))}, turns)
+    _raise(found, ENGINE)
+    expected = {"a": "first", "b": "first"}
+    return (None if answers == [expected] else f"expected {expected}, found {answers}"), found
+
+
+def _reader_and_writer(reader: str, writer: str, trial: Trial, turns: Ordered) -> Told:
+    """One reads three times, the other one commits meanwhile."""
+    table, answers = trial.table("MERGE_ON_READ"), list[Values]()
+
+    def read() -> None:
+        for _ in range(3):
+            answers.append(trial.values(reader, table))
+
+    changes = (("a", 2, "second"), ("b", 2, "second"))
+    found = run(trial.gate, {reader: read, writer: lambda: trial.write(writer, table, *changes)}, turns)
+    _raise(found, reader, writer)
+    states = [{"a": value, "b": value} for value in ("first", "second")]
+    if any(answer not in states for answer in answers):
+        return f"a read that is neither before nor after the commit: {answers}", found
+    order = [states.index(answer) for answer in answers]
+    return (None if order == sorted(order) else f"a commit was seen, and then not: {answers}"), found
+
+
+def _both_write(trial: Trial, turns: Ordered) -> Told:
+    """Each changes one row of the only file group; who is told of success has his row in the table."""
+    table, keys = trial.table("COPY_ON_WRITE"), {ENGINE: "a", PARTNER: "b"}
+    acts = {name: partial(trial.write, name, table, (key, 2, name)) for name, key in keys.items()}
+    found = run(trial.gate, acts, turns)
+    done = _acknowledged(found)
+    values = trial.values(PARTNER, table)
+    lost = [name for name, key in keys.items() if name in done and values.get(key) != name]
+    if lost:
+        return f"lost update: {' and '.join(lost)} was told of success, and the rows are {values}", found
+    revived = [name for name, key in keys.items() if name not in done and values.get(key) == name]
+    return (f"{revived} was told of a conflict, and its row is there" if revived else None), found
+
+
+def _service_and_writer(servant: str, writer: str, trial: Trial, turns: Ordered) -> Told:
+    """One compacts, the other one commits meanwhile."""
+    table = trial.table("MERGE_ON_READ")
+    trial.write(PARTNER, table, ("a", 2, "second"))
+    acts: dict[str, Callable[[], object]] = {
+        servant: lambda: trial.compact(servant, table),
+        writer: lambda: trial.write(writer, table, ("b", 3, "third")),
+    }
+    done = _acknowledged(found := run(trial.gate, acts, turns))
+    expected, values = {"a": "second", "b": "third" if writer in done else "first"}, trial.values(PARTNER, table)
+    return (None if values == expected else f"expected {expected}, found {values}"), found
+
+
+def _acknowledged(found: Run) -> set[str]:
+    """Who was told of success; the others were told of a conflict. Raises any other error."""
+    for name, ended in found.results.items():
+        if not isinstance(ended.error, Conflict | None):
+            _raise(found, name)
+    return {name for name, ended in found.results.items() if ended.how == "returned"}
+
+
+def _raise(found: Run, *processes: str) -> None:
+    for process in processes:
+        error = found.results[process].error
+        if error is not None:
+            raise error
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Two clients on one table. `turns` are None where they are drawn from a seed."""
+
+    name: str
+    play: Callable[[Trial, Ordered], Told]
+    turns: Callable[[Trial], Ordered] | None = None
+    #: Features of the engine, and those of its partner.
+    needs: tuple[str, ...] = ()
+    partner_needs: tuple[str, ...] = ("create", "write.upsert")
+
+    def variants(self, seeds: int) -> Iterator[tuple[str, Callable[[Trial], Ordered]]]:
+        """Name and turns of each run; where they are drawn, one for each seed."""
+        if self.turns is not None:
+            yield self.name, self.turns
+            return
+        for seed in range(seeds):
+            yield f"{self.name}, seed {seed}", partial(_drawn, seed)
+
+
+def _drawn(seed: int, trial: Trial) -> Ordered:
+    return AtRandom((ENGINE, PARTNER), seed)
+
+
+def _held_back(slow: str, quick: str, trial: Trial) -> Ordered:
+    """Between its check for conflicts and its completion nobody else may complete: that is what a lock is for."""
+    return HeldBack(slow, quick, lambda request: request.completes, MOST)
+
+
+_WRITES, _COMPACTS = ("write.upsert",), ("create", "write.upsert", "service.compaction")
+SCENARIOS = {
+    scenario.name: scenario
+    for scenario in (
+        Scenario("reads what the partner wrote", _reads, lambda trial: InOrder([ENGINE])),
+        Scenario("reads while the partner writes", partial(_reader_and_writer, ENGINE, PARTNER)),
+        Scenario("writes while the partner reads", partial(_reader_and_writer, PARTNER, ENGINE), needs=_WRITES),
+        Scenario("is overtaken by another writer of the group", _both_write,
+                 lambda trial: Overtaken(ENGINE, PARTNER, trial.has_begun(ENGINE)), _WRITES),
+        Scenario("overtakes another writer of the group", _both_write,
+                 lambda trial: Overtaken(PARTNER, ENGINE, trial.has_begun(PARTNER)), _WRITES),
+        Scenario("is held back before it completes", _both_write, partial(_held_back, ENGINE, PARTNER), _WRITES),
+        Scenario("completes while the partner is held back", _both_write, partial(_held_back, PARTNER, ENGINE), _WRITES),
+        Scenario("writes while the partner writes", _both_write, needs=_WRITES),
+        Scenario("compacts while the partner writes", partial(_service_and_writer, ENGINE, PARTNER),
+                 needs=("service.compaction",)),
+        Scenario("writes while the partner compacts", partial(_service_and_writer, PARTNER, ENGINE), needs=_WRITES,
+                 partner_needs=_COMPACTS),
+    )
+}  # fmt: skip

@@ -1,0 +1,202 @@
+"""What writers need of an object store, tried on it: races have one winner, what was written is seen, deletes may be repeated.
+
+    verdicts = examine_store(endpoint, bucket)
+
+A race is lost where a store looks whether it may write and then writes, and somebody else does so in between. Most rounds end
+well all the same, so a race that was never lost is likely to be one that cannot be; one that was lost once is proof.
+"""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from hudi_conformance.explorer.s3.store import REGION
+
+#: A race is this many clients at once.
+RACERS = 16
+#: Objects of an upload in parts are at least so large, in bytes.
+PART = 5 << 20
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of one check."""
+
+    name: str
+    promise: str
+    kept: bool
+    found: str
+
+    def __str__(self) -> str:
+        return f"{'kept  ' if self.kept else 'BROKEN'} {self.name}: {self.found}"
+
+
+@dataclass(frozen=True)
+class Place:
+    """An empty prefix of a bucket, and how to come by it."""
+
+    endpoint: str
+    bucket: str
+    prefix: str
+    rounds: int
+    options: dict[str, Any]
+
+    def client(self, name: str) -> Any:
+        """A client of its own, that sends each request once."""
+        from obstore.store import S3Store
+
+        keys = {"access_key_id": name, "secret_access_key": "secret", "region": REGION} | self.options
+        where = {"endpoint": self.endpoint, "virtual_hosted_style_request": False, "prefix": self.prefix}
+        return S3Store(self.bucket, client_options={"allow_http": True}, retry_config={"max_retries": 0}, **where, **keys)
+
+
+def examine_store(endpoint: str, bucket: str, *, rounds: int = 10, **options: Any) -> tuple[Verdict, ...]:
+    """All verdicts on the store at `endpoint`. `options` are keys and region for obstore, where made-up ones will not do."""
+    verdicts = []
+    for name, (promise, check) in CHECKS.items():
+        place = Place(endpoint, bucket, f"fitness-{uuid4().hex}", rounds, options)
+        try:
+            found = check(place)
+        except Exception as error:  # whatever a store does instead of what it should
+            found = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+        verdicts.append(Verdict(name, promise, found is None, found or "as promised"))
+        with suppress(Exception):
+            _clean_up(place)
+    return tuple(verdicts)
+
+
+def _clean_up(place: Place) -> None:
+    import obstore
+
+    client = place.client("suite")
+    for meta in _list(client):
+        obstore.delete(client, meta)
+
+
+def _list(client: Any) -> list[str]:
+    import obstore
+
+    return sorted(meta["path"] for page in obstore.list(client) for meta in page)
+
+
+Attempt = Callable[[Any, str, bytes], object]
+
+
+def _race(place: Place, before: Callable[[Any, str], Attempt]) -> str | None:
+    """Rounds in which all clients try the same at once; `before` each one prepares the key and says what they try."""
+    clients = [place.client(f"racer-{number}") for number in range(RACERS)]
+    broken, most = 0, 1
+    with ThreadPoolExecutor(RACERS) as pool:
+        for turn in range(place.rounds):
+            key = f"race-{turn}"
+            attempt, start = before(clients[0], key), threading.Barrier(RACERS)
+            tries = [pool.submit(_try, start, attempt, client, key, b"%d " % n * 50) for n, client in enumerate(clients)]
+            winners = [content for one in tries if (content := one.result()) is not None]
+            broken += winners != [_content(clients[0], key)]
+            most = max(most, len(winners))
+    return f"{broken} of {place.rounds} races had not one winner but up to {most}" if broken else None
+
+
+def _try(start: threading.Barrier, attempt: Attempt, client: Any, key: str, content: bytes) -> bytes | None:
+    """The content, if the client was told that it is there now."""
+    from obstore.exceptions import BaseError
+
+    start.wait()
+    try:
+        attempt(client, key, content)
+    except BaseError:
+        return None
+    return content
+
+
+def _content(client: Any, key: str) -> bytes:
+    import obstore
+
+    return bytes(obstore.get(client, key).bytes())
+
+
+def _creation(place: Place) -> str | None:
+    import obstore
+
+    def create(client: Any, key: str, content: bytes) -> None:
+        obstore.put(client, key, content, mode="create")
+
+    return _race(place, lambda client, key: create)
+
+
+def _replacement(place: Place) -> str | None:
+    import obstore
+
+    def prepared(client: Any, key: str) -> Attempt:
+        version = obstore.put(client, key, b"before")["e_tag"]
+        return lambda client, key, content: obstore.put(client, key, content, mode={"e_tag": version})
+
+    return _race(place, prepared)
+
+
+def _listing(place: Place) -> str | None:
+    import obstore
+
+    writer, reader, expected = place.client("writer"), place.client("reader"), []
+    for number in range(5):
+        obstore.put(writer, f"folder/{number}", b"x")
+        expected.append(f"folder/{number}")
+        if (found := _list(reader)) != expected:
+            return f"after {number + 1} writes a listing shows {found}"
+    obstore.delete(writer, expected.pop(2))
+    found = _list(reader)
+    return None if found == expected else f"after a delete a listing shows {found}"
+
+
+def _ranges(place: Place) -> str | None:
+    import obstore
+
+    client = place.client("reader")
+    obstore.put(client, "digits", b"0123456789")
+    for start, end in ((0, 1), (3, 7), (9, 10), (0, 10)):
+        found = bytes(obstore.get_range(client, "digits", start=start, end=end))
+        if found != b"0123456789"[start:end]:
+            return f"bytes {start} to {end} of 0123456789 are {found!r}"
+    return None
+
+
+def _parts(place: Place) -> str | None:
+    import obstore
+
+    writer, reader = place.client("writer"), place.client("reader")
+    with obstore.open_writer(writer, "large", buffer_size=PART, max_concurrency=1) as upload:
+        upload.write(b"a" * PART)
+        upload.write(b"b" * PART)
+        if found := _list(reader):
+            return f"an upload that is not complete is listed: {found}"
+    found_bytes = _content(reader, "large")
+    return None if found_bytes == b"a" * PART + b"b" * PART else f"{len(found_bytes)} bytes of {2 * PART}, or others"
+
+
+def _deletion(place: Place) -> str | None:
+    import obstore
+
+    client = place.client("writer")
+    obstore.put(client, "gone", b"x")
+    for _ in range(2):
+        with suppress(FileNotFoundError):
+            obstore.delete(client, "gone")
+    obstore.put(client, "gone", b"y", mode="create")
+    return None if _content(client, "gone") == b"y" else "the object of before came back"
+
+
+#: By name: what is promised, and what says how it is broken, None if it is kept.
+CHECKS: dict[str, tuple[str, Callable[[Place], str | None]]] = {
+    "create if absent": ("of clients that create one object at once exactly one is told of success, and its bytes stay",
+                         _creation),
+    "compare and swap": ("of clients that replace one version at once exactly one is told of success, and its bytes stay",
+                         _replacement),
+    "list after put": ("a listing shows what was written before, and not what was deleted", _listing),
+    "range reads": ("a part of an object is that part", _ranges),
+    "upload in parts": ("an object written in parts is not there before the last step, and then whole", _parts),
+    "delete again": ("deleting what is gone does no harm, and the name is free again", _deletion),
+}  # fmt: skip

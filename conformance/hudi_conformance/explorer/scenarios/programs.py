@@ -1,0 +1,415 @@
+"""What meets on a table: the programs of writers, services and readers, and what makes a scenario of them.
+
+A program tells what it begins (`Doing`) and, where it reads, what it got: from these notes and the requests to storage the
+judge knows what every reader must see.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from hudi_conformance.explorer.history.isolation import anomalies
+from hudi_conformance.explorer.invariants.checker import BEGIN, END, Doing, Judge, Prepared, Seen, Start
+from hudi_conformance.explorer.invariants.snapshot_view import COLUMNS, row_of
+from hudi_conformance.explorer.scenarios.history_builder import history_of
+from hudi_conformance.explorer.scenarios.scenario import Scenario
+from hudi_conformance.explorer.simulation.scheduler import Actor, Process, Run
+from hudi_conformance.explorer.simulation.simulated_store import World
+from hudi_conformance.model import Model, Operation
+from hudi_reference import (
+    archive,
+    clean,
+    cluster,
+    compact,
+    create_table,
+    delete_savepoint,
+    index,
+    log_compact,
+    open_table,
+    restore,
+    rollback,
+    savepoint,
+)
+from hudi_reference.clock import ManualClock
+from hudi_reference.errors import HudiError, Misuse, StorageFault, WriteConflict
+from hudi_reference.ids import SeededIds
+from hudi_reference.locks import InProcessLock
+from hudi_reference.services.clean.clean import execute_clean, schedule_clean
+from hudi_reference.services.clustering.plan import schedule_clustering
+from hudi_reference.services.compaction.compaction import execute_compaction, schedule_compaction
+from hudi_reference.services.compaction.log_compaction import schedule_log_compaction
+from hudi_reference.services.indexing.indexing import execute_indexing, schedule_indexing
+from hudi_reference.services.planning.plan_execution import pending_of
+from hudi_reference.services.rollback.restore import execute_restore
+from hudi_reference.services.rollback.rollback import execute_rollback, schedule_rollback
+from hudi_reference.storage import MemoryStorage
+from hudi_reference.timeline.instants.states import ACTIONS
+from hudi_reference.write.create import WritableTable
+
+SCHEMA: Mapping[str, Any] = {
+    "type": "record",
+    "name": "row",
+    "fields": [
+        {"name": "id", "type": "string"},
+        {"name": "city", "type": ["null", "string"], "default": None},
+        {"name": "ts", "type": ["null", "long"], "default": None},
+        {"name": "value", "type": ["null", "string"], "default": None},
+    ],
+}
+ARROW = pa.schema([("id", pa.string()), ("city", pa.string()), ("ts", pa.int64()), ("value", pa.string())])
+Row = Mapping[str, Any]
+#: What a process does, on a table of that setting.
+Program = Callable[[Actor, "Setting"], object]
+TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
+#: 2025-12-01: before worlds begin.
+BEFORE = 1_764_547_200_000
+
+
+def row(id: str, value: str, city: str = "oslo", ts: int = 1) -> Row:
+    """One row."""
+    return {"id": id, "city": city, "ts": ts, "value": value}
+
+
+def arrow(rows: Sequence[Row]) -> pa.Table:
+    """Rows as writers take them."""
+    return pa.Table.from_pylist([dict(row) for row in rows], ARROW)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A table and what was done to it before the run: writes, and services by their names."""
+
+    type: TableType = "COPY_ON_WRITE"
+    before: tuple[tuple[str, tuple[Row, ...]], ...] = (("upsert", (row("a", "a0"), row("b", "b0"))),)
+    ordering: bool = False
+    #: Settings of all writers and services by Hudi's names.
+    options: Mapping[str, str] = field(default_factory=dict)
+    #: What the programs promise; see `Start`.
+    promises: Mapping[str, bool] = field(default_factory=dict)
+    #: Settings of the world.
+    world: Mapping[str, Any] = field(default_factory=dict)
+    #: Writes that begin before the run, store their files and are never heard of again.
+    dead: tuple[Row, ...] = ()
+
+    def model(self) -> Model:
+        """A model of the table, empty."""
+        mode: Any = "EVENT_TIME_ORDERING" if self.ordering else "COMMIT_TIME_ORDERING"
+        ordering = ("ts",) if self.ordering else ()
+        return Model(record_key=("id",), partition=("city",), ordering=ordering, merge_mode=mode, table_type=self.type)
+
+
+def prepared(setting: Setting) -> tuple[MemoryStorage, Start]:
+    """The table of a setting, and what the judge has to know of it."""
+    storage, clock, ids = MemoryStorage(), ManualClock(BEFORE), SeededIds(7)
+    given: dict[str, Any] = {"storage": storage, "clock": clock, "ids": ids, "lock": InProcessLock(patience=0)}
+    mode: Any = "EVENT_TIME_ORDERING" if setting.ordering else "COMMIT_TIME_ORDERING"
+    create_table(
+        "memory:///before", name="explored", schema=dict(SCHEMA), record_key=("id",), partition=("city",),
+        table_type=setting.type, ordering=("ts",) if setting.ordering else (), merge_mode=mode, **given,
+    )  # fmt: skip
+    table = open_table("memory:///before", options=setting.options, **given)
+    writes: list[Prepared] = []
+    for kind, rows in setting.before:
+        if not rows:
+            SERVICES[kind](table)
+            continue
+        requested = getattr(table, kind)(arrow(rows))
+        completion = table.timeline.completion_of(requested) or ""
+        writes.append(Prepared(requested, completion, kind, rows))  # type: ignore[arg-type]
+    if setting.dead:
+        with suppress(_Died):
+            replace(table, storage=_Dying(storage)).upsert(arrow(setting.dead))
+    return storage, Start(setting.model, tuple(writes), **setting.promises)
+
+
+class _Died(BaseException):
+    """The writer is dead."""
+
+
+@dataclass
+class _Dying:
+    """A storage of a writer that dies before it completes."""
+
+    storage: MemoryStorage
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.storage, name)
+
+    def create(self, path: str, data: bytes) -> None:
+        """All but the last one."""
+        if path.startswith(".hoodie/timeline/") and "_" in path.rpartition("/")[2]:
+            raise _Died
+        self.storage.create(path, data)
+
+
+# Programs.
+
+
+def writes(kind: Operation, *rows: Row, **options: str) -> Program:
+    """A writer: one operation with these rows. `options` in place of the setting's, dots written as `__`."""
+
+    def program(actor: Actor, setting: Setting) -> object:
+        given = {**setting.options, **{key.replace("__", "."): value for key, value in options.items()}}
+        table = actor.open(options=given)
+        actor.note(BEGIN, Doing(kind, rows))
+        return getattr(table, kind)(arrow(rows))
+
+    return program
+
+
+def reads(times: int = 1, at: str | None = None) -> Program:
+    """A reader that asks for the rows so many times."""
+
+    def program(actor: Actor, setting: Setting) -> object:
+        table = actor.open()
+        for _ in range(times):
+            actor.note(BEGIN, Doing("read", at=at))
+            found = table.snapshot(COLUMNS[:4]) if at is None else table.as_of(at, COLUMNS[:4])
+            actor.note(END, tuple(sorted((row_of(row) for row in found.to_pylist()), key=repr)))
+        return None
+
+    return program
+
+
+def deletes(city: str) -> Program:
+    """A writer that deletes a partition."""
+
+    def program(actor: Actor, setting: Setting) -> object:
+        table = actor.open(options=setting.options)
+        actor.note(BEGIN, Doing("delete_partition", ({"city": city},)))
+        return table.delete_partitions([city])
+
+    return program
+
+
+def serves(name: str, **options: str) -> Program:
+    """A process that carries out a service once. That there is nothing to do, or that it may not be, is no fault of it."""
+
+    def program(actor: Actor, setting: Setting) -> object:
+        given = {**setting.options, **{key.replace("__", "."): value for key, value in options.items()}}
+        table = actor.open(options=given)
+        actor.note(BEGIN, Doing(KINDS.get(name, name)))
+        with suppress(Misuse):
+            return SERVICES[name](table)
+        return None
+
+    return program
+
+
+def _pending_writes(table: WritableTable) -> list[str]:
+    return [i.requested for i in table.timeline.pending if ACTIONS[i.action].writes and not ACTIONS[i.action].planned]
+
+
+def _roll_back_pending(table: WritableTable) -> object:
+    """Take every pending write for dead: what somebody does who knows better than heartbeats."""
+    found = reversed(_pending_writes(table))
+    return [execute_rollback(table, schedule_rollback(table, requested, failed=True)) for requested in found]
+
+
+def _roll_back_newest(table: WritableTable) -> object:
+    newest = table.timeline.latest
+    return None if newest is None else rollback(table, newest.requested)
+
+
+def _take_back(table: WritableTable) -> object:
+    """Undo attempts at plans that somebody seems to have given up."""
+    return [rollback(table, i.requested) for i in table.timeline.pending if ACTIONS[i.action].goes_back]
+
+
+def _first(table: WritableTable) -> str:
+    return table.timeline.commits[0].requested
+
+
+def _execute_compactions(table: WritableTable) -> object:
+    return [execute_compaction(table, pending.requested) for pending in pending_of(table.timeline, "compaction")]
+
+
+def _restore(table: WritableTable) -> object:
+    return restore(table, _first(table))
+
+
+#: What an indexer is asked for: the record index, in few file groups.
+INDEX: Mapping[str, str] = {
+    "hoodie.metadata.record.index.enable": "true",
+    "hoodie.metadata.record.index.min.filegroup.count": "2",
+}
+
+
+def _execute_indexing(table: WritableTable) -> object:
+    return [execute_indexing(table, pending.requested) for pending in pending_of(table.timeline, "indexing")]
+
+
+#: Services by name: what a process does with the table.
+SERVICES: Mapping[str, Callable[[WritableTable], object]] = {
+    "compaction": compact,
+    "compaction-plan": schedule_compaction,
+    "compaction-execution": _execute_compactions,
+    "log-compaction": log_compact,
+    "log-compaction-plan": schedule_log_compaction,
+    "clustering": cluster,
+    "clustering-plan": schedule_clustering,
+    "clean": lambda table: clean(table, table.options),
+    "clean-plan": lambda table: schedule_clean(table, table.options),
+    "rollback": _roll_back_pending,
+    "taking-back": _take_back,
+    "rollback-of-the-newest": _roll_back_newest,
+    "savepoint": lambda table: savepoint(table, _first(table)),
+    "restore": _restore,
+    "archive": archive,
+    "indexing": lambda table: index(table, INDEX),
+    "indexing-plan": lambda table: schedule_indexing(table, INDEX),
+    "indexing-execution": _execute_indexing,
+}
+#: What the judge calls them, where that is another name.
+KINDS = {
+    "compaction-plan": "compaction",
+    "compaction-execution": "compaction",
+    "log-compaction": "logcompaction",
+    "log-compaction-plan": "logcompaction",
+    "clustering-plan": "clustering",
+    "clean-plan": "clean",
+    "indexing-plan": "indexing",
+    "indexing-execution": "indexing",
+    "rollback-of-the-newest": "withdrawal",
+    "taking-back": "compaction",
+}
+
+# Recovery.
+
+
+def recovers() -> Program:
+    """Whoever comes after the dead: carries out what is planned, rolls back what is not, then asks for the rows.
+
+    It returns what is still pending, which must be nothing.
+    """
+
+    def program(actor: Actor, setting: Setting) -> object:
+        table = actor.open(options=setting.options)
+        for _ in range(_ROUNDS):
+            for pending in reversed(table.timeline.pending):
+                kind = KINDS_OF_RECOVERY.get(pending.action, pending.action if pending.action in FINISHING else "rollback")
+                actor.note(BEGIN, Doing(kind))
+                with suppress(Misuse, WriteConflict):
+                    FINISHING.get(pending.action, rollback)(table, pending.requested)
+        reads()(actor, setting)
+        return [pending.file_name for pending in table.timeline.pending]
+
+    return program
+
+
+#: A rollback that somebody has begun may be one of a completed write.
+KINDS_OF_RECOVERY = {"rollback": "withdrawal"}
+#: Rounds of a recovery: what one takes back, the next one may carry out.
+_ROUNDS = 3
+
+
+def _finish_log_compaction(table: WritableTable, _: str) -> object:
+    return log_compact(table)
+
+
+def _forget_savepoint(table: WritableTable, instant: str) -> object:
+    return delete_savepoint(table, instant)
+
+
+def _finish_clustering(table: WritableTable, _: str) -> object:
+    return cluster(table, {**table.options, "hoodie.clustering.inline.max.commits": "1000"})
+
+
+#: How what somebody left pending is brought to its end, by action; everything else is rolled back.
+FINISHING: Mapping[str, Callable[[WritableTable, str], object]] = {
+    "compaction": execute_compaction,
+    "logcompaction": _finish_log_compaction,
+    "clustering": _finish_clustering,
+    "clean": execute_clean,
+    "rollback": execute_rollback,
+    "restore": execute_restore,
+    "savepoint": _forget_savepoint,
+    "indexing": lambda table, _: index(table),
+}
+
+# Scenarios.
+
+
+def checking(setting: Setting, start: Start) -> Callable[[Run], str | None]:
+    """Judges runs on a table of that setting: by the invariants, by the isolation of their histories, by how they ended."""
+    judge = Judge(start)
+
+    def check(run: Run) -> str | None:
+        if (broken := judge(run)) is not None:
+            return broken
+        seen = judge.follow(run)[-1]
+        history = history_of(start, run, seen, ordering=setting.ordering)
+        anomaly = next(anomalies(history), None)
+        return _ended_badly(run, seen) if anomaly is None else f"{anomaly} (step {len(run.steps)})"
+
+    return check
+
+
+def _ended_badly(run: Run, seen: Seen) -> str | None:
+    told = {done.process for done in seen.done if done.step and done.is_write and run.steps[done.step - 1].fault is None}
+    for process, ended in run.results.items():
+        if process in seen.writers & told and isinstance(ended.error, StorageFault):  # whoever believes that writes once more
+            return (
+                f"{process} was told that its write completed, and fails with {ended.error} [OCC-024] (step {len(run.steps)})"
+            )
+        if ended.error is not None and not isinstance(ended.error, HudiError):
+            return f"{process} ends with {type(ended.error).__name__}: {ended.error} (step {len(run.steps)})"
+        if process == RECOVERY and ended.value:
+            return f"after the recovery {', '.join(ended.value)} is still pending [SVC-006] (step {len(run.steps)})"
+    begun = [found.file_name for found in seen.pending if found.action == "savepoint"]
+    if begun and all(ended.how == "returned" for ended in run.results.values()):
+        return f"{begun[0]} is left, of a savepoint that was refused [TL-021] (step {len(run.steps)})"
+    return None
+
+
+def _quiet(check: Callable[[Run], str | None]) -> Callable[[Run], str | None]:
+    """The same check, and nobody has given way."""
+
+    def asked(run: Run) -> str | None:
+        gave_way = (f"{name} {ended} (step {len(run.steps)})" for name, ended in run.results.items() if ended.how == "raised")
+        return check(run) or next(gave_way, None)
+
+    return asked
+
+
+#: How far the clock of the process `late` is behind, in milliseconds.
+SKEW = -10_000
+#: The process that begins when all others have ended.
+RECOVERY = "z"
+
+
+def explored(name: str, description: str, setting: Setting, programs: Mapping[str, Program], **bounds: Any) -> Scenario:
+    """A scenario of these programs, by the names of their processes. `bounds` are those of `Scenario`."""
+    storage, start = prepared(setting)
+    others = tuple(process for process in programs if process != RECOVERY)
+
+    def process(name: str, program: Program) -> Process:
+        after = others if name == RECOVERY else ()
+        return Process(name, lambda actor: program(actor, setting), after, SKEW if name == "late" else 0)
+
+    return Scenario(
+        name, description, lambda: World.of(storage, **setting.world),
+        lambda: [process(name, program) for name, program in programs.items()], checking(setting, start), **bounds,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """A scenario by what it is made of, until somebody asks for it. `preemptions` and `crashes` are what CI can explore."""
+
+    description: str
+    setting: Setting
+    programs: Mapping[str, Program]
+    preemptions: int | None = 1
+    crashes: int = 0
+    #: Whether all of them get along: nobody may end with an error.
+    quiet: bool = False
+
+    def scenario(self, name: str, **bounds: Any) -> Scenario:
+        """The scenario, within other bounds if they are given."""
+        limits = {"preemptions": self.preemptions, "crashes": self.crashes, **bounds}
+        found = explored(name, self.description, self.setting, self.programs, **limits)
+        return replace(found, check=_quiet(found.check)) if self.quiet else found

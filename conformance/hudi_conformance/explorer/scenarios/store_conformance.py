@@ -1,0 +1,93 @@
+"""Whether a store keeps what it promises, found out by letting two processes meet in every order.
+
+broken_promises(STORES["check-then-put"])       # create once: …, replace once: …
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from hudi_conformance.explorer.search.checker import Failure
+from hudi_conformance.explorer.search.explore import exhaustive
+from hudi_conformance.explorer.simulation.scheduler import Actor, Process, Run
+from hudi_conformance.explorer.simulation.simulated_store import World
+from hudi_conformance.explorer.simulation.stores import Store
+from hudi_reference.storage import MemoryStorage, ObjectChanged, ObjectExists
+
+
+@dataclass(frozen=True)
+class Law:
+    """What a store for tables has to do: programs that meet there, and what may come of it."""
+
+    name: str
+    programs: Sequence[Callable[[Actor], object]]
+    check: Callable[[Run], str | None]
+
+    def broken_by(self, store: Store) -> Failure | None:
+        """The first run that breaks the law on such a store."""
+        storage = MemoryStorage()
+        storage.put("known", b"")
+        world = World.of(storage, store=store)
+        processes = [Process(name, program) for name, program in zip("ab", self.programs, strict=False)]
+        return exhaustive(lambda: world, processes, check=self.check).failure
+
+
+def _create(actor: Actor) -> bool:
+    try:
+        actor.storage.create("new", actor.name.encode())
+    except ObjectExists:
+        return False
+    return True
+
+
+def _replace(actor: Actor) -> bool:
+    known = actor.storage.head("known")
+    assert known is not None
+    try:
+        actor.storage.replace("known", actor.name.encode(), known.version)
+    except ObjectChanged:
+        return False
+    return True
+
+
+def _create_and_list(actor: Actor) -> bool:
+    actor.storage.create("folder/new", b"")
+    return "new" in actor.storage.names("folder") and bool(actor.storage.list("folder"))
+
+
+def _once(path: str) -> Callable[[Run], str | None]:
+    def check(run: Run) -> str | None:
+        """Who is told of success is the one whose object is there, and nobody else is told so."""
+        winners = [name for name, ended in run.results.items() if ended.value is True]
+        stored = run.storage.get(path).decode() if run.storage.head(path) else "nobody"
+        if winners == [stored] or (len(winners) > 1 and path == "known" and _one_after_the_other(run)):
+            return None
+        return f"{' and '.join(winners) or 'nobody'} were told of success, and {path} is of {stored}"
+
+    return check
+
+
+def _one_after_the_other(run: Run) -> bool:
+    """Whether the second one looked after the first one was done: then both may succeed."""
+    order = [step.process for step in run.steps]
+    return order == sorted(order) or order == sorted(order, reverse=True)
+
+
+def _all_listed(run: Run) -> str | None:
+    missed = [name for name, ended in run.results.items() if ended.value is not True]
+    return f"{missed[0]} does not find in a listing what it has created" if missed else None
+
+
+LAWS = {
+    law.name: law
+    for law in (
+        Law("create once", (_create, _create), _once("new")),
+        Law("replace once", (_replace, _replace), _once("known")),
+        Law("list at once", (_create_and_list,), _all_listed),
+    )
+}
+
+
+def broken_promises(store: Store) -> dict[str, Failure]:
+    """The laws that the store says it keeps and does not, each with a run that shows it."""
+    found = {name: LAWS[name].broken_by(store) for name in store.promises}
+    return {name: failure for name, failure in found.items() if failure is not None}

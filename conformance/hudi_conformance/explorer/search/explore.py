@@ -1,0 +1,123 @@
+"""Every order in which processes may take their steps, or many of them.
+
+`exhaustive` without a bound reduces by partial order (`reduction`); with a bound on preemptions, or unreduced, it follows every
+order (`orders`). `priorities` draws orders (Burckhardt and others 2010). All of them look at each state of the store once and
+at each run.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from hudi_conformance.counters import count
+from hudi_conformance.explorer.search.checker import Check, CheckState, Explored, Failure, Judge
+from hudi_conformance.explorer.search.interleavings import Orders
+from hudi_conformance.explorer.search.reduction import Reduction
+from hudi_conformance.explorer.simulation.faults import Faults
+from hudi_conformance.explorer.simulation.scheduler import Point, Process, Run, Simulation, Step
+from hudi_conformance.explorer.simulation.simulated_store import World
+
+__all__ = ["Check", "CheckState", "Explored", "Failure", "exhaustive", "priorities"]
+
+MakeWorld = Callable[[], World]
+MakeProcesses = Callable[[], Sequence[Process]] | Sequence[Process]
+Progress = Callable[[Explored], None]
+
+
+def exhaustive(
+    make_world: MakeWorld,
+    processes: MakeProcesses,
+    *,
+    preemptions: int | None = None,
+    crashes: int = 0,
+    faults: tuple[str, ...] = ("crash-before",),
+    check: Check | None = None,
+    each: CheckState | None = None,
+    reduce: bool = True,
+    merge: bool = True,
+    most_runs: int | None = None,
+    progress: Progress | None = None,
+) -> Explored:
+    """Look at all orders, up to the first run that is wrong.
+
+    `preemptions` is how often a process that could go on is made to wait; None is no bound. Up to `crashes` of the `faults`
+    happen, at every step where that matters. `check` gets each run, `each` gets each state. After `most_runs` it stops.
+    Without a bound orders are reduced unless `reduce` is False; where they are not, what follows on a point is looked at once,
+    unless `merge` is False.
+    """
+    simulation, judge = simulation_of(make_world, processes), Judge(check, each, Explored(), most_runs, progress)
+    wanted = Faults(crashes, faults)
+    if preemptions is None and reduce:
+        Reduction(simulation, judge, wanted).explore()
+    else:
+        Orders(simulation, judge, wanted, preemptions, merge=merge).explore()
+    found = judge.found
+    found.starts = simulation.starts
+    count(programs=found.is_complete, orders=found.runs, steps=found.steps, deaths=found.deaths)
+    return found
+
+
+def simulation_of(make_world: MakeWorld, processes: MakeProcesses) -> Simulation:
+    """Of a world and its processes, or what makes them."""
+    return Simulation(make_world(), processes() if callable(processes) else processes)
+
+
+def priorities(
+    make_world: MakeWorld,
+    processes: MakeProcesses,
+    *,
+    seed: int,
+    runs: int,
+    depth: int = 3,
+    crashes: int = 0,
+    faults: tuple[str, ...] = ("crash-before", "crash-after"),
+    check: Check | None = None,
+    each: CheckState | None = None,
+    progress: Progress | None = None,
+) -> Explored:
+    """Draw orders: processes have priorities, and at `depth` - 1 drawn steps the first one becomes the last.
+
+    A fault that needs `depth` steps in one order is found with a probability of at least 1 / (n k^(depth - 1)) a run, for n
+    processes and k steps. Up to `crashes` of the `faults` happen in a run, at drawn steps.
+    """
+    simulation, judge = simulation_of(make_world, processes), Judge(check, each, Explored(), runs, progress)
+    drawing = _Drawing(simulation, judge, random.Random(seed), depth, Faults(crashes, faults))
+    while drawing.run():
+        pass
+    found = judge.found
+    found.starts = simulation.starts
+    count(orders=found.runs, drawn=found.runs, steps=found.steps, deaths=found.deaths)
+    return found
+
+
+@dataclass
+class _Drawing:
+    """Orders by priorities."""
+
+    simulation: Simulation
+    judge: Judge
+    drawn: random.Random
+    depth: int
+    faults: Faults
+    #: The longest run so far: steps are drawn from as many.
+    length: int = 1
+
+    def run(self) -> bool:
+        """One run; whether another one is to follow."""
+        rank = {place: 1 + self.drawn.random() for place in range(len(self.simulation.names))}
+        changes = {self.drawn.randrange(self.length): -number for number in range(1, self.depth)}
+        due = {self.drawn.randrange(self.length) for _ in range(self.drawn.randint(0, self.faults.most))}
+        point, steps = self.simulation.start(), list[Step]()
+        while ready := self.simulation.runnable(point):
+            place = max(ready, key=rank.__getitem__)
+            fault = self.drawn.choice(self.faults.kinds) if len(steps) in due else None
+            point, step = self.simulation.step(point, place, fault)
+            rank[place] = changes.get(len(steps), rank[place])
+            steps.append(step)
+            if violation := self.judge.step(step):
+                return self.judge.fail(violation, self._ended(point, steps))
+        return self.judge.end(self._ended(point, steps))
+
+    def _ended(self, point: Point, steps: list[Step]) -> Run:
+        self.length = max(self.length, len(steps))
+        return self.simulation.ended(point, steps)

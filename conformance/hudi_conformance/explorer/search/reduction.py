@@ -1,0 +1,170 @@
+"""One order of each class of orders that differ only in steps that commute.
+
+Dynamic partial-order reduction by source sets (Abdulla and others 2014) with sleep sets (Godefroid 1996). Every run shows
+races: pairs of steps of two processes that conflict and that nothing else has put in order. For each race the later step is
+tried before the earlier one, too; where no race is, no other order is tried.
+"""
+
+from hudi_conformance.explorer.search.checker import Judge
+from hudi_conformance.explorer.search.conflicts import Relation
+from hudi_conformance.explorer.simulation.faults import Faults
+from hudi_conformance.explorer.simulation.scheduler import Point, Simulation, Step
+from hudi_conformance.explorer.simulation.simulated_store import Request
+
+#: For each process the place of the last step of it that happens before something; -1 if none does.
+Clock = tuple[int, ...]
+
+
+class Frame:
+    """A point of the run that is being followed, and what is still to be tried there."""
+
+    __slots__ = ("asleep", "clocks", "faults", "left", "moved", "point", "ready", "to_try", "tried")
+
+    def __init__(self, point: Point, ready: list[int], asleep: frozenset[int], clocks: tuple[Clock, ...], faults: int) -> None:
+        self.point, self.ready, self.faults = point, ready, faults
+        #: Processes whose next steps from here lead only to orders that are equivalent to some that were taken.
+        self.asleep = asleep
+        #: What each process knows of the others: the steps that happen before its next one, but for conflicts of that one.
+        self.clocks = clocks
+        self.to_try: set[int] = set()
+        self.tried: set[int] = set()
+        #: Faults of the process that is being tried, None for its step without one.
+        self.left: list[str | None] = []
+        self.moved = -1
+
+
+class Reduction:
+    """Follows one run after the other: down to its end, then back to the last point where something is to be tried."""
+
+    def __init__(self, simulation: Simulation, judge: Judge, faults: Faults) -> None:
+        self.simulation, self.judge, self.faults = simulation, judge, faults
+        self.relation = Relation(is_leased=simulation.world.lease is not None)
+        self.places = range(len(simulation.names))
+        self.frames: list[Frame] = []
+        self.steps: list[Step] = []
+        #: Of each process its steps: (place in the run, number of the request, what happens before it).
+        self.taken: list[list[tuple[int, int, Clock]]] = [[] for _ in self.places]
+        #: The same by place in the run: (process, what happens before the step, itself included).
+        self.trace: list[tuple[int, Clock]] = []
+
+    def explore(self) -> None:
+        """From the beginning."""
+        nothing = (-1,) * len(self.places)
+        point, clocks = self.simulation.start(), (nothing,) * len(self.places)
+        goes_on = self._enter(Frame(point, self.simulation.runnable(point), frozenset(), clocks, self.faults.most), -1)
+        while goes_on and self.frames:
+            frame = self.frames[-1]
+            if frame.left or self._next_process(frame):
+                goes_on = self._take(frame, frame.moved, frame.left.pop())
+            else:
+                self._go_back()
+        self.judge.found.is_complete = goes_on
+
+    def _go_back(self) -> None:
+        self.frames.pop()
+        if self.steps:
+            self.steps.pop()
+            self.trace.pop()
+            self.taken[self.frames[-1].moved].pop()
+
+    def _next_process(self, frame: Frame) -> bool:
+        """Begin with another process that has to be tried here."""
+        for place in frame.to_try - frame.tried:
+            frame.tried.add(place)
+            if place not in frame.asleep:
+                frame.moved = place
+                frame.left = [*(self.faults.at(frame.point.moments[place].request) if frame.faults else ()), None]
+                return True
+        return False
+
+    def _take(self, frame: Frame, place: int, fault: str | None) -> bool:
+        """One step, and what becomes of it."""
+        point, step = self.simulation.step(frame.point, place, fault)
+        number = self.relation.number(step.asked if fault is None else _befallen(frame.point, step, fault))
+        clock = self._clock(frame, place, number)
+        self.trace.append((place, clock))
+        self._find_races(place, number, frame.clocks[place])
+        self.taken[place].append((len(self.steps), number, clock))
+        self.steps.append(step)
+        if violation := self.judge.step(step):
+            return self.judge.fail(violation, self.simulation.ended(point, self.steps))
+        clocks = list(frame.clocks)
+        clocks[place] = clock
+        ready = self.simulation.runnable(point)
+        for other in self.simulation.released(point, frame.ready, ready):
+            clocks[other] = _joined(clocks)
+        asleep = self._still_asleep(frame, place, number)
+        return self._enter(Frame(point, ready, asleep, tuple(clocks), frame.faults - (fault is not None)), place)
+
+    def _still_asleep(self, frame: Frame, place: int, number: int) -> frozenset[int]:
+        sleeping = (frame.asleep | frame.tried) - {place}
+        if not sleeping:
+            return frame.asleep
+        conflicts, moments = self.relation.conflicts[number], frame.point.moments
+        return frozenset(
+            p for p in sleeping if (r := moments[p].request) is not None and not conflicts >> self.relation.number(r) & 1
+        )
+
+    def _clock(self, frame: Frame, place: int, number: int) -> Clock:
+        """What happens before a step: all that its process knows, and of each other one the last step in conflict with it."""
+        clock, conflicts = frame.clocks[place], self.relation.conflicts[number]
+        for other in self.places:
+            if other != place:
+                for at, asked, before in reversed(self.taken[other]):
+                    if at <= clock[other]:
+                        break
+                    if conflicts >> asked & 1:
+                        clock = tuple(map(max, clock, before))
+                        break
+        return (*clock[:place], len(self.steps), *clock[place + 1 :])
+
+    def _enter(self, frame: Frame, moved: int) -> bool:
+        """Look at a new point: who goes on. Whoever has just moved, if he can, so that runs have few turns."""
+        self.frames.append(frame)
+        if not frame.ready:
+            return self.judge.end(self.simulation.ended(frame.point, self.steps))
+        awake = [place for place in frame.ready if place not in frame.asleep]
+        if awake:
+            frame.to_try.add(moved if moved in awake else awake[0])
+        else:
+            self.judge.found.pruned += 1
+        return True
+
+    def _find_races(self, place: int, number: int, known: Clock) -> None:
+        """Of each other process the last step that might as well have come after the step that is being taken."""
+        races = self.relation.races[number]
+        for other in self.places:
+            if other != place:
+                for at, asked, _ in reversed(self.taken[other]):
+                    if at <= known[other]:
+                        break
+                    if races >> asked & 1:
+                        self._reverse(other, at)
+                        break
+
+    def _reverse(self, raced: int, at: int) -> None:
+        """See to it that the last step is tried before the step `at`, together with all that does not depend on that one."""
+        frame, first = self.frames[at], dict[int, int]()
+        initials = []
+        for position in range(at + 1, len(self.trace)):
+            place, clock = self.trace[position]
+            is_last = position == len(self.trace) - 1
+            if clock[raced] >= at and not is_last:
+                continue
+            if place not in first and all(clock[other] < begins for other, begins in first.items()):
+                initials.append(place)
+            first.setdefault(place, position)
+        if frame.to_try.isdisjoint(initials):
+            chosen = self.trace[-1][0] if self.trace[-1][0] in initials else initials[0]
+            frame.to_try.update([chosen] if chosen in frame.ready else frame.ready)
+
+
+def _befallen(point: Point, step: Step, fault: str) -> Request:
+    """What a fault is to the others."""
+    if fault == "crash-before":
+        return Request("crash" if point.state.holder == step.process else "note")
+    return Request("stall") if fault == "stall" else Request("note") if fault == "lose-request" else step.asked
+
+
+def _joined(clocks: list[Clock]) -> Clock:
+    return tuple(max(known) for known in zip(*clocks, strict=True))

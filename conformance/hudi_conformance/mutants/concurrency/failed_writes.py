@@ -1,0 +1,75 @@
+"""Planted bugs: what becomes of writes that fail, or seem to: lost answers, hearts that stopped, policies of cleans."""
+
+from hudi_conformance.mutants.harness.mutant import Bug, planted
+from hudi_reference.services.rollback import failed_writes, rollback
+from hudi_reference.write import write
+from hudi_reference.write.commit import Commit
+from hudi_reference.write.concurrency.heartbeats import Heartbeats
+
+_ALL_THAT_PENDS = ("commit", "deltacommit", "replacecommit", "compaction", "logcompaction", "clustering")
+
+
+@planted(breaks="OCC-024")
+def a_fault_after_the_completion_fails_the_write(bug: Bug) -> None:
+    """A writer that cannot delete its markers says that it has failed, although its write is there: its caller writes again."""
+    bug.edit(Commit.complete, "    with suppress(StorageFault):", "    if True:")
+
+
+@planted(breaks="TL-051")
+def writes_of_which_nobody_heard_are_begun_anew(bug: Bug) -> None:
+    """A writer whose completion got no answer takes it for a failure and writes once more: the rows are there twice."""
+    bug.edit(
+        write.persistently,
+        "suppress(ConcurrentChange)",
+        "suppress(ConcurrentChange, __import__('hudi_reference.errors', fromlist=['errors']).StorageFault)",
+    )
+
+
+@planted(breaks="OCC-004")
+def whoever_fails_deletes_his_files(bug: Bug) -> None:
+    """A writer deletes its data files whatever goes wrong, also where the completion may be there that names them."""
+    bug.edit(
+        Commit._dying_of_conflicts,
+        "        raise\n",
+        "        raise\n    except BaseException:\n"
+        "        [self.storage.delete(stat.path) for stat in self.stats]\n        raise\n",
+    )
+
+
+@planted(breaks="OCC-027")
+def cleans_undo_pending_writes_whatever_the_policy(bug: Bug) -> None:
+    """A clean rolls back what it takes for failed although the settings leave that to somebody else."""
+    bug.edit(failed_writes.clean_up_lazily, "is_lazy = Concurrency.of(settings).policy is Policy.LAZY", "is_lazy = True")
+
+
+@planted(breaks="OCC-027")
+def dead_overwrites_stay_for_ever(bug: Bug) -> None:
+    """A clean rolls back commits and delta commits of the dead, and no overwrites."""
+    bug.set(failed_writes, "_WRITES", ("commit", "deltacommit"))
+
+
+@planted(breaks="OCC-027")
+def everybody_is_heard_by_the_same_measure(bug: Bug) -> None:
+    """Whoever asks whether a heart beats reckons with a beat every minute, whatever the settings say."""
+    bug.edit(
+        rollback.heartbeats_of,
+        "Heartbeats.of(table.storage, table.clock, Concurrency.of(table.options))",
+        "Heartbeats(table.storage, table.clock)",
+    )
+
+
+@planted(breaks="SVC-008")
+def plans_are_taken_for_failed_writes(bug: Bug) -> None:
+    """A clean finds no heartbeat of a compaction that is requested, and rolls the plan back."""
+    bug.set(failed_writes, "_WRITES", _ALL_THAT_PENDS)
+    bug.edit(rollback._check_failed, 'if target.action in ("compaction", "logcompaction"):', "if False:")
+
+
+@planted(breaks="OCC-014")
+def whoever_completes_stops_all_hearts(bug: Bug) -> None:
+    """A writer deletes the heartbeats of all writers when it has completed, so that the others seem dead."""
+    bug.edit(
+        Heartbeats.stop,
+        "self.storage.delete(path_of(instant))",
+        "[self.storage.delete(info.path) for info in self.storage.list(FOLDER)]",
+    )

@@ -1,0 +1,40 @@
+"""Which cases kill which planted bug: the committed outcome of `hudi-conformance mutants`."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from hudi_conformance.mutants.harness.mutant import Mutant
+
+#: Bug -> the cases that failed while it was planted.
+FILE = Path(__file__).parents[1] / "results.json"
+
+
+@dataclass(frozen=True)
+class Kill:
+    """A planted bug and the cases that noticed it; `killed_by` is None when the bug was never run."""
+
+    name: str
+    breaks: tuple[str, ...]
+    description: str
+    killed_by: tuple[str, ...] | None
+
+
+def load_kills(mutants: Iterable[Mutant]) -> tuple[Kill, ...]:
+    """The recorded outcome of each of `mutants`."""
+    recorded = _recorded()
+    return tuple(
+        Kill(m.name, m.breaks, m.description, tuple(recorded[m.name]) if m.name in recorded else None) for m in mutants
+    )
+
+
+def save_kills(kills: dict[str, list[str]], known: Iterable[Mutant]) -> None:
+    """Keep new outcomes beside those of the bugs that were not run; forget bugs that are gone."""
+    merged = _recorded() | kills
+    names = sorted(m.name for m in known if m.name in merged)
+    FILE.write_text(json.dumps({n: sorted(merged[n]) for n in names}, indent=1) + "\n", encoding="utf-8")
+
+
+def _recorded() -> dict[str, list[str]]:
+    return json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {}

@@ -1,0 +1,61 @@
+"""Planted bugs in where files lie, what is in them alone, and that they stay as they are."""
+
+from hudi_conformance.mutants.harness.mutant import Bug, planted
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.query import partition_columns
+from hudi_reference.timeline.transitions import Transitions
+from hudi_reference.write import commit, create
+
+
+@planted(breaks="LAY-001")
+def record_keys_stay_with_the_writer(bug: Bug) -> None:
+    """Keeps the record key fields of a table in the memory of whoever created it, and not in the table."""
+    bug.edit(
+        create.create_table,
+        '"hoodie.table.recordkey.fields": ",".join(record_key),',
+        '"hoodie.table.recordkey.fields": vars(create_table).update({uri: ",".join(record_key)}) or "",',
+    )
+    bug.edit(
+        create.open_table,
+        "= read_properties(store)",
+        "= TableProperties({**(p := read_properties(store)).entries,"
+        ' "hoodie.table.recordkey.fields": vars(create_table).get(uri, p.get("hoodie.table.recordkey.fields"))})',
+    )
+
+
+@planted(breaks="LAY-004")
+def instants_are_published_by_renaming(bug: Bug) -> None:
+    """Publishes the files of instants by a step that only a file system has."""
+    bug.edit(
+        Transitions._create,
+        "self.storage.create(path, content)",
+        "file = self.storage.root / path\n"
+        "        file.parent.mkdir(parents=True, exist_ok=True)\n"
+        "        staged = file.with_name(f'.{file.name}')\n"
+        "        staged.write_bytes(content)\n"
+        "        staged.rename(file)",
+    )
+
+
+@planted(breaks="LAY-011")
+def instants_beside_the_data(bug: Bug) -> None:
+    """Keeps the timeline in a folder beside those of the partitions."""
+    bug.edit(TableProperties.timeline_folder, 'f"{META_FOLDER}/', 'f"_timeline/')
+
+
+@planted(breaks="LAY-008")
+def folders_give_the_values(bug: Bug) -> None:
+    """Overwrites partition columns with the texts in the names of folders."""
+    bug.edit(partition_columns.dropped_columns, "not properties.is_set(KEY)", "not properties.partition_fields")
+
+
+@planted(breaks="LAY-024")
+def base_files_are_rewritten_in_place(bug: Bug) -> None:
+    """Writes the new content of a base file under its old name, too."""
+    bug.edit(
+        commit.Commit.add_file,
+        "self.stats.append(stat)",
+        "self.stats.append(stat)\n"
+        "    if stat.previous_base_file:\n"
+        "        self.storage.put(join_path(stat.partition, stat.previous_base_file), data)",
+    )

@@ -1,0 +1,64 @@
+"""Bytes as hexadecimal numbers and text, those that are wrong marked: red, and with a line of ^ below."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.text import Text
+
+from hudi_conformance.render.parts.layout import DIM, WRONG
+
+ROW = 16
+#: Rows of a wrong stretch that are shown: its beginning says enough.
+_MOST_ROWS = 4
+
+Stretch = tuple[int, int]
+
+
+def dump(data: memoryview | bytes, start: int, end: int, wrong: Sequence[Stretch] = (), *, first: int = 0) -> Iterator[Text]:
+    """The bytes from `start` to before `end`, in rows of 16 by their offset; `wrong` are stretches of offsets.
+
+    `first` is the offset in the file of the first byte of `data`, all other offsets are counted from there.
+    """
+    end = min(end, len(data))
+    for row in range(start - (start + first) % ROW, end, ROW):
+        offsets = range(max(row, start), min(row + ROW, end))
+        yield _row(data, row, offsets, wrong, first)
+        if any(_is_in(offset, wrong) for offset in offsets):
+            yield _marks(row, offsets, wrong)
+
+
+def windows(wrong: Iterable[Stretch], size: int, around: int = ROW) -> list[Stretch]:
+    """What to show of a file of `size` bytes: each wrong stretch's first rows, with `around` bytes before and after."""
+    found: list[Stretch] = []
+    for start, end in sorted(wrong):
+        first = max(0, start - start % ROW - around)
+        last = min(size, (min(end, start + _MOST_ROWS * ROW) + ROW - 1) // ROW * ROW + around)
+        if found and first <= found[-1][1]:
+            found[-1] = (found[-1][0], max(last, found[-1][1]))
+        else:
+            found.append((first, last))
+    return found
+
+
+def _row(data: memoryview | bytes, row: int, offsets: range, wrong: Sequence[Stretch], first: int) -> Text:
+    line = Text.assemble((f"  {row + first:08x}", DIM), "  ")
+    for offset in range(row, row + ROW):
+        line.append(f"{data[offset]:02x}" if offset in offsets else "  ", style=WRONG if _is_in(offset, wrong) else "")
+        line.append("  " if offset - row == ROW // 2 - 1 else " ")
+    line.append(" ")
+    for offset in range(row, row + ROW):
+        character = chr(data[offset]) if offset in offsets and 32 <= data[offset] < 127 else "." if offset in offsets else " "
+        line.append(character, style=WRONG if _is_in(offset, wrong) else DIM)
+    line.rstrip()
+    return line
+
+
+def _marks(row: int, offsets: range, wrong: Sequence[Stretch]) -> Text:
+    line = " " * 12
+    for offset in range(row, row + ROW):
+        line += "^^" if offset in offsets and _is_in(offset, wrong) else "  "
+        line += "  " if offset - row == ROW // 2 - 1 else " "
+    return Text(line.rstrip(), style=WRONG)
+
+
+def _is_in(offset: int, stretches: Sequence[Stretch]) -> bool:
+    return any(start <= offset < end for start, end in stretches)

@@ -1,0 +1,62 @@
+"""A properties file for people: what the table is, which keys say otherwise than is usual, whether the file can be trusted."""
+
+from collections.abc import Iterator, Mapping
+
+from rich.console import Console
+from rich.text import Text
+
+from hudi_conformance.engines.reference.properties import entries_of, state_of_checksum
+from hudi_conformance.render.hfile import show_error
+from hudi_conformance.render.parts.layout import DIM, OK, WARNING, WRONG, Fact, counted, facts, title
+from hudi_reference.errors import HudiError
+from hudi_reference.layout.properties import checksum
+from hudi_reference.layout.property_table import ALWAYS, BY_KEY, MANDATORY, PROPERTIES
+from hudi_reference.storage import Storage
+
+#: Older names of keys, and the keys that they stand for.
+_OLDER = {name: one for one in PROPERTIES for name in one.alternatives}
+
+
+def show_properties(console: Console, storage: Storage, path: str) -> HudiError | None:
+    """The page of a properties file; what a reader must refuse it for, if it must."""
+    try:
+        entries = entries_of(storage, path)
+    except HudiError as error:
+        console.print(Text(path, style="bold"), overflow="fold")
+        show_error(console, error)
+        return error
+    text = storage.get(path)
+    console.print(Text(path, style="bold"), overflow="fold")
+    console.print(Text.assemble(("properties", "cyan"), f" · {counted(len(entries), 'entry')} · {counted(len(text), 'byte')}"))
+    console.print()
+    facts(console, _state(entries, ended=text.endswith((b"\n", b"\r"))))
+    title(console, "entries")
+    facts(console, ((key, _value(key, entries[key])) for key in sorted(entries)))
+    return None
+
+
+def _state(entries: Mapping[str, str], *, ended: bool) -> Iterator[Fact]:
+    state = state_of_checksum(entries)
+    right = checksum(entries.get("hoodie.database.name", ""), entries.get("hoodie.table.name", ""))
+    colour = {"valid": OK, "wrong": WRONG, "absent": WARNING}[state]
+    yield "checksum", Text.assemble((state, colour), (f"  {right} would be right" if state == "wrong" else "", DIM))
+    if lacking := [key for key in MANDATORY if not entries.get(key)]:
+        yield "missing", Text(f"{', '.join(lacking)}: no table without", style=WRONG)
+    others = [key for key in ALWAYS if key not in entries and key not in MANDATORY]
+    if others:
+        yield "not there", Text(f"{', '.join(others)}: every table of version 8 has them", style=WARNING)
+    if not ended:
+        yield "end", Text("no end of line behind the last one: the file may have been cut", style=WARNING)
+
+
+def _value(key: str, value: str) -> Text:
+    """The value, and what is to be said of it."""
+    known = BY_KEY.get(key) or _OLDER.get(key)
+    shown = Text(value if len(value) <= 200 else f"{value[:200]}... ({len(value):,} characters)")
+    if known is None:
+        return shown.append("  no key of the format", style=DIM)
+    if known.values is not None and value and value not in known.values:
+        return shown.append(f"  not one of {', '.join(known.values)}", style=WRONG)
+    if value == known.default and value:
+        return shown.append("  as without it", style=DIM)
+    return shown

@@ -1,0 +1,105 @@
+"""A table for people: what it says of itself, its timeline, the slices of its file groups."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby, islice
+
+from rich.console import Console
+from rich.text import Text
+from rich.tree import Tree
+
+from hudi_conformance.render.parts.layout import DIM, OK, WARNING, WRONG, Fact, counted, facts
+from hudi_conformance.render.timeline import show_timeline
+from hudi_reference import Table
+from hudi_reference.layout.properties import META_FOLDER
+from hudi_reference.query.file_groups import FileGroup, FileSlice
+
+#: What is said of a table before anything else, where its properties say it.
+SUMMARY = {
+    "hoodie.table.recordkey.fields": "record key",
+    "hoodie.table.partition.fields": "partition",
+    "hoodie.table.ordering.fields": "ordering",
+    "hoodie.table.precombine.field": "ordering",
+    "hoodie.record.merge.mode": "merge mode",
+    "hoodie.table.timeline.timezone": "time zone",
+    "hoodie.table.metadata.partitions": "metadata",
+}
+#: File groups of a partition, slices of a group that are shown unless all are asked for.
+GROUPS, SLICES = 12, 3
+
+
+def show_table(console: Console, table: Table, *, everything: bool = False) -> None:
+    """The page of a table; with `everything` nothing is folded."""
+    properties = table.properties
+    console.print(Text(properties.name, style="bold"), overflow="fold")
+    version = properties.get("hoodie.table.version")
+    console.print(Text.assemble((properties.get("hoodie.table.type") or "", "cyan"), f" · version {version}"))
+    console.print()
+    facts(console, _summary(properties.entries))
+    console.print()
+    groups = list(table.file_groups())  # before anything is shown: what cannot be read is an error, and no half page
+    show_timeline(console, table, everything=everything)
+    sizes = {info.path: info.size for info in table.storage.list(skip=META_FOLDER)}
+    console.print(Text.assemble(("\nfile groups", "bold"), (f"  {_totals(groups, sizes)}", DIM)))
+    by_partition = sorted(groups, key=lambda group: (group.partition, group.file_id))
+    for partition, found in groupby(by_partition, key=lambda group: group.partition):
+        console.print(_tree(partition, list(found), sizes, everything=everything))
+
+
+def _summary(entries: Mapping[str, str]) -> Iterator[Fact]:
+    for key, word in SUMMARY.items():
+        if text := entries.get(key):
+            yield word, text
+
+
+def _totals(groups: Iterable[FileGroup], sizes: Mapping[str, int]) -> str:
+    groups = list(groups)
+    slices = [found for group in groups for found in group.slices]
+    total = sum(sizes.get(part.path(name), 0) for part in slices for name in _names(part))
+    return f"{counted(len(groups), 'group')}, {counted(len(slices), 'slice')}, {size_of(total)}"
+
+
+def _names(part: FileSlice) -> list[str]:
+    return [name for name in (part.base_file, *part.log_files) if name is not None]
+
+
+def _tree(partition: str, groups: list[FileGroup], sizes: Mapping[str, int], *, everything: bool) -> Tree:
+    """The slices of each group of a partition, newest first; the one that a snapshot reads is marked."""
+    tree = Tree(Text(partition or "(not partitioned)", style="bold"), guide_style=DIM)
+    for group in groups if everything else groups[:GROUPS]:
+        replaced = f"  replaced by {group.replaced_by}" if group.replaced_by else ""
+        branch = tree.add(Text.assemble(group.file_id, (replaced, DIM)))
+        for part in islice(group.slices, None if everything else SLICES):
+            _add_slice(branch, group, part, sizes)
+        _fold(branch, len(group.slices) - SLICES, "older slice", everything=everything)
+    _fold(tree, len(groups) - GROUPS, "more group", everything=everything)
+    return tree
+
+
+def _fold(tree: Tree, left: int, what: str, *, everything: bool) -> None:
+    if left > 0 and not everything:
+        tree.add(Text(f"... {counted(left, what)}  (--all unfolds)", style=DIM))
+
+
+def _add_slice(branch: Tree, group: FileGroup, part: FileSlice, sizes: Mapping[str, int]) -> None:
+    """A slice and its files; what is part of the latest slice in all but name, before a pending compaction, is marked too."""
+    latest = group.latest
+    read = set() if latest is None else {latest.path(name) for name in _names(latest)}
+    names = _names(part)
+    marks = [("  latest", OK)] if names and all(part.path(name) in read for name in names) else []
+    marks += [("  compaction pending", WARNING)] if part.pending_compaction else []
+    total = sum(sizes.get(part.path(name), 0) for name in names)
+    leaf = branch.add(Text.assemble(f"slice {part.base_instant}", (f"  {size_of(total)}" if names else "", DIM), *marks))
+    for name in names:
+        size = sizes.get(part.path(name))
+        note = ("  missing", WRONG) if size is None else (f"  {size_of(size)}", DIM)
+        leaf.add(Text.assemble(name, note))
+
+
+def size_of(count: int) -> str:
+    """A number of bytes for people."""
+    size = float(count)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{count:,} bytes" if unit == "bytes" else f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:,.3g} TB"

@@ -1,0 +1,42 @@
+"""What a report says of a run: the run as a whole, and the engines in it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from hudi_conformance import __version__
+
+
+@dataclass(frozen=True)
+class EngineRun:
+    """An engine in a run: the name it was asked for by, how it introduced itself, why it did not start if it did not."""
+
+    name: str
+    version: str | None = None
+    language: str | None = None
+    features: tuple[str, ...] = ()
+    failed_start: str | None = None
+
+    @property
+    def title(self) -> str:
+        """Name and version for people; the version once."""
+        name = self.name.partition("@")[0]
+        return name if self.version is None or self.name == "reference" else f"{name} {self.version}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a report says about the run as a whole; `seconds` is wall time."""
+
+    engines: tuple[EngineRun, ...]
+    seed: int | None
+    started: str
+    seconds: float
+    complete: bool
+    stale: tuple[str, ...] = ()
+    rewritten: tuple[str, ...] = ()
+    suite: str = __version__
+    table_version: int = 8
+
+    def to_json(self) -> dict[str, Any]:
+        """The content of `run.json`."""
+        return vars(self) | {"engines": [vars(e) for e in self.engines]}

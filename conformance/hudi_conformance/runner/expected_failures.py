@@ -1,0 +1,176 @@
+"""The known failures of an engine: `expected-failures/<engine>.toml`.
+
+A list says what goes wrong today and why. An unlisted failure, a listed case that passes, one that fails in another
+way, and an entry whose case is gone or is no longer asked each fail the run: the list is right or the run is red.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from hudi_conformance.cases.verdict import Outcome, Result
+
+PACKAGE = Path(__file__).parents[1]
+
+#: The reason that `--update` gives to an entry it adds, to be replaced by somebody who knows.
+UNEXPLAINED = "not explained yet"
+
+HEADER = """\
+# What is known to go wrong with {engine}. A failure that is not listed here fails the run, and so does an entry that is
+# no longer true. Rewrite: hudi-conformance run {engine} --expected-failures FILE --update (reasons are kept).
+"""
+
+
+class ListError(ValueError):
+    """A list of expected failures that cannot be used."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One known failure. In `message`, `*` stands for anything, for what differs from run to run."""
+
+    case: str
+    outcome: Outcome
+    message: str
+    reason: str
+    recipe: str | None = None
+    erratum: str | None = None
+
+    def matches(self, result: Result) -> bool:
+        """Whether the case went wrong in the way that is known."""
+        pattern = ".*".join(map(re.escape, self.message.split("*")))
+        return result.outcome is self.outcome and re.fullmatch(pattern, result.message) is not None
+
+
+@dataclass(frozen=True)
+class ExpectedFailures:
+    """The list of one engine; `path` is None for an engine that has none."""
+
+    engine: str
+    path: Path | None
+    entries: Mapping[str, Entry]
+    comment: str = ""
+
+    def settle(self, result: Result) -> Result:
+        """The result with what the list says of it: `listed` if it is the expected failure, `surprise` otherwise."""
+        entry = self.entries.get(result.case)
+        if entry is None:
+            unknown = "not in the list of expected failures" if result.outcome.is_failure else None
+            return replace(result, surprise=unknown)
+        if entry.matches(result):
+            return replace(result, listed=entry.reason)
+        if result.outcome is Outcome.PASS:
+            return replace(result, surprise=f"listed as an expected failure, and passes ({entry.reason})")
+        if result.outcome.is_failure:
+            expected = f"{entry.outcome.words}: {entry.message}"
+            return replace(result, surprise=f"fails in another way than listed; expected {expected}")
+        return result
+
+    def stale(self, results: Sequence[Result], *, complete: bool, engines: Sequence[str] = ()) -> list[str]:
+        """Complaints about entries that say nothing any more.
+
+        `complete`: every case of the suite was run. A relay is missed only if its writer is one of `engines`.
+        """
+        found = {r.case: r.outcome for r in results}
+        complaints = []
+        for case in self.entries:
+            relay = re.search(r"\[by ([^],]+)", case)
+            if case not in found and complete and (relay is None or relay[1] in engines):
+                complaints.append(f"{case}: there is no such case")
+            elif found.get(case) in (Outcome.UNSUPPORTED, Outcome.OPEN):
+                complaints.append(f"{case}: is {found[case].words} now, nobody fails it")
+        return complaints
+
+    def updated(self, results: Iterable[Result], *, complete: bool) -> "ExpectedFailures":
+        """The list that these results are as expected by; entries that still hold and reasons are kept."""
+        kept = {} if complete else dict(self.entries)
+        for result in sorted(results, key=lambda r: r.case):
+            kept.pop(result.case, None)
+            if result.outcome.is_failure:
+                kept[result.case] = self._entry(result)
+        return replace(self, entries=dict(sorted(kept.items())))
+
+    def _entry(self, result: Result) -> Entry:
+        known = self.entries.get(result.case)
+        if known is not None and known.matches(result):
+            return known
+        if known is not None:
+            return replace(known, outcome=result.outcome, message=result.message)
+        erratum = result.errata[0] if result.errata else None
+        return Entry(result.case, result.outcome, result.message, UNEXPLAINED, erratum=erratum)
+
+    def save(self) -> None:
+        """Write the list to its path."""
+        if self.path is None:
+            raise ListError(f"{self.engine} has no list to update; name one with --expected-failures")
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        comment = self.comment or HEADER.format(engine=self.engine)
+        self.path.write_text("\n".join([comment, *map(_toml, self.entries.values())]), encoding="utf-8")
+
+
+def _toml(entry: Entry) -> str:
+    values = {f.name: getattr(entry, f.name) for f in fields(entry)}
+    lines = [f"{name} = {json.dumps(str(v), ensure_ascii=False)}" for name, v in values.items() if v is not None]
+    return "\n".join(["[[failure]]", *lines, ""])
+
+
+def root() -> Path:
+    """The lists shipped with the suite: in a source checkout beside the package, in an installed one inside it."""
+    installed = PACKAGE / "_expected_failures"
+    return installed if installed.is_dir() else PACKAGE.parent / "expected-failures"
+
+
+def default_path(engine: str) -> Path | None:
+    """Where the list of a shipped engine lies, whether there is one yet or not; None for a command line."""
+    name = engine.replace(":", "-")
+    return root() / f"{name}.toml" if re.fullmatch(r"[\w.@-]+", name) else None
+
+
+def load(engine: str, path: Path | None = None) -> ExpectedFailures:
+    """The list in `path` (a file, or a folder that holds `<engine>.toml`), or the shipped one; empty if there is none.
+
+    Raises `ListError`, naming file and entry, for a list that cannot be used.
+    """
+    if path is not None and path.is_dir():
+        default = default_path(engine)
+        path = None if default is None else path / default.name
+    elif path is None:
+        path = default_path(engine)
+    if path is None or not path.is_file():
+        return ExpectedFailures(engine, path, {})
+    text = path.read_text(encoding="utf-8")
+    comment = "".join(line for line in text.partition("[[failure]]")[0].splitlines(keepends=True) if line.strip())
+    return ExpectedFailures(engine, path, _entries(path, text), comment)
+
+
+def _entries(path: Path, text: str) -> dict[str, Entry]:
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ListError(f"{path}: is not TOML: {error}") from None
+    if strange := raw.keys() - {"failure"}:
+        raise ListError(f"{path}: expected [[failure]] entries, found {', '.join(sorted(strange))}")
+    found: dict[str, Entry] = {}
+    for number, fields_ in enumerate(raw.get("failure", []), start=1):
+        entry = _entry(fields_, f"{path}: entry {number}")
+        if entry.case in found:
+            raise ListError(f"{path}: entry {number}: {entry.case} is listed twice")
+        found[entry.case] = entry
+    return found
+
+
+def _entry(raw: Mapping[str, Any], where: str) -> Entry:
+    known = {f.name for f in fields(Entry)}
+    if strange := raw.keys() - known:
+        raise ListError(f"{where}: no key {min(strange)!r}; the keys are {', '.join(sorted(known))}")
+    for key in ("case", "outcome", "message", "reason"):
+        if not isinstance(raw.get(key), str) or (key == "reason" and not raw[key].strip()):
+            raise ListError(f"{where}: {key} is missing")
+    failures = [o.value for o in Outcome if o.is_failure]
+    if raw["outcome"] not in failures:
+        raise ListError(f"{where}: outcome is {raw['outcome']!r}, expected one of {', '.join(failures)}")
+    return Entry(**{**raw, "outcome": Outcome(raw["outcome"])})

@@ -1,0 +1,112 @@
+"""Golden cases as pytest items: one case file, one item per engine."""
+
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hudi_conformance.cases import case as cases
+from hudi_conformance.cases.case import Case
+from hudi_conformance.cases.schema import CaseError
+from hudi_conformance.cases.verdict import Answer, Result, empty_result, judge, judge_exception, lacking
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError, EngineCrash, EngineTimeout
+from hudi_conformance.runner.session import Session
+
+
+class CaseFile(pytest.File):
+    """A `case.json`; a wrong one is an error of collection, told in one line."""
+
+    session_of_run: Session
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """One item per engine, named after it."""
+        case = cases.load(self.path)
+        for engine in self.session_of_run.engines:
+            item: CaseItem = CaseItem.from_parent(self, name=engine, case=case, run=self.session_of_run)
+            item.add_marker(pytest.mark.hudi_engine(engine))
+            yield item
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The error of the case file without a traceback: the file is at fault, not the code that read it."""
+        if isinstance(excinfo.value, CaseError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo)
+
+
+class CaseItem(pytest.Item):
+    """One case on one engine. Running it never raises what the engine did wrong: the result says that."""
+
+    def __init__(self, *, case: Case, run: Session, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.case = case
+        self.run = run
+        self.result: Result | None = None
+
+    def runtest(self) -> None:
+        """Ask the engine and judge the answer."""
+        try:
+            client = self.run.client(self.name)
+        except ContractError as error:
+            found = judge_exception(error)
+            self.result = empty_result(self.case, self.name).having(found)
+            return
+        started = time.perf_counter()
+        answer = None if lacking(self.case.needs, client.hello) else ask(client, self.case)
+        self.result = judge(self.case, self.name, client.hello, answer, time.perf_counter() - started)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """The case id and the engine, for headings."""
+        return self.path, None, f"{self.case.id} on {self.name}"
+
+
+#: How often an engine may die over the small questions of one case before the others are not asked.
+DEATHS = 3
+
+
+def ask(client: Client, case: Case) -> Answer | list[Answer]:
+    """What the engine answers to the case on a copy of its table or file; an exception counts as an answer.
+
+    A list for a case of many small questions: one answer for each of its variants, reads or vectors, in order.
+    """
+    if case.vectors is not None:
+        function = case.vectors.function
+        return _each(partial(client.compute, function, test.arguments) for test in case.vectors.tests)
+    with tempfile.TemporaryDirectory(prefix="hudi-conformance-case-") as scratch:
+        folder = Path(scratch)
+        if case.variants:
+            data = case.subject.read_bytes()
+            copies = enumerate(variant.applied(data) for variant in case.variants)
+            return _each(partial(_inspect_bytes, client, case, folder / str(number), copy) for number, copy in copies)
+        uri = cases.place(case, folder)
+        if case.reads:
+            return _each(partial(client.read, uri, read.query) for read in case.reads)
+        if case.inspects:
+            return _answer(lambda: client.inspect(uri, keys=case.keys, prefix=case.prefix))
+        return _answer(lambda: client.read(uri, case.query))
+
+
+def _inspect_bytes(client: Client, case: Case, folder: Path, data: bytes) -> Answer:
+    folder.mkdir()
+    return client.inspect(cases.place_bytes(case.subject.name, data, folder), keys=case.keys, prefix=case.prefix)
+
+
+def _each(questions: Iterable[Callable[[], Answer]]) -> list[Answer]:
+    answers: list[Answer] = []
+    deaths: list[Answer] = []
+    for question in questions:
+        answers.append(deaths[-1] if len(deaths) == DEATHS else _answer(question))
+        if isinstance(answers[-1], EngineCrash | EngineTimeout):
+            deaths.append(answers[-1])
+    return answers
+
+
+def _answer(question: Callable[[], Answer]) -> Answer:
+    try:
+        return question()
+    except Exception as error:  # whatever comes is the engine's answer, and is judged
+        return error

@@ -1,0 +1,83 @@
+"""Running the suite against the reference with a bug in it, one process per bug."""
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+from hudi_conformance.mutants.harness.mutant import Mutant
+from hudi_conformance.mutants.harness.score import Kill
+from hudi_conformance.report.evidence import ROOT, CitedCase
+from hudi_conformance.report.saved_run import read
+from hudi_conformance.report.stored_verdicts import case_of
+
+#: Seconds after which a run counts as broken: no bug is meant to make the reference hang.
+PATIENCE = 900
+
+
+class SuiteBroke(RuntimeError):
+    """The suite did not come to an end with this bug, or did not report."""
+
+
+def hunt(mutants: Sequence[Mutant], cases: Sequence[CitedCase], *, jobs: int = 1, done: Callable[[Kill], None]) -> list[Kill]:
+    """Plant one bug after the other and see which cases notice; `done` is told of each.
+
+    The golden cases that cite one of the bug's rules run first. Only if none of them notices, the Python cases that cite
+    one do, and only if none of these does, the others, up to the first that notices. Cases that fail without any bug are
+    left out: they notice nothing. Raises `SuiteBroke`.
+    """
+    rules = {rule for mutant in mutants for rule in mutant.breaks}
+    broken = failing(None, [c for c in cases if rules & set(c.requirements)])
+    sound = [c for c in cases if c.id not in broken]
+    with ThreadPoolExecutor(jobs) as pool:
+        running = [pool.submit(_hunt_one, mutant, sound) for mutant in mutants]
+        kills = []
+        for finished in as_completed(running):
+            kills.append(finished.result())
+            done(kills[-1])
+    return kills
+
+
+def _hunt_one(mutant: Mutant, cases: Sequence[CitedCase]) -> Kill:
+    rules = set(mutant.breaks)
+    own = [c for c in cases if rules & set(c.requirements)]
+    golden = [c for c in own if c.golden is not None]
+    programs = [c for c in own if c.golden is None]
+    rest = sorted((c for c in cases if c not in own), key=lambda c: c.golden is None)
+    killed = failing(mutant.name, golden) or failing(mutant.name, programs)
+    if not killed:
+        broken = failing(None, rest)
+        killed = failing(mutant.name, [c for c in rest if c.id not in broken], stop_early=True)
+    return Kill(mutant.name, mutant.breaks, mutant.description, tuple(sorted(killed)))
+
+
+def failing(bug: str | None, cases: Sequence[CitedCase], *, stop_early: bool = False) -> frozenset[str]:
+    """The cases that the reference fails with this bug in it (None: as it is)."""
+    if not cases:
+        return frozenset()
+    with tempfile.TemporaryDirectory(prefix="hudi-conformance-mutant-") as scratch:
+        options = ["--plant", bug] if bug is not None else []
+        found = _pytest([*options, *(["--maxfail=1"] if stop_early else []), f"--report={scratch}"], cases)
+        try:
+            _, results = read(Path(scratch))
+        except FileNotFoundError:
+            raise SuiteBroke(f"no report with {bug or 'no bug'}:\n{found[-3000:]}") from None
+    return frozenset(case_of(r) for r in results if r.outcome.is_failure)
+
+
+def _pytest(options: Iterable[str], cases: Iterable[CitedCase]) -> str:
+    """Run pytest on these cases; what it printed."""
+    plain = ["-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--tb=no", "--engine=reference", "--seed=0"]
+    command = [sys.executable, "-m", "pytest", *plain, *options, *map(_target, cases)]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise SuiteBroke(f"no end after {PATIENCE} s: {' '.join(options)}") from error
+    return done.stdout + done.stderr
+
+
+def _target(case: CitedCase) -> str:
+    """What pytest is asked for: the case file, or one test of a module."""
+    return case.path if case.golden is not None else f"{case.path}::{case.id.partition('::')[2]}"

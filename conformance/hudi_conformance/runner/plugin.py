@@ -1,0 +1,165 @@
+"""The pytest plugin: golden cases as items, engines as fixtures, results and lists of expected failures.
+
+It is loaded into every pytest run of an environment that holds the suite, so it does nothing until it meets a case:
+options and marks are registered, and the suite is imported when the first `case.json` of ours, or the first test
+with our fixtures, is collected.
+"""
+
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from hudi_conformance.runner.pytest_session import SESSION, session_of
+
+if TYPE_CHECKING:
+    from hudi_conformance.runner.run_report import Ending
+
+MARKS = (
+    "requirements(*ids): the rules of the specification that a test checks",
+    "needs(*features, writer=()): features without which an engine is not asked; writer= for the one that writes",
+    "hudi_engine(name, writer=None): the engine whose result it is; set by the suite",
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of the suite."""
+    group = parser.getgroup("hudi-conformance", "conformance of Apache Hudi engines")
+    group.addoption("--engine", action="append", metavar="NAME-OR-COMMAND", help="engine under test, repeatable")
+    group.addoption("--cases", metavar="PATTERN", help="only cases whose id, area or requirement matches")
+    group.addoption("--expected-failures", metavar="FILE", type=Path, help="list of known failures, or a folder of them")
+    group.addoption("--update-expected-failures", action="store_true", help="rewrite the list, keeping reasons")
+    group.addoption("--report", metavar="DIR", type=Path, help="write report.jsonl, run.json and index.html")
+    group.addoption("--plant", metavar="NAME", help="plant a bug into the reference (hudi-conformance mutants)")
+    group.addoption("--seed", metavar="N", type=int, help="seed of drawn data")
+    group.addoption("--programs", metavar="N", type=int, help="programs that each model-based test draws")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Marks; the seed goes to hypothesis, which draws all data."""
+    for mark in MARKS:
+        config.addinivalue_line("markers", mark)
+    seed = config.getoption("seed")
+    if seed is not None and config.pluginmanager.hasplugin("hypothesispytest"):
+        from hypothesis import core
+
+        core.global_force_seed = seed
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Results(config), "hudi-conformance-results")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """`--pyargs hudi_conformance.suite` means the golden cases too."""
+    if session.config.option.pyargs and "hudi_conformance.suite" in session.config.args:
+        from hudi_conformance.cases.schema import fixtures_root
+
+        if str(fixtures_root()) not in session.config.args:
+            session.config.args.append(str(fixtures_root()))
+    if session.config.getoption("plant"):
+        session_of(session.config).plant()
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """The golden case in a `case.json`, unless it is some other project's."""
+    if file_path.name != "case.json":
+        return None
+    from hudi_conformance.cases import case
+    from hudi_conformance.runner import golden_cases
+
+    if not case.looks_like_a_case(file_path):
+        return None
+    file: golden_cases.CaseFile = golden_cases.CaseFile.from_parent(parent, path=file_path)
+    file.session_of_run = session_of(parent.config)
+    return file
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """`--cases`; and each engine that is a process gets one worker of xdist, so that it starts once."""
+    ours = [item for item in items if _is_ours(item)]
+    if not ours:
+        return
+    from hudi_conformance.runner import selection
+
+    selection.group_by_engine(ours)
+    pattern = config.getoption("cases")
+    if pattern is not None:
+        chosen = [item for item in ours if selection.matches(item, pattern)]
+        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+        items[:] = chosen
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """An engine is asked only for what it declares."""
+    if _is_program(item):
+        from hudi_conformance import counters
+        from hudi_conformance.runner import python_cases
+
+        counters.taken()  # by others, before this test
+        python_cases.skip_unless_offered(item, session_of(item.config))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turns what came of a case into its result, and the result into what pytest reports."""
+    report = yield
+    ended = call.when == "call" or (call.when == "setup" and not report.passed)
+    if ended and _is_ours(item):
+        from hudi_conformance.runner import python_cases, results
+
+        if python_cases.NO_RESULT not in item.stash:
+            results.settle(report, item, results.result_of(item, call), session_of(item.config))
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Engines end, and the planted bug goes."""
+    known = session.config.stash.get(SESSION, None)
+    if known is not None:
+        known.close()
+
+
+class Results:
+    """Gathers the results of all processes in the one that reports, and ends the run with them."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.started = time.time()
+        self.lines: list[dict[str, Any]] = []
+        self.hellos: dict[str, dict[str, Any]] = {}
+        self.ending: Ending | None = None
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """The result that came with a report, if it is one of a case."""
+        line = getattr(report, "hudi_result", None)
+        if line is not None:
+            self.lines.append(line)
+            self.hellos[line["engine"]] = getattr(report, "hudi_hello")  # noqa: B009 - no field of pytest's class
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Lists of expected failures are checked or rewritten, reports written."""
+        if self.lines:
+            from hudi_conformance.runner import run_report
+
+            self.ending = run_report.finish(session, session_of(self.config), self.lines, self.hellos, self.started)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """What the lists and reports have to say, below pytest's own summary."""
+        if self.ending is not None and self.ending.told:
+            terminalreporter.section("hudi-conformance")
+            for line in self.ending.told:
+                terminalreporter.line(line)
+
+
+def _is_ours(item: pytest.Item) -> bool:
+    return item.get_closest_marker("hudi_engine") is not None
+
+
+def _is_program(item: pytest.Item) -> bool:
+    return isinstance(item, pytest.Function) and _is_ours(item)

@@ -1,0 +1,26 @@
+"""The session of the suite in this process of pytest."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from hudi_conformance.runner.session import Session
+
+SESSION: pytest.StashKey["Session"] = pytest.StashKey()
+
+
+def session_of(config: pytest.Config) -> "Session":
+    """The engines and lists of this process, made on first use."""
+    found = config.stash.get(SESSION, None)
+    if found is None:
+        from hudi_conformance.runner.session import Session
+
+        found = config.stash[SESSION] = Session(
+            engines=tuple(dict.fromkeys(config.getoption("engine") or ("reference",))),
+            list_path=config.getoption("expected_failures"),
+            update=config.getoption("update_expected_failures"),
+            planted=config.getoption("plant"),
+            programs=config.getoption("programs"),
+        )
+    return found

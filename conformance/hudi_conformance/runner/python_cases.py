@@ -1,0 +1,134 @@
+"""Cases written as Python tests: their engines, their names, and what came of them.
+
+A folder of such tests has a `conftest.py` that imports everything named in `__all__` from here. That brings the fixtures
+`engine`, `writer` and `reader` (each a `Client`), once per engine of `--engine` and once per ordered pair. The marks
+`requirements("MRG-029", ...)` and `needs("read.snapshot", writer=("create", ...))` say what a test checks and what it
+needs of an engine; an engine that does not offer it is not asked.
+"""
+
+import itertools
+from pathlib import PurePath
+from types import FunctionType
+from typing import Any
+
+import pytest
+
+from hudi_conformance.cases.verdict import Judgement, Outcome, Result, judge_exception, lacking, one_line
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.runner.pytest_session import session_of
+from hudi_conformance.runner.session import Session
+
+__all__ = ["engine", "pytest_generate_tests", "reader", "writer"]
+
+
+@pytest.fixture(scope="session")
+def engine(request: pytest.FixtureRequest) -> Client:
+    """The started engine under test."""
+    return session_of(request.config).client(request.param)
+
+
+@pytest.fixture(scope="session")
+def writer(request: pytest.FixtureRequest) -> Client:
+    """The engine that writes, in a relay of two."""
+    return session_of(request.config).client(request.param)
+
+
+@pytest.fixture(scope="session")
+def reader(request: pytest.FixtureRequest) -> Client:
+    """The engine that reads, in a relay of two; the result counts as its."""
+    return session_of(request.config).client(request.param)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Once per engine for tests that take `engine`; once per ordered pair for those that take `writer` and `reader`."""
+    engines = session_of(metafunc.config).engines
+    if "engine" in metafunc.fixturenames:
+        params = [pytest.param(e, marks=pytest.mark.hudi_engine(e), id=e) for e in engines]
+        metafunc.parametrize("engine", params, indirect=True, scope="session")
+    if {"writer", "reader"} <= set(metafunc.fixturenames):
+        pairs = itertools.product(engines, repeat=2)
+        params = [pytest.param(w, r, marks=pytest.mark.hudi_engine(r, writer=w), id=f"{w}-to-{r}") for w, r in pairs]
+        metafunc.parametrize(("writer", "reader"), params, indirect=True, scope="session")
+
+
+def case_id(item: pytest.Item) -> str:
+    """`<file>::<test>`, with its parameters but for the engine; a relay says who wrote."""
+    mark = _engine_mark(item)
+    function = getattr(item, "originalname", item.name)
+    words = [f"by {mark.kwargs['writer']}"] if "writer" in mark.kwargs else []
+    words += [f"{name}={_text(value)}" for name, value in _own_parameters(item).items()]
+    return f"{item.path.stem}::{function}" + (f"[{', '.join(words)}]" if words else "")
+
+
+def area_of(case: str) -> str:
+    """The area of a Python test: the first word of its file's name after `test_`."""
+    return case.partition("::")[0].removeprefix("test_").partition("_")[0]
+
+
+def _own_parameters(item: pytest.Item) -> dict[str, Any]:
+    spec = getattr(item, "callspec", None)
+    return {} if spec is None else {n: v for n, v in spec.params.items() if n not in ("engine", "writer", "reader")}
+
+
+def _text(value: Any) -> str:
+    """The same text in every run and on every machine, for what has no such text of its own."""
+    match value:
+        case set() | frozenset():
+            return f"{{{', '.join(sorted(map(repr, value)))}}}"
+        case PurePath():
+            return value.name
+        case FunctionType():
+            return value.__name__.strip("_")
+        case _:
+            return str(value)
+
+
+def _engine_mark(item: pytest.Item) -> pytest.Mark:
+    mark = item.get_closest_marker("hudi_engine")
+    assert mark is not None
+    return mark
+
+
+#: Set on a relay whose writer cannot take part: that says nothing about the reader, so there is no result.
+NO_RESULT = pytest.StashKey[bool]()
+
+
+def skip_unless_offered(item: pytest.Item, session: Session) -> None:
+    """Skip a test whose engines do not declare what its `needs` marks name."""
+    mark = _engine_mark(item)
+    for needs in item.iter_markers("needs"):
+        writer, features = mark.kwargs.get("writer"), needs.kwargs.get("writer", ())
+        if writer is not None and (lack := lacking(tuple(features), session.client(writer).hello)) is not None:
+            item.stash[NO_RESULT] = True
+            pytest.skip(f"{writer}, which writes: {lack}")
+        if (lack := lacking(needs.args, session.client(mark.args[0]).hello)) is not None:
+            pytest.skip(lack)
+
+
+def result_of(item: pytest.Item, call: pytest.CallInfo[None]) -> Result:
+    """What came of a Python test, seen from its exception."""
+    text = (getattr(item, "function", item).__doc__ or "").strip().split("\n\n")[0]
+    name = case_id(item)
+    return Result(
+        case=name,
+        engine=_engine_mark(item).args[0],
+        outcome=Outcome.PASS,
+        area=area_of(name),
+        requirements=tuple(dict.fromkeys(r for m in item.iter_markers("requirements") for r in m.args)),
+        description=" ".join(text.split()),
+        seconds=call.duration,
+    ).having(_judgement(call.excinfo))
+
+
+def _judgement(excinfo: pytest.ExceptionInfo[BaseException] | None) -> Judgement:
+    if excinfo is None:
+        return Judgement(Outcome.PASS)
+    error = excinfo.value
+    if isinstance(error, pytest.skip.Exception):
+        return Judgement(Outcome.UNSUPPORTED, error.msg or "skipped")
+    if isinstance(error, AssertionError | pytest.fail.Exception):
+        return Judgement(Outcome.FAIL, one_line(str(error)) or "a wrong answer", str(error))
+    if isinstance(error, ContractError):
+        return judge_exception(error)
+    return Judgement(Outcome.ERROR, f"{type(error).__name__}: {one_line(str(error))}", str(error))

@@ -1,0 +1,58 @@
+"""From what came of a test item to its result, and from the result to what pytest reports."""
+
+from dataclasses import replace
+
+import pytest
+
+from hudi_conformance import counters
+from hudi_conformance.cases.verdict import Outcome, Result, empty_result, judge_exception
+from hudi_conformance.report.failure_text import block
+from hudi_conformance.runner import python_cases
+from hudi_conformance.runner.golden_cases import CaseItem
+from hudi_conformance.runner.session import Session
+
+
+def result_of(item: pytest.Item, call: pytest.CallInfo[None]) -> Result:
+    """The result of a golden case, or of a Python test."""
+    if not isinstance(item, CaseItem):
+        found = python_cases.result_of(item, call)
+    elif item.result is not None and call.excinfo is None:
+        found = item.result
+    else:
+        error = call.excinfo.value if call.excinfo is not None else RuntimeError("the case did not run")
+        found = empty_result(item.case, item.name).having(judge_exception(error))
+    tried = counters.taken()
+    return replace(found, node=item.nodeid, counts=tried if found.outcome is Outcome.PASS else {})
+
+
+def settle(report: pytest.TestReport, item: pytest.Item, result: Result, session: Session) -> None:
+    """Make `report` say what `result` and the engine's list of expected failures say; results travel with it."""
+    result = session.settle(result)
+    hello = session.hello(result.engine)
+    report.hudi_result = result.to_json()  # type: ignore[attr-defined]
+    report.hudi_hello = {  # type: ignore[attr-defined]
+        "hello": None if hello is None else hello.to_json(),
+        "failed_start": session.failed_start(result.engine),
+    }
+    facts = {"case": result.case, "engine": result.engine, "outcome": result.outcome.value}
+    item.user_properties += [*facts.items(), ("requirements", " ".join(result.requirements))]
+    if result.outcome is Outcome.UNSUPPORTED:
+        report.outcome = "skipped"
+        report.longrepr = (result.node, 0, f"Skipped: {result.message}")
+    elif result.surprise is not None:
+        _fail(report, result)
+    elif result.outcome.is_failure:
+        report.outcome = "skipped"
+        report.wasxfail = result.listed or ""
+    else:
+        report.outcome = "passed"
+        report.longrepr = None
+
+
+def _fail(report: pytest.TestReport, result: Result) -> None:
+    """The block about the case; a Python test that ran keeps its traceback, which says where it stood, too."""
+    if report.longrepr is None or report.when == "setup" or "::test_" not in result.case:
+        report.longrepr = block(result)
+    else:
+        report.sections.append(("hudi-conformance", block(result)))
+    report.outcome = "failed"

@@ -1,0 +1,76 @@
+"""The end of a run: lists of expected failures are checked or rewritten, reports written."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hudi_conformance.cases.schema import PACKAGE, fixtures_root
+from hudi_conformance.cases.verdict import Result
+from hudi_conformance.report.run import EngineRun, Run
+from hudi_conformance.report.saved_run import write
+from hudi_conformance.runner.session import Session
+
+
+@dataclass(frozen=True)
+class Ending:
+    """A run that is over; `page` is the report page, if one was asked for."""
+
+    run: Run
+    results: tuple[Result, ...]
+    page: Path | None
+
+    @property
+    def told(self) -> list[str]:
+        """What lists and reports have to say, line by line."""
+        page = [] if self.page is None else [f"report: {self.page}"]
+        return [*self.run.stale, *(f"rewritten: {path}" for path in self.run.rewritten), *page]
+
+
+def finish(
+    session: pytest.Session,
+    ours: Session,
+    lines: Sequence[dict[str, Any]],
+    hellos: dict[str, dict[str, Any]],
+    started: float,
+) -> Ending:
+    """Judge the lists and write the reports that were asked for."""
+    results = [Result.from_json(line) for line in lines]
+    complete = is_complete(session)
+    stale = [] if ours.update else ours.stale(results, complete=complete)
+    written = ours.rewrite(results, complete=complete) if ours.update else []
+    if stale and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    run = Run(
+        engines=tuple(engine_run(name, hellos.get(name)) for name in ours.engines),
+        seed=session.config.getoption("seed"),
+        started=time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(started)),
+        seconds=round(time.time() - started, 1),
+        complete=complete,
+        stale=tuple(stale),
+        rewritten=tuple(map(str, written)),
+    )
+    folder = session.config.getoption("report")
+    return Ending(run, tuple(results), None if folder is None else write(folder, run, results))
+
+
+def is_complete(session: pytest.Session) -> bool:
+    """Whether the whole suite was asked for and nothing stopped the run: only then can a listed case be said to be gone."""
+    config = session.config
+    where = config.invocation_params.dir
+    asked = {PACKAGE / "suite" if arg == "hudi_conformance.suite" else (where / arg).resolve() for arg in config.args}
+    chosen = any(config.getoption(name, None) for name in ("cases", "keyword", "markexpr", "lf", "deselect"))
+    stopped = bool(session.shouldstop or session.shouldfail) or session.exitstatus not in (0, 1)
+    return {PACKAGE / "suite", fixtures_root()} <= asked and not chosen and not stopped
+
+
+def engine_run(name: str, hello: dict[str, Any] | None) -> EngineRun:
+    """The engine of a run, from what it said first."""
+    said = (hello or {}).get("hello")
+    failed = (hello or {}).get("failed_start")
+    if said is None:
+        return EngineRun(name, failed_start=failed)
+    return EngineRun(name, said["version"], said["language"], tuple(said["features"]))

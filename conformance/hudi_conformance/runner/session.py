@@ -1,0 +1,114 @@
+"""What one pytest process knows: the engines that were started, the lists of expected failures, the planted bug."""
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from hypothesis import Phase, settings
+
+from hudi_conformance.cases.verdict import Result
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.contract.messages import Hello
+from hudi_conformance.engines.registry import connect
+from hudi_conformance.runner import expected_failures
+from hudi_conformance.runner.expected_failures import ExpectedFailures
+
+
+class EngineDidNotStart(ContractError):
+    """An engine that could not even be tried: no such name, no environment, a factory that fails."""
+
+
+@dataclass
+class Session:
+    """Engines by the name they were asked for. Each starts when the first case needs it, once per process."""
+
+    engines: tuple[str, ...]
+    list_path: Path | None = None
+    update: bool = False
+    planted: str | None = None
+    #: How many programs each model-based test draws; None: as many as the engine can afford.
+    programs: int | None = None
+    _clients: dict[str, Client | ContractError] = field(default_factory=dict)
+    _lists: dict[str, ExpectedFailures] = field(default_factory=dict)
+    _stack: ExitStack = field(default_factory=ExitStack)
+
+    def plant(self) -> None:
+        """Put the planted bug, if one was asked for, into the reference of this process.
+
+        Whether a case notices is all that counts then: no failing program is made shorter.
+        """
+        if self.planted is not None:
+            from hudi_conformance.mutants import plant
+
+            settings.register_profile("planted", phases=(Phase.explicit, Phase.generate))
+            settings.load_profile("planted")
+            self._stack.enter_context(plant(self.planted))
+
+    def client(self, engine: str) -> Client:
+        """The started engine; if it does not start, the same `ContractError` every time."""
+        if engine not in self._clients:
+            self._clients[engine] = self._start(engine)
+        found = self._clients[engine]
+        if isinstance(found, ContractError):
+            raise found
+        return found
+
+    def _start(self, engine: str) -> Client | ContractError:
+        try:
+            client = connect(engine)
+        except ContractError as error:
+            return error
+        except Exception as error:
+            return EngineDidNotStart(f"the engine could not be started: {error}")
+        self._stack.callback(client.close)
+        return client
+
+    def hello(self, engine: str) -> Hello | None:
+        """How the engine introduced itself; None if it did not, or not yet."""
+        client = self._clients.get(engine)
+        return client.hello if isinstance(client, Client) else None
+
+    def failed_start(self, engine: str) -> str | None:
+        """Why the engine did not start; None if it did, or was not asked to."""
+        client = self._clients.get(engine)
+        return str(client) if isinstance(client, ContractError) else None
+
+    def list_of(self, engine: str) -> ExpectedFailures:
+        """The engine's list of expected failures."""
+        if engine not in self._lists:
+            self._lists[engine] = expected_failures.load(engine, self.list_path)
+        return self._lists[engine]
+
+    def settle(self, result: Result) -> Result:
+        """The result with what the engine's list says; when the list is rewritten, nothing is a surprise."""
+        settled = self.list_of(result.engine).settle(result)
+        if self.update and settled.surprise is not None:
+            return replace(settled, surprise=None, listed="recorded" if result.outcome.is_failure else None)
+        return settled
+
+    def stale(self, results: Iterable[Result], *, complete: bool) -> list[str]:
+        """Complaints about entries of lists that say nothing any more."""
+        told = []
+        for engine in self.engines:
+            mine = [r for r in results if r.engine == engine]
+            found = self.list_of(engine)
+            stale = found.stale(mine, complete=complete, engines=self.engines)
+            told += [f"{found.path}: {complaint}" for complaint in stale]
+        return told
+
+    def rewrite(self, results: Iterable[Result], *, complete: bool) -> list[Path]:
+        """Rewrite the lists of the engines that ran; the files written."""
+        written = []
+        for engine in self.engines:
+            mine = [r for r in results if r.engine == engine]
+            updated = self.list_of(engine).updated(mine, complete=complete)
+            if mine and updated.path is not None and updated.entries != self.list_of(engine).entries:
+                updated.save()
+                written.append(updated.path)
+        return written
+
+    def close(self) -> None:
+        """End every engine and take the planted bug out."""
+        self._stack.close()

@@ -1,0 +1,197 @@
+"""Writers before tables of version 6 and before migrations that are not finished; migrations that die."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import EngineError, Refused
+from hudi_conformance.explorer.crash_points import Crashed, copy_of, crashes
+from hudi_conformance.suite.support.concurrent.in_process import only_in_process
+from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, expect_rows, row
+from hudi_conformance.suite.support.tables.older_tables import ROW, golden
+from hudi_conformance.suite.support.tables.written_tables import completed, folder_of
+from hudi_reference import Migration, migrate, open_table
+from hudi_reference.clock import ManualClock
+from hudi_reference.errors import HudiError, MigrationRefused, TableChanged, UnfinishedMigration
+from hudi_reference.ids import SeededIds
+from hudi_reference.layout.properties import read_properties
+from hudi_reference.storage import LocalStorage, MemoryStorage, ObjectInfo, Storage
+
+#: Golden tables of version 6 that nothing is pending on.
+WHOLE = ("v6.cow", "v6.mor", "v6.mor.compacted", "v6.mor.rolled-back", "v6.cow.savepoint", "v6.cow.archived", "v6.mor.archived")
+Rows = list[dict[str, object]]
+#: When migrations begin here, as an instant.
+STARTED = "20300317174640000"
+
+
+def version_of(folder: Path) -> str:
+    """The version that the properties of a table name."""
+    lines = (folder / ".hoodie" / "hoodie.properties").read_text().splitlines()
+    return next(line.partition("=")[2] for line in lines if line.startswith("hoodie.table.version="))
+
+
+@pytest.mark.needs("write.upsert", "table-version.6", "read.snapshot")
+@pytest.mark.requirements("COMPAT-005")
+@pytest.mark.parametrize("name", ["v6.cow", "v6.mor"])
+def test_a_write_does_not_raise_the_version_of_a_table(engine: Client, new_uri: Callable[[], str], name: str) -> None:
+    """A table of version 6 is written at version 6, or the write is refused; nobody finds it at another version afterwards."""
+    uri = new_uri()
+    shutil.copytree(golden(name), folder_of(uri))
+    before = engine.read(uri, Query("snapshot")).num_rows
+    try:
+        engine.write(uri, "upsert", ROW)
+    except (Refused, EngineError):
+        assert engine.read(uri, Query("snapshot")).num_rows == before
+    assert version_of(folder_of(uri)) == "6"
+
+
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "copy-on-write", "partition.none")
+@pytest.mark.requirements("COMPAT-006")
+@pytest.mark.parametrize("name", ["{requested}.commit", "{requested}.commit.requested", "{requested}.inflight"])
+def test_no_write_goes_on_beside_instants_of_version_6(engine: Client, new_uri: Callable[[], str], name: str) -> None:
+    """While an instant of version 6 lies in .hoodie of a table of version 8, its migration is not finished: nobody writes."""
+    uri = new_uri()
+    engine.create(uri, Program("COPY_ON_WRITE", "COMMIT_TIME_ORDERING", False).spec())
+    engine.write(uri, "upsert", as_arrow([row("a", 1, "first")]))
+    requested = completed(uri)[0].name.partition("_")[0]
+    (folder_of(uri) / ".hoodie" / name.format(requested=int(requested) - 1)).write_bytes(b"")
+    with pytest.raises((Refused, EngineError)):
+        engine.write(uri, "upsert", as_arrow([row("a", 2, "second")]))
+    assert len(completed(uri)) == 1
+    expect_rows(engine, uri, [row("a", 1, "first")], "after the write that had to be refused")
+
+
+def migrated(storage: Storage) -> Migration:
+    """The migration of a table, with a clock and ids that begin anew each time."""
+    return migrate("memory:///old", storage=storage, clock=ManualClock(1_900_000_000_000), ids=SeededIds(1))
+
+
+def rows_of(storage: Storage) -> Rows:
+    """The rows of a table, meta columns among them but for the name of the file: a compaction gives rows another file."""
+    rows: Rows = open_table("memory:///old", storage=storage).snapshot().drop_columns(["_hoodie_file_name"]).to_pylist()
+    return sorted(rows, key=lambda one: str(one["_hoodie_record_key"]))
+
+
+def instants_of(storage: Storage) -> list[tuple[str, str]]:
+    """Requested time and action of everything that completed before the migration, active and archived."""
+    timeline = open_table("memory:///old", storage=storage).timeline
+    return sorted({(i.requested, i.action) for i in (*timeline.completed, *timeline.history) if i.requested < STARTED})
+
+
+def read_logs(storage: Storage) -> list[str]:
+    """The log files that a snapshot needs."""
+    slices = open_table("memory:///old", storage=storage).file_groups().latest_slices
+    return [found.path(name) for found in slices for name in found.log_files]
+
+
+@pytest.mark.needs("table-version.6", "read.snapshot")
+@pytest.mark.requirements("COMPAT-006", "COMPAT-003")
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_migration_that_dies_leaves_a_table_that_is_read_rightly(engine: Client, name: str) -> None:
+    """After each single request rows and actions are those of before; a second run ends where the first one would have."""
+    only_in_process(engine)
+    storage = copy_of(LocalStorage(golden(name)))
+    rows, instants = rows_of(storage), instants_of(storage)
+    versions = set()
+    for crash in crashes(storage, migrated):
+        assert rows_of(crash.storage) == rows, crash
+        assert instants_of(crash.storage) == instants, crash
+        versions.add(read_properties(crash.storage).get("hoodie.table.version"))
+        if leftovers(crash.storage):
+            expect_writers_stopped(crash)
+        migrated(crash.storage)
+        assert rows_of(crash.storage) == rows, f"{crash}, then a second run"
+        assert instants_of(crash.storage) == instants, f"{crash}, then a second run"
+        assert leftovers(crash.storage) == read_logs(crash.storage) == [], f"{crash}, then a second run"
+        assert read_properties(crash.storage).get("hoodie.table.version") == "8"
+    assert versions == {"6", "8"}
+
+
+def expect_writers_stopped(crash: Crashed) -> None:
+    """A table on its way from one version to the other takes no write."""
+    table = open_table("memory:///old", storage=copy_of(crash.storage), clock=ManualClock(1_900_000_000_000), ids=SeededIds(2))
+    with pytest.raises(HudiError):
+        table.upsert(ROW)
+
+
+def leftovers(storage: Storage) -> list[str]:
+    """Files of the old timeline."""
+    return [info.path for info in storage.list(".hoodie") if is_old(info)]
+
+
+def is_old(info: ObjectInfo) -> bool:
+    """Whether the file is an instant of version 6, or one of its archive."""
+    name = info.path.removeprefix(".hoodie/")
+    return name[:1].isdigit() or ".commits_.archive" in name
+
+
+@pytest.mark.needs("table-version.6", "write.upsert")
+@pytest.mark.requirements("COMPAT-006", "COMPAT-003")
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_migrated_table_is_written_as_any_other(engine: Client, new_uri: Callable[[], str], name: str) -> None:
+    """After a migration the rows are those of before, and with a further write those of before and the new one."""
+    only_in_process(engine)
+    uri = new_uri()
+    shutil.copytree(golden(name), folder_of(uri))
+    before = rows_of(LocalStorage(folder_of(uri)))
+    planned = migrate(uri, dry_run=True)
+    assert version_of(folder_of(uri)) == "6"
+    assert migrate(uri) == planned
+    assert rows_of(LocalStorage(folder_of(uri))) == before
+    engine.write(uri, "upsert", ROW)
+    after = rows_of(LocalStorage(folder_of(uri)))
+    assert [one for one in after if one["_hoodie_record_key"] != "z"] == before
+    assert len(after) == len(before) + 1
+
+
+@pytest.mark.needs("table-version.6")
+@pytest.mark.requirements("COMPAT-006")
+@pytest.mark.parametrize("name", ["v6.mor.pending-compaction", "v6.cow.pending", "v6.mor.pending", "v6.mor.clustered"])
+def test_what_is_pending_is_finished_before_a_migration(engine: Client, name: str) -> None:
+    """A table with a pending action stays at version 6; the message says which, and what to do."""
+    only_in_process(engine)
+    storage = copy_of(LocalStorage(golden(name)))
+    before = [info.path for info in storage.list()]
+    with pytest.raises(MigrationRefused) as refused:
+        migrated(storage)
+    assert refused.value.cure is not None
+    assert [info.path for info in storage.list()] == before
+
+
+class BusyStorage(MemoryStorage):
+    """Storage in which another writer completes an instant of version 6 as soon as the new timeline is begun."""
+
+    def create(self, path: str, data: bytes) -> None:
+        """Creates, and lets the other one write."""
+        super().create(path, data)
+        self.put(".hoodie/20990101000000000.commit", b"{}")
+
+
+@pytest.mark.needs("table-version.6")
+@pytest.mark.requirements("COMPAT-006")
+def test_a_write_during_a_migration_stops_it(engine: Client) -> None:
+    """A writer of version 6 that was not stopped is noticed before the switch: the table is at version 6 with its instant."""
+    only_in_process(engine)
+    storage = BusyStorage()
+    for info in (source := LocalStorage(golden("v6.cow"))).list():
+        storage.put(info.path, source.get(info.path))
+    with pytest.raises(TableChanged):
+        migrated(storage)
+    assert read_properties(storage).is_legacy
+
+
+@pytest.mark.needs("table-version.6")
+@pytest.mark.requirements("COMPAT-006")
+def test_an_instant_that_was_written_after_the_switch_is_not_thrown_away(engine: Client) -> None:
+    """A second run deletes what the timeline of version 8 has, and nothing else: an unknown instant is an error."""
+    only_in_process(engine)
+    storage = copy_of(LocalStorage(golden("v6.cow")))
+    migrated(storage)
+    storage.put(".hoodie/20990101000000000.commit", b"{}")
+    with pytest.raises(UnfinishedMigration):
+        migrated(storage)
+    assert storage.head(".hoodie/20990101000000000.commit") is not None

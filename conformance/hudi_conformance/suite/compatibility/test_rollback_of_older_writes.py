@@ -1,0 +1,125 @@
+"""Rollback and restore of tables that were migrated from version 6, to instants before the migration.
+
+The logs of version 6 are shared: many writes stand in files that bear the instant of a base file. Nobody can take one of them
+back by deleting files, so such a write is undone wholly or not at all.
+"""
+
+import shutil
+from collections.abc import Callable
+
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import EngineError, Refused
+from hudi_conformance.suite.support.tables.older_tables import ROW, golden
+from hudi_conformance.suite.support.tables.tables_under_services import Json, ordered, pending
+from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_reference import migrate, open_table
+
+COLUMNS = ("id", "ts", "p", "name")
+NEEDS = pytest.mark.needs("write.upsert", "read.snapshot", "read.projection", "inspect.table")
+#: The newest write of each is a rewrite of base files, of logs, of logs behind a compaction.
+TABLES = pytest.mark.parametrize("name", ["v6.cow", "v6.mor", "v6.mor.compacted"])
+
+
+def rows(engine: Client, uri: str) -> list[Json]:
+    """What a reader gets now."""
+    return ordered(engine.read(uri, Query(columns=COLUMNS)))
+
+
+def migrated(name: str, uri: str) -> list[str]:
+    """Place a golden table of version 6 and migrate it; the requested times of its writes."""
+    shutil.copytree(golden(name), folder_of(uri))
+    migrate(uri)
+    return [instant.requested for instant in open_table(uri).timeline.commits]
+
+
+def expect_undone(engine: Client, uri: str, service: str, instant: str, then: list[Json]) -> None:
+    """The service brings these rows back, or refuses and changes nothing; nothing is pending, and the table takes a write."""
+    before = rows(engine, uri)
+    try:
+        engine.service(uri, service, instant=instant)  # type: ignore[arg-type]
+    except (Refused, EngineError):
+        then = before
+    assert rows(engine, uri) == then
+    assert pending(engine, uri) == []
+    engine.write(uri, "upsert", ROW)
+    assert [row for row in rows(engine, uri) if row["id"] != "z"] == then
+
+
+@NEEDS
+@pytest.mark.needs("service.rollback")
+@pytest.mark.requirements("TL-019", "COMPAT-006")
+@TABLES
+def test_a_write_of_version_6_is_rolled_back_or_stays(engine: Client, new_uri: Callable[[], str], name: str) -> None:
+    """The newest write before the migration is undone as a whole, or not at all."""
+    uri = new_uri()
+    *_, before, newest = migrated(name, uri)
+    then = ordered(open_table(uri).as_of(before).select(COLUMNS))
+    expect_undone(engine, uri, "rollback", newest, then)
+
+
+@NEEDS
+@pytest.mark.needs("service.restore")
+@pytest.mark.requirements("TL-023", "COMPAT-006")
+@TABLES
+def test_a_restore_reaches_behind_the_migration_or_changes_nothing(
+    engine: Client, new_uri: Callable[[], str], name: str
+) -> None:
+    """The table goes back to its first write, or it stays as it is: no restore that cannot be finished stops its writers."""
+    uri = new_uri()
+    first, *_ = migrated(name, uri)
+    then = ordered(open_table(uri).as_of(first).select(COLUMNS))
+    expect_undone(engine, uri, "restore", first, then)
+
+
+@NEEDS
+@pytest.mark.needs("service.restore", "service.rollback")
+@pytest.mark.requirements("TL-019", "TL-023", "COMPAT-006")
+@TABLES
+def test_what_was_written_since_the_migration_is_undone(engine: Client, new_uri: Callable[[], str], name: str) -> None:
+    """Writes of version 8 on a migrated table are rolled back, and the last write before the migration is restored."""
+    uri = new_uri()
+    newest = migrated(name, uri)[-1]
+    then = rows(engine, uri)
+    engine.service(uri, "rollback", instant=engine.write(uri, "upsert", ROW))
+    assert rows(engine, uri) == then
+    for _ in range(2):
+        engine.write(uri, "upsert", ROW)
+    engine.service(uri, "restore", instant=newest)
+    assert rows(engine, uri) == then
+
+
+#: Few writes stay active, and no compaction has to wait for them.
+LIMITS = {
+    "hoodie.keep.max.commits": "4",
+    "hoodie.keep.min.commits": "2",
+    "hoodie.clean.commits.retained": "1",
+    "hoodie.compact.inline.max.delta.commits": "2",
+    "hoodie.archive.automatic": "false",
+}
+
+
+@NEEDS
+@pytest.mark.needs("service.rollback", "service.restore", "service.archive")
+@pytest.mark.requirements("TL-019", "ARC-004", "COMPAT-006")
+@pytest.mark.parametrize("service", ["rollback", "restore"])
+@TABLES
+def test_what_was_undone_does_not_come_back_from_the_history(
+    engine: Client, new_uri: Callable[[], str], name: str, service: str
+) -> None:
+    """Once the timeline begins behind a write that was undone, what it left in shared logs would count as archived; also where
+    the restore has undone the compaction, too, with which a migration may end.
+    """
+    uri = new_uri()
+    first, *_, newest = migrated(name, uri)
+    try:
+        engine.service(uri, service, instant=newest if service == "rollback" else first)  # type: ignore[arg-type]
+    except (Refused, EngineError):
+        assert pending(engine, uri) == []
+    then = rows(engine, uri)
+    for _ in range(6):
+        engine.write(uri, "upsert", ROW, options=LIMITS)
+    assert engine.service(uri, "archive", options=LIMITS) is not None
+    assert [row for row in rows(engine, uri) if row["id"] != "z"] == then

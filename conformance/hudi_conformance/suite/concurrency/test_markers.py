@@ -1,0 +1,98 @@
+"""Markers: before each data file of a write an empty file that tells of it, and none once the write has completed.
+
+Only the reference can be stopped between two requests, from inside its process.
+"""
+
+from typing import Literal
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.explorer.crash_points import Crashed, CrashingStorage, crashes
+from hudi_conformance.suite.support.concurrent.in_process import only_in_process
+from hudi_conformance.suite.support.concurrent.watched_locks import START
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
+from hudi_reference import create_table, open_table, rollback
+from hudi_reference.clock import ManualClock
+from hudi_reference.ids import SeededIds
+from hudi_reference.storage import MemoryStorage
+from hudi_reference.write.create import WritableTable
+
+NEEDS = pytest.mark.needs("write.upsert", "service.rollback")
+
+TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
+
+
+def table_in(storage: CrashingStorage | MemoryStorage, day: int) -> WritableTable:
+    """The table as a process sees it that begins so many days after it was made."""
+    table: WritableTable = open_table(
+        "memory:///marked", storage=storage, clock=ManualClock(START + day * 86_400_000), ids=SeededIds(day)
+    )
+    return table
+
+
+def with_a_row(type: TableType) -> MemoryStorage:
+    """The storage of a table with one row."""
+    storage, spec = MemoryStorage(), Program(type, "COMMIT_TIME_ORDERING", False).spec()
+    create_table(
+        "memory:///marked", name="marked", schema=dict(spec.schema), record_key=("id",), table_type=spec.type,
+        storage=storage, clock=ManualClock(START), ids=SeededIds(0),
+    )  # fmt: skip
+    table_in(storage, 1).upsert(as_arrow([row("a", 1, "before")]))
+    return storage
+
+
+def stopped_writes(type: TableType) -> list[Crashed]:
+    """Every state in which an upsert may leave the table that changes the row and adds another."""
+    late = as_arrow([row("a", 2, "late"), row("b", 2, "late and new")])
+    return list(crashes(with_a_row(type), lambda storage: table_in(storage, 2).upsert(late)))
+
+
+def names_below(storage: MemoryStorage, folder: str) -> set[str]:
+    """The paths below a folder."""
+    return {info.path.removeprefix(f"{folder}/") for info in storage.list(folder)}
+
+
+def data_files(storage: MemoryStorage) -> set[str]:
+    """What lies outside the meta folder; files that mark partitions aside."""
+    return {info.path for info in storage.list(skip=".hoodie") if ".hoodie_partition" not in info.path}
+
+
+@NEEDS
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-027", "LAY-011")
+def test_no_data_file_is_there_before_its_marker(engine: Client, type: TableType) -> None:
+    """Wherever a writer dies, each of its files has a marker below the meta folder: MERGE for a base file in place of an
+    earlier one, CREATE for any other. Once the write has completed the markers go.
+    """
+    only_in_process(engine)
+    before = data_files(with_a_row(type))
+    rewritten = "MERGE" if type == "COPY_ON_WRITE" else "CREATE"
+    points = stopped_writes(type)
+    for point in points:
+        marked = dict(name.split(".marker.") for name in names_below(point.storage, ".hoodie/.temp") if ".marker." in name)
+        paths = {path.split("/", 1)[1]: kind for path, kind in marked.items()}
+        completed = len([name for name in names_below(point.storage, ".hoodie/timeline") if "_" in name]) == 2
+        written = data_files(point.storage) - before
+        assert completed or written <= paths.keys(), point
+        assert sorted(paths.values()) in ([], ["CREATE"], [rewritten], sorted(["CREATE", rewritten])), point
+        if not completed and len(written) == 2:
+            assert sorted(paths.values()) == sorted(["CREATE", rewritten]), point
+    assert points[-1].ended and not names_below(points[-1].storage, ".hoodie/.temp")
+
+
+@NEEDS
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-027")
+def test_nothing_is_left_of_a_writer_that_died_anywhere(engine: Client, type: TableType) -> None:
+    """After a rollback no file of the write is there, those among them that no metadata ever named, and no marker."""
+    only_in_process(engine)
+    before = data_files(with_a_row(type))
+    for point in stopped_writes(type):
+        table = table_in(point.storage, 3)
+        if table.timeline.pending:
+            (failed,) = table.timeline.pending
+            rollback(table, failed.requested)
+            assert data_files(point.storage) == before, point
+            assert not names_below(point.storage, ".hoodie/.temp"), point
+            assert table.snapshot(["value"]).to_pylist() == [{"value": "before"}], point

@@ -1,0 +1,178 @@
+"""Writers that do not block one another: what they need, and what they may do beside each other and beside services.
+
+They are the reference's; the engine reads, and runs the services.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import permutations, product
+
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.concurrent.competing_writers import PLAN
+from hudi_conformance.suite.support.concurrent.slow_writers import BUCKETS, NON_BLOCKING, OPTIMISTIC, SlowWriter, group_of
+from hudi_conformance.suite.support.programs.write_programs import Program, row
+from hudi_conformance.suite.support.tables.tables_under_services import snapshot
+from hudi_conformance.suite.support.tables.windows import completion_of
+from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_reference import open_table
+from hudi_reference.errors import ConcurrentChange, Misuse
+
+NEEDED = (
+    "create",
+    "read.snapshot",
+    "read.projection",
+    "merge-on-read",
+    "log.only-slices",
+    "merge.event-time",
+    "partition.plain",
+)
+#: The one bucket of a partition that has only one.
+ONE = {**NON_BLOCKING, "hoodie.bucket.index.num.buckets": "1"}
+FIXED = "00000000-0000-0000-0000-000000000000"
+
+
+def empty(engine: Client, uri: str, mode: str = "EVENT_TIME_ORDERING", type: str = "MERGE_ON_READ") -> str:
+    """A table without rows."""
+    engine.create(uri, Program(type, mode, True).spec())  # type: ignore[arg-type]
+    return uri
+
+
+def values(engine: Client, uri: str) -> dict[str, str]:
+    """What a reader gets now, by key; no key comes twice."""
+    rows = snapshot(engine, uri)
+    assert len({r["id"] for r in rows}) == len(rows)
+    return {r["id"]: r["value"] for r in rows}
+
+
+@pytest.mark.needs(*NEEDED)
+@pytest.mark.requirements("NBC-004", "NBC-001", "LAY-021")
+@pytest.mark.parametrize("late", ["quick", "slow"])
+def test_writers_of_one_file_group_both_complete(engine: Client, new_uri: Callable[[], str], late: str) -> None:
+    """They bring versions of one key that is new to both, and one each. Nobody aborts; there is one file group with the id that
+    follows from the bucket, and the version with the greater ordering value counts, whoever completed first."""
+    uri = empty(engine, new_uri())
+    ts = {"quick": 1, "slow": 1, late: 2}
+    quick, instants = SlowWriter(uri, int, options=ONE), list[str]()
+
+    def meanwhile() -> None:
+        instants.append(quick.upsert([row("new", ts["quick"], "quick"), row("a", 1, "quick")]))
+
+    slow = SlowWriter(uri, meanwhile, options=ONE).upsert([row("new", ts["slow"], "slow"), row("b", 1, "slow")])
+    assert values(engine, uri) == {"new": late, "a": "quick", "b": "slow"}
+    assert group_of(uri, slow) == group_of(uri, instants[0]) == {FIXED}
+    assert completion_of(uri, instants[0]) < completion_of(uri, slow)
+
+
+@pytest.mark.needs(*NEEDED)
+@pytest.mark.requirements("NBC-004")
+def test_writers_in_buckets_that_are_not_told_so_still_meet(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Under optimistic control buckets have ids that nobody else draws: two writers that begin the same bucket are in each
+    other's way all the same, and the key is there once."""
+    uri, options = empty(engine, new_uri()), {**OPTIMISTIC, **BUCKETS}
+    quick = SlowWriter(uri, int, options=options)
+    with pytest.raises(ConcurrentChange, match="OCC-013"):
+        SlowWriter(uri, lambda: quick.upsert([row("new", 1, "quick")]), options=options).upsert([row("new", 2, "slow")])
+    assert values(engine, uri) == {"new": "quick"}
+
+
+@pytest.mark.needs(*NEEDED)
+@pytest.mark.requirements("NBC-004")
+@pytest.mark.parametrize(
+    ("type", "without"), [("COPY_ON_WRITE", ""), ("MERGE_ON_READ", "hoodie.index.type"), ("MERGE_ON_READ", "simple")]
+)
+def test_not_every_table_can_do_without_blocking(engine: Client, new_uri: Callable[[], str], type: str, without: str) -> None:
+    """On copy-on-write, without buckets, or with buckets that move, writers that are told not to block are refused before they
+    begin; the table is as it was."""
+    uri = empty(engine, new_uri(), type=type)
+    options = {key: value for key, value in NON_BLOCKING.items() if key != without}
+    options |= {"hoodie.index.bucket.engine": "CONSISTENT_HASHING"} if without == "simple" else {}
+    with pytest.raises(Misuse, match="NBC-004"):
+        SlowWriter(uri, int, options=options).upsert([row("a", 1, "x")])
+    assert snapshot(engine, uri) == []
+    assert not list((folder_of(uri) / ".hoodie").glob("timeline/2*"))
+
+
+@pytest.mark.needs(*NEEDED, "service.compaction")
+@pytest.mark.requirements("NBC-002", "NBC-003", "NBC-004", "NBC-007")
+@pytest.mark.parametrize(
+    "steps", [order for order in permutations(("plan", "run", "end")) if order.index("plan") < order.index("run")]
+)
+def test_a_write_beside_a_compaction_counts_once(engine: Client, new_uri: Callable[[], str], steps: Sequence[str]) -> None:
+    """A delta write begins before a compaction of its file group is planned. In whatever order the plan, its execution and the
+    end of the write follow, nobody aborts, and the snapshot has the write from its completion on, and never twice."""
+    uri = empty(engine, new_uri())
+    writer, requested = SlowWriter(uri, int, options=ONE), list[str]()
+    writer.upsert([row("a", 1, "x"), row("b", 1, "x")])
+    writer.upsert([row("a", 2, "y")])
+    expected = {"a": "y", "b": "x"}
+
+    def meanwhile(done: Sequence[str]) -> None:
+        for step in done:
+            if step == "plan":
+                requested.append(engine.service(uri, "compaction", phase="schedule", options=PLAN) or "")
+            else:
+                engine.service(uri, "compaction", phase="execute", instant=requested[0])
+            assert values(engine, uri) == expected, step
+
+    end = steps.index("end")
+    SlowWriter(uri, lambda: meanwhile(steps[:end]), options=ONE).upsert([row("b", 2, "late")])
+    expected["b"] = "late"
+    assert values(engine, uri) == expected
+    meanwhile(steps[end + 1 :])
+    engine.service(uri, "compaction", options=PLAN)
+    assert values(engine, uri) == expected
+
+
+@pytest.mark.needs(*NEEDED)
+@pytest.mark.requirements("NBC-001")
+@pytest.mark.parametrize("order", list(permutations((1, 2, 3))), ids=str)
+def test_the_greatest_event_counts_whatever_arrives_last(
+    engine: Client, new_uri: Callable[[], str], order: tuple[int, ...]
+) -> None:
+    """Three versions of a key, in every order of delivery, by the engine itself where it writes."""
+    uri = empty(engine, new_uri())
+    writer = SlowWriter(uri, int, options=ONE)
+    for ts in order:
+        writer.upsert([row("a", ts, f"event {ts}")])
+    assert values(engine, uri) == {"a": "event 3"}
+
+
+@pytest.mark.needs(*NEEDED, "read.incremental", "inspect.table")
+@pytest.mark.requirements("NBC-006", "NBC-001")
+def test_actions_are_ordered_by_completion_and_records_by_event(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Late data is committed last: the timeline has its commit as the newest one, an incremental query from the commit before
+    on has what else that commit wrote, and the snapshot keeps the newer event."""
+    uri = empty(engine, new_uri())
+    writer = SlowWriter(uri, int, options=ONE)
+    before = completion_of(uri, writer.upsert([row("a", 10, "new event")]))
+    late = writer.upsert([row("a", 5, "late event"), row("b", 1, "other")])
+    completed = engine.inspect(uri)["timeline"]["completed"]
+    assert max(completed, key=lambda found: found["completion"])["requested"] == late
+    assert values(engine, uri) == {"a": "new event", "b": "other"}
+    rows = engine.read(uri, Query("incremental", begin=before, columns=("id", "ts", "value"))).to_pylist()
+    assert {r["id"] for r in rows} - {"a"} == {"b"} and "late event" not in {r["value"] for r in rows}
+
+
+@pytest.mark.needs(*NEEDED)
+@pytest.mark.requirements("NBC-004", "NBC-001")
+def test_many_writers_at_once(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Writers begin inside one another, four deep, on two buckets and two partitions; none has to abort and the result follows
+    event time, key by key."""
+    uri = empty(engine, new_uri())
+    best: dict[str, tuple[int, str]] = {}
+
+    def write(depth: int) -> None:
+        ts = [7, 3, 9, 5][depth]
+        rows = [
+            row(key, ts + place, f"depth {depth}", city) for place, (key, city) in enumerate(product("ab", ("oslo", "rio")))
+        ]
+        rows = [{**r, "id": f"{r['id']} {r['city']}"} for r in rows[depth % 2 :]]
+        SlowWriter(uri, (lambda: write(depth + 1)) if depth < 3 else int, options=NON_BLOCKING).upsert(rows)
+        for r in rows:
+            best[r["id"]] = max(best.get(r["id"], (0, "")), (r["ts"], r["value"]))
+
+    write(0)
+    assert values(engine, uri) == {key: value for key, (_, value) in best.items()}
+    assert len(open_table(uri).timeline.commits) == 4

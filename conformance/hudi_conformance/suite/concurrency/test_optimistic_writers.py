@@ -1,0 +1,198 @@
+"""Writers under optimistic control: who meets whom, and who has to give way.
+
+The slow writer is the reference's. Beside it the engine writes, or runs a service: by what the engine leaves on the timeline
+the slow one has to find out whether it may complete.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.concurrent.competing_writers import PLAN, Scene
+from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, halfway
+from hudi_conformance.suite.support.concurrent.slow_writers import OPTIMISTIC, SlowWriter, group_of, id_of
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Row, as_arrow, row
+from hudi_conformance.suite.support.tables.tables_under_services import WRITES, instant_files, snapshot, updated
+from hudi_conformance.suite.support.tables.windows import completion_of
+from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_reference.errors import ConcurrentChange
+
+#: Every insert starts a file group of its own.
+SPREAD = {"hoodie.parquet.small.file.limit": "0"}
+CONFLICT = pytest.raises(ConcurrentChange, match="OCC-013")
+
+
+@pytest.fixture
+def scene(engine: Client, new_uri: Callable[[], str], request: pytest.FixtureRequest) -> Scene:
+    """The table, of the type that the test is about."""
+    type = request.node.callspec.params.get("type", "COPY_ON_WRITE")
+    return Scene(engine, updated(engine, new_uri(), 0, type).uri)
+
+
+@pytest.mark.needs(*WRITES)
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-001", "OCC-010", "OCC-012", "OCC-013", "OCC-019")
+def test_of_two_writers_of_one_file_group_the_first_stays(scene: Scene, type: str) -> None:
+    """They change different keys. Who ends second is told of the conflict and leaves nothing that can be seen; the lock is
+    free, and the same write succeeds afterwards on the new state."""
+    writer = SlowWriter(scene.uri, lambda: scene.write("b"))
+    table = writer.table
+    with CONFLICT:
+        table.upsert(as_arrow(scene.slow("a")))
+    assert scene.values() == {"a": "x", "b": "quick", "c": "x"}
+    names = instant_files(scene.uri)
+    assert len({name[:17] for name in names} - {name[:17] for name in names if name[17] == "_"}) == 1, "pending for ever"
+    table.upsert(as_arrow(scene.slow("a")))
+    assert scene.values() == {"a": "slow", "b": "quick", "c": "x"}
+
+
+@pytest.mark.needs(*WRITES)
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-001", "OCC-014", "OCC-022")
+def test_writers_of_different_file_groups_both_complete(scene: Scene, type: str) -> None:
+    """The file group counts: not the partition, and not that somebody else has written. Who publishes later has the later
+    completion time, whenever it began to wait for the lock."""
+    scene.engine.write(scene.uri, "insert", as_arrow([row("d", 1, "x")]), options={**SPREAD, **SEVERAL_WRITERS})
+    quick: list[str] = []
+    slow = SlowWriter(scene.uri, lambda: quick.append(scene.write("a"))).upsert(scene.slow("c", city="rio"))
+    assert completion_of(scene.uri, quick[0]) < completion_of(scene.uri, slow)
+    assert scene.values() == {"a": "quick", "b": "x", "c": "slow", "d": "x"}
+    if not group_of(scene.uri, quick[0]) & group_of(scene.uri, SlowWriter(scene.uri, lambda: None).upsert(scene.slow("d"))):
+        SlowWriter(scene.uri, lambda: scene.write("b")).upsert(scene.slow("d"))
+        assert scene.values() == {"a": "quick", "b": "quick", "c": "slow", "d": "slow"}
+
+
+@pytest.mark.needs(*WRITES)
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-006", "OCC-011")
+def test_who_began_before_and_completes_meanwhile_counts(scene: Scene, type: str) -> None:
+    """A writer that was requested first of all, and completes beside the slow one, is in the concurrent set; what had completed
+    before is not, nor what is pending all the time."""
+    early = halfway(scene.uri, (row("a", 50, "early"),))
+    pending = halfway(scene.uri, (row("a", 60, "never"),))
+    scene.write("c", city="rio")
+    SlowWriter(scene.uri, lambda: None).upsert(scene.slow("c", city="rio"))
+    with CONFLICT:
+        SlowWriter(scene.uri, early.complete).upsert(scene.slow("b"))
+    assert early.instant < pending.instant
+    assert scene.values() == {"a": "early", "b": "x", "c": "slow"}
+    SlowWriter(scene.uri, lambda: None).upsert(scene.slow("b"))
+    assert scene.values() == {"a": "early", "b": "slow", "c": "slow"}
+
+
+@pytest.mark.needs(*WRITES)
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-006", "OCC-011")
+def test_what_completes_before_the_request_counts_too(scene: Scene, type: str) -> None:
+    """The snapshot is what the write was based on. Somebody who completes after the table was read and before the begin time is
+    drawn has a smaller completion time than that, and is in the way."""
+    with CONFLICT:
+        SlowWriter(scene.uri, lambda: scene.write("b"), "request").upsert(scene.slow("a"))
+    assert scene.values() == {"a": "x", "b": "quick", "c": "x"}
+
+
+@pytest.mark.needs(*WRITES, "service.archive")
+@pytest.mark.requirements("OCC-012", "OCC-011")
+def test_who_was_archived_meanwhile_counts(scene: Scene) -> None:
+    """An action of the concurrent set that left the active timeline before the slow writer looks is found in the history."""
+
+    def meanwhile() -> None:
+        quick = scene.write("b")
+        for _ in range(5):
+            scene.write("c", city="rio")
+        limits = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
+        scene.engine.service(scene.uri, "archive", options=limits)
+        assert not [name for name in instant_files(scene.uri) if name.startswith(quick)]
+
+    with CONFLICT:
+        SlowWriter(scene.uri, meanwhile, "request").upsert(scene.slow("a"))
+    assert scene.values() == {"a": "x", "b": "quick", "c": "quick"}
+
+
+@pytest.mark.needs(*WRITES, "merge-on-read", "service.compaction")
+@pytest.mark.parametrize("type", ["MERGE_ON_READ"])
+@pytest.mark.requirements("OCC-015", "NBC-003")
+def test_a_compaction_that_is_planned_meanwhile(scene: Scene, type: str) -> None:
+    """Under optimistic control the write gives way to the plan; other writers complete, and no change of theirs is lost. A plan
+    that was there when the write began is in nobody's way."""
+    scene.write("a")
+    plans: list[str] = []
+
+    def plan() -> None:
+        instant = scene.engine.service(scene.uri, "compaction", phase="schedule", options=PLAN)
+        assert instant is not None
+        plans.append(instant)
+
+    def compact() -> None:
+        scene.engine.service(scene.uri, "compaction", phase="execute", instant=plans[-1])
+
+    with pytest.raises(ConcurrentChange, match="OCC-015"):
+        SlowWriter(scene.uri, plan, options=OPTIMISTIC).upsert(scene.slow("b"))
+    SlowWriter(scene.uri, lambda: None, options=OPTIMISTIC).upsert(scene.slow("b"))
+    compact()
+    assert scene.values() == {"a": "quick", "b": "slow", "c": "x"}
+    scene.write("a", value="again")
+    SlowWriter(scene.uri, plan).upsert([row("b", 200, "streaming")])
+    compact()
+    assert scene.values() == {"a": "again", "b": "streaming", "c": "x"}
+
+
+@pytest.mark.needs(*WRITES)
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-008")
+def test_changes_go_where_the_record_was_committed(scene: Scene, type: str) -> None:
+    """A pending write has put the key into a file group of its own; the engine writes to the group that holds the record, and
+    to no other."""
+    (home,) = {id_of(path.name) for path in (folder_of(scene.uri) / "oslo").glob("*.parquet")}
+    relocating = _inserting(scene.uri, row("a", 90, "elsewhere"))
+    instant = scene.write("a")
+    assert group_of(scene.uri, instant) == {home}
+    assert group_of(scene.uri, relocating) and home not in group_of(scene.uri, relocating)
+    assert scene.values() == {"a": "quick", "b": "x", "c": "x"}
+
+
+def _inserting(uri: str, change: Row) -> str:
+    """Insert a row beside the one of the same key, and stop before the end; the instant."""
+
+    class Stop(Exception):
+        pass
+
+    def stop() -> None:
+        raise Stop
+
+    writer = SlowWriter(uri, stop)
+    with pytest.raises(Stop):
+        writer.table.insert(as_arrow([change]))
+    return max(name[:17] for name in instant_files(uri))
+
+
+@pytest.mark.needs(*WRITES, "merge-on-read", "service.compaction")
+@pytest.mark.requirements("OCC-024", "SVC-013")
+def test_a_writer_may_plan_services_after_it_has_completed(engine: Client, new_uri: Callable[[], str]) -> None:
+    """With inline compaction a plan follows the completion of the write that makes it due, without it none does; the rows are
+    the same."""
+    uris = []
+    for inline in ("true", "false"):
+        uri = updated(engine, new_uri(), 0, "MERGE_ON_READ").uri
+        options = {"hoodie.compact.inline": inline, "hoodie.compact.inline.max.delta.commits": "2"}
+        writes = [engine.write(uri, "upsert", as_arrow([row("a", n, f"{n}")]), options=options) for n in range(2, 6)]
+        planned = sorted(name[:17] for name in instant_files(uri, "compaction.requested"))
+        assert bool(planned) == (inline == "true")
+        assert not [plan for plan in planned for write in writes if write < plan < completion_of(uri, write)]
+        uris.append(uri)
+    assert snapshot(engine, uris[0]) == snapshot(engine, uris[1])
+
+
+@pytest.mark.needs(*WRITES, "merge-on-read", "service.compaction")
+@pytest.mark.requirements("OCC-024")
+def test_a_service_that_fails_takes_no_write_back(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The inline compaction meets a log file that is damaged, in another partition. The write has completed, and says so."""
+    uri = updated(engine, new_uri(), 2, "MERGE_ON_READ").uri
+    (log, *_) = sorted((folder_of(uri) / "oslo").glob(".*.log.*"))
+    log.write_bytes(log.read_bytes()[:-30])
+    for checksum in (folder_of(uri) / "oslo").glob(".*.log.*.crc"):
+        checksum.unlink()
+    options = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "1"}
+    instant = engine.write(uri, "upsert", as_arrow([row("c", 9, "new", "rio")]), options=options)
+    assert [name for name in instant_files(uri) if name.startswith(f"{instant}_")]

@@ -1,0 +1,162 @@
+"""Writers that halt at each other's worst moment, step by step: schedules on which deployed engines were seen to lose updates.
+
+The engine under test drives all of them. Each case says who takes which step; what is right follows from the law of `stages`.
+"""
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.concurrent.concurrent_table import GIVES_WAY, HALTS, NewUri, Stage
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
+from hudi_conformance.suite.support.tables.tables_under_services import as_of
+from hudi_conformance.suite.support.tables.written_tables import folder_of
+
+COW = pytest.mark.needs("copy-on-write")
+
+
+@HALTS
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-001", "OCC-013", "OCC-019")
+def test_two_writers_of_one_file_group(engine: Client, new_uri: NewUri, type: str) -> None:
+    """Both have stored their files before either completes: one of them gives way (invariants 8 and 9)."""
+    stage = Stage(engine, new_uri()).set(type)
+    stage.begins("first", {"a": "first"})
+    stage.begins("second", {"b": "second"})
+    stage.both_end("second", "first")
+
+
+@HALTS
+@COW
+@pytest.mark.needs("halt.drawn")
+@pytest.mark.requirements("OCC-011", "OCC-005", "TT-003")
+def test_a_request_that_is_published_late(engine: Client, new_uri: NewUri) -> None:
+    """A writer draws its begin time and publishes it only when a later one has begun; in between somebody completes elsewhere,
+    so that both believe that nothing happened since (invariants 3 and 8)."""
+    stage = Stage(engine, new_uri()).set("COPY_ON_WRITE")
+    stage.begins("early", {"a": "early"}, "drawn")
+    stage.writes({"c": "elsewhere"})
+    stage.begins("late", {"b": "late"})
+    stage.goes_on("early", "stored")
+    stage.both_end("early", "late")
+
+
+@HALTS
+@pytest.mark.needs("merge-on-read")
+@pytest.mark.requirements("NBC-002", "OCC-004")
+def test_files_of_a_pending_insert_hide_nothing(engine: Client, new_uri: NewUri) -> None:
+    """An insert is put into a file group that has room for it, and halts. An update of the same group completes: it is read
+    before and after the insert ends (invariant 17)."""
+    stage = Stage(engine, new_uri()).set("MERGE_ON_READ")
+    stage.begins("insert", {"d": "new"}, options={"hoodie.parquet.small.file.limit": "104857600"})
+    stage.writes({"a": "updated"})
+    stage.check("the insert is pending")
+    stage.ends("insert")
+    stage.check("the insert has ended")
+
+
+@HALTS
+@COW
+@pytest.mark.needs("service.archive")
+@pytest.mark.requirements("OCC-012", "OCC-011", "ARC-002")
+def test_who_was_archived_meanwhile_is_not_forgotten(engine: Client, new_uri: NewUri) -> None:
+    """A writer was pending when a slow one began; it completes, and is archived, before that one ends (invariant 27)."""
+    stage = Stage(engine, new_uri()).set("COPY_ON_WRITE")
+    stage.begins("archived", {"b": "archived"})
+    for number in range(4):
+        stage.writes({"c": f"before {number}"})
+    stage.begins("slow", {"a": "slow"})
+    assert stage.ends("archived")
+    for number in range(5):
+        stage.writes({"c": f"after {number}"})
+    few = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
+    stage.runs("archive", options=few)
+    stage.ends("slow")
+    stage.check("the slow writer has ended")
+
+
+@HALTS
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-002", "OCC-001")
+def test_writers_that_believe_to_be_alone(engine: Client, new_uri: NewUri, type: str) -> None:
+    """Two writers in the mode for one: each is told of success only if its change is there (invariant 8)."""
+    stage, alone = Stage(engine, new_uri()).set(type), {"hoodie.write.concurrency.mode": "SINGLE_WRITER"}
+    stage.begins("first", {"a": "first"}, options=alone)
+    stage.begins("second", {"b": "second"}, options=alone)
+    stage.both_end("first", "second")
+
+
+@HALTS
+@BOTH_TYPES
+@pytest.mark.needs("write.compares-keys")
+@pytest.mark.requirements("OCC-017")
+def test_a_new_key_of_two_writers(engine: Client, new_uri: NewUri, type: str) -> None:
+    """Both insert the same key, each into a file group of its own: it is there once (invariant 11)."""
+    stage = Stage(engine, new_uri()).set(type)
+    apart = {"hoodie.parquet.small.file.limit": "0", "hoodie.write.concurrency.record.key.check.enable": "true"}
+    stage.begins("first", {"n": "first"}, options=apart)
+    stage.begins("second", {"n": "second"}, options=apart)
+    stage.both_end("first", "second")
+
+
+@HALTS
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-019", "OCC-004", "OCC-008")
+def test_nothing_of_a_writer_that_died_is_seen(engine: Client, new_uri: NewUri, type: str) -> None:
+    """It stored its files and never ends: the next writer goes on beside it (invariant 12)."""
+    stage = Stage(engine, new_uri()).set(type)
+    stage.begins("dead", {"a": "dead", "b": "dead", "d": "dead"})
+    stage.check("its files are there")
+    stage.writes({"a": "alive", "d": "alive"})
+    stage.check("another writer has completed")
+
+
+@HALTS
+@BOTH_TYPES
+@pytest.mark.needs("service.clean")
+@pytest.mark.requirements("TL-030", "TL-051", "OCC-027")
+def test_a_writer_whose_heart_stopped(engine: Client, new_uri: NewUri, type: str) -> None:
+    """A clean by somebody else finds no heartbeat and may undo the write; it goes on afterwards (invariants 13 and 29)."""
+    stage = Stage(engine, new_uri()).set(type)
+    instant = stage.begins("silent", {"a": "silent"})
+    for heart in (folder_of(stage.uri) / ".hoodie" / ".heartbeat").glob(f"{instant}*"):
+        heart.unlink()
+    stage.runs("clean")
+    stage.ends("silent")
+    stage.check("the silent writer has ended")
+
+
+@HALTS
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-026", "OCC-013")
+def test_an_early_look_at_markers(engine: Client, new_uri: NewUri, type: str) -> None:
+    """With early detection somebody gives up before the end: never both (invariants 10 and 38)."""
+    stage = Stage(engine, new_uri()).set(type)
+    early = {"hoodie.write.concurrency.early.conflict.detection.enable": "true"}
+    stage.begins("first", {"a": "first"}, "requested", options=early)
+    stage.begins("second", {"b": "second"}, options=early)
+    stage.goes_on("first", "stored")
+    stage.both_end("first", "second")
+
+
+@HALTS
+@BOTH_TYPES
+@pytest.mark.needs("read.as-of")
+@pytest.mark.requirements("TYP-008")
+def test_a_point_of_time_has_one_answer(engine: Client, new_uri: NewUri, type: str) -> None:
+    """A read as of a write beside which an earlier one is pending: the answers before and after that one has completed have the
+    same rows, as far as there are any (invariant 7)."""
+    stage = Stage(engine, new_uri()).set(type)
+    stage.begins("pending", {"a": "late"})
+    instant = stage.writes({"c": "quick"})
+    answers = [_answer(stage, instant)]
+    stage.ends("pending")
+    answers.append(_answer(stage, instant))
+    given = [answer for answer in answers if answer is not None]
+    assert all(answer == given[0] for answer in given)
+
+
+def _answer(stage: Stage, instant: str) -> list[dict[str, object]] | None:
+    try:
+        return as_of(stage.engine, stage.uri, instant)
+    except GIVES_WAY:
+        return None

@@ -1,0 +1,257 @@
+"""Insert overwrite and delete partition: what they say, what every kind of query finds after them, and what becomes of the
+files that they replaced. Beside other writers: `test_halting_replacements`.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.messages import Operation
+from hudi_conformance.suite.support.concurrent.concurrent_table import NewUri
+from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS
+from hudi_conformance.suite.support.concurrent.slow_writers import BUCKETS, NON_BLOCKING
+from hudi_conformance.suite.support.programs.write_programs import (
+    BOTH_TYPES,
+    TYPES,
+    Program,
+    Shelf,
+    Step,
+    as_arrow,
+    expect_rows,
+    row,
+)
+from hudi_conformance.suite.support.tables.archived_tables import limits
+from hudi_conformance.suite.support.tables.relays import READS, Type
+from hudi_conformance.suite.support.tables.tables_under_services import (
+    WRITES,
+    as_of,
+    instant_files,
+    keep_commits,
+    names_of,
+    ordered,
+    pending,
+    said,
+    snapshot,
+    updated,
+)
+from hudi_conformance.suite.support.tables.windows import CAPTURED, completion_of
+from hudi_conformance.suite.support.tables.written_tables import folder_of
+
+OVERWRITES = pytest.mark.needs(*WRITES, "write.insert-overwrite")
+DELETES = pytest.mark.needs(*WRITES, "write.delete-partition")
+#: Nothing is cleaned or archived by the way.
+QUIET = {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
+#: Oslo, which holds a and b, gets a new row, and a row of a key that it had; rio, which holds c, stays as it is.
+INSTEAD = Step("insert_overwrite", (row("n", 1, "instead"), row("b", 0, "instead")))
+DELETION = Step("delete_partition", (row("a", 0, ""),))
+LEFT = [("b", "instead"), ("c", "x"), ("n", "instead")]
+
+
+def done(engine: Client, uri: str, step: Step) -> str:
+    """A write; its requested time."""
+    return engine.write(uri, step.operation, as_arrow(step.rows), options=QUIET)
+
+
+def values(engine: Client, uri: str) -> list[tuple[str, str]]:
+    """Keys and values that a reader gets now."""
+    return [(found["id"], found["value"]) for found in snapshot(engine, uri)]
+
+
+def in_oslo(uri: str) -> set[str]:
+    """The names of the base files in that partition."""
+    return {path.name for path in (folder_of(uri) / "oslo").glob("*.parquet")}
+
+
+@OVERWRITES
+@BOTH_TYPES
+@pytest.mark.needs("read.as-of")
+@pytest.mark.requirements("TL-039", "TL-010", "RDR-010", "RDR-011")
+def test_an_overwrite_replaces_the_partitions_of_its_rows(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """Whatever was there, updates in log files included; other partitions stay. Earlier times are read as they were."""
+    known = updated(engine, new_uri(), 1, type)
+    instant = done(engine, known.uri, INSTEAD)
+    assert values(engine, known.uri) == LEFT
+    assert as_of(engine, known.uri, instant) == snapshot(engine, known.uri)
+    assert [as_of(engine, known.uri, time) for time in known.instants] == known.rows
+
+
+@DELETES
+@BOTH_TYPES
+@pytest.mark.needs("read.as-of")
+@pytest.mark.requirements("TL-039", "RDR-010", "RDR-011")
+def test_a_deleted_partition_is_empty_until_it_is_written_again(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """An upsert of a key that it held is an insert then."""
+    known = updated(engine, new_uri(), 1, type)
+    done(engine, known.uri, DELETION)
+    assert values(engine, known.uri) == [("c", "x")]
+    assert [as_of(engine, known.uri, time) for time in known.instants] == known.rows
+    done(engine, known.uri, Step("upsert", (row("a", 0, "again"),)))
+    assert values(engine, known.uri) == [("a", "again"), ("c", "x")]
+
+
+@pytest.mark.needs(*WRITES, "copy-on-write")
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param(INSTEAD, marks=OVERWRITES, id="insert-overwrite"),
+        pytest.param(DELETION, marks=DELETES, id="delete-partition"),
+    ],
+)
+@pytest.mark.requirements("TL-012", "TL-039", "CLU-040", "TL-009")
+def test_a_replacement_is_a_replacecommit_in_all_its_states(engine: Client, new_uri: NewUri, step: Step) -> None:
+    """It requests no plan; the completed file has its operation, the groups that the partition had, and the new files alone."""
+    known = updated(engine, new_uri(), 1)
+    before = names_of(known.uri)
+    groups = {stat["fileId"] for stat in said(known.uri, known.instants[0], "commit")[1]["partitionToWriteStats"]["oslo"]}
+    instant = done(engine, known.uri, step)
+    assert {name.split(".", 1)[1] for name in instant_files(known.uri) if name.startswith(instant)} == {
+        "replacecommit.requested", "replacecommit.inflight", "replacecommit",
+    }  # fmt: skip
+    requested, plan = said(known.uri, instant, "replacecommit.requested")
+    assert requested == "HoodieRequestedReplaceMetadata"
+    assert plan["clusteringPlan"] is None
+    completed, record = said(known.uri, instant, "replacecommit")
+    assert completed == "HoodieReplaceCommitMetadata"
+    assert record["operationType"] == step.operation.upper()
+    assert {path: set(ids) for path, ids in record["partitionToReplaceFileIds"].items()} == {"oslo": groups}
+    written = [stat for stats in record["partitionToWriteStats"].values() for stat in stats]
+    assert {stat["path"].rpartition("/")[2] for stat in written} == names_of(known.uri) - before
+    assert not groups & {stat["fileId"] for stat in written}
+    assert bool(written) == (step is INSTEAD)
+    assert before <= names_of(known.uri), "what is replaced stays until it is cleaned"
+
+
+@OVERWRITES
+@BOTH_TYPES
+@pytest.mark.needs("read.incremental")
+@pytest.mark.requirements("TYP-009", "TL-039")
+def test_what_an_overwrite_wrote_is_new(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """The rows of the window are those that it inserted; before it nothing of them is there."""
+    known = updated(engine, new_uri(), 0, type)
+    instant = done(engine, known.uri, INSTEAD)
+    done(engine, known.uri, Step("upsert", (row("c", 9, "later", "rio"),)))
+    begin, end = (completion_of(known.uri, time) for time in (known.instants[-1], instant))
+    window = Query("incremental", begin=begin, end=end, columns=tuple(TYPES))
+    assert [(found["id"], found["value"]) for found in ordered(engine.read(known.uri, window))] == [LEFT[0], LEFT[2]]
+
+
+#: Replacements of all rows in oslo and in rio.
+OF_TWO = {
+    "insert_overwrite": (row("n", 1, "instead"), row("m", 1, "instead", "rio")),
+    "delete_partition": (row("a", 0, ""), row("c", 0, "", "rio")),
+}
+
+
+@pytest.mark.parametrize(
+    "operation", [pytest.param("insert_overwrite", marks=OVERWRITES), pytest.param("delete_partition", marks=DELETES)]
+)
+@BOTH_TYPES
+@pytest.mark.needs("read.cdc")
+@pytest.mark.requirements("TYP-012", "TYP-013", "TL-039")
+def test_every_row_that_a_replacement_takes_away_is_a_delete(
+    engine: Client, new_uri: NewUri, type: Type, operation: Operation
+) -> None:
+    """Of every file group of every partition that it replaces, as the row was; what it writes instead are inserts."""
+    uri, captured = new_uri(), replace(Program(type, "EVENT_TIME_ORDERING", True).spec(), properties=CAPTURED)
+    engine.create(uri, captured)
+    done(engine, uri, Step("upsert", (row("a", 1, "x"), row("c", 1, "x", "rio"), row("e", 1, "x", "bergen"))))
+    done(engine, uri, Step("insert", (row("b", 1, "x"), row("d", 1, "x", "rio"))))
+    last = done(engine, uri, Step("upsert", (row("a", 2, "newer"), row("c", 2, "newer", "rio"))))
+    window = Query(
+        "cdc", begin=completion_of(uri, last), end=completion_of(uri, done(engine, uri, Step(operation, OF_TWO[operation])))
+    )
+    images = [(found["op"], *map(_image, (found["before"], found["after"]))) for found in engine.read(uri, window).to_pylist()]
+    gone = [("d", (key, value), None) for key, value in (("a", "newer"), ("b", "x"), ("c", "newer"), ("d", "x"))]
+    written = [("i", None, ("n", "instead")), ("i", None, ("m", "instead"))] if operation == "insert_overwrite" else []
+    assert sorted(images, key=repr) == sorted([*gone, *written], key=repr)
+
+
+def _image(found: dict[str, Any] | None) -> tuple[str, str] | None:
+    """Key and value of a row in a change."""
+    return None if found is None else (found["id"], found["value"])
+
+
+@OVERWRITES
+@BOTH_TYPES
+@pytest.mark.needs("service.rollback", "inspect.table")
+@pytest.mark.requirements("TL-019", "TL-010")
+def test_an_overwrite_is_rolled_back(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """The replaced groups are read again, and none of its files and instants is left."""
+    known = updated(engine, new_uri(), 1, type)
+    before = names_of(known.uri)
+    instant = done(engine, known.uri, INSTEAD)
+    engine.service(known.uri, "rollback", instant=instant)
+    assert snapshot(engine, known.uri) == known.rows[-1]
+    assert names_of(known.uri) == before
+    assert not [name for name in instant_files(known.uri) if name.startswith(instant)]
+    assert pending(engine, known.uri) == []
+
+
+@OVERWRITES
+@pytest.mark.needs("service.clean", "service.archive", "copy-on-write")
+@pytest.mark.requirements("CLN-006", "ARC-005", "RDR-010", "TL-039")
+def test_replaced_groups_are_cleaned_and_never_come_back(engine: Client, new_uri: NewUri) -> None:
+    """A clean that keeps the time before the overwrite readable leaves them; a later one takes them. The replacecommit is not
+    archived before that, and hides nothing that is left when it is."""
+    known = updated(engine, new_uri(), 1)
+    old = in_oslo(known.uri)
+    instant = done(engine, known.uri, INSTEAD)
+    new = in_oslo(known.uri) - old
+    engine.service(known.uri, "clean", options=keep_commits(2))
+    assert values(engine, known.uri) == LEFT
+    assert as_of(engine, known.uri, known.instants[-1]) == known.rows[-1]
+    for number in range(5):
+        done(engine, known.uri, Step("upsert", (row("c", 10 + number, f"{number}", "rio"),)))
+    engine.service(known.uri, "archive", options=limits(3, 2))
+    assert [name for name in instant_files(known.uri, "replacecommit") if name.startswith(f"{instant}_")]
+    engine.service(known.uri, "clean", options=keep_commits(1))
+    assert in_oslo(known.uri) == new
+    for number in range(5):
+        done(engine, known.uri, Step("upsert", (row("c", 20 + number, f"{number}", "rio"),)))
+    engine.service(known.uri, "archive", options=limits(3, 2))
+    assert values(engine, known.uri) == [LEFT[0], ("c", "4"), LEFT[2]]
+
+
+@OVERWRITES
+@pytest.mark.needs("merge-on-read", "merge.commit-time", "write.bucket-index")
+@pytest.mark.requirements("NBC-004", "TL-039", "RDR-010")
+def test_a_bucket_that_an_overwrite_emptied_is_written_again(engine: Client, new_uri: NewUri) -> None:
+    """Writers that do not block one another give the file group of a bucket an id that follows from the bucket. Once that group
+    was replaced, and nothing stands in its place, what is written under the same id would stay hidden."""
+    uri, beside_others = new_uri(), {**SEVERAL_WRITERS, **NON_BLOCKING}
+    engine.create(uri, Program("MERGE_ON_READ", "COMMIT_TIME_ORDERING", True).spec())
+    engine.write(uri, "upsert", as_arrow([row("a", 1, "x"), row("b", 1, "x")]), options=beside_others)
+    engine.write(uri, "insert_overwrite", as_arrow([row("a", 2, "instead")]), options=BUCKETS)
+    assert values(engine, uri) == [("a", "instead")]
+    for value in ("again", "and again"):
+        engine.write(uri, "upsert", as_arrow([row("b", 3, value)]), options=beside_others)
+        assert values(engine, uri) == [("a", "instead"), ("b", value)]
+
+
+STEPS = (
+    Step("upsert", (row("a", 10, "first"), row("b", 10, "first"), row("c", 10, "first", "rio"))),
+    Step("upsert", (row("a", 20, "second"), row("c", 20, "second", "rio"))),
+    Step("insert_overwrite", (row("b", 5, "instead"), row("d", 1, "instead"))),
+    Step("upsert", (row("b", 6, "after"), row("a", 1, "back"))),
+    Step("delete_partition", (row("c", 0, "", "rio"),)),
+    Step("upsert", (row("c", 1, "again", "rio"),)),
+)
+
+
+@pytest.mark.parametrize("steps", [3, 4, 6])
+@pytest.mark.parametrize("type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.requirements("TL-039", "TL-010", "RDR-010", "TYP-007")
+@pytest.mark.needs(
+    *READS, "timeline.replaced-groups", "copy-on-write", "merge-on-read", "merge.event-time",
+    writer=("create", "write.upsert", "write.insert-overwrite", "write.delete-partition"),
+)  # fmt: skip
+def test_what_one_engine_replaces_the_other_does_not_read(
+    writer: Client, reader: Client, shelf: Shelf, type: Type, steps: int
+) -> None:
+    """Given nothing but the path, the reader returns the model's rows: of an old group of a replaced partition none, whatever
+    its ordering value."""
+    table = shelf.table(writer, Program(type, "EVENT_TIME_ORDERING", True, STEPS[:steps]))
+    expect_rows(reader, table.uri, table.model.snapshot(), f"written by {writer.name}")

@@ -1,0 +1,424 @@
+"""The steps of a write in their order, and what shows that its writer is alive: as the requests of the reference tell.
+
+Only the reference can be watched, from inside its process.
+"""
+
+import io
+import os
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import fastavro
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.explorer.crash_points import CrashingStorage, crashes
+from hudi_conformance.suite.support.concurrent.competing_writers import Scene
+from hudi_conformance.suite.support.concurrent.in_process import only_in_process
+from hudi_conformance.suite.support.concurrent.slow_writers import LAZY, OPTIMISTIC, Interrupted, SlowWriter
+from hudi_conformance.suite.support.concurrent.watched_locks import Watched
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
+from hudi_conformance.suite.support.tables.tables_under_services import snapshot, updated
+from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_reference import WritableTable, clean, create_table, open_table
+from hudi_reference.clock import ManualClock
+from hudi_reference.errors import ConcurrentChange, HeartbeatLost, HudiError, MalformedMetadata, Misuse, UnsupportedTableFeature
+from hudi_reference.ids import SeededIds
+from hudi_reference.locks import lock_of
+from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.storage import MemoryStorage, Storage
+from hudi_reference.write.write import MOVES_KEY
+
+NEEDED = pytest.mark.needs("create", "write.upsert")
+START = 1_767_225_600_000
+#: Early detection, for writers who show that they live.
+EARLY = {**OPTIMISTIC, "hoodie.write.concurrency.early.conflict.detection.enable": "true"}
+KEYS = {"hoodie.write.concurrency.record.key.check.enable": "true"}
+
+
+def table_in_memory(type: str = "COPY_ON_WRITE") -> tuple[WritableTable, Watched]:
+    """A table with one commit, and its storage, which notes every request and who had the lock then."""
+    spec = Program(type, "COMMIT_TIME_ORDERING", True).spec()  # type: ignore[arg-type]
+    storage = Watched(MemoryStorage(), 1_000_000)
+    options = {"storage": storage, "clock": ManualClock(START), "ids": SeededIds(1), "table_type": spec.type}
+    create_table("memory:///steps", name="steps", schema=dict(spec.schema), record_key=("id",), partition=("city",), **options)  # type: ignore[arg-type]
+    options.pop("table_type")
+    table = open_table("memory:///steps", **options)  # type: ignore[arg-type]
+    table.upsert(as_arrow([row("a", 1, "x"), row("b", 1, "x"), row("c", 1, "x", "rio")]))
+    storage.requests.clear()
+    return table, storage
+
+
+@NEEDED
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-004", "OCC-005", "OCC-007", "OCC-010")
+def test_a_write_takes_its_steps_in_order(engine: Client, type: str) -> None:
+    """Begin time and requested file under the lock; inflight; data files, each after its marker, with nobody holding the lock;
+    the check and the completed file in one hold of it. Nothing is stored after that."""
+    only_in_process(engine)
+    table, storage = table_in_memory(type)
+    instant = table.upsert(as_arrow([row("a", 2, "y"), row("c", 2, "y", "rio"), row("d", 2, "y")]))
+    changes = [(what, owner) for what, owner in storage.requests if what.startswith(("create", "put", "replace", "delete"))]
+    paths = [what.partition(" ")[2] for what, _ in changes]
+    action = "commit" if type == "COPY_ON_WRITE" else "deltacommit"
+    requested, inflight, completed = (
+        next(n for n, path in enumerate(paths) if path.startswith(f".hoodie/timeline/{instant}") and path.endswith(ending))
+        for ending in ("requested", "inflight", f".{action}")
+    )
+    data = [n for n, path in enumerate(paths) if not path.startswith(".hoodie/") and instant in path]
+    assert len(data) == 3
+    assert requested < inflight < min(data) <= max(data) < completed
+    for number in data:
+        assert any(path.startswith(f".hoodie/.temp/{instant}/{paths[number]}.marker.") for path in paths[:number])
+    assert {changes[n][1] for n in data} == {None}, "nobody waits for the lock while data is stored"
+    assert changes[requested][1] is not None, "the begin time comes from the generator, under the lock"
+    assert all(what.startswith("delete") for what, _ in changes[completed + 1 :])
+    completing = changes[completed][1]
+    owners = [owner for what, owner in storage.requests if what == "names .hoodie/timeline" and owner == completing]
+    assert completing is not None and owners, "what is checked is looked at in the same hold of the lock"
+
+
+@NEEDED
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-023", "OCC-004")
+def test_the_completed_file_appears_with_all_that_it_says(engine: Client, type: str) -> None:
+    """At the moment at which the completed file can be seen it is the record of the whole write; it is stored once."""
+    only_in_process(engine)
+    table, storage = table_in_memory(type)
+    seen: list[bytes] = []
+
+    class Looking(CrashingStorage):
+        """Looks at a completed file as soon as it is there, and whenever it changes."""
+
+        def create(self, path: str, data: bytes) -> None:
+            super().create(path, data)
+            self.look(path)
+
+        def put(self, path: str, data: bytes) -> None:
+            super().put(path, data)
+            self.look(path)
+
+        def look(self, path: str) -> None:
+            """Remember what a reader would read."""
+            if path.endswith("commit"):
+                seen.append(self.get(path))
+
+    watched = replace(table, storage=Looking(storage, 1_000_000))
+    watched.upsert(as_arrow([row("a", 2, "y"), row("c", 2, "y", "rio")]))
+    (content,) = seen
+    (record,) = fastavro.reader(io.BytesIO(content))
+    assert {p: len(stats) for p, stats in record["partitionToWriteStats"].items()} == {"oslo": 1, "rio": 1}
+
+
+@NEEDED
+@pytest.mark.needs("copy-on-write")
+@pytest.mark.requirements("OCC-005")
+def test_the_begin_time_is_the_generators(engine: Client) -> None:
+    """It is later than every time that was drawn until the writer asks, also by those who wrote while it read the table."""
+    only_in_process(engine)
+    table, _ = table_in_memory()
+    quick: list[str] = []
+
+    def meanwhile() -> None:
+        quick.append(table.upsert(as_arrow([row("c", 2, "quick", "rio")])))
+
+    slow = replace(table, lock=Interrupted(lock_of(table.storage), "request", meanwhile))
+    instant = slow.upsert(as_arrow([row("a", 2, "y")]))
+    (completed,) = [i for i in table.timeline.completed if i.requested == quick[0]]
+    assert completed.completion is not None and instant > completed.completion
+
+
+@NEEDED
+@pytest.mark.needs("copy-on-write")
+@pytest.mark.requirements("OCC-009")
+def test_an_update_may_be_a_delete_and_an_insert(engine: Client) -> None:
+    """The old file group loses the record, a new one has it, and the next update of the key goes there. Where the version that
+    is there would still have a say, such updates are refused."""
+    only_in_process(engine)
+    table, _ = table_in_memory()
+    moving = replace(table, options={MOVES_KEY: "true"})
+    (home,) = {found.file_id for found in table.file_groups().latest_slices if found.partition == "oslo"}
+    moving.upsert(as_arrow([row("a", 2, "moved")]))
+    groups = {found.file_id: keys for found, keys in held_keys(table) if found.partition == "oslo"}
+    assert groups.pop(home) == {"b"} and list(groups.values()) == [{"a"}]
+    table.upsert(as_arrow([row("a", 3, "again")]))
+    assert {found.file_id: keys for found, keys in held_keys(table) if found.partition == "oslo"} == {home: {"b"}, **groups}
+    assert sorted(table.snapshot().column("value").to_pylist()) == ["again", "x", "x"]
+    logs, _ = table_in_memory("MERGE_ON_READ")
+    with pytest.raises(UnsupportedTableFeature, match="OCC-009"):
+        replace(logs, options={MOVES_KEY: "true"}).upsert(as_arrow([row("a", 2, "moved")]))
+
+
+def held_keys(table: WritableTable) -> list[tuple[FileSlice, set[str]]]:
+    """The latest slices of a table, and the keys of their rows."""
+    view = table.view()
+    reader = view.reader(table)
+    return [(found, set(reader.living_keys(found).to_pylist())) for found in view.groups.latest_slices]
+
+
+def local(engine: Client, new_uri: Callable[[], str]) -> str:
+    """A table in a folder."""
+    only_in_process(engine)
+    return updated(engine, new_uri(), 0).uri
+
+
+def hearts(uri: str) -> list[Path]:
+    """The heartbeats of its writers."""
+    return sorted((folder_of(uri) / ".hoodie" / ".heartbeat").glob("2*"))
+
+
+@NEEDED
+@pytest.mark.requirements("OCC-026")
+def test_who_meets_the_marker_of_a_living_writer_gives_up_early(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The second of two writers of one file group fails before its file is stored; the first one completes. Markers of a writer
+    whose heart has stopped, and those of other file groups, are in nobody's way."""
+    uri = local(engine, new_uri)
+    outcomes: list[str | HudiError] = []
+    idle = SlowWriter(uri, lambda: None, options=EARLY)
+
+    def meanwhile() -> None:
+        outcomes.append(idle.outcome([row("b", 50, "second")]))
+        outcomes.append(idle.outcome([row("c", 50, "second", "rio")]))
+
+    first = SlowWriter(uri, meanwhile, options=EARLY).upsert([row("a", 50, "first")])
+    refused, other = outcomes
+    assert isinstance(refused, ConcurrentChange) and refused.rule == "OCC-026" and isinstance(other, str)
+    (failed,) = open_table(uri).timeline.pending
+    assert first < failed.requested and not list((folder_of(uri) / "oslo").glob(f"*_{failed.requested}.*"))
+    assert {r["id"]: r["value"] for r in snapshot(engine, uri)} == {"a": "first", "b": "x", "c": "second"}
+
+    def die() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        SlowWriter(uri, die, options=EARLY).upsert([row("a", 60, "dies")])
+    (heart,) = hearts(uri)
+    os.utime(heart, (0, 0))
+    assert isinstance(idle.outcome([row("b", 60, "third")]), str), "the dead do not block"
+    assert {r["id"]: r["value"] for r in snapshot(engine, uri)} == {"a": "first", "b": "third", "c": "second"}
+
+
+@NEEDED
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-017")
+def test_keys_that_two_writers_insert(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """Both put the same new key into a file group of its own. With the comparison of keys the second one aborts; without it
+    both complete and the key comes twice, as the specification allows. Other keys are in nobody's way."""
+    only_in_process(engine)
+
+    def both_insert(options: dict[str, str]) -> str | HudiError:
+        uri, new = updated(engine, new_uri(), 0, type).uri, [row("new", 100, "slow")]
+        quick = SlowWriter(uri, int, options=options)
+        outcome = SlowWriter(uri, lambda: quick.upsert(new), options=options).outcome(new)
+        assert [r["id"] for r in snapshot(engine, uri)].count("new") == (1 if options else 2)
+        return outcome
+
+    refused, both = both_insert(KEYS), both_insert({})
+    assert isinstance(refused, ConcurrentChange) and refused.rule == "OCC-017" and isinstance(both, str)
+    scene = Scene(engine, updated(engine, new_uri(), 0, type).uri)
+    SlowWriter(scene.uri, lambda: scene.write("one"), options=KEYS).upsert([row("other", 100, "slow")])
+    assert {"one", "other"} <= set(scene.values())
+
+
+@NEEDED
+@pytest.mark.requirements("TL-030", "OCC-027")
+def test_a_heart_beats_from_before_the_request_to_the_end(engine: Client) -> None:
+    """Who sees the requested file sees the heartbeat; it is refreshed while files are stored, and gone after the completion."""
+    only_in_process(engine)
+    table, storage = table_in_memory()
+    ticking = {**LAZY, "hoodie.client.heartbeat.interval_in_ms": "1000"}
+    instant = replace(table, options=ticking).upsert(as_arrow([row("a", 2, "y"), row("c", 2, "y", "rio"), row("d", 2, "y")]))
+    changes = [what for what, _ in storage.requests if what.startswith(("create", "put", "delete"))]
+    beat = f"put .hoodie/.heartbeat/{instant}"
+    assert changes.index(beat) < changes.index(f"create .hoodie/timeline/{instant}.commit.requested")
+    assert changes.count(beat) > 1
+    assert changes[-1] == f"delete .hoodie/.heartbeat/{instant}"
+
+
+@NEEDED
+@pytest.mark.needs("service.clean")
+@pytest.mark.requirements("TL-030", "OCC-019", "OCC-027")
+def test_a_writer_without_heartbeat_does_not_complete(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Somebody may have begun to roll its files back: it is told so, and what it left goes with the next clean. The rows are
+    those of the writers who completed."""
+    uri = local(engine, new_uri)
+
+    def stop() -> None:
+        hearts(uri)[0].unlink()
+
+    lost = SlowWriter(uri, stop, options={**OPTIMISTIC, **LAZY}).outcome([row("a", 50, "lost")])
+    assert isinstance(lost, HeartbeatLost)
+    assert {r["id"]: r["value"] for r in snapshot(engine, uri)} == {"a": "x", "b": "x", "c": "x"}
+    clean(open_table(uri, options=OPTIMISTIC))
+    assert not list((folder_of(uri) / ".hoodie" / ".temp").glob("2*/**/*.marker.*"))
+    assert len(list((folder_of(uri) / "oslo").glob("*.parquet"))) == 1
+    SlowWriter(uri, lambda: None, options=OPTIMISTIC).upsert([row("a", 60, "again")])
+    assert {r["id"]: r["value"] for r in snapshot(engine, uri)} == {"a": "again", "b": "x", "c": "x"}
+
+
+@NEEDED
+@pytest.mark.needs("service.clean")
+@pytest.mark.requirements("TL-030", "OCC-027", "OCC-019")
+def test_a_clean_rolls_back_the_dead_and_not_the_living(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A clean beside a writer leaves it alone, and it completes. The loser of a conflict has stopped its heart: what it left is
+    rolled back at once."""
+    uri = local(engine, new_uri)
+    lazily = open_table(uri, options=OPTIMISTIC)
+    SlowWriter(uri, lambda: clean(lazily), options=OPTIMISTIC).upsert([row("a", 50, "alive")])
+    quick = SlowWriter(uri, lambda: None, options=OPTIMISTIC)
+    loser = SlowWriter(uri, lambda: quick.upsert([row("b", 50, "quick")]), options=OPTIMISTIC).outcome([row("a", 60, "loses")])
+    assert isinstance(loser, ConcurrentChange)
+    assert hearts(uri) == [] and lazily.timeline.pending
+    clean(lazily)
+    assert not lazily.timeline.pending
+    assert {r["id"]: r["value"] for r in snapshot(engine, uri)} == {"a": "alive", "b": "quick", "c": "x"}
+
+
+@NEEDED
+@pytest.mark.requirements("OCC-027", "TL-030")
+def test_a_single_writer_rolls_back_what_failed_before_it_writes(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The policy of a table with one writer: whatever is pending when it begins has failed. One of several must not do that."""
+    uri = local(engine, new_uri)
+
+    def die() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        SlowWriter(uri, die).upsert([row("a", 50, "dies")])
+    alone = open_table(uri, options={"hoodie.write.concurrency.mode": "SINGLE_WRITER"})
+    assert alone.timeline.pending
+    alone.upsert(as_arrow([row("b", 50, "next")]))
+    assert not alone.timeline.pending
+    assert {r["id"]: r["value"] for r in snapshot(engine, uri)} == {"a": "x", "b": "next", "c": "x"}
+    with pytest.raises(Misuse, match="EAGER"):
+        open_table(uri, options={**OPTIMISTIC, "hoodie.clean.failed.writes.policy": "EAGER"}).upsert(
+            as_arrow([row("b", 60, "z")])
+        )
+
+
+@NEEDED
+@pytest.mark.requirements("OCC-001", "OCC-019")
+def test_a_write_that_lost_is_begun_anew_as_often_as_it_may(engine: Client, new_uri: Callable[[], str]) -> None:
+    """With one retry the write completes on the state that the other writer left, so that no update is lost."""
+    uri = local(engine, new_uri)
+    quick, retries = SlowWriter(uri, int), {"hoodie.write.num.retries.on.conflict.failures": "1"}
+    SlowWriter(uri, lambda: quick.upsert([row("b", 50, "quick")]), options=retries).upsert([row("a", 50, "slow")])
+    assert {r["id"]: r["value"] for r in snapshot(engine, uri)} == {"a": "slow", "b": "quick", "c": "x"}
+
+
+@NEEDED
+@pytest.mark.requirements("OCC-001", "OCC-011")
+def test_a_column_that_somebody_else_added_is_not_lost(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A writer that knows the table without the column gives way, in whatever file group it writes, and finds it on its next
+    attempt; else the schema of the table would be the older one again."""
+    uri = local(engine, new_uri)
+    wider = as_arrow([row("c", 50, "quick", "rio")])
+    wider = wider.append_column("more", [["m"]])
+    grows = open_table(
+        uri, options={"hoodie.write.set.null.for.missing.columns": "true", "hoodie.datasource.write.reconcile.schema": "true"}
+    )
+    lost = SlowWriter(uri, lambda: grows.upsert(wider)).outcome([row("a", 50, "slow")])
+    assert isinstance(lost, ConcurrentChange) and "schema" in lost.message
+    assert "more" in open_table(uri).snapshot().column_names
+
+
+@NEEDED
+@pytest.mark.needs("merge-on-read", "service.compaction")
+@pytest.mark.requirements("OCC-015", "TL-047")
+def test_a_plan_that_cannot_be_read_keeps_nobody_in_the_dark(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Nobody can say whether a damaged plan touches the write's file groups: under optimistic control the writer is told which
+    file is broken. The table stays readable, what was committed is there, nothing else is."""
+    only_in_process(engine)
+    uri = updated(engine, new_uri(), 1, "MERGE_ON_READ").uri
+    rows = snapshot(engine, uri)
+
+    def plan() -> None:
+        engine.service(uri, "compaction", phase="schedule", options={"hoodie.compact.inline.max.delta.commits": "1"})
+        (file,) = (folder_of(uri) / ".hoodie" / "timeline").glob("*.compaction.requested")
+        shutil.copy(file, file.with_name("kept"))
+        file.write_bytes(file.read_bytes()[:50])
+
+    refused = SlowWriter(uri, plan, options=OPTIMISTIC).outcome([row("a", 50, "slow")])
+    assert isinstance(refused, MalformedMetadata) and "compaction.requested" in (refused.path or "")
+    (kept,) = (folder_of(uri) / ".hoodie" / "timeline").glob("kept")
+    (file,) = (folder_of(uri) / ".hoodie" / "timeline").glob("*.compaction.requested")
+    kept.rename(file)
+    assert snapshot(engine, uri) == rows
+
+
+@NEEDED
+@BOTH_TYPES
+@pytest.mark.requirements("OCC-004", "OCC-019")
+def test_a_store_that_goes_away_in_the_middle(engine: Client, type: str) -> None:
+    """Whichever request is the first one that fails: afterwards the table can be read, the rows are those before the write or
+    those after it, and the next write succeeds."""
+    only_in_process(engine)
+    before, after = {"a": "x", "b": "x", "c": "x"}, {"a": "y", "b": "x", "c": "y"}
+    ended = False
+    for allowed in range(1, 40):
+        table, storage = table_in_memory(type)
+        gone = replace(table, storage=Going(storage, allowed))
+        try:
+            gone.upsert(as_arrow([row("a", 2, "y"), row("c", 2, "y", "rio")]))
+            ended = True
+        except ConnectionError:
+            pass
+        rows = {r["id"]: r["value"] for r in table.snapshot().to_pylist()}
+        assert rows in (before, after), allowed
+        table.upsert(as_arrow([row("b", 3, "next")]))
+        assert {r["id"]: r["value"] for r in table.snapshot().to_pylist()} == {**rows, "b": "next"}
+        if ended:
+            break
+    assert ended
+
+
+class Going(CrashingStorage):
+    """A store that cannot be reached any more after so many changes."""
+
+    def _change(self, request: str) -> None:
+        if len(self.changes) >= self.allowed:
+            raise ConnectionError(f"no answer to {request}")
+        self.changes.append(request)
+
+
+@NEEDED
+@BOTH_TYPES
+@pytest.mark.needs("service.clean")
+@pytest.mark.requirements("OCC-027", "OCC-019", "TL-019")
+def test_wherever_a_writer_dies_a_clean_by_another_puts_it_right(engine: Client, type: str) -> None:
+    """Before, between and after its requests: the rows are those before the write or those after it, before and after the
+    clean; it leaves nothing pending, and no file or marker of a write that did not complete."""
+    only_in_process(engine)
+    table, storage = table_in_memory(type)
+    before = {r["id"]: r["value"] for r in table.snapshot().to_pylist()}
+
+    def act(crashing: Storage) -> None:
+        opened(crashing).upsert(as_arrow([row("a", 2, "y"), row("c", 2, "y", "rio"), row("d", 2, "y")]))
+
+    states = list(crashes(storage, act))
+    assert len(states) > 12
+    for state in states:
+        other = opened(state.storage)
+        rows = {r["id"]: r["value"] for r in other.snapshot().to_pylist()}
+        done = len(other.timeline.commits) > 1
+        assert rows == ({"a": "y", "b": "x", "c": "y", "d": "y"} if done else before), state
+        clean(other)
+        assert not other.timeline.pending, state
+        assert {r["id"]: r["value"] for r in other.snapshot().to_pylist()} == rows, state
+        known = {instant.requested for instant in other.timeline.commits}
+        paths = [info.path for info in state.storage.list() if not info.path.startswith((".hoodie/timeline", ".hoodie/.heart"))]
+        assert done or not [path for path in paths if _instants_in(path) - known], state
+
+
+def _instants_in(path: str) -> set[str]:
+    """The instants that a path names."""
+    return set(re.findall(r"(?<!\d)\d{17}(?!\d)", path))
+
+
+def opened(storage: Storage) -> WritableTable:
+    """The table with a clock that starts anew, and optimistic writers."""
+    clock = ManualClock(START + 3_600_000)
+    return open_table("memory:///steps", storage=storage, clock=clock, ids=SeededIds(7), options=OPTIMISTIC)

@@ -1,0 +1,300 @@
+"""What archiving must leave on the active timeline, what it removes first, and which plans it keeps.
+
+Actions that engines make only in table services are put on the timeline by hand, between the writes of a table.
+"""
+
+import shutil
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.write_programs import expect_rows
+from hudi_conformance.suite.support.tables.archived_tables import (
+    COMPLETED,
+    NOT_BY_ITSELF,
+    Histories,
+    expected_rows,
+    limits,
+    new_table,
+    shown,
+    step_of,
+    write,
+)
+from hudi_conformance.suite.support.tables.written_tables import base_files, folder_of
+from hudi_reference.timeline.contents.actions import write_action
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
+
+ARCHIVE = pytest.mark.needs(
+    "create", "write.upsert", "service.archive", "inspect.table", "timeline.history", "copy-on-write", "partition.plain"
+)
+NewUri = Callable[[], str]
+Json = dict[str, Any]
+WRITES = 8
+#: Cleaning that retains versions and no commits does not move the limits.
+BY_VERSIONS = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS"}
+SYNC_MARKER = bytes(range(16))
+NO_STATS: Json = {"partitionToWriteStats": {}, "compacted": False, "extraMetadata": {}, "version": None}
+
+
+#: A compaction that compacts nothing.
+COMPACTION_PLAN: Json = {
+    "operations": [],
+    "extraMetadata": {},
+    "version": 2,
+    "strategy": None,
+    "preserveHoodieMetadata": None,
+    "missingSchedulePartitions": None,
+}
+
+
+def timeline_of(uri: str) -> Path:
+    """The folder of the active timeline."""
+    return folder_of(uri) / ".hoodie" / "timeline"
+
+
+def times_of(uri: str) -> list[tuple[str, str]]:
+    """Requested and completion time of each completed write, by requested time."""
+    return sorted(key_time for key_time in ((k[0], c) for k, c in step_of(uri).completed.items()))
+
+
+def later(time: str, milliseconds: int) -> str:
+    """An instant time so much later."""
+    moment = datetime.strptime(time, "%Y%m%d%H%M%S%f") + timedelta(milliseconds=milliseconds)
+    return moment.strftime("%Y%m%d%H%M%S%f")[:17]
+
+
+def put(
+    uri: str, requested: str, action: str, files: Mapping[State, Json | None], completion: str | None = None
+) -> list[bytes]:
+    """Put an action on the timeline in the states that are given; what its files hold."""
+    contents = []
+    for state, record in files.items():
+        instant = Instant(requested, action, state, completion if state is State.COMPLETED else None)
+        data = b"" if record is None else write_action(instant, record, SYNC_MARKER)
+        (timeline_of(uri) / instant.file_name).write_bytes(data)
+        contents.append(data)
+    return contents
+
+
+def after_write(uri: str, number: int) -> tuple[str, str]:
+    """A requested and a completion time right behind the write of that number, in the pause before the next one."""
+    completion = times_of(uri)[number][1]
+    return later(completion, 1), later(completion, 2)
+
+
+@ARCHIVE
+@pytest.mark.requirements("ARC-003")
+@pytest.mark.parametrize(
+    ("action", "state"), [("commit", State.INFLIGHT), ("commit", State.REQUESTED), ("compaction", State.REQUESTED)]
+)
+def test_a_pending_action_stays_and_keeps_what_it_is_based_on(
+    engine: Client, new_uri: NewUri, histories: Histories, action: str, state: State
+) -> None:
+    """However long an action is pending, it stays where it is, and so do the write before it and everything later."""
+    uri = histories.copy(engine, WRITES, new_uri())
+    before = shown(engine, uri)["active"]
+    requested, _ = after_write(uri, 3)
+    plan = COMPACTION_PLAN if action == "compaction" else None
+    profile = {**NO_STATS, "operationType": "UPSERT"} if action == "commit" else None
+    states = {State.REQUESTED: plan, State.INFLIGHT: profile}
+    put(uri, requested, action, {s: record for s, record in states.items() if s <= state})
+    engine.service(uri, "archive", options={**limits(4, 2), **BY_VERSIONS})
+    found = shown(engine, uri)
+    assert [i["requested"] for i in found["active"]] == [i["requested"] for i in before[3:]]
+    pending = [i for i in engine.inspect(uri)["timeline"]["pending"] if i["requested"] == requested]
+    assert [(i["action"], i["state"]) for i in pending] == [(action, state.name)]
+    assert requested not in {key[0] for key in step_of(uri).archived}
+
+
+@ARCHIVE
+@pytest.mark.requirements("ARC-003")
+def test_what_completed_beside_a_pending_write_stays(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+    """A write that completed after a pending one began stays, also if it began before: the pending one may be in conflict."""
+    uri = histories.copy(engine, WRITES, new_uri())
+    (first, completion), *_ = times_of(uri)
+    requested, late = after_write(uri, 5)
+    put(uri, requested, "commit", {State.REQUESTED: None, State.INFLIGHT: {**NO_STATS, "operationType": "UPSERT"}})
+    (timeline_of(uri) / f"{first}_{completion}.commit").rename(timeline_of(uri) / f"{first}_{late}.commit")
+    engine.service(uri, "archive", options={**limits(4, 2), **BY_VERSIONS})
+    left = {key[0] for key in step_of(uri).completed}
+    assert first in left, "what a pending write may be in conflict with was archived"
+
+
+@ARCHIVE
+@pytest.mark.requirements("ARC-003")
+def test_archiving_stops_at_a_savepoint(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+    """A savepointed write and everything later stays; with hoodie.archive.beyond.savepoint only the savepointed writes stay."""
+    savepointed = {"savepointedBy": "", "savepointedAt": 0, "comments": "", "partitionMetadata": {}, "version": 1}
+    for beyond in ("false", "true"):
+        uri = histories.copy(engine, WRITES, new_uri())
+        times = times_of(uri)
+        requested, completion = times[2][0], later(times[2][1], 2)
+        put(uri, requested, "savepoint", {State.INFLIGHT: None, State.COMPLETED: savepointed}, completion)
+        engine.service(uri, "archive", options=limits(4, 2, **{"hoodie.archive.beyond.savepoint": beyond}))
+        found = step_of(uri).completed.keys()
+        left = [time for time, _ in times[2:]] if beyond == "false" else [requested, times[-1][0]]
+        assert sorted(time for time, action in found if action == "commit") == left
+        assert (requested, "savepoint") in found
+
+
+def clean_plan(retained: str) -> Json:
+    """The plan of a clean that leaves what is needed from an instant on."""
+    return {
+        "earliestInstantToRetain": {"timestamp": retained, "action": "commit", "state": "COMPLETED"},
+        "lastCompletedCommitTimestamp": retained,
+        "policy": "KEEP_LATEST_COMMITS",
+        "filesToBeDeletedPerPartition": {},
+        "version": 2,
+        "filePathsToBeDeletedPerPartition": {},
+        "partitionsToBeDeleted": [],
+        "extraMetadata": {},
+    }
+
+
+def clean_result(requested: str, retained: str) -> Json:
+    """The completion metadata of a clean that deleted nothing."""
+    return {
+        "startCleanTime": requested,
+        "timeTakenInMillis": 1,
+        "totalFilesDeleted": 0,
+        "earliestCommitToRetain": retained,
+        "lastCompletedCommitTimestamp": retained,
+        "partitionMetadata": {},
+        "version": 2,
+        "bootstrapPartitionMetadata": {},
+        "extraMetadata": {},
+    }
+
+
+def put_overwriting(uri: str, number: int) -> tuple[str, list[bytes]]:
+    """A completed insert overwrite behind the write of that number, that replaced nothing; its time and files."""
+    requested, completion = after_write(uri, number)
+    nothing = {"operationType": None, "clusteringPlan": None, "extraMetadata": None, "version": None}
+    done = {**NO_STATS, "operationType": "INSERT_OVERWRITE"}
+    files = {State.REQUESTED: nothing, State.INFLIGHT: done, State.COMPLETED: {**done, "partitionToReplaceFileIds": {}}}
+    return requested, put(uri, requested, "replacecommit", files, completion)
+
+
+def put_clean(uri: str, number: int, retained: str) -> tuple[str, list[bytes]]:
+    """A completed clean behind the write of that number; its time and files."""
+    requested, completion = after_write(uri, number)
+    plan = clean_plan(retained)
+    files = {State.REQUESTED: plan, State.INFLIGHT: plan, State.COMPLETED: clean_result(requested, retained)}
+    return requested, put(uri, requested, "clean", files, completion)
+
+
+@ARCHIVE
+@pytest.mark.requirements("ARC-003", "RDR-010")
+def test_a_replacing_write_stays_until_its_files_are_cleaned(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+    """Without a clean that went past it a replacecommit stays: in the history it would hide nothing any more."""
+    uri = histories.copy(engine, WRITES, new_uri())
+    replacing, _ = put_overwriting(uri, 2)
+    engine.service(uri, "archive", options=limits(4, 2))
+    assert min(key[0] for key in step_of(uri).completed) == replacing
+    put_clean(uri, 3, later(replacing, 1))
+    engine.service(uri, "archive", options=limits(4, 2))
+    assert (replacing, "replacecommit") in step_of(uri).archived
+
+
+@ARCHIVE
+@pytest.mark.requirements("LSM-002", "LSM-021", "LSM-019", "LSM-024")
+def test_plans_are_kept_byte_by_byte(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+    """The plan of a clean or compaction is what its requested file held, merged or not; that of an overwrite its profile."""
+    uri = histories.copy(engine, WRITES, new_uri())
+    replacing, (_, profile, replaced) = put_overwriting(uri, 0)
+    compacted, completion = after_write(uri, 1)
+    result = {**NO_STATS, "operationType": "COMPACT"}
+    files = {State.REQUESTED: COMPACTION_PLAN, State.INFLIGHT: None}
+    (planned, _) = put(uri, compacted, "compaction", files)
+    (done,) = put(uri, compacted, "commit", {State.COMPLETED: result}, completion)
+    cleaned, (clean, _, result_of_clean) = put_clean(uri, 2, times_of(uri)[-1][0])
+    expected = {
+        (replacing, "replacecommit"): (replaced, profile),
+        (compacted, "commit"): (done, planned),
+        (cleaned, "clean"): (result_of_clean, clean),
+    }
+    options = limits(4, 2, **{"hoodie.timeline.compaction.batch.size": "2"})
+    for _ in range(2):
+        engine.service(uri, "archive", options=options)
+        found = step_of(uri).archived
+        assert {key: (found[key]["metadata"], found[key]["plan"]) for key in expected} == expected
+        write(engine, uri, 4, NOT_BY_ITSELF, WRITES)
+    engine.service(uri, "archive", options=options)
+    assert sorted(step_of(uri).levels) == [0, 1] or sorted(step_of(uri).levels) == [1]
+
+
+@ARCHIVE
+@pytest.mark.requirements("ARC-003")
+def test_cleans_and_rollbacks_go_along_and_other_actions_stay(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+    """A clean or rollback before an archived write goes to the history; a restore and an index build stay."""
+    uri = histories.copy(engine, WRITES, new_uri())
+    cleaned, _ = put_clean(uri, 0, times_of(uri)[-1][0])
+    undone, completion = after_write(uri, 1)
+    rollback = {
+        "startRollbackTime": undone, "timeTakenInMillis": 1, "totalFilesDeleted": 0, "commitsRollback": ["20200101000000000"],
+        "partitionMetadata": {}, "version": 1,
+        "instantsRollback": [{"commitTime": "20200101000000000", "action": "commit"}],
+    }  # fmt: skip
+    plan = {"instantToRollback": {"commitTime": "20200101000000000", "action": "commit"}, "RollbackRequests": [], "version": 1}
+    put(uri, undone, "rollback", {State.REQUESTED: plan, State.INFLIGHT: None, State.COMPLETED: rollback}, completion)
+    indexed, completion = after_write(uri, 2)
+    index = {"version": 1, "indexPartitionInfos": []}
+    files = {State.REQUESTED: index, State.INFLIGHT: None, State.COMPLETED: {**index, "operationType": None}}
+    put(uri, indexed, "indexing", files, completion)
+    engine.service(uri, "archive", options=limits(4, 2))
+    step = step_of(uri)
+    assert {(cleaned, "clean"), (undone, "rollback")} <= step.archived.keys()
+    assert (indexed, "indexing") in step.completed
+    assert step.archived[undone, "rollback"]["plan"] is None
+
+
+@ARCHIVE
+@pytest.mark.requirements("ARC-004")
+def test_markers_of_an_action_go_before_it(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+    """When an action is archived nothing is left in its folder of markers."""
+    uri = histories.copy(engine, WRITES, new_uri())
+    (oldest, _), *_ = times_of(uri)
+    marker = folder_of(uri) / ".hoodie" / ".temp" / oldest / "oslo" / "x_0-0-0.parquet.marker.CREATE"
+    marker.parent.mkdir(parents=True)
+    marker.touch()
+    engine.service(uri, "archive", options=limits(4, 2))
+    assert (oldest, "commit") in step_of(uri).archived
+    assert not marker.exists()
+
+
+@ARCHIVE
+@pytest.mark.needs("read.snapshot")
+@pytest.mark.requirements("ARC-004")
+def test_files_of_lost_attempts_go_before_the_action(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+    """A base file of an attempt that lost, and one of a write that never was on the timeline, go before they could be read."""
+    uri = histories.copy(engine, WRITES, new_uri())
+    oldest, *_ = [path for path in base_files(uri) if path.parent.name == "oslo"]
+    file_id, _, instant = oldest.stem.split("_")
+    lost = oldest.with_name(f"{file_id}_9-9-9_{instant}.parquet")
+    stray = oldest.with_name(f"11111111-2222-4333-8444-555555555555-0_0-0-0_{after_write(uri, 1)[0]}.parquet")
+    for path in (lost, stray):
+        shutil.copyfile(oldest, path)
+    expect_rows(engine, uri, expected_rows(WRITES), "before")
+    engine.service(uri, "archive", options=limits(4, 2))
+    expect_rows(engine, uri, expected_rows(WRITES), "after")
+    assert not lost.exists()
+    assert not stray.exists()
+
+
+@pytest.mark.needs("create", "write.upsert", "service.archive", "merge-on-read", "partition.plain")
+@pytest.mark.requirements("ARC-003")
+def test_delta_commits_stay_until_a_compaction_is_due(engine: Client, new_uri: NewUri) -> None:
+    """A compaction that is due after 6 delta commits finds 6 of them; only older ones go, however low the limits are."""
+    uri = new_uri()
+    new_table(engine, uri, "MERGE_ON_READ")
+    options = limits(4, 2, **{"hoodie.compact.inline.max.delta.commits": "6"})
+    for number, left in ((5, 5), (6, 6), (8, 6)):
+        done = len(step_of(uri).completed) + len(step_of(uri).archived)
+        write(engine, uri, number - done, {**options, **NOT_BY_ITSELF}, done)
+        engine.service(uri, "archive", options=options)
+        assert len([name for name in step_of(uri).active if COMPLETED.fullmatch(name)]) == left

@@ -1,0 +1,154 @@
+"""Archiving that dies between any two of its requests to storage; only an engine in this process can be made to."""
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.explorer.crash_points import CrashingStorage, crashes
+from hudi_conformance.suite.support.concurrent.in_process import only_in_process
+from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow
+from hudi_conformance.suite.support.tables.archived_tables import change, limits
+from hudi_reference import WritableTable, archive, create_table, open_table
+from hudi_reference.clock import ManualClock
+from hudi_reference.ids import SeededIds
+from hudi_reference.storage import MemoryStorage, Storage
+from hudi_reference.timeline.history.history import History
+from hudi_reference.timeline.history.manifest import load_manifest
+
+FOLDER = ".hoodie/timeline/history"
+#: Merges happen in every second run, up to level 2.
+LIMITS = limits(3, 2, **{"hoodie.timeline.compaction.batch.size": "2", "hoodie.archive.automatic": "false"})
+Action = tuple[str, str, str | None]
+
+
+def opened(storage: Storage) -> WritableTable:
+    """The table, with a clock that nobody else moves."""
+    return open_table(
+        "memory:///crash", storage=storage, clock=ManualClock(1_800_000_000_000), ids=SeededIds(1), options=LIMITS
+    )
+
+
+def table_before_a_run(runs: int) -> MemoryStorage:
+    """A table that was archived so many times, and is due again."""
+    storage, clock, ids, spec = MemoryStorage(), ManualClock(1_790_000_000_000), SeededIds(0), Program("COPY_ON_WRITE",
+        "COMMIT_TIME_ORDERING", True).spec()  # fmt: skip
+    create_table("memory:///crash", name=spec.name, schema=dict(spec.schema), record_key=spec.record_key,
+                 partition=spec.partition, storage=storage, clock=clock, ids=ids)  # fmt: skip
+    table = open_table("memory:///crash", storage=storage, clock=clock, ids=ids, options=LIMITS)
+    for number in range(4 + 2 * runs):
+        table.upsert(as_arrow(change(number)))
+        if number % 2 and number < 3 + 2 * runs:
+            archive(table)
+    return storage
+
+
+def actions(storage: Storage) -> list[Action]:
+    """Every completed action as the table shows it: active timeline and history together."""
+    found = opened(storage).inspect()["timeline"]["completed"]
+    return sorted((i["requested"], i["action"], i["completion"]) for i in found)
+
+
+def rows(storage: Storage) -> list[dict[str, object]]:
+    """The table's rows."""
+    return sorted(opened(storage).snapshot(["id", "value"]).to_pylist(), key=lambda one: str(one["id"]))
+
+
+@pytest.mark.needs("service.archive")
+@pytest.mark.requirements("ARC-002", "ARC-001", "LSM-024")
+@pytest.mark.parametrize("runs", [0, 1, 3])
+def test_a_crash_of_the_archiver_loses_and_doubles_nothing(engine: Client, runs: int) -> None:
+    """Wherever it dies, the table has the same rows and each action once; the next run completes what is left."""
+    only_in_process(engine)
+    storage = table_before_a_run(runs)
+    expected, content, points = actions(storage), rows(storage), 0
+    for crash in crashes(storage, lambda store: archive(opened(store))):
+        assert actions(crash.storage) == expected, crash
+        assert rows(crash.storage) == content, crash
+        assert not opened(crash.storage).timeline.pending, f"{crash}: a completed action looks pending"
+        archive(opened(crash.storage))
+        timeline = opened(crash.storage).timeline
+        archived = [(i.requested, i.action, i.completion) for i in timeline.archived.instants()]
+        active = [(i.requested, i.action, i.completion) for i in timeline.completed]
+        assert sorted([*archived, *active]) == expected, f"{crash}, then another run"
+        assert len(active) < 4
+        stored = [
+            row for file in load_manifest(crash.storage, FOLDER).files for row in stored_actions(crash.storage, file.name)
+        ]
+        assert len(stored) == len(set(stored)), f"{crash}: an action is in the history twice"
+        points += 1
+    assert points > 8
+
+
+def stored_actions(storage: Storage, name: str) -> list[tuple[str, str]]:
+    """Requested time and action of each row of a file of the history."""
+    import pyarrow.parquet as pq
+
+    with storage.open(f"{FOLDER}/{name}") as file:
+        rows = pq.read_table(file, columns=["instantTime", "action"]).to_pylist()
+    return [(row["instantTime"], row["action"]) for row in rows]
+
+
+@pytest.mark.needs("service.archive")
+@pytest.mark.requirements("LSM-004", "LSM-008", "LSM-009", "LSM-006", "LSM-011")
+@pytest.mark.parametrize("runs", [1, 3])
+def test_at_every_moment_the_version_file_names_a_whole_manifest(engine: Client, runs: int) -> None:
+    """After each single request the version file is there, is one number that never goes back, and all it leads to is there."""
+    only_in_process(engine)
+    storage = table_before_a_run(runs)
+    manifests = {info.path: storage.get(info.path) for info in storage.list(FOLDER) if "/manifest_" in info.path}
+    version = int(storage.get(f"{FOLDER}/_version_"))
+    for crash in crashes(storage, lambda store: archive(opened(store))):
+        text = crash.storage.get(f"{FOLDER}/_version_").decode()
+        assert text.isdigit(), crash
+        assert int(text) >= version, crash
+        version = int(text)
+        for file in load_manifest(crash.storage, FOLDER).files:
+            info = crash.storage.head(f"{FOLDER}/{file.name}")
+            assert info is not None, crash
+            assert info.size == file.length, crash
+        for path, content in manifests.items():
+            assert crash.storage.head(path) is None or crash.storage.get(path) == content, f"{crash}: {path} was changed"
+
+
+@pytest.mark.needs("service.archive")
+@pytest.mark.requirements("LSM-006")
+def test_a_reader_finishes_with_the_manifest_it_began_with(engine: Client) -> None:
+    """A reader that has read the manifest finds its files after a run that merged them into another one."""
+    only_in_process(engine)
+    storage = table_before_a_run(1)
+    reader = History(storage, FOLDER)
+    began = reader.manifest
+    archive(opened(storage))
+    assert load_manifest(storage, FOLDER).number > began.number
+    assert {file.name for file in began.files}.isdisjoint(file.name for file in load_manifest(storage, FOLDER).files)
+    assert reader.instants() == tuple(i for i in History(storage, FOLDER).instants() if i in reader.instants())
+    assert reader.manifest is began
+
+
+@pytest.mark.needs("service.archive")
+@pytest.mark.requirements("ARC-002", "LSM-008")
+def test_an_archiver_that_was_overtaken_gives_up(engine: Client) -> None:
+    """Of two archivers that publish at once one is told of a conflict; no action is lost, and the next run goes on."""
+    only_in_process(engine)
+    storage = table_before_a_run(1)
+    expected = actions(storage)
+    overtaken = Overtaken(storage)
+    with pytest.raises(Exception, match="another process changed the history"):
+        archive(opened(overtaken))
+    assert actions(storage) == expected
+    archive(opened(storage))
+    assert actions(storage) == expected
+
+
+class Overtaken(CrashingStorage):
+    """A storage in which another archiver, without a common lock, comes first with its manifest."""
+
+    def __init__(self, storage: MemoryStorage) -> None:
+        super().__init__(storage, 1000)
+        self.is_due = True
+
+    def create(self, path: str, data: bytes) -> None:
+        """Let the other one publish a version of its own just before a manifest is created here."""
+        if "/manifest_" in path and self.is_due:
+            self.is_due = False
+            archive(opened(self.storage))
+        super().create(path, data)

@@ -1,0 +1,205 @@
+"""The files of the history as they grow: manifests, the version file, names, rows, levels; seen after each of many writes."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+import pyarrow as pa
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.write_programs import expect_rows
+from hudi_conformance.suite.support.tables.archived_tables import (
+    LEVEL_FILE,
+    Histories,
+    expected_rows,
+    limits,
+    new_table,
+    shown,
+    step_of,
+    write,
+)
+from hudi_conformance.suite.support.tables.written_tables import folder_of
+
+WRITES = pytest.mark.needs("create", "write.upsert", "copy-on-write", "partition.plain")
+ARCHIVE = pytest.mark.needs("create", "write.upsert", "service.archive", "copy-on-write", "partition.plain")
+NewUri = Callable[[], str]
+
+
+@WRITES
+@pytest.mark.requirements("LSM-004")
+def test_manifests_never_change(engine: Client, histories: Histories) -> None:
+    """Each change of the history brings manifests of higher numbers; those that are there stay as they are, byte by byte."""
+    _, steps = histories.recorded(engine)
+    for before, after in pairwise(steps):
+        for number, data in after.manifests.items():
+            assert before.manifests.get(number, data) == data, f"manifest_{number} has changed"
+        new = after.manifests.keys() - before.manifests.keys()
+        assert bool(new) == (before.live != after.live), "a change without a manifest of its own"
+        assert all(number > before.version for number in new)
+    assert len({name for step in steps for name in step.manifests}) > 9
+
+
+@WRITES
+@pytest.mark.requirements("LSM-007", "LSM-008", "LSM-009")
+def test_the_version_file_names_a_whole_manifest(engine: Client, histories: Histories) -> None:
+    """After each write the version file is the decimal number of a manifest that is there, and never smaller than before."""
+    _, steps = histories.recorded(engine)
+    versions = [step.version for step in steps]
+    assert versions == sorted(versions)
+    assert versions[-1] > 9
+    for step in steps:
+        assert step.version == 0 or set(step.live) <= step.history.keys()
+        assert step.history.get("_version_", b"0") == str(step.version).encode()
+
+
+@WRITES
+@pytest.mark.requirements("LSM-010", "LSM-011")
+def test_a_manifest_lists_every_live_file_with_its_length(engine: Client, histories: Histories) -> None:
+    """What the current manifest lists is all that was archived, and each length is that of the file in bytes."""
+    _, steps = histories.recorded(engine)
+    archived: set[tuple[str, str]] = set()
+    for step in steps:
+        assert step.live == {name: len(step.history[name]) for name in step.live}
+        assert archived <= step.archived.keys(), "an action that was in the history is not any more"
+        archived = set(step.archived)
+    assert len(archived) == len(steps) - len(steps[-1].completed)
+
+
+@WRITES
+@pytest.mark.requirements("LSM-013", "LSM-014", "LSM-015", "LSM-016")
+def test_files_are_named_by_times_and_level(engine: Client, histories: Histories) -> None:
+    """A name is the least and the greatest requested time of the file's actions and its level; flushes are of level 0."""
+    _, steps = histories.recorded(engine)
+    for step in steps:
+        for name in step.live:
+            match = LEVEL_FILE.fullmatch(name)
+            assert match is not None
+            times = [one["instantTime"] for one in step.rows(name)]
+            assert (match[1], match[2]) == (min(times), max(times)), name
+    first = next(step for step in steps if step.live)
+    assert set(first.levels) == {0}
+
+
+@ARCHIVE
+@pytest.mark.requirements("LSM-014", "LSM-015", "LSM-018")
+def test_a_late_finisher_does_not_change_the_name(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+    """The second field is the greatest requested time, also where an earlier action completed last (ER-039)."""
+    uri = histories.copy(engine, 5, new_uri())
+    timeline = folder_of(uri) / ".hoodie" / "timeline"
+    completed = sorted(timeline.glob("*_*.commit"))
+    late = completed[0].name.partition("_")[0]
+    newest = completed[2].name.partition(".")[0].partition("_")[2]
+    time = (datetime.strptime(newest, "%Y%m%d%H%M%S%f") + timedelta(milliseconds=1)).strftime("%Y%m%d%H%M%S%f")[:17]
+    completed[0].rename(timeline / f"{late}_{time}.commit")
+    engine.service(uri, "archive", options=limits(4, 2))
+    step = step_of(uri)
+    (name,) = step.live
+    rows = step.rows(name)
+    assert max(one["completionTime"] for one in rows) == time == rows[0]["completionTime"]
+    assert name == f"{late}_{rows[-1]['instantTime']}_0.parquet"
+
+
+@WRITES
+@pytest.mark.requirements("LSM-003", "LSM-017", "LSM-018", "LSM-019", "LSM-020", "LSM-021")
+def test_the_columns_are_those_of_the_format(engine: Client, histories: Histories) -> None:
+    """Times and action are texts, metadata and plan bytes, all of them optional; the version is a number, and always 1."""
+    _, steps = histories.recorded(engine)
+    texts = [pa.field(name, pa.string()) for name in ("instantTime", "completionTime", "action")]
+    contents = [pa.field(name, pa.binary()) for name in ("metadata", "plan")]
+    expected = pa.schema([*texts, *contents, pa.field("version", pa.int32(), nullable=False)])
+    for name in steps[-1].live:
+        assert steps[-1].schema(name).remove_metadata().equals(expected), name
+        assert {one["version"] for one in steps[-1].rows(name)} == {1}
+
+
+@WRITES
+@pytest.mark.requirements("LSM-002", "LSM-018", "LSM-019", "LSM-020", "LSM-021", "LSM-024")
+def test_the_history_keeps_what_the_files_of_an_action_said(engine: Client, histories: Histories) -> None:
+    """Times, action and the bytes of the completed file are those of the active timeline; a plain write has no plan."""
+    _, steps = histories.recorded(engine)
+    before = {key: (time, step.active[f"{key[0]}_{time}.{key[1]}"]) for step in steps for key, time in step.completed.items()}
+    assert len(before) == len(steps)
+    for step in steps:
+        for key, one in step.archived.items():
+            assert (one["completionTime"], one["metadata"]) == before[key]
+            assert one["plan"] is None
+
+
+@WRITES
+@pytest.mark.requirements("LSM-022", "LSM-024")
+def test_rows_are_in_the_order_of_requested_times(engine: Client, histories: Histories) -> None:
+    """Within a file, and over the files of a level by name, requested times only grow."""
+    _, steps = histories.recorded(engine)
+    for step in steps:
+        for names in step.levels.values():
+            times = [one["instantTime"] for name in names for one in step.rows(name)]
+            assert times == sorted(times)
+
+
+@WRITES
+@pytest.mark.requirements("LSM-023", "LSM-024", "ARC-010")
+def test_as_many_files_as_a_batch_become_one_of_the_next_level(engine: Client, histories: Histories) -> None:
+    """With batches of three, three flushes are one file of level 1, and three of those one of level 2; nothing is lost."""
+    _, steps = histories.recorded(engine)
+    shapes = [tuple(len(step.levels.get(level, ())) for level in range(3)) for step in steps if step.live]
+    distinct = [shape for number, shape in enumerate(shapes) if shape not in shapes[:number]]
+    assert distinct == [
+        *((1, 0, 0), (2, 0, 0), (0, 1, 0)),
+        *((1, 1, 0), (2, 1, 0), (0, 2, 0)),
+        *((1, 2, 0), (2, 2, 0), (0, 0, 1)),
+    ]
+    for before, after in pairwise(steps):
+        assert before.archived.items() <= after.archived.items(), "a merge has changed an archived action"
+
+
+@WRITES
+@pytest.mark.requirements("LSM-006")
+def test_superseded_files_stay_for_running_readers(engine: Client, histories: Histories) -> None:
+    """Of the three newest manifests every file is still there; what no manifest lists any more goes in the end."""
+    _, steps = histories.recorded(engine)
+    for step in steps:
+        kept = sorted(step.manifests)[-3:]
+        assert kept == list(range(max(1, step.version - 2), step.version + 1)) if step.version else not kept
+        for number in step.manifests:
+            assert step.listed(number).keys() <= step.history.keys(), f"manifest_{number} lists a file that is gone"
+        listed = {name for number in step.manifests for name in step.listed(number)}
+        assert {name for name in step.history if LEVEL_FILE.fullmatch(name)} == listed
+
+
+@WRITES
+@pytest.mark.requirements("ARC-010", "LSM-023")
+def test_by_default_ten_files_are_merged(engine: Client, new_uri: NewUri) -> None:
+    """Nine flushes are nine files of level 0; the tenth makes them one of level 1."""
+    uri, options = new_uri(), limits(3, 2, **{"hoodie.archive.automatic": "true"})
+    new_table(engine, uri)
+    write(engine, uri, 21, options)
+    assert {level: len(names) for level, names in step_of(uri).levels.items()} == {0: 9}
+    write(engine, uri, 1, options, first=21)
+    assert {level: len(names) for level, names in step_of(uri).levels.items()} == {1: 1}
+
+
+@WRITES
+@pytest.mark.needs("read.snapshot", "inspect.table", "timeline.history")
+@pytest.mark.requirements("ARC-002", "LSM-002", "LSM-024", "RDR-009")
+def test_a_table_with_a_long_history_reads_as_ever(engine: Client, histories: Histories) -> None:
+    """After flushes and merges the engine shows every write once, with its times, and the newest rows."""
+    uri, steps = histories.recorded(engine)
+    found = shown(engine, uri)
+    last = steps[-1]
+    expected = {key: one["completionTime"] for key, one in last.archived.items()} | last.completed
+    assert {(i["requested"], i["action"]): i["completion"] for w in found.values() for i in w} == expected
+    assert len(found["archived"]) == len(last.archived)
+    expect_rows(engine, uri, expected_rows(len(steps)), "after all writes")
+
+
+@ARCHIVE
+@pytest.mark.requirements("LSM-001")
+def test_the_history_lies_in_its_folder_and_nowhere_else(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+    """Everything that archiving adds lies in .hoodie/timeline/history."""
+    uri = histories.copy(engine, 8, new_uri())
+    before = {path for path in folder_of(uri).rglob("*") if path.is_file()}
+    engine.service(uri, "archive", options=limits(4, 2))
+    after = {path for path in folder_of(uri).rglob("*") if path.is_file() and path.suffix != ".crc"}
+    assert {path.parent for path in after - before} == {folder_of(uri) / ".hoodie" / "timeline" / "history"}
+    assert step_of(uri).live

@@ -1,0 +1,154 @@
+"""When archiving begins, what it leaves, and which settings say so."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.programs.write_programs import expect_rows
+from hudi_conformance.suite.support.tables.archived_tables import (
+    FREE,
+    Histories,
+    expected_rows,
+    limits,
+    new_table,
+    shown,
+    step_of,
+    write,
+)
+
+ARCHIVE = pytest.mark.needs(
+    "create", "write.upsert", "service.archive", "inspect.table", "timeline.history", "copy-on-write", "partition.plain"
+)
+FLINK = pytest.mark.needs("archive.flink-settings")
+NewUri = Callable[[], str]
+
+
+@contextmanager
+def rows_stay(engine: Client, uri: str, count: int) -> Iterator[None]:
+    """The table holds the same rows after the block as the writes before it left."""
+    expect_rows(engine, uri, expected_rows(count), "before")
+    yield
+    expect_rows(engine, uri, expected_rows(count), "after")
+
+
+@ARCHIVE
+@pytest.mark.needs("read.snapshot")
+@pytest.mark.requirements("ARC-001", "ARC-002", "LSM-001")
+def test_old_actions_move_to_the_history(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+    """Past the upper limit the oldest actions leave the active timeline and are in the history as they were; rows stay."""
+    uri = histories.copy(engine, 8, new_uri())
+    before = shown(engine, uri)
+    assert before["archived"] == []
+    with rows_stay(engine, uri, 8):
+        newest = engine.service(uri, "archive", options=limits(4, 2))
+    after = shown(engine, uri)
+    assert newest == after["archived"][-1]["requested"]
+    assert len(after["active"]) == 2
+    together = [{**one, "where": "active"} for one in (*after["archived"], *after["active"])]
+    assert sorted(together, key=lambda one: one["requested"]) == before["active"], "every action once, and unchanged"
+    assert not any(name.startswith(newest or "nothing") for name in step_of(uri).active), "no file of it stays behind"
+
+
+@ARCHIVE
+@pytest.mark.requirements("ARC-007", "ARC-009")
+@pytest.mark.parametrize(("writes", "left"), [(4, 4), (5, 2), (8, 2)])
+def test_archiving_begins_above_the_upper_limit_and_leaves_the_lower_one(
+    engine: Client, new_uri: NewUri, histories: Histories, writes: int, left: int
+) -> None:
+    """With limits 4 and 2 nothing moves while there are 4 writes; of 5 or 8 the newest 2 are left."""
+    uri = histories.copy(engine, writes, new_uri())
+    before = shown(engine, uri)["active"]
+    engine.service(uri, "archive", options=limits(4, 2))
+    assert shown(engine, uri)["active"] == before[-left:]
+
+
+@ARCHIVE
+@pytest.mark.requirements("ARC-007", "ARC-009")
+@pytest.mark.parametrize(("writes", "left"), [(30, 30), (31, 20)])
+def test_by_default_more_than_thirty_writes_are_archived_down_to_twenty(
+    engine: Client, new_uri: NewUri, histories: Histories, writes: int, left: int
+) -> None:
+    """Without any setting 30 writes stay; the 31st lets archiving leave the newest 20."""
+    uri = histories.copy(engine, writes, new_uri())
+    before = shown(engine, uri)["active"]
+    engine.service(uri, "archive", options=FREE)
+    assert shown(engine, uri)["active"] == before[-left:]
+
+
+@ARCHIVE
+@pytest.mark.requirements("ARC-007")
+def test_the_limits_move_up_where_cleaning_retains_more(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+    """Cleaning that retains 5 commits needs 6 on the timeline: with limits 4 and 2 the limits become 8 and 6."""
+    cleaning = {"hoodie.clean.commits.retained": "5"}
+    for writes, left in ((8, 8), (9, 6)):
+        uri = histories.copy(engine, writes, new_uri())
+        engine.service(uri, "archive", options={**limits(4, 2), **cleaning})
+        assert len(shown(engine, uri)["active"]) == left
+
+
+@ARCHIVE
+@pytest.mark.requirements("ARC-008")
+@pytest.mark.parametrize(("most", "fewest"), [(2, 4), (3, 3)])
+def test_a_lower_limit_that_is_not_below_the_upper_one_is_refused(
+    engine: Client, new_uri: NewUri, histories: Histories, most: int, fewest: int
+) -> None:
+    """Limits without room between them are an error, for the service and for a write; the table stays as it is."""
+    uri = histories.copy(engine, 8, new_uri())
+    before = step_of(uri)
+    with pytest.raises(ContractError):
+        engine.service(uri, "archive", options=limits(most, fewest))
+    assert step_of(uri) == before
+    with pytest.raises(ContractError):
+        write(engine, uri, 1, limits(most, fewest, **{"hoodie.archive.automatic": "true"}), first=8)
+    assert step_of(uri).completed == before.completed
+
+
+@pytest.mark.needs("create", "write.upsert", "copy-on-write", "partition.plain")
+@pytest.mark.requirements("ARC-005", "ARC-006", "ARC-007")
+def test_archiving_follows_each_write(engine: Client, new_uri: NewUri) -> None:
+    """However many writes there are, after each of them no more are active than the limit says, and no more files lie there."""
+    uri, options = new_uri(), limits(4, 2, **{"hoodie.archive.automatic": "true"})
+    new_table(engine, uri)
+    for number in range(12):
+        write(engine, uri, 1, options, number)
+        found = step_of(uri)
+        assert len(found.completed) <= 4, f"after write {number + 1}"
+        assert len(found.active) <= 3 * 4, f"after write {number + 1}: three files an action at most"
+    assert len(found.completed) + len(found.archived) == 12
+
+
+@pytest.mark.needs("create", "write.upsert", "copy-on-write", "partition.plain")
+@pytest.mark.requirements("ARC-006")
+def test_archiving_can_be_switched_off(engine: Client, new_uri: NewUri) -> None:
+    """With hoodie.archive.automatic=false writes leave the active timeline alone."""
+    uri = new_uri()
+    new_table(engine, uri)
+    write(engine, uri, 6, limits(3, 2, **{"hoodie.archive.automatic": "false"}))
+    assert len(step_of(uri).completed) == 6
+    assert not step_of(uri).archived
+
+
+@ARCHIVE
+@FLINK
+@pytest.mark.requirements("ARC-011", "ARC-012")
+@pytest.mark.parametrize(
+    ("setting", "writes", "left"),
+    [
+        pytest.param({"archive.min_commits": "40"}, 50, 50, id="fifty-stay"),
+        pytest.param({"archive.min_commits": "40"}, 51, 40, id="of-fifty-one-forty-are-left"),
+        pytest.param({"archive.max_commits": "50"}, 51, 40, id="the-lower-limit-is-forty"),
+        pytest.param({"archive.max_commits": "8", "archive.min_commits": "5"}, 8, 8, id="eight-stay"),
+        pytest.param({"archive.max_commits": "8", "archive.min_commits": "5"}, 9, 5, id="of-nine-five-are-left"),
+    ],
+)
+def test_jobs_of_flink_have_limits_of_their_own(
+    engine: Client, new_uri: NewUri, histories: Histories, setting: dict[str, str], writes: int, left: int
+) -> None:
+    """Under Flink's names the limits are 50 and 40 unless they are set."""
+    uri = histories.copy(engine, writes, new_uri())
+    before = shown(engine, uri)["active"]
+    engine.service(uri, "archive", options={**FREE, **setting})
+    assert shown(engine, uri)["active"] == before[-left:]

@@ -1,0 +1,311 @@
+"""Indexes that are built while everything else goes on: what the plan says, who adds what, and how it ends."""
+
+from collections.abc import Callable, Mapping
+
+import fastavro
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.explorer.scenarios.scenarios import MEETINGS
+from hudi_conformance.suite.support.concurrent.explored_scenarios import explored, scenarios
+from hudi_conformance.suite.support.concurrent.in_process import only_in_process
+from hudi_conformance.suite.support.concurrent.pending_writes import halfway
+from hudi_conformance.suite.support.concurrent.watched_locks import Watched
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
+from hudi_conformance.suite.support.tables.clustered_tables import SORT, NewUri, Type
+from hudi_conformance.suite.support.tables.metadata_tables import (
+    CHANGES,
+    FILTERS,
+    INDEXES,
+    INFLIGHT,
+    INSERTS,
+    LISTED,
+    RECORDS,
+    WRITES,
+    IndexedTable,
+    completions,
+)
+from hudi_conformance.suite.support.tables.tables_under_services import instant_files, keep_commits, said
+from hudi_reference import create_table, open_table
+from hudi_reference.clock import ManualClock
+from hudi_reference.ids import SeededIds
+from hudi_reference.services.indexing.indexing import execute_indexing, schedule_indexing
+from hudi_reference.storage import MemoryStorage
+from hudi_reference.timeline.contents.avro_container import Record, write_record
+from hudi_reference.write.create import WritableTable
+
+WANTED = ("bloom_filters", "record_index")
+BUILT = {"record_index/*.hfile", "bloom_filters/*.hfile"}
+
+
+def planned(engine: Client, uri: str, type: Type = "MERGE_ON_READ") -> tuple[IndexedTable, str]:
+    """A table with rows and a listing of files, and the plan of two indexes."""
+    table = IndexedTable(engine, uri, type).write(*INSERTS)
+    instant = table.indexed(phase="schedule")
+    assert instant is not None
+    return table, instant
+
+
+def is_done(table: IndexedTable, instant: str) -> bool:
+    """Whether that indexing has completed."""
+    return any(name.startswith(f"{instant}_") for name in instant_files(table.uri, "indexing"))
+
+
+@pytest.mark.needs(*WRITES, "service.index", "service.clustering", "service.clean")
+@BOTH_TYPES
+@pytest.mark.requirements("INX-001", "SVC-012")
+def test_an_index_is_right_whatever_went_on_while_it_was_built(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """Writes, a compaction, a clustering and a clean complete between the plan and the build, and a write after it: nobody
+    gives way, and the indexes say what the table says."""
+    table, instant = planned(engine, new_uri(), type)
+    table.write(*CHANGES)
+    if type == "MERGE_ON_READ" and "service.compaction" in engine.hello.features:
+        assert engine.service(table.uri, "compaction", options={"hoodie.compact.inline.max.delta.commits": "1"}) is not None
+    assert engine.service(table.uri, "clustering", options={SORT: "ts"}) is not None
+    engine.service(table.uri, "clean", options=keep_commits(1))
+    table.write(Step("insert", (row("p", 1, "x", "rio"),)))
+    table.indexed(phase="execute", instant=instant)
+    assert set(WANTED) <= set(table.listed()) and table.listed(INFLIGHT) == ()
+    table.check("indexed")
+    table.write(Step("upsert", (row("a", 60, "x"), row("q", 1, "x")))).check("written to afterwards")
+
+
+@INDEXES
+@BOTH_TYPES
+@pytest.mark.requirements("INX-001", "INX-011")
+def test_a_writer_that_began_before_the_plan_adds_its_entries(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """A write that had begun when the plan was made completes during the build: neither waits for the other, and its keys are
+    in the index."""
+    table = IndexedTable(engine, new_uri(), type).write(*INSERTS)
+    rows = (row("a", 70, "late"), row("x", 70, "late", "rio"))
+    under_way = halfway(table.uri, rows)
+    instant = table.indexed(phase="schedule")
+    under_way.complete()
+    table.model.apply("upsert", rows, under_way.instant)
+    table.indexed(phase="execute", instant=instant)
+    table.check("indexed")
+
+
+@pytest.mark.needs(*WRITES, "service.index", "service.clean")
+@pytest.mark.requirements("SVC-012", "SVC-008")
+def test_a_clean_spares_what_an_indexer_reads(engine: Client, new_uri: NewUri) -> None:
+    """Versions of files that only the plan needs stay until it is carried out; then they go."""
+    table, instant = planned(engine, new_uri(), "COPY_ON_WRITE")
+    before = table.files_listed()
+    for number in range(3):
+        table.write(Step("upsert", (row("a", 40 + number, "x"), row("d", 40 + number, "x"))))
+    engine.service(table.uri, "clean", options=keep_commits(1))
+    assert all(files.items() <= table.files_stored()[partition].items() for partition, files in before.items())
+    table.indexed(phase="execute", instant=instant)
+    table.check("indexed")
+    assert engine.service(table.uri, "clean", options=keep_commits(1)) is not None
+    table.check("cleaned")
+
+
+@INDEXES
+@pytest.mark.requirements("INX-004", "INX-005", "INX-006", "INX-007", "INX-008", "TL-018")
+def test_the_plan_says_what_is_built_and_from_where(engine: Client, new_uri: NewUri) -> None:
+    """In the requested file: version 1, one element for each index with its partition, and the write that completed last."""
+    table, instant = planned(engine, new_uri())
+    name, plan = said(table.uri, instant, "indexing.requested")
+    assert (name, plan["version"]) == ("HoodieIndexPlan", 1)
+    infos = plan["indexPartitionInfos"]
+    assert sorted(info["metadataPartitionPath"] for info in infos) == list(WANTED)
+    assert {info["indexUptoInstant"] for info in infos} == {table.times[-1]}
+    table.indexed(phase="execute", instant=instant)
+    assert {path.partition("/")[0] for pattern in BUILT for path in table.metadata_files(pattern)} == set(WANTED)
+    name, record = said(table.uri, instant, "indexing")
+    assert name == "HoodieIndexCommitMetadata"
+    assert sorted(info["metadataPartitionPath"] for info in record["indexPartitionInfos"]) == list(WANTED)
+
+
+@INDEXES
+@pytest.mark.requirements("INX-008")
+def test_the_base_instant_is_the_write_that_completed_last(engine: Client, new_uri: NewUri) -> None:
+    """Not the one that began last: a write that began earlier and completed later is the base, and one under way is not."""
+    table = IndexedTable(engine, new_uri(), "MERGE_ON_READ").write(INSERTS[0])
+    early, rows = halfway(table.uri, (row("x", 1, "early", "rio"),)), (row("x", 1, "early", "rio"),)
+    table.write(INSERTS[1])
+    early.complete()
+    table.model.apply("upsert", rows, early.instant)
+    halfway(table.uri, (row("w", 1, "half"),))
+    instant = table.indexed(phase="schedule")
+    assert instant is not None
+    _, plan = said(table.uri, instant, "indexing.requested")
+    assert {info["indexUptoInstant"] for info in plan["indexPartitionInfos"]} == {early.instant}
+    table.indexed(phase="execute", instant=instant)
+    table.check("indexed")
+
+
+@INDEXES
+@pytest.mark.requirements("INX-009")
+def test_a_plan_may_leave_out_what_it_has_no_use_for(engine: Client, new_uri: NewUri) -> None:
+    """A plan whose elements have no map of further metadata is carried out like any other."""
+    table, instant = planned(engine, new_uri())
+    path = table.folder / ".hoodie" / "timeline" / f"{instant}.indexing.requested"
+    with path.open("rb") as file:
+        reader = fastavro.reader(file)
+        schema, (plan,) = reader.writer_schema, list(reader)
+    assert isinstance(plan, dict) and isinstance(schema, dict)
+    plan["indexPartitionInfos"] = [{**info, "extraMetadata": None} for info in plan["indexPartitionInfos"]]
+    path.write_bytes(write_record(schema, Record(plan, schema), bytes(16)))
+    table.indexed(phase="execute", instant=instant)
+    table.check("indexed")
+    assert set(WANTED) <= set(table.listed())
+
+
+@INDEXES
+@pytest.mark.requirements("INX-010", "INX-011")
+def test_base_files_are_the_indexers_and_log_files_the_writers(engine: Client, new_uri: NewUri) -> None:
+    """Before the build there are log files only, with the writer's keys; it puts base files into the same file groups, and both
+    are read together."""
+    table, instant = planned(engine, new_uri())
+    table.write(Step("insert", tuple(row(f"k{number}", 1, "x") for number in range(20))))
+    written = table.times[-1]
+    assert [table.metadata_files(pattern) for pattern in BUILT] == [[], []]
+    logs = table.metadata_files(f"record_index/.*_{written}.log.*")
+    assert logs and table.metadata_files(f"bloom_filters/.*_{written}.log.*")
+    table.indexed(phase="execute", instant=instant)
+    bases = table.metadata_files(f"record_index/*_{instant}.hfile")
+    assert bases and {path.split("/")[1].split("_")[0] for path in bases} & {path.split("/.")[1].split("_")[0] for path in logs}
+    table.check("indexed")
+
+
+@INDEXES
+@pytest.mark.requirements("INX-014", "PROP-012", "PROP-013")
+def test_an_index_is_offered_when_it_is_complete(engine: Client, new_uri: NewUri) -> None:
+    """Listed as being built from the plan on, as usable only beside a completed indexing action; asked again there is nothing
+    to do."""
+    table, instant = planned(engine, new_uri())
+    assert table.listed(INFLIGHT) == WANTED and table.listed() == ("files",)
+    assert table.indexed(phase="execute", instant=instant) == instant
+    assert is_done(table, instant)
+    assert table.listed(INFLIGHT) == () and table.listed() == ("bloom_filters", "files", "record_index")
+    assert table.indexed() is None
+
+
+def _no_deltacommit(table: IndexedTable, instant: str) -> None:
+    """The write has completed and the metadata table knows nothing of it: as by a writer that does not keep it."""
+    home = table.folder / ".hoodie" / "metadata"
+    for path in (*(home / ".hoodie" / "timeline").glob(f"{instant}*"), *home.glob(f"*/.*_{instant}.log.*")):
+        path.unlink()
+
+
+def _only_the_listing(table: IndexedTable, instant: str) -> None:
+    """The write is in the listing of files alone: as by a writer that keeps only what may be used already."""
+    home = table.folder / ".hoodie" / "metadata"
+    (path,) = (home / ".hoodie" / "timeline").glob(f"{instant}_*")
+    with path.open("rb") as file:
+        reader = fastavro.reader(file)
+        schema, (record,) = reader.writer_schema, list(reader)
+    assert isinstance(record, dict) and isinstance(schema, dict)
+    record["partitionToWriteStats"] = {"files": record["partitionToWriteStats"]["files"]}
+    path.write_bytes(write_record(schema, Record(record, schema), bytes(16)))
+    for log in (*home.glob(f"record_index/.*_{instant}.log.*"), *home.glob(f"bloom_filters/.*_{instant}.log.*")):
+        log.unlink()
+
+
+@INDEXES
+@pytest.mark.parametrize("forgets", [_no_deltacommit, _only_the_listing])
+@pytest.mark.requirements("INX-012", "INX-013")
+def test_an_index_that_somebody_did_not_keep_is_not_offered(
+    engine: Client, new_uri: NewUri, forgets: Callable[[IndexedTable, str], None]
+) -> None:
+    """A write without entries completes during the build: the indexer finds out and ends in an orderly way. No index is
+    offered, its plan and its files are gone, queries and writes go on, and a new plan succeeds."""
+    table, instant = planned(engine, new_uri())
+    table.write(Step("insert", (row("k", 1, "x"), row("l", 1, "x", "rio"))))
+    forgets(table, table.times[-1])
+    with pytest.raises(ContractError):
+        table.indexed(phase="execute", instant=instant)
+    assert table.listed() == ("files",) and table.listed(INFLIGHT) == ()
+    assert not any(name.startswith(instant) for name in instant_files(table.uri, "indexing"))
+    assert [table.metadata_files(pattern) for pattern in BUILT] == [[], []]
+    table.write(Step("insert", (row("m", 1, "x"),))).expect("after the end of the indexer")
+    assert table.indexed() is not None
+    assert table.keys_indexed() == table.keys_of_rows()
+
+
+@pytest.mark.needs(*WRITES, "service.index", "service.savepoint", "service.restore")
+@pytest.mark.requirements("INX-013")
+def test_a_restore_ends_a_build(engine: Client, new_uri: NewUri) -> None:
+    """The table goes back behind the plan: what is built would be of rows that are no longer there, so it is not offered."""
+    table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE").write(*INSERTS)
+    engine.service(table.uri, "savepoint", instant=table.times[-1])
+    engine.write(table.uri, "upsert", as_arrow((row("y", 1, "new"),)), options=LISTED)
+    instant = table.indexed(phase="schedule")
+    engine.service(table.uri, "restore", instant=table.times[-1])
+    with pytest.raises(ContractError):
+        table.indexed(phase="execute", instant=instant)
+    table.check("restored")
+    assert table.indexed() is not None
+    table.check("indexed")
+
+
+def watched(settings: Mapping[str, str] = LISTED, rows: int = 3) -> tuple[WritableTable, Watched]:
+    """A table in memory whose requests are noted, each with the owner of the lock."""
+    storage = Watched(MemoryStorage(), 1_000_000)
+    given = {"storage": storage, "clock": ManualClock(1_767_225_600_000), "ids": SeededIds(1)}
+    fields = [{"name": name, "type": ["null", "string"], "default": None} for name in ("id", "city", "value")]
+    fields.insert(2, {"name": "ts", "type": ["null", "long"], "default": None})
+    schema = {"type": "record", "name": "row", "fields": fields}
+    create_table("memory:///watched", name="watched", schema=schema, record_key=("id",), partition=("city",), **given)  # type: ignore[arg-type]
+    table = open_table("memory:///watched", options=settings, **given)  # type: ignore[arg-type]
+    for number in range(rows):
+        table.insert(as_arrow([row(f"k{number}", number, "x")]).select(["id", "city", "ts", "value"]))
+    storage.requests.clear()
+    return table, storage
+
+
+@INDEXES
+@pytest.mark.requirements("INX-003", "SVC-004", "INX-002")
+def test_a_plan_takes_the_lock_for_a_short_time(engine: Client) -> None:
+    """From the look at the timeline to the published plan one hold of the lock, in which no data file is read: planning takes
+    as many requests on a large table as on a small one, and builds nothing."""
+    only_in_process(engine)
+    counts = []
+    for rows in (2, 9):
+        table, storage = watched(rows=rows)
+        requested = schedule_indexing(table, {**RECORDS, **FILTERS})
+        published = next(n for n, (what, _) in enumerate(storage.requests) if what.endswith(f"{requested}.indexing.requested"))
+        assert None not in {owner for what, owner in storage.requests[: published + 1] if "timeline" in what}
+        assert not [what for what, _ in storage.requests if "parquet" in what or what.endswith(".hfile")]
+        counts.append(len([what for what, owner in storage.requests if owner is not None]))
+    assert counts[0] == counts[1]
+
+
+@INDEXES
+@pytest.mark.requirements("INX-015", "INX-002", "SVC-001")
+def test_the_lock_is_held_for_the_timeline_only(engine: Client) -> None:
+    """While data files are read and base files are stored the lock is free; entries of timelines are made under it."""
+    only_in_process(engine)
+    table, storage = watched()
+    requested = schedule_indexing(table, {**RECORDS, **FILTERS})
+    assert requested is not None
+    storage.requests.clear()
+    execute_indexing(table, requested)
+    work = [owner for what, owner in storage.requests if what.endswith((".parquet", ".hfile"))]
+    assert len(work) > 3 and set(work) == {None}
+    completing = [owner for what, owner in storage.requests if what.startswith("create") and f"{requested}_" in what
+                  and "/timeline/" in what]  # fmt: skip
+    assert len(completing) == 2 and None not in completing
+
+
+@pytest.mark.requirements("SVC-012")
+@scenarios("indexing-beside-*")
+def test_an_indexer_and_the_others_keep_out_of_each_others_way(engine: Client, name: str) -> None:
+    """An index is built beside a writer, a compaction, a clustering, a clean, in every order within bounds: nobody gives way,
+    the lock is free during the build, and the index says what the table says from the moment at which it is offered."""
+    assert MEETINGS[name].quiet
+    explored(engine, name)
+
+
+@INDEXES
+@pytest.mark.requirements("OCC-020", "INX-011")
+def test_every_action_during_a_build_has_its_deltacommit(engine: Client, new_uri: NewUri) -> None:
+    """Each write that completes while an index is being built is on the timeline of the metadata table before."""
+    table, _ = planned(engine, new_uri())
+    table.write(*CHANGES)
+    data, metadata = (completions(folder) for folder in (table.folder, table.folder / ".hoodie" / "metadata"))
+    assert all(metadata.get(instant, "never") < data[instant] for instant in table.times)

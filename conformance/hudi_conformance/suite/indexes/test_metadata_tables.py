@@ -1,0 +1,150 @@
+"""Writers and services keep the metadata table: after every action it says what storage and rows say."""
+
+from typing import Any
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.concurrent.pending_writes import halfway
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
+from hudi_conformance.suite.support.tables.clustered_tables import SORT, NewUri, Type
+from hudi_conformance.suite.support.tables.metadata_tables import (
+    CHANGES,
+    INDEXED,
+    INSERTS,
+    KEEPS,
+    LISTED,
+    USABLE,
+    WRITES,
+    IndexedTable,
+    completions,
+)
+from hudi_conformance.suite.support.tables.tables_under_services import keep_commits
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-001", "MDT-005", "MDT-006", "MDT-007", "MDT-008", "MDT-013", "IDX-009", "IDX-010", "IDX-011")
+def test_every_write_is_in_every_index(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """Inserts, updates, a new partition and deletes: files, locations of keys and filters are current after each of them."""
+    table = IndexedTable(engine, new_uri(), type, INDEXED)
+    for step in (*INSERTS, *CHANGES, Step("upsert", (row("b", 40, "again"),))):
+        table.write(step).check(f"after {step}")
+    assert set(table.listed()) >= {"files", "record_index", "bloom_filters"}
+    assert set(table.files_listed()) == {"oslo", "rio", "lima"}
+
+
+@pytest.mark.needs(*WRITES, "service.clean", "service.clustering", "write.insert-overwrite", "write.delete-partition")
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-001", "MDT-008", "IDX-010", "IDX-008", "OCC-020")
+def test_every_service_is_in_every_index(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """Compaction, clustering, cleaning, and writes that replace what was there: what goes and what moves is in the indexes."""
+    table = IndexedTable(engine, new_uri(), type, INDEXED).write(*INSERTS, *CHANGES)
+    services: list[tuple[Any, dict[str, str]]] = [("clustering", {SORT: "ts"}), ("clean", keep_commits(1))]
+    if type == "MERGE_ON_READ" and "service.compaction" in engine.hello.features:
+        services.insert(0, ("compaction", {"hoodie.compact.inline.max.delta.commits": "1"}))
+    for service, options in services:
+        assert engine.service(table.uri, service, options=options) is not None
+        table.check(f"after the {service}")
+    table.write(Step("insert_overwrite", (row("z", 1, "all"),))).check("overwritten")
+    table.write(Step("delete_partition", (row("", 0, "", "rio"),))).check("a partition is deleted")
+
+
+@pytest.mark.needs(*WRITES, "service.rollback")
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-008", "OCC-021", "IDX-010")
+def test_what_is_rolled_back_is_in_no_index(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """A write that failed, then one that had completed: their files and keys are gone from the indexes."""
+    table = IndexedTable(engine, new_uri(), type, INDEXED).write(*INSERTS)
+    failed = halfway(table.uri, (row("x", 1, "half"),))
+    table.check("beside a write under way")
+    engine.service(table.uri, "rollback", instant=failed.instant)
+    table.check("after a write that failed")
+    undone = engine.write(table.uri, "upsert", as_arrow((row("y", 1, "new"), row("a", 50, "newer"))), options=INDEXED)
+    assert "y" in table.keys_indexed()
+    engine.service(table.uri, "rollback", instant=undone)
+    table.check("after a write that was not wanted")
+
+
+@pytest.mark.needs(*WRITES, "service.savepoint", "service.restore")
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-008", "IDX-010")
+def test_a_restore_takes_the_indexes_back(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """After a restore the indexes are those of the state that came back."""
+    table = IndexedTable(engine, new_uri(), type, INDEXED).write(*INSERTS)
+    before, rows = (table.files_listed(), table.keys_indexed()), table.model.snapshot()
+    engine.service(table.uri, "savepoint", instant=table.times[-1])
+    engine.write(table.uri, "upsert", as_arrow((row("y", 1, "new"), row("a", 50, "newer"))), options=INDEXED)
+    engine.service(table.uri, "restore", instant=table.times[-1])
+    assert (table.files_listed(), table.keys_indexed()) == before
+    assert table.model.snapshot() == rows
+    table.check("restored")
+
+
+@KEEPS
+@pytest.mark.requirements("OCC-020", "OCC-021", "MDT-001")
+def test_the_metadata_table_completes_first(engine: Client, new_uri: NewUri) -> None:
+    """Each write completes on the timeline of the metadata table, under its own requested time, before it completes itself."""
+    table = IndexedTable(engine, new_uri(), "MERGE_ON_READ").write(*INSERTS, *CHANGES)
+    data, metadata = (completions(folder) for folder in (table.folder, table.folder / ".hoodie" / "metadata"))
+    assert all(metadata.get(instant, "never") < data[instant] for instant in table.times)
+
+
+@KEEPS
+@pytest.mark.requirements("OCC-021", "MDT-008")
+def test_a_write_that_died_behind_its_metadata_is_not_listed(engine: Client, new_uri: NewUri) -> None:
+    """The metadata table has completed and the table has not: the files count for nobody, and a later write finds its way."""
+    table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE", INDEXED).write(*INSERTS)
+    files, keys = table.files_listed(), table.keys_indexed()
+    died = engine.write(table.uri, "insert", as_arrow((row("y", 1, "died"),)), options=INDEXED)
+    for path in (table.folder / ".hoodie" / "timeline").glob(f"{died}_*"):
+        path.unlink()
+    assert (table.files_listed(), table.keys_indexed()) == (files, keys)
+    table.write(Step("insert", (row("w", 1, "later"),))).check("after the death of another")
+
+
+@KEEPS
+@BOTH_TYPES
+@pytest.mark.requirements("MDT-008", "OCC-021")
+def test_a_metadata_table_begins_with_what_is_committed(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """Where there is none yet, its first listing has the files of all earlier writes, and none of a write that failed."""
+    table = IndexedTable(engine, new_uri(), type, {})
+    table.write(*INSERTS, options={"hoodie.metadata.enable": "false"})
+    halfway(table.uri, (row("x", 1, "half"), row("y", 1, "half", "lima")))
+    table.write(*CHANGES[:1], options=INDEXED).check("with a metadata table")
+
+
+@KEEPS
+@pytest.mark.requirements("MDT-004", "MDT-008")
+def test_the_metadata_table_looks_after_itself(engine: Client, new_uri: NewUri) -> None:
+    """However long one writes, it has few data files, and they say what is there."""
+    table, counts = IndexedTable(engine, new_uri(), "MERGE_ON_READ"), []
+    for number in range(45):
+        table.write(Step("upsert", (row("a", number, f"update {number}"),)))
+        counts.append(len(table.metadata_files("files/.files*")) + len(table.metadata_files("files/*.hfile")))
+    assert max(counts) < 36 and max(counts[30:]) <= max(counts[:30]) + 2
+    table.check("after many writes")
+
+
+@KEEPS
+@pytest.mark.requirements("MDT-002", "LAY-014")
+def test_the_metadata_table_is_a_table(engine: Client, new_uri: NewUri) -> None:
+    """It has properties and a timeline of its own, and every record lies in the file group of its key."""
+    table = IndexedTable(engine, new_uri(), "MERGE_ON_READ", INDEXED).write(*INSERTS)
+    inner = engine.inspect(f"{table.uri}/.hoodie/metadata")
+    assert inner["properties"]["hoodie.table.type"] == "MERGE_ON_READ"
+    assert {one["action"] for one in inner["timeline"]["completed"]} == {"deltacommit"}
+    assert set(inner["file_groups"]) >= {"files", "record_index", "bloom_filters"}
+
+
+@KEEPS
+@pytest.mark.requirements("PROP-012")
+def test_who_keeps_no_metadata_takes_it_away(engine: Client, new_uri: NewUri) -> None:
+    """A writer that is told not to keep it leaves no metadata table behind that would be old from then on."""
+    table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE").write(*INSERTS)
+    assert table.listed() != ()
+    table.write(*CHANGES, options={**LISTED, "hoodie.metadata.enable": "false"})
+    assert table.listed(USABLE) == ()
+    assert table.metadata_files("files/*") == []
+    table.expect("without a metadata table")
+    table.write(Step("insert", (row("w", 1, "later"),))).check("it is made again")

@@ -1,0 +1,190 @@
+"""Where the files of a table lie, that they stay as they are, and that they are all there is to a table, on any storage."""
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import Refused
+from hudi_conformance.contract.messages import Service
+from hudi_conformance.engines.registry import connect, find
+from hudi_conformance.suite.support.programs.write_programs import TYPES, Program, Step, as_arrow, expect_rows, row
+from hudi_conformance.suite.support.tables.written_tables import folder_of
+
+WRITES = ("create", "write.upsert", "write.delete", "read.snapshot", "read.projection", "partition.plain")
+NEEDS = pytest.mark.needs(*WRITES)
+BOTH = pytest.mark.parametrize(
+    "type",
+    [
+        pytest.param("COPY_ON_WRITE", marks=pytest.mark.needs("copy-on-write")),
+        pytest.param("MERGE_ON_READ", marks=pytest.mark.needs("merge-on-read", "log.avro", "log.delete")),
+    ],
+)
+
+STEPS = (
+    Step("upsert", (row("a", 1, "x"), row("b", 1, "x"), row("c", 1, "x", "rio"))),
+    Step("upsert", (row("a", 2, "y"), row("d", 2, "new", "lima"))),
+    Step("delete", (row("b", 3, ""),)),
+    Step("upsert", (row("a", 4, "z"), row("c", 4, "z", "rio"))),
+)
+#: Services in the order in which they are tried; those that an engine refuses are left out. {0} is the first instant.
+SERVICES: tuple[tuple[Service, str | None, Mapping[str, str]], ...] = (
+    ("savepoint", "{3}", {}),
+    ("compaction", None, {"hoodie.compact.inline.max.delta.commits": "1"}),
+    ("clustering", None, {}),
+    ("clean", None, {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}),
+    ("archive", None, {"hoodie.keep.max.commits": "3", "hoodie.keep.min.commits": "2", "hoodie.clean.commits.retained": "1"}),
+)
+DATA_FILE = re.compile(
+    r"[^_/]+_\d+-\d+-\d+_\d{17}\.(parquet|orc|hfile)"
+    r"|\.[^_/]+_\d{17}\.log\.\d+_\d+-\d+-\d+(\.cdc)?"
+    r"|\.hoodie_partition_metadata(\.parquet|\.orc)?",
+    re.ASCII,
+)
+
+Digests = dict[str, str]
+
+
+def program(type: str) -> Program:
+    """A partitioned table with these writes."""
+    return Program(type, "EVENT_TIME_ORDERING", True, STEPS)  # type: ignore[arg-type]
+
+
+def writes_and_services(engine: Client, uri: str, type: str) -> Iterator[str]:
+    """Make the table and do to it what the engine can; before each step its name."""
+    made, instants = program(type), []
+    engine.create(uri, made.spec())
+    for step in made.steps:
+        yield step.operation
+        instants.append(engine.write(uri, step.operation, as_arrow(step.rows)))
+    for service, of, options in SERVICES:
+        if service == "compaction" and type == "COPY_ON_WRITE":
+            continue
+        yield service
+        try:
+            engine.service(uri, service, instant=of and of.format(*instants), options=options)
+        except Refused:
+            continue
+    yield "nothing"
+
+
+def expected(type: str) -> list[dict[str, Any]]:
+    """What the model says of the program."""
+    model = program(type).model()
+    for number, step in enumerate(STEPS):
+        model.apply(step.operation, step.rows, f"{number:017}")
+    return [dict(found) for found in model.snapshot()]
+
+
+def outside(uri: str) -> Digests:
+    """A hash of every file that does not lie below the reserved folder; checksum files of Hadoop are no part of the table."""
+    home = folder_of(uri)
+    paths = (path for path in home.rglob("*") if path.is_file() and path.suffix != ".crc")
+    names = {path.relative_to(home).as_posix(): path for path in paths}
+    return {
+        name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in names.items() if not name.startswith(".hoodie/")
+    }
+
+
+@NEEDS
+@BOTH
+@pytest.mark.requirements("LAY-011", "LAY-018", "LAY-019")
+def test_only_data_lies_outside_the_reserved_folder(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """After writes of all kinds and every service that the engine has, what is not below .hoodie is a base file, a log file or
+    the mark of a partition."""
+    uri = new_uri()
+    for _ in writes_and_services(engine, uri, type):
+        strange = [name for name in outside(uri) if not DATA_FILE.fullmatch(name.rpartition("/")[2])]
+        assert strange == []
+    expect_rows(engine, uri, expected(type), "after writes and services")
+
+
+@NEEDS
+@BOTH
+@pytest.mark.requirements("LAY-024", "BF-009", "LF-003")
+def test_files_once_written_stay_as_they_are(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """No write and no service changes a byte of a data file that was there before; a clean alone takes files away."""
+    uri, before, step = new_uri(), Digests(), ""
+    for following in writes_and_services(engine, uri, type):
+        after = outside(uri)
+        changed = [name for name, digest in before.items() if after.get(name, digest) != digest]
+        assert changed == [], f"changed by {step}"
+        gone = before.keys() - after.keys()
+        assert not gone or step == "clean", f"removed by {step}"
+        before, step = after, following
+
+
+@NEEDS
+@BOTH
+@pytest.mark.requirements("LAY-001", "PROP-001", "PROP-007")
+def test_a_table_is_its_files_and_nothing_else(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """A copy of the files at another place is a table that can be read and written by its path alone: key, partitions, type and
+    schema are in it, and nothing that the engine knew at the first place is needed, or still true, at the second."""
+    first, second = new_uri(), new_uri()
+    for _ in writes_and_services(engine, first, type):
+        pass
+    shutil.copytree(folder_of(first), folder_of(second))
+    shutil.rmtree(folder_of(first))
+    with connect(engine.name) as other:
+        expect_rows(other, second, expected(type), "of the copy")
+        other.write(second, "upsert", as_arrow([row("a", 9, "changed in the copy"), row("e", 9, "new in the copy", "rio")]))
+    rows = [found for found in expected(type) if found["id"] != "a"]
+    fresh = [row("a", 9, "changed in the copy"), row("e", 9, "new in the copy", "rio")]
+    expect_rows(engine, second, [*rows, *fresh], "of the copy after a write")
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The URI of a bucket of an object store on this machine: objects have names, and there are no folders."""
+    server_module = pytest.importorskip("moto.server", reason="the emulation of an object store is not installed")
+    import boto3
+
+    server = server_module.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    for key, value in {
+        "AWS_ENDPOINT_URL": f"http://{host}:{port}", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_REGION": "us-east-1",
+    }.items():  # fmt: skip
+        monkeypatch.setenv(key, value)
+    name = f"layout-{uuid4()}"
+    boto3.client("s3", region_name="us-east-1").create_bucket(Bucket=name)
+    yield f"s3://{name}"
+    server.stop()
+
+
+def shape(engine: Client, uri: str) -> Any:
+    """Rows and timeline without times: instants in their order with action, place and state; how many slices groups have."""
+    found = engine.inspect(uri)
+    timeline, groups = found["timeline"], found["file_groups"]
+    return (
+        sorted(map(str, engine.read(uri, Query(columns=tuple(TYPES))).to_pylist())),
+        [(instant["action"], instant["where"]) for instant in timeline["completed"]],
+        [(instant["action"], instant["state"]) for instant in timeline["pending"]],
+        {partition: sorted(len(g["slices"]) for g in found.values()) for partition, found in groups.items()},
+    )
+
+
+@pytest.mark.needs(*WRITES, "inspect.table", "storage.s3")
+@BOTH
+@pytest.mark.requirements("LAY-004", "S3-001")
+def test_a_table_is_the_same_in_folders_and_in_an_object_store(
+    engine: Client, new_uri: Callable[[], str], bucket: str, type: str
+) -> None:
+    """The same writes and services, on a local file system and where there is only put, get, list by prefix and delete, give
+    the same rows, the same actions in the same states, and the same slices after each step."""
+    if find(engine.name).factory is None:
+        pytest.skip("the engine runs in a process that does not know this object store")
+    local, remote = new_uri(), f"{bucket}/table"
+    for here, there in zip(writes_and_services(engine, local, type), writes_and_services(engine, remote, type), strict=True):
+        assert here == there
+        assert shape(engine, local) == shape(engine, remote), f"before {here}"

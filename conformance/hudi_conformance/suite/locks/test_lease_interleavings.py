@@ -1,0 +1,120 @@
+"""Leases of the table's lock in every order of their requests: two who want one, one who is gone, one who stands still.
+
+What is explored are the leases that lie in storage; `test_lock_providers` and `test_lock_services` run the laws of all.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.explorer.search.explore import exhaustive
+from hudi_conformance.explorer.simulation.scheduler import Actor, Process, Run
+from hudi_conformance.explorer.simulation.simulated_store import START, World
+from hudi_conformance.suite.support.concurrent.in_process import only_in_process
+from hudi_reference.errors import HudiError
+from hudi_reference.locks.file_system import ExpiringFileLease, FileLease
+from hudi_reference.locks.lease import Lease
+from hudi_reference.locks.storage_based import DRIFT, StoredLease, Tenure
+from hudi_reference.storage import MemoryStorage
+
+#: Where the leases lie, and how long they last, in milliseconds.
+PATH, VALIDITY = ".hoodie/.locks/lease", 60_000
+#: What programs put on record.
+INSIDE, PUBLISHES, OUTSIDE = "inside", "publishes", "outside"
+
+
+def _file(actor: Actor) -> Lease:
+    return FileLease(actor.storage, actor.name, path=PATH)
+
+
+def _expiring_file(actor: Actor) -> Lease:
+    return ExpiringFileLease(actor.storage, actor.clock, actor.name, path=PATH, validity=VALIDITY)
+
+
+def _stored(actor: Actor) -> Lease:
+    return StoredLease(actor.storage, actor.clock, actor.name, path=PATH, validity=VALIDITY)
+
+
+LEASES = pytest.mark.parametrize("lease", [_file, _expiring_file, _stored])
+ENDING = pytest.mark.parametrize("lease", [_expiring_file, _stored])
+Make = Callable[[Actor], Lease]
+
+
+def visits(lease: Make) -> Callable[[Actor], object]:
+    """A program that goes in twice, if it can: it takes the lease, asks for it before it publishes, and gives it back."""
+
+    def program(actor: Actor) -> object:
+        mine = lease(actor)
+        for _ in range(2):
+            if mine.take():
+                actor.note(INSIDE)
+                mine.renew()
+                actor.note(PUBLISHES)
+                actor.note(OUTSIDE)
+                mine.give_back()
+        return None
+
+    return program
+
+
+def alone(run: Run) -> str | None:
+    """Nobody publishes while somebody else is inside who came after him, or before him and has not stood still."""
+    inside: list[str] = []
+    stalled = {step.process for step in run.steps if step.fault == "stall"}
+    for number, step in enumerate(run.steps, 1):
+        others = [process for process in inside if process != step.process]
+        if step.path == INSIDE:
+            if set(others) - stalled:
+                return f"{step.process} goes in beside {others[0]} (step {number})"
+            inside = [*others, step.process]
+        elif step.path == PUBLISHES and inside.index(step.process) < len(inside) - 1:
+            return f"{step.process} publishes, and {inside[-1]} has the lease (step {number})"
+        elif step.path == OUTSIDE:
+            inside = others
+    wrong = [ended for ended in run.results.values() if ended.error is not None and not isinstance(ended.error, HudiError)]
+    return str(wrong[0]) if wrong else None
+
+
+def explored(engine: Client, lease: Make, found_there: bytes | None = None, **bounds: Any) -> None:
+    """Two processes in every order within these bounds; `found_there` is what lies where the lease is."""
+    only_in_process(engine)
+    storage = MemoryStorage()
+    if found_there is not None:
+        storage.put(PATH, found_there)
+    found = exhaustive(lambda: World.of(storage), [Process(name, visits(lease)) for name in ("a", "b")], check=alone, **bounds)
+    assert found.failure is None, found.failure.violation
+    assert found.is_complete
+    assert found.runs > 3
+
+
+@LEASES
+@pytest.mark.requirements("LOCK-001", "LOCK-002")
+def test_at_most_one_is_inside_in_every_order(engine: Client, lease: Make) -> None:
+    """Two processes ask for a free lease, renew it and give it back, twice each."""
+    explored(engine, lease)
+
+
+@ENDING
+@pytest.mark.requirements("LOCK-001")
+@pytest.mark.parametrize("left", [True, False], ids=["given back", "run out"])
+def test_what_somebody_left_is_taken_once(engine: Client, lease: Make, left: bool) -> None:
+    """Both find the lease of one who has given it back, or who is gone and whose time is over: one of them gets it."""
+    over = Tenure(left, START + VALIDITY if left else START - DRIFT - 1, "gone").dump()
+    explored(engine, lease, over)
+
+
+@LEASES
+@pytest.mark.requirements("LOCK-001", "S3-002")
+@pytest.mark.parametrize("fault", ["lose-answer", "lose-request", "crash-before"])
+def test_a_lease_of_which_nobody_heard_is_nobody_elses(engine: Client, lease: Make, fault: str) -> None:
+    """Any change of one of the two is carried out, or not, and its answer is lost, or it dies there: one at most is inside."""
+    explored(engine, lease, preemptions=1, crashes=1, faults=(fault,))
+
+
+@ENDING
+@pytest.mark.requirements("LOCK-001", "OCC-010")
+def test_who_stood_still_does_not_publish(engine: Client, lease: Make) -> None:
+    """One of the two stands still before any of its changes for longer than the lease lasts, while the other one goes on."""
+    explored(engine, lease, preemptions=1, crashes=1, faults=("stall",))

@@ -1,0 +1,198 @@
+"""Columns matched by the ids of a schema history, as statements that rename and drop columns leave it.
+
+The reference writes two file groups; then the history is laid beside them and into the last commit, where Apache Hudi has it.
+"""
+
+import io
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import fastavro
+import pyarrow as pa
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_reference import create_table
+from hudi_reference.schema.avro import META_COLUMNS, arrow_schema
+
+Row = dict[str, str | None]
+NEEDS = ("read.snapshot", "read.by-id", "read.projection", "copy-on-write", "merge.commit-time", "partition.none")
+#: Ids of the columns before and after: `old` was renamed to `new`, another `old` was added, `gone` was dropped.
+BEFORE, AFTER = {"id": 5, "old": 6, "gone": 7}, {"id": 5, "new": 6, "old": 8}
+GROWING = {"hoodie.datasource.write.reconcile.schema": "true", "hoodie.write.set.null.for.missing.columns": "true"}
+FIRST: list[Row] = [{"id": "1", "old": "a", "gone": "x"}, {"id": "2", "old": None, "gone": "y"}]
+SECOND: list[Row] = [{"id": "3", "new": "b", "old": "c"}]
+
+
+def avro(names: Sequence[str]) -> dict[str, Any]:
+    """The schema of nullable texts with these names."""
+    fields = [{"name": name, "type": ["null", "string"], "default": None} for name in names]
+    return {"type": "record", "name": "row", "namespace": "hoodie.renamed", "fields": fields}
+
+
+def version(instant: str, ids: dict[str, int]) -> dict[str, Any]:
+    """A version of the history: every column with its id, meta columns first."""
+    known = {**{name: number for number, name in enumerate(META_COLUMNS)}, **ids}
+    fields = [{"id": number, "name": name, "optional": True, "type": "string"} for name, number in known.items()]
+    return {"max_column_id": 8, "version_id": int(instant), "type": "record", "fields": fields}
+
+
+#: What is written under which version, one commit each.
+CHANGES = ((BEFORE, FIRST), (AFTER, SECOND))
+
+
+def altered(uri: str, changes: Sequence[tuple[dict[str, int], list[Row]]] = CHANGES) -> list[str]:
+    """A table whose columns were renamed, dropped and added between its commits; the instants."""
+    table = create_table(
+        uri, name="renamed", schema=avro(tuple(BEFORE)), record_key=("id",), table_type="COPY_ON_WRITE", options=GROWING
+    )
+    instants = [table.bulk_insert(pa.Table.from_pylist(rows)) for _, rows in changes]
+    versions = [version(instant, ids) for instant, (ids, _) in zip(instants, changes, strict=True)]
+    meta = folder_of(uri) / ".hoodie"
+    for instant, (ids, _), known in list(zip(instants, changes, versions, strict=True))[1:]:
+        (file,) = (meta / "timeline").glob(f"{instant}_*.commit")
+        carry(file, {"schema": json.dumps(avro((*META_COLUMNS, *ids))), "latest_schema": json.dumps(known)})
+    (meta / ".schema").mkdir()
+    (meta / ".schema" / f"{file.stem}.schemacommit").write_text(json.dumps({"schemas": versions[::-1]}))
+    return instants
+
+
+def carry(commit: Path, extra: dict[str, str]) -> None:
+    """Give a commit's metadata these entries."""
+    reader = fastavro.reader(io.BytesIO(commit.read_bytes()))
+    (done,) = reader
+    done["extraMetadata"] |= extra
+    out = io.BytesIO()
+    fastavro.writer(out, fastavro.parse_schema(reader.writer_schema), [done])
+    commit.write_bytes(out.getvalue())
+
+
+def rows_of(engine: Client, uri: str, **query: Any) -> list[dict[str, Any]]:
+    """The rows of a query, by key."""
+    found = engine.read(uri, Query(**{"columns": tuple(AFTER), **query})).to_pylist()
+    return sorted(found, key=lambda row: str(row["id"]))
+
+
+@pytest.mark.needs(*NEEDS)
+@pytest.mark.requirements("LF-038")
+def test_by_id_a_renamed_column_keeps_its_values(engine: Client, new_uri: Callable[[], str]) -> None:
+    """What older files call by another name is found; a new column of an old name has no values in them."""
+    uri = new_uri()
+    altered(uri)
+    assert rows_of(engine, uri, by_id=True) == [
+        {"id": "1", "new": "a", "old": None},
+        {"id": "2", "new": None, "old": None},
+        {"id": "3", "new": "b", "old": "c"},
+    ]
+
+
+@pytest.mark.needs(*NEEDS)
+@pytest.mark.requirements("LF-038")
+def test_by_name_a_column_is_whatever_has_its_name(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Who does not ask for ids gets what the text of the specification says: columns are matched by name."""
+    uri = new_uri()
+    altered(uri)
+    assert rows_of(engine, uri) == [
+        {"id": "1", "new": None, "old": "a"},
+        {"id": "2", "new": None, "old": None},
+        {"id": "3", "new": "b", "old": "c"},
+    ]
+
+
+@pytest.mark.needs(*NEEDS, "read.filter")
+@pytest.mark.requirements("LF-038", "MRG-015")
+def test_filters_go_by_the_names_of_now(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A comparison of a renamed column meets the values that older files have under its former name, and no others."""
+    uri = new_uri()
+    altered(uri)
+    assert [row["id"] for row in rows_of(engine, uri, by_id=True, where=(("new", "=", "a"),))] == ["1"]
+    assert rows_of(engine, uri, by_id=True, where=(("old", "=", "a"),)) == []
+
+
+@pytest.mark.needs(*NEEDS, "read.as-of")
+@pytest.mark.requirements("LF-038", "TYP-008")
+def test_the_past_has_the_names_of_then(engine: Client, new_uri: Callable[[], str]) -> None:
+    """As of the commit before the change columns have the names and values that they had."""
+    uri = new_uri()
+    first, _ = altered(uri)
+    assert rows_of(engine, uri, kind="as-of", as_of=first, by_id=True, columns=tuple(BEFORE)) == FIRST
+
+
+@pytest.mark.needs(*NEEDS, "read.as-of")
+@pytest.mark.requirements("LF-038", "TYP-008")
+def test_the_past_between_two_changes(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Writers keep the newest file of the history alone; as of a change before it the versions in that file count."""
+    uri = new_uri()
+    _, second, _ = altered(uri, (*CHANGES, ({"id": 5, "newest": 6, "old": 8}, [{"id": "4", "newest": "d", "old": None}])))
+    assert rows_of(engine, uri, kind="as-of", as_of=second, by_id=True) == [
+        {"id": "1", "new": "a", "old": None},
+        {"id": "2", "new": None, "old": None},
+        {"id": "3", "new": "b", "old": "c"},
+    ]
+
+
+#: How the fields of a record lie in a column: its Avro type, its type in the history, and values made of the record's.
+NESTED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "a struct": (lambda inner: inner, lambda inner: inner, lambda found: found),
+    "a list": (
+        lambda inner: {"type": "array", "items": ["null", inner]},
+        lambda inner: {"type": "array", "element_id": 20, "element_optional": True, "element": inner},
+        lambda found: [found, None],
+    ),
+    "a map": (
+        lambda inner: {"type": "map", "values": ["null", inner]},
+        lambda inner: {"type": "map", "key_id": 20, "key": "string", "value_id": 21, "value_optional": True, "value": inner},
+        lambda found: [("k", found), ("l", None)],
+    ),
+    "a struct in a struct": (
+        lambda inner: {"type": "record", "name": "outer", "fields": [{"name": "in", "type": ["null", inner], "default": None}]},
+        lambda inner: {"type": "record", "fields": [{"id": 20, "name": "in", "optional": True, "type": inner}]},
+        lambda found: {"in": found},
+    ),
+}
+
+
+@pytest.mark.needs(*NEEDS, "types.nested")
+@pytest.mark.requirements("LF-038")
+@pytest.mark.parametrize("where", NESTED)
+def test_by_id_fields_inside_keep_their_values(engine: Client, new_uri: Callable[[], str], where: str) -> None:
+    """A field inside of another type that was renamed keeps its values; one that was dropped, and added again, has none of
+    the old ones, whether its name is the same or that of another dropped field.
+    """
+    in_avro, in_history, value = NESTED[where]
+    before, after = {"old": 6, "gone": 7, "same": 8}, {"new": 6, "old": 9, "same": 10}
+
+    def schema(names: Sequence[str]) -> dict[str, Any]:
+        inner = {"type": "record", "name": "inner", "fields": avro(names)["fields"]}
+        fields = [{"name": "id", "type": ["null", "string"], "default": None},
+                  {"name": "v", "type": ["null", in_avro(inner)], "default": None}]  # fmt: skip
+        return {"type": "record", "name": "row", "namespace": "hoodie.renamed", "fields": fields}
+
+    def known(instant: str, ids: dict[str, int]) -> dict[str, Any]:
+        plain = version(instant, {"id": 5})
+        inner = {"type": "record", "fields": [{"id": n, "name": f, "optional": True, "type": "string"} for f, n in ids.items()]}
+        return {**plain, "fields": [*plain["fields"], {"id": 11, "name": "v", "optional": True, "type": in_history(inner)}]}
+
+    uri = new_uri()
+    table = create_table(uri, name="renamed", schema=schema(tuple(before)), record_key=("id",), options=GROWING)
+    first = table.bulk_insert(
+        table_of([{"id": "1", "v": value({"old": "a", "gone": "x", "same": "p"})}], schema(tuple(before)))
+    )
+    meta = folder_of(uri) / ".hoodie"
+    second = table.bulk_insert(table_of([{"id": "2", "v": None}], schema(tuple(before))))
+    versions = [known(first, before), known(second, after)]
+    (file,) = (meta / "timeline").glob(f"{second}_*.commit")
+    carry(file, {"schema": json.dumps(schema(tuple(after))), "latest_schema": json.dumps(versions[1])})
+    (meta / ".schema").mkdir()
+    (meta / ".schema" / f"{file.stem}.schemacommit").write_text(json.dumps({"schemas": versions[::-1]}))
+    found = rows_of(engine, uri, by_id=True, columns=("id", "v"))
+    assert found == [{"id": "1", "v": value({"new": "a", "old": None, "same": None})}, {"id": "2", "v": None}]
+
+
+def table_of(found: Sequence[dict[str, Any]], schema: Any) -> pa.Table:
+    """The rows as a table of that schema."""
+    return pa.Table.from_pylist(list(found), schema=arrow_schema(schema))

@@ -1,0 +1,69 @@
+"""Rows in log blocks of each format: the format costs time and space, and never changes an answer."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.engines.reference.engine import Reference
+from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
+from hudi_conformance.suite.support.tables.stored_blocks import STORED_AS, logs, parse_blocks
+from hudi_reference import open_table
+from hudi_reference.files.log.writer import BlockFormat
+from hudi_reference.write.write import LogOptions
+
+READS = pytest.mark.needs("read.snapshot", "merge-on-read", "partition.plain", "merge.event-time")
+
+
+def write_logs(uri: str, block_format: BlockFormat) -> Path:
+    """A table with three rows in a base file, of which a log file with a block of this format changes two; the log file."""
+    Reference().create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
+    table = open_table(uri)
+    table.upsert(as_arrow((row("a", 1, "old"), row("b", 1, "old"), row("c", 1, "old"))))
+    table.upsert(as_arrow((row("a", 2, "new"), row("b", 0, "late"))), logs=LogOptions(block_format=block_format))
+    (log,) = logs(uri)
+    return log
+
+
+@READS
+@pytest.mark.requirements("LF-008", "LF-020", "BLK-030")
+@pytest.mark.parametrize(
+    "block_format",
+    [
+        pytest.param("avro", marks=pytest.mark.needs("log.avro")),
+        pytest.param("parquet", marks=pytest.mark.needs("log.parquet")),
+        pytest.param("hfile", marks=pytest.mark.needs("log.hfile")),
+    ],
+)
+def test_the_format_of_blocks_is_the_one_that_was_chosen_and_changes_no_row(
+    engine: Client, new_uri: Callable[[], str], block_format: BlockFormat
+) -> None:
+    """A writer that is told a format stores rows in it, and they read the same."""
+    uri = new_uri()
+    log = write_logs(uri, block_format)
+    assert [block.kind for block in parse_blocks(log.read_bytes())] == [STORED_AS[block_format]]
+    found = engine.read(uri, Query(columns=("id", "value")))
+    assert sorted(map(tuple, (r.values() for r in found.to_pylist()))) == [("a", "new"), ("b", "old"), ("c", "old")]
+
+
+@READS
+@pytest.mark.needs("log.parquet", "read.projection")
+@pytest.mark.requirements("BLK-029")
+def test_a_column_of_a_parquet_block_that_nobody_asks_for_is_not_read(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A query on few columns reads only those: what is broken in another column does not stop it."""
+    uri = new_uri()
+    log = write_logs(uri, "parquet")
+    data = bytearray(log.read_bytes())
+    start = data.index(b"PAR1")
+    content = bytes(data[start : data.rindex(b"PAR1") + 4])
+    group = pq.ParquetFile(io.BytesIO(content)).metadata.row_group(0)
+    (value,) = (group.column(n) for n in range(group.num_columns) if group.column(n).path_in_schema == "value")
+    first = start + (value.dictionary_page_offset or value.data_page_offset)
+    data[first : first + value.total_compressed_size] = b"\xff" * value.total_compressed_size
+    log.write_bytes(data)
+    found = engine.read(uri, Query(columns=("id", "ts")))
+    assert sorted(map(tuple, (r.values() for r in found.to_pylist()))) == [("a", 2), ("b", 1), ("c", 1)]

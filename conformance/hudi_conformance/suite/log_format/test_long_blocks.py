@@ -1,0 +1,79 @@
+"""Log blocks of many records: engines decode these in other ways than a few, with the same result.
+
+Each golden log file of Avro blocks is made long: the records of a block are repeated, the lengths around them put right.
+"""
+
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hudi_conformance.cases import case as cases
+from hudi_conformance.cases.case import Case
+from hudi_conformance.cases.inspection import contradiction
+from hudi_conformance.cases.schema import fixtures_root
+from hudi_conformance.contract.client import Client
+
+#: At least so many records has a long block.
+MANY = 1200
+FRAME, TRAILER = 14, 8
+
+
+def is_of_rows(case: Case) -> bool:
+    """Whether a case expects nothing but whole blocks of Avro rows, one of which has some."""
+    if case.verdict != "valid" or case.expected.inspect is None or case.subject.suffix == ".hfile":
+        return False
+    shown = case.inspection[0]
+    blocks = shown.get("blocks", ())
+    return (
+        shown.get("format") == "log"
+        and all(b["type"] == "avro" and b["version"] == 1 for b in blocks)
+        and any(block.get("rows") for block in blocks)
+    )
+
+
+#: By the end of the id.
+CASES = {case.id.removeprefix("log."): case for case in cases.find_cases(fixtures_root() / "log") if is_of_rows(case)}
+
+
+def lengthened(data: bytes, blocks: list[dict[str, Any]]) -> tuple[bytes, list[dict[str, Any]]]:
+    """A file whose blocks have their records many times over, and what inspecting it has to show."""
+    out, shown, start = b"", [], 0
+    for block in blocks:
+        end = start + FRAME + struct.unpack_from(">q", data, start + 6)[0]
+        longer, times = repeated(data[start:end])
+        shown.append({**block, "offset": len(out), "length": len(longer), "rows": block["rows"] * times})
+        out, start = out + longer, end
+    return out, shown
+
+
+def repeated(block: bytes) -> tuple[bytes, int]:
+    """A block of version 1 with its records repeated, and how often."""
+    start = FRAME + 8
+    (entries,) = struct.unpack_from(">i", block, start)
+    start += 4
+    for _ in range(entries):
+        start += 8 + struct.unpack_from(">i", block, start + 4)[0]
+    (size,) = struct.unpack_from(">q", block, start)
+    content = block[start + 8 : start + 8 + size]
+    version, count = struct.unpack_from(">ii", content)
+    times = -(-MANY // count) if count else 1
+    content = struct.pack(">ii", version, count * times) + content[8:] * times
+    middle = block[FRAME:start] + struct.pack(">q", len(content)) + content + block[start + 8 + size : -TRAILER]
+    length = len(middle) + TRAILER
+    return block[:6] + struct.pack(">q", length) + middle + struct.pack(">q", length + 6), times
+
+
+@pytest.mark.needs("inspect.log-file", "inspect.log-content")
+@pytest.mark.requirements("BLK-020", "BLK-021", "BLK-022", "BLK-030")
+@pytest.mark.parametrize("name", CASES)
+def test_many_records_are_as_many_times_the_same(engine: Client, tmp_path: Path, name: str) -> None:
+    """Values of every type, in every form that a datum may have, are the same among a thousand as by themselves."""
+    case = CASES[name]
+    expected: Mapping[str, Any] = case.inspection[0]
+    data, blocks = lengthened(case.subject.read_bytes(), expected["blocks"])
+    found = engine.inspect(cases.place_bytes(case.subject.name, data, tmp_path))
+    told = contradiction({**expected, "blocks": blocks}, found)
+    assert told is None, told.summary()

@@ -1,0 +1,281 @@
+"""Writes of some columns, and of more columns than the table had, against the model and by hand."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from hudi_conformance.cases.rows import canonical, differences
+from hudi_conformance.contract import EngineError, Query, Refused, TableSpec
+from hudi_conformance.contract.client import Client
+from hudi_conformance.engines.registry import find
+from hudi_conformance.model import Model
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
+
+Row = dict[str, Any]
+Write = Literal["upsert", "delete", "partial_update"]
+TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
+
+TYPES = {"id": "string", "city": "string", "ts": "long", "name": "string", "note": "string", "size": "int"}
+ARROW = {"string": pa.string(), "long": pa.int64(), "int": pa.int32(), "double": pa.float64(), "boolean": pa.bool_()}
+SCHEMA = {
+    "type": "record",
+    "name": "row",
+    "namespace": "hoodie.updated",
+    "fields": [{"name": name, "type": ["null", kind], "default": None} for name, kind in TYPES.items()],
+}
+#: Programs drawn for an engine in this process, and for one whose commits take seconds: of that one no failure is shortened.
+MANY, FEW = 60, 4
+RECONCILE = {"hoodie.datasource.write.reconcile.schema": "true"}
+NULLS = {"hoodie.write.set.null.for.missing.columns": "true"}
+
+
+@dataclass(frozen=True)
+class Program:
+    """A table and its writes: each an operation, its columns beside key, partition and ordering, and its rows."""
+
+    type: TableType
+    merge_mode: Literal["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"]
+    steps: tuple[tuple[Write, tuple[str, ...], tuple[Row, ...]], ...]
+
+
+def spec(type: TableType, merge_mode: Any = "COMMIT_TIME_ORDERING", *, ordered: bool = True) -> TableSpec:
+    """The table to create; a mode by commit time has no ordering field."""
+    by_time = merge_mode == "EVENT_TIME_ORDERING"
+    ordering = ("ts",) if by_time and ordered else ()
+    return TableSpec("updated", type, SCHEMA, ("id",), ("city",), ordering, merge_mode)
+
+
+def as_arrow(rows: Any, types: dict[str, str]) -> pa.Table:
+    """Rows with these columns."""
+    return pa.Table.from_pylist(list(rows), schema=pa.schema([(name, ARROW[kind]) for name, kind in types.items()]))
+
+
+def expect(engine: Client, uri: str, wanted: Any, types: dict[str, str], when: str) -> None:
+    """The snapshot holds the rows that are wanted."""
+    found = canonical(engine.read(uri, Query(columns=tuple(types))), types)
+    different = differences(canonical(as_arrow(wanted, types), types), found, ("id", "city"))
+    assert not different, f"{different.summary()}\n{when}\n{list(different.pairs())}"
+
+
+def run(program: Program, uri: str, engine: Client) -> None:
+    """Compare the snapshot with the model after each write."""
+    made = spec(program.type, program.merge_mode)
+    model = Model(
+        record_key=made.record_key, partition=made.partition, ordering=made.ordering, merge_mode=program.merge_mode,
+        table_type=program.type,
+    )  # fmt: skip
+    engine.create(uri, made)
+    for number, (operation, columns, rows) in enumerate(program.steps, 1):
+        kept = ("id", "city", "ts", *columns)
+        given_rows = [{name: row[name] for name in kept} for row in rows]
+        engine.write(uri, operation, as_arrow(given_rows, {name: TYPES[name] for name in kept}))
+        model.apply(operation, given_rows)
+        expect(engine, uri, model.snapshot(), TYPES, f"after write {number} of {program}")
+
+
+ROWS = st.lists(
+    st.fixed_dictionaries({
+        "id": st.sampled_from("abc"), "city": st.sampled_from(("oslo", "rio")), "ts": st.integers(1, 4),
+        "name": st.sampled_from(("x", "y", None)), "note": st.sampled_from(("m", None)), "size": st.sampled_from((1, 2, None)),
+    }),
+    min_size=1, max_size=3, unique_by=lambda row: (row["id"], row["city"]),
+).map(tuple)  # fmt: skip
+WHOLE = ("name", "note", "size")
+PARTS = st.sampled_from((("name",), ("note",), ("name", "size"), ("size", "note"), ("note", "name", "size")))
+STEPS = st.one_of(
+    st.tuples(st.just("partial_update"), PARTS, ROWS),
+    st.tuples(st.just("partial_update"), PARTS, ROWS),
+    st.tuples(st.just("upsert"), st.just(WHOLE), ROWS),
+    st.tuples(st.just("delete"), st.just(()), ROWS),
+)
+
+
+def programs(merge_mode: Any) -> st.SearchStrategy[Program]:
+    """An upsert, then a few writes over few keys."""
+    first = st.tuples(st.just("upsert"), st.just(WHOLE), ROWS)
+    steps = st.tuples(first, st.lists(STEPS, min_size=1, max_size=5)).map(lambda drawn: (drawn[0], *drawn[1]))
+    return st.builds(Program, st.sampled_from(("COPY_ON_WRITE", "MERGE_ON_READ")), st.just(merge_mode), steps)
+
+
+@pytest.mark.requirements("LF-046", "LF-045", "MRG-028", "MRG-025", "TYP-007", "META-007")
+@pytest.mark.needs(
+    "create", "write.upsert", "write.delete", "write.partial-update", "read.snapshot", "read.projection", "copy-on-write",
+    "merge-on-read", "merge.partial-updates", "partition.plain",
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "merge_mode",
+    [
+        pytest.param("EVENT_TIME_ORDERING", marks=pytest.mark.needs("merge.event-time")),
+        pytest.param("COMMIT_TIME_ORDERING", marks=pytest.mark.needs("merge.commit-time")),
+    ],
+)
+def test_partial_updates_follow_the_model(engine: Client, new_uri: Callable[[], str], merge_mode: str) -> None:
+    """After any program of upserts, deletes and partial updates the snapshot is what the columns written last say."""
+
+    quick = find(engine.name).factory is not None
+    phases = settings().phases if quick else (Phase.explicit, Phase.generate)
+
+    @settings(
+        max_examples=MANY if quick else FEW, derandomize=True, database=None, deadline=None, phases=phases,
+        report_multiple_bugs=False, suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(programs(merge_mode))
+    def check(program: Program) -> None:
+        run(program, new_uri(), engine)
+
+    check()
+
+
+OLD = {"id": "a", "city": "oslo", "ts": 1, "name": "old", "note": "kept", "size": 7}
+OTHER = {**OLD, "id": "b"}
+
+
+def made(engine: Client, uri: str, type: TableType) -> None:
+    """A table of two records."""
+    engine.create(uri, spec(type))
+    engine.write(uri, "upsert", as_arrow([OLD, OTHER], TYPES))
+
+
+@pytest.mark.requirements("LF-045")
+@pytest.mark.needs(
+    "create", "write.upsert", "write.partial-update", "merge-on-read", "inspect.table", "inspect.log-file", "merge.event-time"
+)
+def test_only_blocks_of_partial_updates_say_so(engine: Client, new_uri: Callable[[], str]) -> None:
+    """On merge-on-read the block of a partial update has the flag, and in its schema only meta columns and those given."""
+    uri = new_uri()
+    engine.create(uri, spec("MERGE_ON_READ", "EVENT_TIME_ORDERING"))
+    engine.write(uri, "upsert", as_arrow([OLD, OTHER], TYPES))
+    engine.write(uri, "upsert", as_arrow([{**OLD, "ts": 2}], TYPES))
+    engine.write(uri, "partial_update", as_arrow([{**OLD, "ts": 3}], {n: TYPES[n] for n in ("id", "city", "ts", "name")}))
+    ((whole, partial),) = [s["latest"]["log_files"] for groups in engine.inspect(uri)["file_groups"].values() for s in
+                           groups.values()]  # fmt: skip
+    flags = [engine.inspect(f"{uri}/oslo/{name}")["blocks"][0]["header"] for name in (whole, partial)]
+    assert flags[0].get("IS_PARTIAL", "false").lower() == "false"
+    assert flags[1].get("IS_PARTIAL", "").lower() == "true"
+    assert '"note"' not in flags[1]["SCHEMA"]
+    assert '"_hoodie_record_key"' in flags[1]["SCHEMA"]
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("LF-038", "TYP-001")
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "schema.evolution", "merge.commit-time")
+def test_a_write_adds_columns_where_it_is_asked_to(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
+    """New columns come into the table's schema, and are null in the rows that were there."""
+    uri, types = new_uri(), {**TYPES, "fare": "double"}
+    made(engine, uri, type)
+    engine.write(uri, "upsert", as_arrow([{**OLD, "fare": 1.5}], types), options=RECONCILE)
+    expect(engine, uri, [{**OLD, "fare": 1.5}, {**OTHER, "fare": None}], types, "after a write with a new column")
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("LF-038")
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "schema.evolution", "merge.commit-time")
+def test_a_write_widens_types_where_it_is_asked_to(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
+    """A wider type becomes the table's; what was stored as the narrower one is the same number."""
+    uri, types = new_uri(), {**TYPES, "size": "long"}
+    made(engine, uri, type)
+    engine.write(uri, "upsert", as_arrow([{**OLD, "size": 2**40}], types), options=RECONCILE)
+    expect(engine, uri, [{**OLD, "size": 2**40}, OTHER], types, "after a write with a wider column")
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("LF-038")
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "schema.evolution", "types.nested", "merge.commit-time")
+@pytest.mark.needs("partition.none")
+def test_a_write_adds_fields_to_structs_where_it_is_asked_to(
+    engine: Client, new_uri: Callable[[], str], type: TableType
+) -> None:
+    """A new field of a struct comes into the table's schema, and is null in the structs that were there."""
+    place = {"type": "record", "name": "place", "fields": [{"name": "x", "type": ["null", "long"], "default": None}]}
+    fields = [{"name": "id", "type": "string"}, {"name": "at", "type": ["null", place], "default": None}]
+    uri, narrow, wide = new_uri(), pa.struct([("x", pa.int64())]), pa.struct([("x", pa.int64()), ("y", pa.string())])
+    schema = {"type": "record", "name": "row", "namespace": "hoodie.updated", "fields": fields}
+    engine.create(uri, TableSpec("updated", type, schema, ("id",), merge_mode="COMMIT_TIME_ORDERING"))
+    engine.write(uri, "upsert", pa.table({"id": ["a", "b"], "at": pa.array([{"x": 1}, {"x": 2}], narrow)}))
+    engine.write(uri, "upsert", pa.table({"id": ["b"], "at": pa.array([{"x": 3, "y": "new"}], wide)}), options=RECONCILE)
+    found = {row["id"]: row["at"] for row in engine.read(uri, Query(columns=("id", "at"))).to_pylist()}
+    assert found == {"a": {"x": 1, "y": None}, "b": {"x": 3, "y": "new"}}
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("LF-038")
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "schema.evolution", "merge.commit-time")
+def test_a_narrower_column_leaves_the_type(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
+    """Values of a narrower type go into the wider column, which stays as wide as it is."""
+    uri, narrow = new_uri(), {**TYPES, "ts": "int"}
+    made(engine, uri, type)
+    engine.write(uri, "upsert", as_arrow([{**OLD, "ts": 2}], narrow), options=RECONCILE)
+    engine.write(uri, "upsert", as_arrow([{**OTHER, "ts": 2**40}], TYPES))
+    expect(engine, uri, [{**OLD, "ts": 2}, {**OTHER, "ts": 2**40}], TYPES, "after a write with a narrower column")
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("LF-038")
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "schema.evolution", "merge.commit-time")
+@pytest.mark.parametrize("options", [RECONCILE, NULLS], ids=["reconcile", "null-for-missing"])
+def test_missing_columns_are_null_where_that_is_said(
+    engine: Client, new_uri: Callable[[], str], type: TableType, options: dict[str, str]
+) -> None:
+    """A column that the rows lack stays in the schema and is null in them, not what the row before had."""
+    uri = new_uri()
+    made(engine, uri, type)
+    fewer = {name: kind for name, kind in TYPES.items() if name != "note"}
+    engine.write(uri, "upsert", as_arrow([{**OLD, "name": "new"}], fewer), options=options)
+    expect(engine, uri, [{**OLD, "name": "new", "note": None}, OTHER], TYPES, "after a write without a column")
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("LF-038")
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "schema.evolution", "merge.commit-time")
+def test_missing_columns_are_refused_where_nothing_is_said(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
+    """A write without one of the table's columns changes nothing."""
+    uri = new_uri()
+    made(engine, uri, type)
+    fewer = {name: kind for name, kind in TYPES.items() if name != "note"}
+    with pytest.raises((EngineError, Refused)):
+        engine.write(uri, "upsert", as_arrow([{**OLD, "name": "new"}], fewer))
+    expect(engine, uri, [OLD, OTHER], TYPES, "after a write that was refused")
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("LF-038")
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "schema.evolution", "merge.commit-time")
+def test_a_column_never_becomes_another_type(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
+    """A truth value does not go into a column of numbers, also where schemas may grow; the table stays as it was."""
+    uri, other = new_uri(), {**TYPES, "size": "boolean"}
+    made(engine, uri, type)
+    with pytest.raises((EngineError, Refused)):
+        engine.write(uri, "upsert", as_arrow([{**OLD, "size": True}], other), options=RECONCILE)
+    expect(engine, uri, [OLD, OTHER], TYPES, "after a write that was refused")
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("TYP-001", "TYP-002", "TYP-015")
+@pytest.mark.needs("create", "write.upsert", "inspect.table", "merge.commit-time")
+def test_the_type_of_the_table_says_where_records_are(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
+    """After an update a merge-on-read table has log files, and a copy-on-write table never has one."""
+    uri = new_uri()
+    made(engine, uri, type)
+    engine.write(uri, "upsert", as_arrow([{**OLD, "name": "new"}], TYPES))
+    slices = [s for groups in engine.inspect(uri)["file_groups"].values() for group in groups.values() for s in group["slices"]]
+    has_logs = any(found["log_files"] for found in slices)
+    assert has_logs == (type == "MERGE_ON_READ")
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("RDR-018", "TYP-007")
+@pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "merge.commit-time")
+def test_a_query_never_goes_by_an_older_listing(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
+    """Whatever an engine keeps of a listing between two queries, each sees the files that came before it."""
+    uri = new_uri()
+    made(engine, uri, type)
+    expect(engine, uri, [OLD, OTHER], TYPES, "after the first write")
+    for number in (1, 2):
+        changed = {**OLD, "name": f"change {number}"}
+        engine.write(uri, "upsert", as_arrow([changed], TYPES))
+        expect(engine, uri, [changed, OTHER], TYPES, f"after change {number} in the partition that was there")

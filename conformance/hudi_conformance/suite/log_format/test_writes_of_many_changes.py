@@ -1,0 +1,53 @@
+"""More changes in one slice than are merged one by one: engines take other ways for many rows, with the same result."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.write_programs import Program, Row, Step, as_arrow, expect_rows, row
+
+KEYS = 5000
+WRITES = ("create", "write.upsert", "write.delete", "read.snapshot", "read.projection", "delete.flag", "merge-on-read")
+
+
+def some_rows(draw: random.Random, count: int, value: str) -> tuple[Row, ...]:
+    """Rows of `count` different keys with low ordering values, so that many are equal; one of ten is a delete."""
+    keys = draw.sample(range(KEYS), count)
+    return tuple(row(f"k{key:04}", draw.randint(1, 5), f"{value} {key}", deleted=draw.random() < 0.1 or None) for key in keys)
+
+
+def many_changes(seed: int) -> tuple[Step, ...]:
+    """All keys, then changes and deletes of most of them, in several writes."""
+    draw = random.Random(seed)
+    first = tuple(row(f"k{key:04}", draw.randint(1, 5), f"first {key}") for key in range(KEYS))
+    steps = [Step("upsert", first)]
+    for number in range(4):
+        steps.append(Step("upsert", some_rows(draw, KEYS * 7 // 10, f"write {number}")))
+        steps.append(Step("delete", some_rows(draw, KEYS // 10, "deleted")))
+    return (*steps, Step("upsert", some_rows(draw, KEYS // 2, "last")))
+
+
+@pytest.mark.needs(*WRITES, "merge.event-time", "log.delete", "partition.none")
+@pytest.mark.requirements("MRG-028", "MRG-029", "BLK-009", "BLK-012", "BLK-020", "RDR-016", "MRG-003")
+def test_many_changes_in_event_time(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Of thousands of versions in one slice the greatest ordering value wins for each key, deletes among them."""
+    check(engine, new_uri(), Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", False, many_changes(1)))
+
+
+@pytest.mark.needs(*WRITES, "merge.commit-time", "log.delete", "partition.none")
+@pytest.mark.requirements("MRG-025", "BLK-009", "BLK-020", "RDR-014", "RDR-016")
+def test_many_changes_in_commit_time(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Of thousands of versions in one slice the last one wins for each key, deletes among them."""
+    check(engine, new_uri(), Program("MERGE_ON_READ", "COMMIT_TIME_ORDERING", False, many_changes(2)))
+
+
+def check(engine: Client, uri: str, program: Program) -> None:
+    """Run a program and compare the last snapshot with the model."""
+    engine.create(uri, program.spec())
+    model = program.model()
+    for step in program.steps:
+        engine.write(uri, step.operation, as_arrow(step.rows))
+        model.apply(step.operation, step.rows)
+    expect_rows(engine, uri, model.snapshot(), "after all writes")

@@ -1,0 +1,125 @@
+"""What a writer leaves on storage, byte by byte: framing of log blocks, properties, folder names, rows of base files."""
+
+import struct
+from collections.abc import Callable
+from dataclasses import replace
+
+import pyarrow.parquet as pq
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.write_programs import Program, Step, as_arrow, row
+from hudi_conformance.suite.support.tables.stored_blocks import AVRO, DELETE, INSTANT_TIME, PARQUET, ROWS, SCHEMA, logs_written
+from hudi_conformance.suite.support.tables.written_tables import base_files, folder_of
+
+LOGS = pytest.mark.needs("create", "write.upsert", "write.delete", "merge-on-read", "log.avro", "log.delete")
+
+
+@LOGS
+@pytest.mark.requirements("LF-010", "LF-011", "LF-013", "LF-015", "LF-017", "LF-018", "LF-019", "LF-022", "LF-023", "LF-026")
+@pytest.mark.requirements("LF-035", "LF-038", "BLK-018")
+def test_log_blocks_are_framed_as_deployed(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Magic, lengths, version, type and header of a data block are those that every deployed reader expects."""
+    instant, (block,) = logs_written(engine, new_uri(), Step("upsert", (row("a", 2, "y"), row("b", 2, "y"))))
+    assert block.kind in (AVRO, PARQUET)
+    assert block.version == 1
+    assert block.header[INSTANT_TIME] == instant
+    assert '"_hoodie_record_key"' in block.header[SCHEMA]
+
+
+@LOGS
+@pytest.mark.requirements("BLK-019", "BLK-020", "BLK-021")
+def test_records_of_an_avro_block_stand_behind_their_length(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The content is a version, a count, and for each record four bytes of length and the record."""
+    _, (block,) = logs_written(engine, new_uri(), Step("upsert", (row("a", 2, "y"), row("b", 2, "y"))))
+    if block.kind != AVRO:
+        pytest.skip("the engine logs rows as Parquet")
+    version, count = struct.unpack(">ii", block.content[:8])
+    assert (version, count) == (3, 2)
+    rest = block.content[8:]
+    for _ in range(count):
+        (length,) = struct.unpack(">i", rest[:4])
+        rest = rest[4 + length :]
+    assert rest == b""
+
+
+@LOGS
+@pytest.mark.requirements("BLK-006", "BLK-007", "BLK-008")
+def test_a_delete_block_holds_a_version_and_a_length(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A delete by key is a block of type 1 whose content is version 3, its length in four bytes, and the list."""
+    instant, (block,) = logs_written(engine, new_uri(), Step("delete", ROWS[:1]))
+    version, length = struct.unpack(">ii", block.content[:8])
+    assert (block.kind, block.header[INSTANT_TIME]) == (DELETE, instant)
+    assert (version, length) == (3, len(block.content) - 8)
+
+
+@LOGS
+@pytest.mark.requirements("BLK-011", "BLK-012")
+def test_deletes_of_a_batch_follow_its_rows(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Of a batch with rows and flagged deletes the data block comes first."""
+    _, blocks = logs_written(engine, new_uri(), Step("upsert", (row("a", 2, "y"), row("b", 2, "y", deleted=True))))
+    assert [block.kind == DELETE for block in blocks] == [False, True]
+
+
+@pytest.mark.needs("create", "write.insert", "copy-on-write", "partition.plain")
+@pytest.mark.requirements("META-005")
+def test_sequence_numbers_tell_the_rows_of_a_commit_apart(engine: Client, new_uri: Callable[[], str]) -> None:
+    """No two rows of one commit share a sequence number, in one file or in several."""
+    uri = new_uri()
+    engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
+    engine.write(uri, "insert", as_arrow([*ROWS, row("d", 1, "x", "rio")]))
+    columns = [pq.ParquetFile(path).read(columns=["_hoodie_commit_seqno"]).column(0) for path in base_files(uri)]
+    numbers = [number for column in columns for number in column.to_pylist()]
+    assert len(set(numbers)) == len(numbers) == 4
+
+
+@pytest.mark.needs("create", "write.upsert", "write.delete", "copy-on-write", "partition.plain")
+@pytest.mark.requirements("TYP-002", "TYP-003", "TYP-014", "MRG-012")
+def test_a_deleted_row_is_not_in_the_next_base_file(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A plain Parquet reader of the newest base file sees what the table holds; the older file still has the row."""
+    uri = new_uri()
+    engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
+    engine.write(uri, "upsert", as_arrow(ROWS))
+    engine.write(uri, "delete", as_arrow(ROWS[:1]))
+    kept = [sorted(pq.ParquetFile(path).read(columns=["id"]).column("id").to_pylist()) for path in base_files(uri)]
+    assert kept == [["a", "b", "c"], ["b", "c"]]
+
+
+@pytest.mark.needs("create", "merge-on-read", "merge.event-time")
+@pytest.mark.requirements("LAY-013", "PROP-004", "PROP-005", "PROP-006", "PROP-007", "MRG-020")
+def test_a_new_table_says_what_it_is(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The properties file in .hoodie holds name, type, version, keys and merge mode, for whoever comes next."""
+    uri = new_uri()
+    engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
+    text = (folder_of(uri) / ".hoodie" / "hoodie.properties").read_text(encoding="latin-1")
+    found = dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
+    assert found["hoodie.table.name"] == "program"
+    assert found["hoodie.table.type"] == "MERGE_ON_READ"
+    assert found["hoodie.table.version"] == "8"
+    assert found["hoodie.table.recordkey.fields"] == "id"
+    assert found["hoodie.record.merge.mode"] == "EVENT_TIME_ORDERING"
+
+
+def folders(uri: str) -> set[str]:
+    """The folders with base files, below the base path."""
+    return {path.parent.relative_to(folder_of(uri)).as_posix() for path in base_files(uri)}
+
+
+@pytest.mark.needs("create", "write.insert", "copy-on-write", "partition.hive")
+@pytest.mark.requirements("LAY-006", "PROP-001")
+def test_hive_style_folders_carry_the_field(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Where the table asks for it, the folder of a partition is field=value."""
+    uri = new_uri()
+    engine.create(uri, replace(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec(), hive_style=True))
+    engine.write(uri, "insert", as_arrow(ROWS))
+    assert folders(uri) == {"city=oslo"}
+
+
+@pytest.mark.needs("create", "write.insert", "copy-on-write", "partition.url-encoded")
+@pytest.mark.requirements("PROP-016", "PROP-001", "LAY-018")
+def test_url_encoded_folders_escape_the_value(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Where the table asks for it, characters that mean something in a path are escaped: one folder, not two."""
+    uri = new_uri()
+    engine.create(uri, replace(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec(), url_encode=True))
+    engine.write(uri, "insert", as_arrow([row("a", 1, "x", "oslo/west")]))
+    assert folders(uri) == {"oslo%2Fwest"}

@@ -1,0 +1,180 @@
+"""Tables that say of their merging what cannot be, and queries that ask for what there is not: each is an error that names it.
+
+An engine writes a sound table; then its properties are changed as a careless hand would. No rule of merging takes the place of
+one that is missing, unknown or contradicted.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.contract.messages import Query
+from hudi_conformance.suite.support.tables.custom_mergers import NEW, OLD, PACKAGE, PAYLOADS, UNKNOWN, Rule, stored_properties
+from hudi_conformance.suite.support.tables.windows import completion_of
+from hudi_conformance.suite.support.tables.written_tables import folder_of
+
+MODE, STRATEGY, CLASS = "hoodie.record.merge.mode", "hoodie.record.merge.strategy.id", "hoodie.compaction.payload.class"
+EVENT_TIME, COMMIT_TIME = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5", "ce9acb64-bde0-424c-9b91-f6ebba25356d"
+NEEDS = ("create", "write.upsert", "read.snapshot", "merge-on-read", "merge.event-time", "partition.none")
+RULE = Rule({}, mode="EVENT_TIME_ORDERING")
+FLAGGED = Rule({}, (("ts", "long"), ("name", "string"), ("_hoodie_is_deleted", "boolean")), mode="EVENT_TIME_ORDERING")
+Entries = Mapping[str, str | None]
+
+
+def written(engine: Client, uri: str, rule: Rule = RULE, *inputs: pa.Table) -> list[str]:
+    """A merge-on-read table of one file group, a base file and at least one log; the instants."""
+    engine.create(uri, rule.spec("MERGE_ON_READ"))
+    given = inputs or (rule.rows([("1", NEW)]), rule.rows([("1", OLD)]))
+    return [engine.write(uri, "upsert", rows) for rows in given]
+
+
+def changed(uri: str, entries: Entries) -> None:
+    """Give properties of the table other values; None takes one out."""
+    path = folder_of(uri) / ".hoodie" / "hoodie.properties"
+    found = {**stored_properties(uri), **entries}
+    path.write_text("".join(f"{key}={json.dumps(value)[1:-1]}\n" for key, value in found.items() if value is not None))
+    (path.parent / ".hoodie.properties.crc").unlink(missing_ok=True)
+
+
+def ordered_by(field: str) -> Entries:
+    """The entries that name the ordering field, by its older and its newer name: whichever the engine wrote is replaced."""
+    return {"hoodie.table.precombine.field": field, "hoodie.table.ordering.fields": field}
+
+
+#: What is wrong -> the entries that say so, and a word that the answer has to have.
+CONTRADICTIONS: Mapping[str, tuple[Entries, str]] = {
+    "unknown mode": ({MODE: "LATEST", STRATEGY: None, CLASS: None}, "LATEST"),
+    "unknown mode beside a strategy": ({MODE: "LATEST", STRATEGY: EVENT_TIME, CLASS: None}, "LATEST"),
+    "mode of another class": (
+        {MODE: "COMMIT_TIME_ORDERING", STRATEGY: None, CLASS: f"{PACKAGE}DefaultHoodieRecordPayload"},
+        "COMMIT_TIME_ORDERING",
+    ),
+    "mode of another strategy": ({MODE: "EVENT_TIME_ORDERING", STRATEGY: COMMIT_TIME, CLASS: None}, "EVENT_TIME_ORDERING"),
+    "strategy of another class": (
+        {MODE: None, STRATEGY: COMMIT_TIME, CLASS: f"{PACKAGE}DefaultHoodieRecordPayload"},
+        "DefaultHoodieRecordPayload",
+    ),
+    "custom, and no more": ({MODE: "CUSTOM", STRATEGY: None, CLASS: None}, "(?i)strategy"),
+    "a payload class that is not named": ({MODE: "CUSTOM", STRATEGY: PAYLOADS, CLASS: None}, "(?i)class"),
+    "unknown payload class": ({MODE: "CUSTOM", STRATEGY: PAYLOADS, CLASS: "org.example.NoSuchPayload"}, "NoSuchPayload"),
+    "unknown merger": ({MODE: "CUSTOM", STRATEGY: UNKNOWN, CLASS: None}, UNKNOWN),
+    "ordering field that the table lacks": (ordered_by("happened_at"), "happened_at"),
+}
+
+
+@pytest.mark.needs(*NEEDS)
+@pytest.mark.requirements("MRG-016", "MRG-021", "MRG-031", "MRG-035", "PAY-002", "API-008")
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_a_table_that_does_not_say_how_it_merges_is_an_error(engine: Client, new_uri: Callable[[], str], name: str) -> None:
+    """Unknown, contradicted or missing words on merging: no row is given, and the answer names the word that is wrong."""
+    uri, (entries, says) = new_uri(), CONTRADICTIONS[name]
+    written(engine, uri)
+    changed(uri, entries)
+    with pytest.raises(ContractError, match=says):
+        engine.read(uri, Query())
+
+
+@pytest.mark.needs(*NEEDS, "write.delete", "delete.flag")
+@pytest.mark.requirements("MRG-028", "LF-041")
+def test_ordering_values_of_two_types_do_not_decide(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A delete whose ordering value is a number, and a row whose ordering value is a text: nobody can say which is later."""
+    uri = new_uri()
+    inputs = [[("1", (1, "a", False)), ("2", (1, "a", False))], [("1", (5, "b", True))], [("1", (6, "c", False))]]
+    written(engine, uri, FLAGGED, *map(FLAGGED.rows, inputs))
+    changed(uri, ordered_by("name"))
+    with pytest.raises(ContractError):
+        engine.read(uri, Query())
+
+
+@pytest.mark.needs(*NEEDS, "write.partial-update", "merge.partial-updates")
+@pytest.mark.requirements("LF-045", "API-013")
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"hoodie.populate.meta.fields": "false"},
+        {MODE: "CUSTOM", STRATEGY: PAYLOADS, CLASS: f"{PACKAGE}PartialUpdateAvroPayload"},
+    ],
+    ids=["no keys in its rows", "a payload class"],
+)
+def test_rows_of_some_columns_in_a_table_that_forbids_them_are_an_error(
+    engine: Client, new_uri: Callable[[], str], entries: Entries
+) -> None:
+    """A block of partial rows is not completed by guessing where nothing says whose rows they are, or how they are merged."""
+    uri = new_uri()
+    written(engine, uri)
+    engine.write(uri, "partial_update", pa.table({"id": ["1"], "ts": pa.array([9], pa.int64()), "name": ["partly"]}))
+    changed(uri, entries)
+    with pytest.raises(ContractError):
+        engine.read(uri, Query())
+
+
+@pytest.mark.needs(*NEEDS, "read.projection", "read.filter")
+@pytest.mark.requirements("TYP-007", "MRG-015")
+@pytest.mark.parametrize(
+    "query", [Query(columns=("id", "nothing")), Query(where=(("nothing", "=", 1),))], ids=["asked for", "compared"]
+)
+def test_a_column_that_the_table_lacks_is_an_error(engine: Client, new_uri: Callable[[], str], query: Query) -> None:
+    """An unknown column is neither null nor passed over."""
+    uri = new_uri()
+    written(engine, uri)
+    with pytest.raises(ContractError, match="nothing"):
+        engine.read(uri, query)
+
+
+@pytest.mark.needs(*NEEDS, "read.incremental")
+@pytest.mark.requirements("TYP-009")
+def test_a_window_that_ends_before_it_begins_is_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Bounds the wrong way round are a mistake of whoever asks, and no empty window."""
+    uri = new_uri()
+    first, last = (completion_of(uri, instant) for instant in written(engine, uri))
+    assert engine.read(uri, Query("incremental", begin=first, end=last)).num_rows == 1
+    with pytest.raises(ContractError):
+        engine.read(uri, Query("incremental", begin=last, end=first))
+
+
+@pytest.mark.needs(*NEEDS, "read.incremental", "service.compaction", "service.clean")
+@pytest.mark.requirements("TYP-009", "CLN-003")
+def test_a_window_whose_end_was_cleaned_is_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A window in the past whose files are gone is refused, not answered by what is left."""
+    uri, due = new_uri(), {"hoodie.compact.inline.max.delta.commits": "1"}
+    rounds = [RULE.rows([("1", (ts, "n", "p"))]) for ts in range(1, 5)]
+    first, second = written(engine, uri, RULE, *rounds[:2])
+    begin, end = completion_of(uri, first), completion_of(uri, second)
+    for rows in rounds[2:]:
+        engine.service(uri, "compaction", options=due)
+        engine.write(uri, "upsert", rows)
+    engine.service(uri, "compaction", options=due)
+    assert engine.read(uri, Query("incremental", begin=begin, end=end)).num_rows == 1
+    engine.service(uri, "clean", options={"hoodie.clean.policy": "KEEP_LATEST_COMMITS", "hoodie.clean.commits.retained": "1"})
+    with pytest.raises(ContractError):
+        engine.read(uri, Query("incremental", begin=begin, end=end))
+
+
+@pytest.mark.needs(*NEEDS, "read.as-of")
+@pytest.mark.requirements("TYP-008")
+def test_before_the_first_write_there_was_no_row(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A time before the first write is refused, or has the columns of the table and no row."""
+    uri = new_uri()
+    written(engine, uri)
+    try:
+        found = engine.read(uri, Query("as-of", as_of="20000101000000000"))
+    except ContractError:
+        return
+    assert found.num_rows == 0
+    assert {"id", "ts", "name", "price"} <= set(found.column_names)
+
+
+@pytest.mark.needs(*NEEDS, "read.as-of")
+@pytest.mark.requirements("TYP-008")
+@pytest.mark.parametrize("time", ["now", "2026", "2026-13-01", "2026-01-01 25:00:00", "yesterday noon"])
+def test_a_text_that_is_no_time_is_an_error(engine: Client, new_uri: Callable[[], str], time: Any) -> None:
+    """What names no point of the timeline is refused, and not taken for the beginning or the end."""
+    uri = new_uri()
+    written(engine, uri)
+    with pytest.raises(ContractError):
+        engine.read(uri, Query("as-of", as_of=time))

@@ -1,0 +1,72 @@
+"""Model-based: drawn programs of writes, services and queries of every kind, on one engine and on two in turns."""
+
+import zlib
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.program_runner import run
+from hudi_conformance.suite.support.programs.table_programs import Budget, Family, Program, Vocabulary, programs
+from hudi_conformance.suite.support.saved_programs import save
+
+WRITES = ("create", "write.upsert", "write.delete", "read.snapshot", "read.projection", "delete.flag", "partition.plain",
+          "partition.none", "copy-on-write", "merge-on-read")  # fmt: skip
+FAMILIES = pytest.mark.parametrize(
+    "family",
+    [
+        pytest.param("commit-time", marks=pytest.mark.needs("merge.commit-time", writer=("merge.commit-time",))),
+        pytest.param("event-time", marks=pytest.mark.needs("merge.event-time", writer=("merge.event-time",))),
+        pytest.param("custom", marks=pytest.mark.needs("merge.custom", writer=("merge.custom",))),
+    ],
+)
+#: Programs drawn for an engine in this process, and for one whose steps take seconds.
+MANY, FEW = 20, 3
+
+
+def drawn(family: Family, most: int, new_uri: Callable[[], str], *engines: Client) -> None:
+    """Run drawn programs on engines in turn; the first that goes wrong is told as short as it can be, and kept."""
+    vocabulary = Vocabulary(frozenset.intersection(*(engine.hello.features for engine in engines)))
+
+    @seed(zlib.crc32(family.encode()))
+    @settings(
+        max_examples=most, database=None, deadline=None, report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(programs(vocabulary, family))
+    def check(program: Program) -> None:
+        try:
+            run(program, new_uri(), *engines)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{save(program)}") from error
+        except ContractError as error:
+            error.add_note(save(program))
+            raise
+
+    check()
+
+
+@FAMILIES
+@pytest.mark.requirements(
+    "MRG-001", "MRG-005", "MRG-008", "MRG-012", "MRG-014", "MRG-025", "MRG-028", "MRG-029", "TYP-007", "TYP-008", "TYP-009",
+    "TYP-012", "TYP-013", "CMP-002", "LCP-001", "RDR-016", "RDR-017", "LF-046",
+)  # fmt: skip
+@pytest.mark.needs(*WRITES)
+def test_every_answer_is_what_the_model_says(
+    engine: Client, new_uri: Callable[[], str], budget: Budget, family: Family
+) -> None:
+    """After each step of any program of inserts, upserts, deletes, partial updates, compactions, clusterings, cleans,
+    archiving, savepoints, restores and rollbacks, queries of every kind give the rows that the model has."""
+    drawn(family, budget(MANY, FEW, engine), new_uri, engine)
+
+
+@FAMILIES
+@pytest.mark.requirements("LAY-001", "LAY-002", "MRG-008", "MRG-010", "SVC-015", "TL-001", "TYP-008")
+@pytest.mark.needs(*WRITES, writer=WRITES)
+def test_two_engines_in_turns_follow_the_model(
+    writer: Client, reader: Client, new_uri: Callable[[], str], budget: Budget, family: Family
+) -> None:
+    """The same where two engines take the steps in turn, each query asked of the one that did not take the step."""
+    drawn(family, budget(MANY // 3, FEW, writer, reader), new_uri, writer, reader)

@@ -1,0 +1,41 @@
+"""Model-based: drawn programs of writes, on one engine, against the model after each commit."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.table_programs import Budget
+from hudi_conformance.suite.support.programs.write_programs import Program, programs, run
+from hudi_conformance.suite.support.saved_programs import save
+
+WRITES = ("create", "write.upsert", "write.delete", "read.snapshot", "read.projection", "delete.flag")
+#: Programs drawn for an engine in this process, and for one whose commits take seconds.
+MANY, FEW = 80, 4
+
+
+@pytest.mark.requirements(
+    "MRG-001", "MRG-005", "MRG-008", "MRG-011", "MRG-012", "MRG-014", "MRG-025", "MRG-028", "MRG-029",
+    "LAY-021", "PROP-017", "TYP-007", "RDR-016", "RDR-017",
+)  # fmt: skip
+@pytest.mark.needs(*WRITES, "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time", "partition.plain")
+def test_every_snapshot_is_what_the_model_says(engine: Client, new_uri: Callable[[], str], budget: Budget) -> None:
+    """After each commit of any program of upserts and deletes the snapshot holds the rows that the merge mode promises."""
+
+    @settings(
+        max_examples=budget(MANY, FEW, engine),
+        derandomize=True,
+        database=None,
+        deadline=None,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(programs())
+    def check(program: Program) -> None:
+        try:
+            run(program, new_uri(), engine)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{save(program)}") from error
+
+    check()

@@ -1,0 +1,239 @@
+"""The requests of writers to an object store: how many state files they make of one, and what they do when no answer comes.
+
+Each test drives the reference in this process through the gate, and says for each request what befalls it.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.explorer.s3.http_messages import Request
+from hudi_conformance.explorer.s3.proxy import Befalls, Exchange
+from hudi_conformance.explorer.s3.run import Run, run
+from hudi_conformance.explorer.s3.scheduling import InOrder
+from hudi_conformance.explorer.simulation.scheduler import Choice
+from hudi_conformance.suite.support.concurrent.in_process import only_in_process
+from hudi_conformance.suite.support.concurrent.object_store import LOCKED, ObjectStore
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
+from hudi_reference import clean
+from hudi_reference.errors import AccessDenied, OutcomeUnknown, StorageFault, StorageUnavailable, UnfitStorage
+from hudi_reference.storage import ObjectChanged, ObjectExists
+
+pytestmark = [pytest.mark.s3, pytest.mark.needs("create", "write.upsert", "storage.s3")]
+
+FIRST = (row("a", 1, "first"), row("b", 1, "first"))
+#: The state files of instants, and what else lies in the timeline folder.
+TIMELINE = ".hoodie/timeline/"
+
+
+CHANGES = ("create", "replace", "put", "delete many")
+#: Every request is once put off, or its answer lost; the writer is to notice nothing.
+PASSING = ("lose-request", "lose-answer", "answer-409", "answer-500", "answer-503", "apply-answer-500", "cut-body")
+
+
+def each_once(fault: str, kinds: Collection[str]) -> Befalls:
+    """Whatever is asked for first is befallen by the fault, and not when it is asked for again."""
+    seen: set[tuple[str, str]] = set()
+
+    def befalls(request: Request) -> str | None:
+        place = (request.kind, request.place)
+        if request.kind not in kinds or place in seen:
+            return None
+        seen.add(place)
+        return fault
+
+    return befalls
+
+
+def error_of(found: Run, process: str) -> Exception:
+    """What a process ended with."""
+    error = found.results[process].error
+    assert error is not None, f"{process} {found.results[process]}"
+    return error
+
+
+@pytest.mark.requirements("S3-001")
+@pytest.mark.parametrize("fault", PASSING)
+def test_writes_survive_what_befalls_each_of_their_requests(engine: Client, object_store: ObjectStore, fault: str) -> None:
+    """Where each request is put off once, or carried out and its answer lost, a write ends well: with one action, and each
+    state created once."""
+    only_in_process(engine)
+    table, clock = object_store.created(Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", False), FIRST)
+    kinds = CHANGES if fault != "cut-body" else ("get", "list")
+    write = object_store.upsert("writer", table, clock, [row("a", 2, "second")])
+    found = run(object_store.gate, {"writer": write}, befalls=each_once(fault, kinds))
+    assert found.results["writer"].how == "returned", found.results["writer"]
+    befallen = [exchange for exchange in found.exchanges if exchange.fault]
+    assert len(befallen) >= (10 if kinds == CHANGES else 4), found.trace
+    assert object_store.values(table) == {"a": "second", "b": "first"}
+    assert len(object_store.completed(table)) == 2
+    carried_out = [e.request.place for e in found.exchanges if e.request.kind == "create" and e.changed]
+    assert len(carried_out) == len(set(carried_out)), found.trace
+
+
+@pytest.mark.requirements("S3-002")
+@pytest.mark.parametrize("content", [b"", b"content"], ids=["empty", "full"])
+@pytest.mark.parametrize(
+    ("schedule", "winner"),
+    [
+        ([Choice("a", "lose-request"), "b"], "b"),
+        ([Choice("a", "lose-answer"), "b"], "a"),
+        ([Choice("a", "answer-409"), "b"], "b"),
+        ([Choice("a", "answer-409"), "a", "a", "b"], "a"),
+        ([Choice("a", "answer-409"), Choice("b", "answer-409"), "b", "b", "a", "a"], "b"),
+        ([Choice("a", "apply-answer-500"), Choice("b", "lose-request")], "a"),
+        ([Choice("a", "answer-503"), Choice("b", "lose-answer")], "b"),
+    ],
+    ids=str,
+)
+def test_one_creator_wins_whatever_is_lost(
+    engine: Client, object_store: ObjectStore, schedule: list[Choice | str], winner: str, content: bytes
+) -> None:
+    """Of two creators of one object exactly one is told that it is his, though answers are lost and contents are equal."""
+    only_in_process(engine)
+    table, clients = object_store.new_table(), {}
+    for name in ("a", "b"):
+        clients[name] = object_store.storage(name, table)
+        clients[name].create(f"warm-up-{name}", b"")
+    creators = {name: lambda name=name: clients[name].create("object", content) for name in clients}
+    found = run(object_store.gate, creators, InOrder(tuple(creators), schedule))
+    assert found.results[winner].how == "returned", found.trace
+    (loser,) = {"a", "b"} - {winner}
+    assert isinstance(error_of(found, loser), ObjectExists), found.trace
+    assert sum(e.changed for e in found.exchanges if e.request.kind == "create") == 1
+
+
+@pytest.mark.requirements("S3-003")
+@pytest.mark.parametrize(
+    ("schedule", "winner"),
+    [
+        ([Choice("a", "lose-answer"), "b"], "a"),
+        ([Choice("a", "lose-request"), "b"], "b"),
+        ([Choice("a", "answer-409"), "a", "a", "b"], "a"),
+    ],
+    ids=str,
+)
+def test_one_replacement_of_a_version_wins_whatever_is_lost(
+    engine: Client, object_store: ObjectStore, schedule: list[Choice | str], winner: str
+) -> None:
+    """Of two who replace one version exactly one is told that his is there."""
+    only_in_process(engine)
+    table, clients = object_store.new_table(), {}
+    object_store.storage("suite", table).create("object", b"before")
+    for name in ("a", "b"):
+        clients[name] = object_store.storage(name, table)
+        clients[name].create(f"warm-up-{name}", b"")
+    info = clients["a"].head("object")
+    assert info is not None
+    acts = {name: lambda name=name: clients[name].replace("object", name.encode(), info.version) for name in clients}
+    found = run(object_store.gate, acts, InOrder(tuple(acts), schedule))
+    assert found.results[winner].how == "returned", found.trace
+    (loser,) = {"a", "b"} - {winner}
+    assert isinstance(error_of(found, loser), ObjectChanged), found.trace
+    assert clients["a"].get("object") == winner.encode()
+
+
+def state_files(exchanges: Collection[Exchange]) -> dict[str, list[Exchange]]:
+    """What was done to each object of the timeline folder that changed it."""
+    found: dict[str, list[Exchange]] = {}
+    for exchange in exchanges:
+        place = exchange.request.place
+        if TIMELINE in place and exchange.changed and "/history/" not in place:
+            found.setdefault(place, []).append(exchange)
+    return found
+
+
+@BOTH_TYPES
+@pytest.mark.needs("service.clean", "service.archive")
+@pytest.mark.requirements("S3-006", "S3-001")
+def test_each_state_is_one_request(engine: Client, object_store: ObjectStore, type: str) -> None:
+    """Writes and services publish each state by one PUT on a condition, under its final name and with its final content: no
+    copy, no upload in parts, no later change, and nothing in the folder that is no state."""
+    only_in_process(engine)
+    program = Program(type, "EVENT_TIME_ORDERING", False)  # type: ignore[arg-type]
+    table, clock = object_store.created(program, FIRST)
+
+    def work() -> None:
+        for number in range(2, 5):
+            opened = object_store.opened("writer", table, clock)
+            opened.upsert(as_arrow([row("a", number, f"value {number}")]))
+        clean(object_store.opened("writer", table, clock, {**LOCKED, "hoodie.clean.commits.retained": "1"}))
+
+    found = run(object_store.gate, {"writer": work})
+    assert found.results["writer"].how == "returned", found.results["writer"]
+    states = state_files(found.exchanges)
+    assert len(states) >= 9
+    for place, changes in states.items():
+        name = place.rpartition("/")[2]
+        assert re.fullmatch(r"\d{17}(_\d{17})?\.[a-z]+(\.(requested|inflight))?", name), name
+        assert [change.request.kind for change in changes] == ["create"], f"{name}: {[str(c) for c in changes]}"
+        last = object_store.storage("suite", table).get(place.partition("/")[2])
+        assert changes[0].request.body == last, f"{name} has another content than it was created with"
+
+
+FAULTY: Mapping[str, tuple[type[StorageFault], ...]] = {
+    "answer-403": (AccessDenied,),
+    "answer-503": (StorageUnavailable, OutcomeUnknown),
+    "lose-request": (StorageUnavailable, OutcomeUnknown),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTY)
+@pytest.mark.parametrize("kind", ["get", "list", "create"])
+@pytest.mark.requirements("S3-006")
+def test_a_store_that_refuses_for_good_is_an_error_that_says_so(
+    engine: Client, object_store: ObjectStore, fault: str, kind: str
+) -> None:
+    """Wrong credentials, and a store that puts everything off, are typed errors of the write; the table is as it was."""
+    only_in_process(engine)
+    table, clock = object_store.created(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False), FIRST)
+    write = object_store.upsert("writer", table, clock, [row("a", 2, "second")])
+
+    def befalls(request: Request) -> str | None:
+        return fault if request.kind == kind and (kind != "create" or TIMELINE in request.place) else None
+
+    found = run(object_store.gate, {"writer": write}, befalls=befalls)
+    assert isinstance(error_of(found, "writer"), FAULTY[fault]), found.results["writer"]
+    assert sum(bool(exchange.fault) for exchange in found.exchanges) <= 6, "the writer goes on and on"
+    assert object_store.values(table) == {"a": "first", "b": "first"}
+    object_store.upsert("writer", table, clock, [row("a", 3, "third")])()
+    assert object_store.values(table) == {"a": "third", "b": "first"}
+
+
+@pytest.mark.requirements("S3-002")
+def test_a_store_without_conditional_writes_is_refused(engine: Client, object_store: ObjectStore) -> None:
+    """Where a store carries out what it should refuse, writers say so before they change anything; readers do not mind."""
+    only_in_process(engine)
+    table, clock = object_store.created(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False), FIRST)
+    before = [info.path for info in object_store.storage("suite", table).list()]
+    write = object_store.upsert("writer", table, clock, [row("a", 2, "second")])
+    found = run(object_store.gate, {"writer": write}, befalls=lambda request: "ignore-condition")
+    assert isinstance(error_of(found, "writer"), UnfitStorage), found.results["writer"]
+    assert [info.path for info in object_store.storage("suite", table).list()] == before
+    assert object_store.values(table) == {"a": "first", "b": "first"}
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("S3-001")
+def test_wherever_the_store_goes_away_a_write_is_whole_or_not_there(
+    engine: Client, object_store: ObjectStore, type: str
+) -> None:
+    """The connection breaks for good before a request of a write, or after it: the error is typed, the table has the rows of
+    before or after, and those of after if the write said so; the next writer ends well."""
+    only_in_process(engine)
+    program = Program(type, "EVENT_TIME_ORDERING", False)  # type: ignore[arg-type]
+    table, clock = object_store.created(program, FIRST)
+    number, value = 2, "first"
+    for place, fault in [(place, fault) for place in range(14, 42, 6) for fault in ("crash-before", "crash-after")]:
+        write = object_store.upsert("writer", table, clock, [row("a", number, f"value {number}")])
+        found = run(object_store.gate, {"writer": write}, InOrder(["writer"], ["writer"] * place + [Choice("writer", fault)]))
+        ended = found.results["writer"]
+        assert ended.how == "returned" or isinstance(ended.error, StorageFault), ended
+        now = object_store.values(table)["a"]
+        assert now in ((f"value {number}",) if ended.how == "returned" else (f"value {number}", value)), f"{place} {fault}"
+        number, value = number + 1, now
+    clock.sleep(6 * 60_000)  # the lease of the one who died has run out: whoever comes before only asks for it again and again
+    object_store.upsert("writer", table, clock, [row("a", number, "last")])()
+    assert object_store.values(table) == {"a": "last", "b": "first"}

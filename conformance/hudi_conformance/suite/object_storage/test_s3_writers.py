@@ -1,0 +1,252 @@
+"""Processes of the reference on one table in an object store, in turns that are drawn or chosen; each run can be had again."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.explorer.s3.run import Run, run
+from hudi_conformance.explorer.s3.scheduling import AtRandom, HeldBack, InOrder
+from hudi_conformance.explorer.simulation.scheduler import Choice
+from hudi_conformance.suite.support.concurrent.in_process import only_in_process
+from hudi_conformance.suite.support.concurrent.object_store import LOCKED, ObjectStore, rows_of
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, row
+from hudi_conformance.suite.support.tables.archived_tables import limits
+from hudi_reference import WritableTable, archive, clean, compact
+from hudi_reference.clock import ManualClock
+from hudi_reference.errors import StorageFault, WriteConflict
+
+#: Few of these tests cite a rule: a planted bug is looked for with all cases that cite its rules, and requests take their time.
+pytestmark = [pytest.mark.s3, pytest.mark.needs("create", "write.upsert", "storage.s3")]
+
+FIRST = (row("a", 1, "first", "oslo"), row("b", 1, "first", "rio"))
+SEEDS = range(2)
+#: What may befall a writer on the way, without end for the store.
+MISHAPS = ("lose-request", "lose-answer", "answer-409", "answer-503", "apply-answer-500", "stall")
+
+
+def acknowledged(found: Run, names: tuple[str, ...]) -> set[str]:
+    """Who was told of success. The others were told of a conflict, or that nobody knows."""
+    for name in names:
+        ended = found.results[name]
+        assert ended.how == "returned" or isinstance(ended.error, WriteConflict | StorageFault), (
+            f"{name} {ended}\n{story(found)}"
+        )
+    return {name for name in names if found.results[name].how == "returned"}
+
+
+def story(found: Run) -> str:
+    """The run, for whoever looks at a failure."""
+    return "\n".join(found.trace)
+
+
+@dataclass
+class Crowd:
+    """How many processes are still at work."""
+
+    count: int
+
+    def one(self, program: Callable[[], object]) -> Callable[[], object]:
+        """The same program, which leaves when it ends."""
+
+        def act() -> object:
+            try:
+                return program()
+            finally:
+                self.count -= 1
+
+        return act
+
+
+@BOTH_TYPES
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.requirements("S3-007")
+def test_of_two_writers_of_a_group_all_that_is_acknowledged_stays(
+    engine: Client, object_store: ObjectStore, type: str, seed: int
+) -> None:
+    """Two writers change two rows of one file group; whoever is told of success has his row in the table, whoever is told of a
+    conflict has changed nothing, and each action is there once."""
+    only_in_process(engine)
+    program = Program(type, "EVENT_TIME_ORDERING", False)  # type: ignore[arg-type]
+    table, clock = object_store.created(program, FIRST)
+    writers = {
+        "ann": object_store.upsert("ann", table, clock, [row("a", 2, "ann", "oslo")]),
+        "bob": object_store.upsert("bob", table, clock, [row("b", 2, "bob", "rio")]),
+    }
+    found = run(object_store.gate, writers, AtRandom(tuple(writers), seed))
+    done = acknowledged(found, tuple(writers))
+    assert done, story(found)
+    expected = {"a": "ann" if "ann" in done else "first", "b": "bob" if "bob" in done else "first"}
+    assert object_store.values(table) == expected, story(found)
+    assert len(object_store.completed(table)) == 1 + len(done)
+    assert not found.best_effort
+
+
+@pytest.mark.requirements("S3-007")
+def test_a_run_can_be_had_again(engine: Client, object_store: ObjectStore) -> None:
+    """The turns that were drawn, taken again on a table like the first, give the same requests with the same answers."""
+    only_in_process(engine)
+    traces = []
+    turns: AtRandom | InOrder = AtRandom(("ann", "bob"), 5, MISHAPS, 12)
+    for _ in range(2):
+        table, clock = object_store.created(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False), FIRST)
+        writers = {
+            name: object_store.upsert(name, table, clock, [row("a", ts, name, "oslo")]) for ts, name in ((2, "ann"), (3, "bob"))
+        }
+        found = run(object_store.gate, writers, turns)
+        traces.append([nameless(line, table) for line in found.trace])
+        turns = InOrder(("ann", "bob"), found.schedule)
+    assert traces[0] == traces[1], "\n".join(f"{a}   |   {b}" for a, b in zip(*traces, strict=False) if a != b)
+    assert any("[" in line for line in traces[0]), "nothing befell them"
+
+
+def nameless(line: str, table: str) -> str:
+    """A request without the table's name, and without what writers make up for themselves."""
+    return re.sub(r"probe-[0-9a-f]{32}", "probe", line.replace(table, "table"))
+
+
+@BOTH_TYPES
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.requirements("S3-006")
+def test_what_befalls_two_writers_loses_and_doubles_nothing(
+    engine: Client, object_store: ObjectStore, type: str, seed: int
+) -> None:
+    """Requests and answers of two writers are lost, put off, or late: what was acknowledged is there once, what was refused for
+    a conflict is not there."""
+    only_in_process(engine)
+    program = Program(type, "EVENT_TIME_ORDERING", False)  # type: ignore[arg-type]
+    table, clock = object_store.created(program, FIRST)
+    writers = {
+        "ann": object_store.upsert("ann", table, clock, [row("a", 2, "ann", "oslo")]),
+        "bob": object_store.upsert("bob", table, clock, [row("b", 2, "bob", "rio")]),
+    }
+    found = run(object_store.gate, writers, AtRandom(tuple(writers), 100 + seed, MISHAPS, 8))
+    done, values = acknowledged(found, tuple(writers)), object_store.values(table)
+    for name, key in (("ann", "a"), ("bob", "b")):
+        conflicted = isinstance(found.results[name].error, WriteConflict)
+        allowed = {name} if name in done else {"first"} if conflicted else {"first", name}
+        assert values[key] in allowed, f"{name} {found.results[name]}\n{story(found)}"
+    assert len(object_store.completed(table)) == 1 + sum(value != "first" for value in values.values()), story(found)
+
+
+@pytest.mark.parametrize("turns", ["drawn", "held back"])
+@pytest.mark.requirements("S3-007")
+def test_who_sees_a_completion_sees_those_before_it(engine: Client, object_store: ObjectStore, turns: str) -> None:
+    """Completions appear in the store in the order of their times, also where a writer is held back right before his: so
+    whoever sees a later one sees every earlier one."""
+    only_in_process(engine)
+    table, clock = object_store.created(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True), FIRST)
+    writers = {
+        "ann": object_store.upsert("ann", table, clock, [row("a", 2, "ann", "oslo")]),
+        "bob": object_store.upsert("bob", table, clock, [row("b", 2, "bob", "rio")]),
+    }
+    drawn, held = AtRandom(("ann", "bob"), 1), HeldBack("ann", "bob", lambda request: request.completes, 70)
+    found = run(object_store.gate, writers, drawn if turns == "drawn" else held)
+    assert acknowledged(found, ("ann", "bob")) == {"ann", "bob"}, story(found)
+    published = [e.request.path.rpartition("/")[2] for e in found.exchanges if e.request.completes and e.changed]
+    assert len(published) == 2
+    assert published == object_store.completed(table)[1:], f"a later completion was there before an earlier one\n{story(found)}"
+
+
+@BOTH_TYPES
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.requirements("S3-007")
+def test_a_reader_sees_states_between_commits(engine: Client, object_store: ObjectStore, type: str, seed: int) -> None:
+    """Snapshots that are read while writers commit show whole commits, and none that was seen before is gone again."""
+    only_in_process(engine)
+    program = Program(type, "EVENT_TIME_ORDERING", True)  # type: ignore[arg-type]
+    table, clock = object_store.created(program, FIRST)
+    seen: list[dict[str, str]] = []
+
+    def read() -> None:
+        for _ in range(4):
+            rows = rows_of(object_store.opened("reader", table, clock))
+            seen.append({row["id"]: row["value"] for row in rows})
+
+    changes = [row("a", 2, "second", "oslo"), row("b", 2, "second", "rio")]
+    processes: dict[str, Callable[[], object]] = {
+        "writer": object_store.upsert("writer", table, clock, changes),
+        "reader": read,
+    }
+    found = run(object_store.gate, processes, AtRandom(tuple(processes), seed))
+    assert found.results["writer"].how == found.results["reader"].how == "returned", found.results
+    states = [{"a": value, "b": value} for value in ("first", "second")]
+    assert [states.index(one) for one in seen] == sorted(states.index(one) for one in seen), f"{seen}\n{story(found)}"
+
+
+def work_of(service: str, object_store: ObjectStore, table: str, clock: ManualClock) -> Callable[[], object]:
+    """A process that carries out a service."""
+    settings = {
+        "clean": {"hoodie.clean.commits.retained": "1"},
+        "archive": limits(3, 2),
+        "compaction": {"hoodie.compact.inline.max.delta.commits": "1"},
+    }[service]
+    act = {"clean": clean, "archive": archive, "compaction": lambda opened: compact(opened, settings)}[service]
+    return lambda: act(object_store.opened("service", table, clock, {**LOCKED, **settings}))  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("service", ["clean", "archive", "compaction"])
+@pytest.mark.requirements("S3-007")
+def test_a_writer_and_a_service_go_well_together(engine: Client, object_store: ObjectStore, service: str, seed: int) -> None:
+    """While a service cleans, archives or compacts, a writer commits: its row is there if it was told so, and nothing else
+    changes."""
+    only_in_process(engine)
+    program = Program("MERGE_ON_READ" if service == "compaction" else "COPY_ON_WRITE", "EVENT_TIME_ORDERING", False)
+    batches = [FIRST, *([row("b", number, f"value {number}", "rio")] for number in range(2, 5))]
+    table, clock = object_store.created(program, *batches)
+    processes: dict[str, Callable[[], object]] = {
+        "writer": object_store.upsert("writer", table, clock, [row("a", 9, "writer", "oslo")]),
+        "service": work_of(service, object_store, table, clock),
+    }
+    found = run(object_store.gate, processes, AtRandom(tuple(processes), seed))
+    done = acknowledged(found, tuple(processes))
+    expected = {"a": "writer" if "writer" in done else "first", "b": "value 4"}
+    assert object_store.values(table) == expected, f"{found.results}\n{story(found)}"
+
+
+@pytest.mark.requirements("S3-003")
+def test_the_version_file_of_the_history_is_always_there(engine: Client, object_store: ObjectStore) -> None:
+    """Whoever asks for the version file while an archiver replaces it gets a whole number, that never goes back."""
+    only_in_process(engine)
+    batches = [FIRST, *([row("b", number, f"value {number}", "rio")] for number in range(2, 7))]
+
+    def once(table: WritableTable) -> None:
+        archive(replace(table, options=limits(5, 4)))
+
+    program = Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False)
+    table, clock = object_store.created(program, *batches, prepare=once)
+    at_work, looking = Crowd(1), object_store.storage("looker", table)
+    versions: list[int] = []
+
+    def look() -> None:
+        while at_work.count:
+            versions.append(int(looking.get(".hoodie/timeline/history/_version_")))
+
+    def work() -> None:
+        for fewest in (3, 2):
+            archive(object_store.opened("archiver", table, clock, {**LOCKED, **limits(fewest + 1, fewest)}))
+
+    processes: dict[str, Callable[[], object]] = {"archiver": at_work.one(work), "looker": look}
+    found = run(object_store.gate, processes, InOrder(tuple(processes), ["archiver", "looker"] * 300))
+    assert [ended.how for ended in found.results.values()] == ["returned", "returned"], f"{found.results}\n{story(found)}"
+    assert versions == sorted(versions)
+    assert len(set(versions)) > 1, "the version was not replaced while somebody looked"
+
+
+@pytest.mark.requirements("S3-002")
+def test_a_chosen_conflict_is_told_to_the_later_one(engine: Client, object_store: ObjectStore) -> None:
+    """Both writers read and write their files, then one completes, the other is told of the conflict and writes again."""
+    only_in_process(engine)
+    table, clock = object_store.created(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False), FIRST)
+    writers = {
+        "ann": object_store.upsert("ann", table, clock, [row("a", 2, "ann", "oslo")]),
+        "bob": object_store.upsert("bob", table, clock, [row("b", 2, "bob", "rio")]),
+    }
+    found = run(object_store.gate, writers, InOrder(tuple(writers), ["bob"] * 9 + [Choice("ann")]))
+    assert acknowledged(found, tuple(writers)) == {"ann"}, story(found)
+    assert isinstance(found.results["bob"].error, WriteConflict)
+    object_store.upsert("bob", table, clock, [row("b", 2, "bob", "rio")])()
+    assert object_store.values(table) == {"a": "ann", "b": "bob"}

@@ -1,0 +1,71 @@
+"""Queries beside writers: one state of the table for the whole of a query, whatever completes meanwhile."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.write_programs import Step, as_arrow, row
+from hudi_conformance.suite.support.tables.written_tables import INSERT, written
+from hudi_reference import open_table
+from hudi_reference.storage import Storage, storage_of
+
+UPDATE = Step("upsert", (row("a", 2, "y"), row("b", 2, "y"), row("c", 2, "y", "rio")))
+#: What the reference asks of storage in a query; none has more requests.
+MOST_REQUESTS = 60
+
+
+@dataclass
+class Interrupted:
+    """A storage that lets something happen before the n-th of its requests."""
+
+    inner: Storage
+    turn: int
+    happen: Callable[[], object]
+    asked: int = 0
+
+    def __getattr__(self, name: str) -> Any:
+        known = getattr(self.inner, name)
+
+        def ask(*arguments: Any, **more: Any) -> Any:
+            self.asked += 1
+            if self.asked == self.turn:
+                self.happen()
+            return known(*arguments, **more)
+
+        return ask
+
+
+def rows(table: Any) -> list[tuple[Any, ...]]:
+    """Key and value of each row, sorted."""
+    found = table.snapshot(["id", "value"])
+    return sorted(zip(*(found.column(name).to_pylist() for name in ("id", "value")), strict=True))
+
+
+@pytest.mark.parametrize("type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.needs("create", "write.insert", "write.upsert", "copy-on-write", "merge-on-read", "partition.plain", "log.avro")
+@pytest.mark.requirements("RDR-002", "RDR-005")
+def test_a_query_sees_the_table_before_a_write_or_after_it(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """A write to every partition completes at each moment of a query in turn: the query never mixes the two states.
+
+    The reference reads, since its requests to storage can be interrupted; the engine writes.
+    """
+    turn, seen = 0, set()
+    while True:
+        turn += 1
+        uri = new_uri()
+        written(engine, uri, INSERT, type=type)
+        before = rows(open_table(uri))
+        storage = Interrupted(storage_of(uri), turn, partial(engine.write, uri, "upsert", as_arrow(UPDATE.rows)))
+        found = rows(replace(open_table(uri, storage=storage), parallelism=1))
+        if storage.asked < turn:
+            break
+        after = rows(open_table(uri))
+        assert before != after
+        assert found in (before, after), f"at request {turn}"
+        seen.add(found == after)
+        assert turn < MOST_REQUESTS
+    assert seen == {True, False}

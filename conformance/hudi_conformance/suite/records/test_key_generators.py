@@ -1,0 +1,127 @@
+"""Keys and partition paths of tables that engines write, by the key generator that the table names; and what is refused."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from hudi_conformance.cases.rows import canonical
+from hudi_conformance.contract import EngineError, Query, Refused, TableSpec
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
+
+TIME = "hoodie.keygen.timebased."
+META = ("_hoodie_record_key", "_hoodie_partition_path")
+TYPES = {"id": "string", "ts": "long", "p": "long", "q": "string", "name": "string"}
+ARROW = {"string": pa.string(), "long": pa.int64()}
+SCHEMA = {
+    "type": "record",
+    "name": "row",
+    "namespace": "hoodie.keyed",
+    "fields": [{"name": name, "type": ["null", kind], "default": None} for name, kind in TYPES.items()],
+}
+SECONDS = {f"{TIME}timestamp.type": "UNIX_TIMESTAMP", f"{TIME}output.dateformat": "yyyy/MM/dd"}
+AT, NULL = 1_600_000_000, "__HIVE_DEFAULT_PARTITION__"
+
+
+def row(key: str, p: int | None, q: str | None = "x", name: str = "old", ts: int = 1) -> dict[str, Any]:
+    """A row in the partition that follows from p and q."""
+    return {"id": key, "ts": ts, "p": p, "q": q, "name": name}
+
+
+def as_arrow(*rows: dict[str, Any], columns: tuple[str, ...] = tuple(TYPES)) -> pa.Table:
+    """Rows with these columns."""
+    return pa.Table.from_pylist(list(rows), schema=pa.schema([(name, ARROW[TYPES[name]]) for name in columns]))
+
+
+def make(engine: Client, uri: str, type: Any, *, ordering: tuple[str, ...] = (), **more: Any) -> None:
+    """A table of these columns."""
+    mode: Any = "EVENT_TIME_ORDERING" if ordering else "COMMIT_TIME_ORDERING"
+    engine.create(uri, TableSpec("keyed", type, SCHEMA, ordering=ordering, merge_mode=mode, **more))
+
+
+def places(engine: Client, uri: str) -> set[tuple[Any, ...]]:
+    """Key, path and name of each row."""
+    found = engine.read(uri, Query(columns=(*META, "name")))
+    return {tuple(one.values()) for one in canonical(found, {**dict.fromkeys(META, "string"), "name": "string"})}
+
+
+WRITES = ("create", "write.upsert", "read.snapshot", "read.projection", "read.meta-columns", "merge.commit-time")
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("PROP-008", "PROP-016", "META-009", "META-007")
+@pytest.mark.needs(*WRITES, "partition.plain")
+def test_times_become_partition_paths(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """A table with the time-based generator keeps its settings: each write finds the partitions that earlier ones made."""
+    uri = new_uri()
+    properties = {"hoodie.table.keygenerator.type": "TIMESTAMP", **SECONDS}
+    make(engine, uri, type, record_key=("id",), partition=("p",), properties=properties)
+    engine.write(uri, "upsert", as_arrow(row("a", AT), row("b", None), row("c", -1)))
+    engine.write(uri, "upsert", as_arrow(row("a", AT + 1, name="new")))
+    assert places(engine, uri) == {("a", "2020/09/13", "new"), ("b", "1970/01/01", "old"), ("c", "1969/12/31", "old")}
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("PROP-008", "PROP-016", "META-009")
+@pytest.mark.needs(*WRITES, "partition.plain", "partition.several-levels")
+def test_a_custom_generator_goes_field_by_field(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """Each partition field has the form that its type says; what the table does not keep the writer is told."""
+    uri = new_uri()
+    properties = {"hoodie.table.keygenerator.type": "CUSTOM", "hoodie.table.partition.fields": "q:simple,p:timestamp"}
+    make(engine, uri, type, record_key=("id",), partition=("q", "p"), properties=properties)
+    engine.write(uri, "upsert", as_arrow(row("a", AT), row("b", None, None)), options=SECONDS)
+    engine.write(uri, "upsert", as_arrow(row("a", AT, name="new")), options=SECONDS)
+    assert places(engine, uri) == {("a", "x/2020/09/13", "new"), ("b", f"{NULL}/1970/01/01", "old")}
+
+
+@pytest.mark.requirements("META-007", "PROP-007")
+@pytest.mark.needs(*WRITES, "copy-on-write", "partition.plain", "key.complex")
+def test_several_fields_make_a_key_with_their_names(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The key of several fields names them, with marks for null; the same values find the record again."""
+    uri = new_uri()
+    make(engine, uri, "COPY_ON_WRITE", record_key=("id", "p"), partition=("q",))
+    engine.write(uri, "upsert", as_arrow(row("a", AT), row("b", None)))
+    engine.write(uri, "upsert", as_arrow(row("b", None, name="new")))
+    assert places(engine, uri) == {(f"id:a,p:{AT}", "x", "old"), ("id:b,p:__null__", "x", "new")}
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("META-007")
+@pytest.mark.needs(*WRITES, "partition.plain")
+@pytest.mark.parametrize("key", [None, ""], ids=["null", "empty"])
+def test_a_row_without_a_key_is_refused(engine: Client, new_uri: Callable[[], str], type: str, key: str | None) -> None:
+    """Nothing of a write with such a row is stored."""
+    uri = new_uri()
+    make(engine, uri, type, record_key=("id",), partition=("q",))
+    engine.write(uri, "upsert", as_arrow(row("a", AT)))
+    with pytest.raises((EngineError, Refused)):
+        engine.write(uri, "upsert", as_arrow(row("b", AT), {**row("a", AT, name="new"), "id": key}))
+    assert places(engine, uri) == {("a", "x", "old")}
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("MRG-019", "LF-038")
+@pytest.mark.needs(*WRITES, "partition.plain", "merge.event-time")
+def test_rows_without_their_ordering_column_are_refused(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """Where the greater ordering value wins, a write cannot leave the column out: nothing says what its rows are worth."""
+    uri = new_uri()
+    make(engine, uri, type, record_key=("id",), partition=("q",), ordering=("ts",))
+    engine.write(uri, "upsert", as_arrow(row("a", AT)))
+    with pytest.raises((EngineError, Refused)):
+        engine.write(uri, "upsert", as_arrow(row("a", AT, name="new"), columns=("id", "p", "q", "name")))
+    assert places(engine, uri) == {("a", "x", "old")}
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("TYP-007")
+@pytest.mark.needs(*WRITES, "partition.plain", "read.filter")
+def test_a_query_of_an_unknown_column_is_an_error(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """Neither in the result nor in a comparison does a column that nobody has become one of nulls."""
+    uri = new_uri()
+    make(engine, uri, type, record_key=("id",), partition=("q",))
+    engine.write(uri, "upsert", as_arrow(row("a", AT)))
+    for query in (Query(columns=("id", "nmae")), Query(columns=("id",), where=(("nmae", "=", "old"),))):
+        with pytest.raises((EngineError, Refused)):
+            engine.read(uri, query)

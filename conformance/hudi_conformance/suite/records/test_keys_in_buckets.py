@@ -1,0 +1,40 @@
+"""Keys that are mapped to file groups by their hash: nobody looks a key up, and all of its versions meet when they are read.
+
+The writers are the reference's: what a bucket index needs is a matter of a writer's settings. The engine reads.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
+from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_reference import open_table
+
+BUCKETED = {
+    "hoodie.index.type": "BUCKET",
+    "hoodie.bucket.index.num.buckets": "4",
+    "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
+    "hoodie.clean.failed.writes.policy": "LAZY",
+}
+
+
+@pytest.mark.needs("create", "read.snapshot", "read.projection", "merge-on-read", "log.only-slices", "merge.event-time")
+@pytest.mark.needs("partition.plain")
+@pytest.mark.requirements("MRG-007", "MRG-006", "LAY-021")
+def test_versions_of_a_key_lie_in_one_file_group(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Two writers in turn, with inputs of any size, never read what is there: each key is one row, that of its latest event."""
+    uri = new_uri()
+    engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
+    one, other = (open_table(uri, options=BUCKETED) for _ in range(2))
+    latest: dict[str, int] = {}
+    for number, keys in enumerate(("abcdefghij", "a", "bcd", "jihg", "ea", "k", "abcdefghijk")):
+        found = {key: (number * 5 + place) % 7 for place, key in enumerate(keys)}
+        (one, other)[number % 2].upsert(as_arrow([row(key, ts, f"{key} at {ts}") for key, ts in found.items()]))
+        latest |= {key: max(ts, latest.get(key, -1)) for key, ts in found.items()}
+    rows = engine.read(uri, Query(columns=("id", "ts", "value"))).to_pylist()
+    assert sorted((r["id"], r["ts"], r["value"]) for r in rows) == sorted((k, ts, f"{k} at {ts}") for k, ts in latest.items())
+    groups = {path.name.removeprefix(".").partition("_")[0] for path in folder_of(uri).rglob("*.log.*")}
+    assert groups <= {f"{bucket:08}-0000-0000-0000-000000000000" for bucket in range(4)}

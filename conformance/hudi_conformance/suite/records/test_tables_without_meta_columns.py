@@ -1,0 +1,181 @@
+"""Tables that leave their meta columns empty (`hoodie.populate.meta.fields=false`): keys follow from the key fields alone.
+
+Whatever is written to such a table, its rows are those of a table that fills them; what needs keys in the files is refused.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from hudi_conformance.contract import Query, TableSpec
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.programs.write_programs import (
+    BOTH_TYPES,
+    TYPES,
+    Program,
+    Step,
+    as_arrow,
+    expect_rows,
+    programs,
+    row,
+)
+from hudi_conformance.suite.support.tables.windows import CAPTURED
+from hudi_conformance.suite.support.tables.written_tables import folder_of
+
+EMPTY = {"hoodie.populate.meta.fields": "false"}
+META = ("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name")
+DUE = {"hoodie.compact.inline.max.delta.commits": "1", "hoodie.log.compaction.blocks.threshold": "1"}
+NEEDS = ("create", "write.upsert", "read.snapshot", "read.projection", "meta-fields.absent", "partition.plain", "delete.flag")
+STEPS = (
+    Step("upsert", (row("a", 2, "x"), row("b", 2, "x"), row("c", 2, "x", "rio"))),
+    Step("upsert", (row("a", 3, "newer"), row("b", 1, "late"), row("d", 1, "new"))),
+    Step("delete", (row("c", 0, "", "rio"),)),
+)
+
+
+def made(engine: Client, uri: str, program: Program, **properties: str) -> None:
+    """The table of a program, without meta columns, and its writes."""
+    engine.create(uri, replace(program.spec(), properties={**EMPTY, **properties}))
+    for step in program.steps:
+        engine.write(uri, step.operation, as_arrow(step.rows))
+
+
+def right(program: Program) -> Any:
+    """The rows that the model has after the program."""
+    model = program.model()
+    for step in program.steps:
+        model.apply(step.operation, step.rows)
+    return model.snapshot()
+
+
+@pytest.mark.requirements("META-008", "META-012", "MRG-014", "MRG-012", "PROP-007")
+@pytest.mark.needs(*NEEDS, "write.delete", "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time")
+def test_any_program_of_writes_follows_the_model(
+    engine: Client, new_uri: Callable[[], str], budget: Callable[[int, int, Client], int]
+) -> None:
+    """After each program of upserts, deletes and flagged deletes the snapshot is what the model says."""
+
+    @settings(
+        max_examples=budget(25, 3, engine), derandomize=True, database=None, deadline=None, report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(programs(most_steps=4))
+    def check(program: Program) -> None:
+        uri = new_uri()
+        made(engine, uri, program)
+        expect_rows(engine, uri, right(program), f"after {program}", Query(columns=tuple(TYPES)))
+
+    check()
+
+
+@pytest.mark.requirements("META-008", "META-012", "CMP-002", "LCP-001")
+@pytest.mark.needs(*NEEDS, "write.delete", "merge-on-read", "merge.event-time")
+@pytest.mark.parametrize(
+    "service",
+    [
+        pytest.param("compaction", marks=pytest.mark.needs("service.compaction")),
+        pytest.param("log-compaction", marks=pytest.mark.needs("service.log-compaction")),
+    ],
+)
+def test_services_find_the_versions_of_a_record(engine: Client, new_uri: Callable[[], str], service: Any) -> None:
+    """A compaction, or the joining of logs, merges by the key fields and fills no meta column."""
+    more = Step("upsert", (row("a", 4, "newest"), row("b", 5, "gone", deleted=True)))
+    uri, program = new_uri(), Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True, (*STEPS, more))
+    made(engine, uri, program)
+    assert engine.service(uri, service, options=DUE) is not None
+    expect_rows(engine, uri, right(program), f"after a {service}", Query(columns=tuple(TYPES)))
+    check_files(engine, uri)
+    later = Step("upsert", (row("a", 1, "late"), row("b", 9, "newest")))
+    engine.write(uri, later.operation, as_arrow(later.rows))
+    whole = replace(program, steps=(*program.steps, later))
+    expect_rows(engine, uri, right(whole), f"after a write on top of a {service}", Query(columns=tuple(TYPES)))
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("META-012", "IDX-004")
+@pytest.mark.needs(*NEEDS, "write.delete", "merge.event-time")
+def test_files_have_the_columns_and_leave_them_empty(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
+    """The five columns stand in every file, null but for the file name in base files, and no footer tells keys."""
+    uri = new_uri()
+    made(engine, uri, Program(type, "EVENT_TIME_ORDERING", True, STEPS))
+    assert list(base_files(uri))
+    check_files(engine, uri)
+
+
+def base_files(uri: str) -> Iterator[Path]:
+    """The base files of the table."""
+    return (path for path in folder_of(uri).rglob("*.parquet") if ".hoodie" not in path.parts)
+
+
+def check_files(engine: Client, uri: str) -> None:
+    """Base files by a stock library, logs by the engine where it shows what they hold."""
+    for path in base_files(uri):
+        file = pq.ParquetFile(path)
+        rows = file.read()
+        assert tuple(rows.column_names[:5]) == META
+        assert [rows.column(name).null_count for name in META[:4]] == [rows.num_rows] * 4
+        assert set(rows.column("_hoodie_file_name").to_pylist()) <= {path.name}
+        assert not rows.num_rows or not [key for key in file.metadata.metadata or {} if b"record_key" in key or b"bloom" in key]
+    if "inspect.log-content" in engine.hello.features:
+        for path in folder_of(uri).rglob(".*.log.*"):
+            blocks = engine.inspect(path.as_uri())["blocks"]
+            stored = [found for block in blocks if block["type"] == "avro" for found in block["rows"]]
+            assert all(found[name] is None for found in stored for name in META)
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("META-008", "META-007", "PROP-007")
+@pytest.mark.needs(
+    "create", "write.upsert", "write.delete", "read.snapshot", "meta-fields.absent", "key.complex", "partition.none"
+)
+@pytest.mark.needs("merge.commit-time")
+def test_keys_of_several_fields(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
+    """Records are told apart by all key fields, those of other types among them."""
+    fields = [{"name": "a", "type": "string"}, {"name": "b", "type": "int"},
+              {"name": "value", "type": ["null", "string"], "default": None}]  # fmt: skip
+    schema = {"type": "record", "name": "row", "fields": fields}
+    uri, arrow = new_uri(), pa.schema([("a", pa.string()), ("b", pa.int32()), ("value", pa.string())])
+    engine.create(uri, TableSpec("keys", type, schema, ("a", "b"), merge_mode="COMMIT_TIME_ORDERING", properties=EMPTY))
+
+    def rows(*found: tuple[str, int, str | None]) -> pa.Table:
+        return pa.Table.from_pylist([dict(zip(arrow.names, one, strict=True)) for one in found], schema=arrow)
+
+    engine.write(uri, "upsert", rows(("x", 1, "x1"), ("x", 2, "x2"), ("y", 1, "y1")))
+    engine.write(uri, "upsert", rows(("x", 2, "changed")))
+    engine.write(uri, "delete", rows(("y", 1, None)).select(["a", "b"]))
+    found = engine.read(uri, Query(columns=("a", "b", "value"))).to_pylist()
+    assert sorted(tuple(one.values()) for one in found) == [("x", 1, "x1"), ("x", 2, "changed")]
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("META-012", "TYP-012")
+@pytest.mark.needs(*NEEDS, "write.delete", "read.cdc", "merge.event-time")
+def test_changes_are_told_by_the_key_fields(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
+    """Change capture needs no stored key: images before and after are those of one record."""
+    uri = new_uri()
+    made(engine, uri, Program(type, "EVENT_TIME_ORDERING", True, STEPS), **CAPTURED)
+    changes = engine.read(uri, Query("cdc")).to_pylist()
+    keys = [(c["op"], (c["before"] or c["after"])["id"], (c["after"] or c["before"])["id"]) for c in changes]
+    inserted = [("i", key, key) for key in "abcd"]
+    assert sorted(keys) == sorted([*inserted, ("u", "a", "a"), ("d", "c", "c")])
+
+
+@BOTH_TYPES
+@pytest.mark.requirements("META-012", "TYP-009", "LF-045")
+@pytest.mark.needs(*NEEDS, "write.partial-update", "read.incremental", "write.delete", "merge.event-time")
+def test_what_needs_stored_keys_or_times_is_refused(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
+    """Incremental queries and partial updates are not guessed at, and the table stays as it was."""
+    uri, program = new_uri(), Program(type, "EVENT_TIME_ORDERING", True, STEPS)
+    made(engine, uri, program)
+    with pytest.raises(ContractError):
+        engine.read(uri, Query("incremental"))
+    with pytest.raises(ContractError):
+        engine.write(uri, "partial_update", as_arrow([row("a", 9, "partly")]).drop_columns(["_hoodie_is_deleted"]))
+    expect_rows(engine, uri, right(program), "after a write that was refused", Query(columns=tuple(TYPES)))

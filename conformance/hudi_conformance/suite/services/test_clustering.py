@@ -1,0 +1,470 @@
+"""Clustering: what carrying a plan out makes, that it changes no answer, and who may carry it out again."""
+
+import io
+from contextlib import suppress
+from pathlib import Path
+
+import fastavro
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, TYPES, Step, expect_rows, row
+from hudi_conformance.suite.support.tables.archived_tables import limits
+from hudi_conformance.suite.support.tables.clustered_tables import (
+    CHANGES,
+    CLUSTERS,
+    GROUP,
+    INSERTS,
+    LAYOUT,
+    RELAYS,
+    SORT,
+    TARGET,
+    ClusteredTable,
+    NewUri,
+    Type,
+    in_file_order,
+    many,
+    nulls_first,
+    outputs,
+)
+from hudi_conformance.suite.support.tables.tables_under_services import (
+    as_of,
+    half_done,
+    instant_files,
+    keep_commits,
+    names_of,
+    ordered,
+    pending,
+    said,
+    snapshot,
+)
+from hudi_conformance.suite.support.tables.windows import completion_of
+from hudi_conformance.suite.support.tables.written_tables import base_files, folder_of
+
+#: The file group of a clustering that died.
+NEW_GROUP = "deadbeef-0000-4000-8000-000000000001-0"
+
+
+@CLUSTERS
+@BOTH_TYPES
+@pytest.mark.needs("read.meta-columns")
+@pytest.mark.requirements("CLU-001", "CLU-007", "TL-011", "META-004", "TL-010")
+def test_a_clustering_moves_rows_to_new_groups(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """Every file group has a new id, the old ones are replaced, and the rows keep values, keys, commit times and numbers."""
+    table = ClusteredTable(engine, new_uri(), type).write(*INSERTS, *CHANGES)
+    before, old = table.with_meta(), {path.name.split("_")[0] for path in base_files(table.uri)}
+    instant = table.clustered({SORT: "value,ts"})
+    assert table.with_meta() == before
+    made = outputs(table.uri, instant)
+    assert made and not old & {path.name.split("_")[0] for path in made}
+    assert {row["_hoodie_file_name"] for row in _in_files(made)} == {path.name for path in made}
+    table.expect("clustered")
+    for path in [*folder_of(table.uri).rglob(".*.log.*"), *base_files(table.uri)]:
+        if path not in made:
+            path.unlink()
+    table.write(Step("upsert", (row("a", 50, "later"), row("k", 1, "new"))))
+    table.expect("written after the clustering, without the old files")
+
+
+def _in_files(paths: list[Path]) -> list[dict[str, object]]:
+    return [found for path in paths for found in in_file_order(path)]
+
+
+@CLUSTERS
+@pytest.mark.requirements("CLU-039", "CLU-040", "CLU-001", "TL-009", "TL-010", "TL-012")
+def test_the_completed_clustering_says_what_it_made_and_replaced(engine: Client, new_uri: NewUri) -> None:
+    """A replacecommit of operation CLUSTER, with the new files, their sizes and rows, and the planned groups as replaced."""
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    instant = table.scheduled({SORT: "ts"})
+    planned = {found["fileId"]: found["partitionPath"] for g in table.plan(instant)["inputGroups"] for found in g["slices"]}
+    table.run(phase="execute", instant=instant)
+    done = table.done(instant)
+    assert done["operationType"] == "CLUSTER"
+    replaced = {found: partition for partition, ids in done["partitionToReplaceFileIds"].items() for found in ids}
+    assert replaced == planned
+    stats = [stat for found in done["partitionToWriteStats"].values() for stat in found]
+    assert {(stat["path"], stat["fileSizeInBytes"], stat["numWrites"]) for stat in stats} == {
+        (f"{path.parent.name}/{path.name}", path.stat().st_size, len(in_file_order(path)))
+        for path in outputs(table.uri, instant)
+    }
+    assert sum(stat["numInserts"] for stat in stats) == len(table.model.snapshot())
+    assert {name.split(".", 1)[1] for name in instant_files(table.uri, "") if name.startswith(instant)} == {
+        "clustering.requested", "clustering.inflight", "replacecommit",
+    }  # fmt: skip
+    assert "schema" in done["extraMetadata"]
+
+
+@CLUSTERS
+@pytest.mark.requirements("CLU-041", "TL-009")
+def test_further_entries_of_a_completed_clustering_do_no_harm(engine: Client, new_uri: NewUri) -> None:
+    """With duration and ranges of values among the extra metadata of the completed file the rows are read, and written."""
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    instant = table.clustered({SORT: "ts"})
+    (file,) = (folder_of(table.uri) / ".hoodie" / "timeline").glob(f"{instant}_*.replacecommit")
+    reader = fastavro.reader(io.BytesIO(file.read_bytes()))
+    done = table.done(instant)
+    extra = {**done["extraMetadata"], "clustering.duration.ms": "12", "ts.min": "1", "ts.max": "35", "": ""}
+    written = io.BytesIO()
+    fastavro.writer(written, fastavro.parse_schema(reader.writer_schema), [{**done, "extraMetadata": extra}])
+    file.write_bytes(written.getvalue())
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+    table.expect("with further entries")
+    table.write(*CHANGES)
+    table.expect("written after it")
+
+
+@CLUSTERS
+@pytest.mark.requirements("CLU-035", "TL-035")
+def test_the_inflight_file_comes_before_the_first_output(engine: Client, new_uri: NewUri) -> None:
+    """Whoever sees an output knows already that somebody is at work."""
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    instant = table.clustered()
+    begun = (folder_of(table.uri) / ".hoodie" / "timeline" / f"{instant}.clustering.inflight").stat().st_mtime_ns
+    assert all(begun <= path.stat().st_mtime_ns for path in outputs(table.uri, instant))
+
+
+@CLUSTERS
+@pytest.mark.requirements("CLU-007", "CLU-036")
+def test_rows_stay_in_their_clustering_group(engine: Client, new_uri: NewUri) -> None:
+    """With several groups in one partition the rows of each output are those of one of them, and none is missing."""
+    table = ClusteredTable(engine, new_uri()).write(*(many(number, 20) for number in range(4)))
+    keys = {path.name.split("_")[0]: {row["id"] for row in in_file_order(path)} for path in base_files(table.uri)}
+    size = max(path.stat().st_size for path in base_files(table.uri))
+    options = {GROUP: str(2 * size + 1000), TARGET: str(2 * size + 1000), SORT: "ts"}
+    instant = table.scheduled(options)
+    groups = [set().union(*(keys[found] for found in group)) for group in table.groups(instant)]
+    assert len(groups) > 1
+    table.run(phase="execute", instant=instant, options=options)
+    found = [{row["id"] for row in in_file_order(path)} for path in outputs(table.uri, instant)]
+    assert all(sum(bool(made & group) for group in groups) == 1 for made in found)
+    assert [set().union(*(made for made in found if made & group)) for group in groups] == groups
+    table.expect("clustered")
+
+
+@CLUSTERS
+@BOTH_TYPES
+@pytest.mark.requirements("CLU-008", "CLU-038", "CLU-002", "TL-011")
+def test_outputs_are_sorted_by_the_columns_of_the_plan(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """The rows of all files of a group lie in one order: by the first column, then by the second, nulls first."""
+    table = ClusteredTable(engine, new_uri(), type).write(*INSERTS, *CHANGES)
+    instant = table.clustered({SORT: "value,ts"})
+    for partition in ("oslo", "rio"):
+        (made,) = outputs(table.uri, instant, partition)
+        found = nulls_first(in_file_order(made), ("value", "ts"))
+        assert found == sorted(found)
+    table.expect("sorted")
+
+
+@CLUSTERS
+@pytest.mark.requirements("CLU-008", "CLU-009", "CLU-038", "CLU-003", "CLU-016")
+def test_a_group_is_sorted_as_a_whole_and_cut_at_the_target_size(engine: Client, new_uri: NewUri) -> None:
+    """Six files whose values overlap become sorted files of the target size, whose ranges do not overlap."""
+    table = ClusteredTable(engine, new_uri()).write(*(many(number, 60) for number in range(6)))
+    total = sum(path.stat().st_size for path in base_files(table.uri))
+    target = total // 3
+    options = {SORT: "ts,id", TARGET: str(target), GROUP: str(10 * total)}
+    instant = table.scheduled(options)
+    table.run(phase="execute", instant=instant, options=options)
+    made = sorted((nulls_first(in_file_order(path), ("ts", "id")), path) for path in outputs(table.uri, instant))
+    found = [one for part, _ in made for one in part]
+    assert found == sorted(found) and len(found) == 360
+    sizes = [path.stat().st_size for _, path in made]
+    assert len(sizes) in (3, 4)
+    assert all(0.7 * target < size < 1.2 * target for size in sizes[:-1])
+    table.expect("clustered")
+
+
+@CLUSTERS
+@pytest.mark.requirements("CLU-037", "CLU-009", "CLU-003")
+def test_without_sort_columns_rows_are_combined(engine: Client, new_uri: NewUri) -> None:
+    """The rows of small files are put together in one file, whatever order they have."""
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    assert len(base_files(table.uri)) == 5
+    instant = table.clustered()
+    assert sorted(path.parent.name for path in outputs(table.uri, instant)) == ["oslo", "rio"]
+    table.expect("clustered")
+
+
+@CLUSTERS
+@pytest.mark.parametrize("layout", ["LINEAR", "ZORDER", "HILBERT"])
+@pytest.mark.requirements("CLU-008", "TL-011")
+def test_every_layout_keeps_the_rows(engine: Client, new_uri: NewUri, layout: str) -> None:
+    """Whatever curve the rows are laid along, and nulls in its columns, a snapshot is the same."""
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    instant = table.clustered({SORT: "ts,value", LAYOUT: layout})
+    assert len(_in_files(outputs(table.uri, instant))) == len(table.model.snapshot())
+    table.expect(f"clustered in the layout {layout}")
+
+
+@CLUSTERS
+@pytest.mark.parametrize("layout", ["ZORDER", "HILBERT"])
+@pytest.mark.requirements("CLU-008")
+def test_on_a_curve_rows_that_are_near_in_both_columns_lie_together(engine: Client, new_uri: NewUri, layout: str) -> None:
+    """Of a square of 16 by 16 points each quarter of the file holds one quarter of the square, half of both ranges.
+
+    The texts are 16 characters that follow one another from 0x40 on: curves through ranks and through bits are the same.
+    """
+    rows = tuple(row(f"{x:02}-{y:02}", x, chr(0x40 + y)) for x in range(16) for y in range(16))
+    table = ClusteredTable(engine, new_uri()).write(Step("insert", rows[::2]), Step("insert", rows[1::2]))
+    instant = table.clustered({SORT: "ts,value", LAYOUT: layout})
+    (made,) = outputs(table.uri, instant)
+    found = in_file_order(made)
+    for start in range(0, 256, 64):
+        quarter = found[start : start + 64]
+        assert len({one["ts"] for one in quarter}) == len({one["value"] for one in quarter}) == 8
+    table.expect(f"clustered in the layout {layout}")
+
+
+@CLUSTERS
+@BOTH_TYPES
+@pytest.mark.parametrize("place", range(1, 5))
+@pytest.mark.requirements("TL-011", "CLU-001", "OCC-003")
+def test_a_clustering_anywhere_changes_nothing(engine: Client, new_uri: NewUri, type: Type, place: int) -> None:
+    """Whenever a clustering comes, each snapshot is that of the writes alone, deletes and late rows among them."""
+    steps = (*INSERTS, *CHANGES, Step("upsert", (row("b", 5, "late"), row("c", 60, "back", "rio"), row("g", 90, "last"))))
+    table = ClusteredTable(engine, new_uri(), type).write(*steps[:place])
+    table.run(options={SORT: "ts"})
+    table.expect(f"clustered after write {place}")
+    table.write(*steps[place:])
+    table.expect(f"clustered after write {place}, at the end")
+
+
+@CLUSTERS
+@pytest.mark.needs("read.as-of")
+@pytest.mark.requirements("TYP-008", "TL-011")
+def test_the_past_before_a_clustering_stays(engine: Client, new_uri: NewUri) -> None:
+    """As of each write before it there are the rows of then, and as of the clustering those of the last one."""
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS, *CHANGES)
+    instant = table.clustered({SORT: "ts"})
+    for time in table.times:
+        asked = Query("as-of", as_of=time, columns=tuple(TYPES))
+        expect_rows(engine, table.uri, table.model.as_of(time), f"as of {time}", asked)
+    assert as_of(engine, table.uri, instant) == snapshot(engine, table.uri)
+
+
+@CLUSTERS
+@BOTH_TYPES
+@pytest.mark.needs("read.incremental")
+@pytest.mark.requirements("TYP-011", "TL-011", "META-004")
+def test_windows_do_not_show_what_was_only_moved(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """A window over the clustering is empty; one over the last write and the clustering has the rows of that write."""
+    table = ClusteredTable(engine, new_uri(), type).write(*INSERTS, *CHANGES)
+    instant = table.clustered({SORT: "ts"})
+    asked = Query("incremental", None, instant, columns=tuple(TYPES))
+    assert engine.read(table.uri, asked).num_rows == 0
+    since = engine.read(table.uri, Query("incremental", None, table.times[-1], columns=("id",)))
+    assert since.column("id").to_pylist() == ["a"]
+    until = Query("incremental", None, None, completion_of(table.uri, instant), columns=tuple(TYPES))
+    assert ordered(engine.read(table.uri, until)) == snapshot(engine, table.uri)
+
+
+@CLUSTERS
+@pytest.mark.needs("read.cdc")
+@pytest.mark.requirements("TYP-011", "TYP-012")
+def test_change_capture_does_not_show_what_was_only_moved(engine: Client, new_uri: NewUri) -> None:
+    """Of a write, a clustering and another write there are the changes of the two writes."""
+    captures = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": "DATA_BEFORE_AFTER"}
+    table = ClusteredTable(engine, new_uri(), properties=captures).write(*INSERTS)
+    table.clustered({SORT: "ts"})
+    table.write(Step("upsert", (row("a", 60, "second"),)))
+    begin = completion_of(table.uri, table.times[-2])
+    found = engine.read(table.uri, Query("cdc", None, begin)).to_pylist()
+    assert [(one["op"], one["before"]["value"], one["after"]["value"]) for one in found] == [("u", "x", "second")]
+
+
+@CLUSTERS
+@pytest.mark.requirements("SVC-005", "TL-029")
+def test_a_plan_is_carried_out_once(engine: Client, new_uri: NewUri) -> None:
+    """Whoever executes a completed plan again gets an answer or an error; files and timeline stay as they are."""
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    instant = table.scheduled()
+    table.run(phase="execute", instant=instant)
+    files, instants = names_of(table.uri), instant_files(table.uri)
+    with suppress(ContractError):
+        table.run(phase="execute", instant=instant)
+    assert (names_of(table.uri), instant_files(table.uri)) == (files, instants)
+    table.expect("executed twice")
+
+
+@CLUSTERS
+@pytest.mark.needs("inspect.table")
+@pytest.mark.requirements("SVC-005", "SVC-006", "TL-029", "CLU-035")
+def test_a_clustering_that_died_is_finished(engine: Client, new_uri: NewUri) -> None:
+    """With an inflight file and a base file of the dead attempt rows are as before; then the plan is carried out, once."""
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    instant = table.scheduled()
+    left = half_done(table.uri, instant, "clustering", NEW_GROUP, "CREATE")
+    table.expect("half done")
+    table.run(phase="execute", instant=instant)
+    table.expect("finished")
+    assert not left.exists()
+    assert len(outputs(table.uri, instant)) == 2
+    assert pending(engine, table.uri) == []
+
+
+@CLUSTERS
+@pytest.mark.needs("inspect.table", "service.rollback")
+@pytest.mark.requirements("TL-050", "SVC-006")
+def test_a_half_done_clustering_is_taken_back(engine: Client, new_uri: NewUri) -> None:
+    """A rollback of it takes its files away; the plan is requested again, or gone; the groups can be clustered after all."""
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    instant = table.scheduled()
+    left = half_done(table.uri, instant, "clustering", NEW_GROUP, "CREATE")
+    engine.service(table.uri, "rollback", instant=instant)
+    assert not left.exists()
+    assert [(one["requested"], one["state"]) for one in pending(engine, table.uri)] in ([], [(instant, "REQUESTED")])
+    table.expect("taken back")
+    table.clustered()
+    table.expect("clustered")
+    assert pending(engine, table.uri) == []
+
+
+@CLUSTERS
+@pytest.mark.needs("inspect.table", "service.rollback")
+@pytest.mark.requirements("TL-050", "TL-019", "SVC-009")
+def test_a_plan_that_was_not_begun_is_withdrawn_by_a_rollback(engine: Client, new_uri: NewUri) -> None:
+    """The plan is off the timeline, no row is other than before, and its file groups can be written again."""
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    instant = table.scheduled()
+    undone = engine.service(table.uri, "rollback", instant=instant)
+    assert undone is not None
+    assert pending(engine, table.uri) == []
+    assert not [name for name in instant_files(table.uri) if name.startswith(instant)]
+    assert said(table.uri, undone, "rollback")[1]["commitsRollback"] == [instant]
+    table.expect("withdrawn")
+    table.write(*CHANGES)
+    table.expect("written")
+
+
+@CLUSTERS
+@pytest.mark.needs("service.clean")
+@pytest.mark.requirements("CLN-006", "TL-010", "RDR-010")
+def test_replaced_groups_are_cleaned_once_nobody_needs_them(engine: Client, new_uri: NewUri) -> None:
+    """A clean that keeps the clustering readable leaves the old files; later ones take them, and no row is missing."""
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    old = names_of(table.uri)
+    instant = table.clustered()
+    engine.service(table.uri, "clean", options=keep_commits(2))
+    assert old & names_of(table.uri)
+    table.write(*CHANGES, Step("upsert", (row("a", 90, "again"),)))
+    engine.service(table.uri, "clean", options=keep_commits(1))
+    assert not old & names_of(table.uri)
+    assert {path.name for path in outputs(table.uri, instant)} - names_of(table.uri) == set()
+    table.expect("cleaned")
+
+
+@CLUSTERS
+@pytest.mark.needs("service.archive", "service.clean", "inspect.table")
+@pytest.mark.requirements("ARC-005", "RDR-010", "TL-010")
+def test_a_clustering_is_not_archived_before_its_old_groups_are_cleaned(engine: Client, new_uri: NewUri) -> None:
+    """While replaced files are there the replacecommit stays active; archived after a clean, it hides nothing any more."""
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    instant = table.clustered()
+    updates = [Step("upsert", (row("a", 100 + number, f"update {number}"),)) for number in range(6)]
+    table.write(*updates[:4], options={"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"})
+    engine.service(table.uri, "archive", options=limits(3, 2))
+    assert table.is_done(instant)
+    table.expect("archived, not cleaned")
+    engine.service(table.uri, "clean", options=keep_commits(1))
+    table.write(*updates[4:], options={"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"})
+    engine.service(table.uri, "archive", options=limits(3, 2))
+    table.expect("archived after a clean")
+
+
+@CLUSTERS
+@BOTH_TYPES
+@pytest.mark.needs("service.rollback", "inspect.table")
+@pytest.mark.requirements("TL-019", "TL-020", "TL-010")
+def test_a_completed_clustering_is_rolled_back(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """Its files are gone, the old groups are read again, and nothing of it is on the timeline."""
+    table = ClusteredTable(engine, new_uri(), type).write(*INSERTS, *CHANGES)
+    before = names_of(table.uri)
+    instant = table.clustered({SORT: "ts"})
+    engine.service(table.uri, "rollback", instant=instant)
+    table.expect("rolled back")
+    assert names_of(table.uri) == before
+    assert not table.is_done(instant)
+
+
+@CLUSTERS
+@pytest.mark.needs("service.savepoint", "service.restore", "service.clean", "inspect.table")
+@pytest.mark.requirements("TL-023", "TL-021", "CLN-002")
+def test_a_savepoint_before_a_clustering_is_restored(engine: Client, new_uri: NewUri) -> None:
+    """The files of the savepoint outlive clustering and clean; after the restore the rows of then are there again."""
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    rows, saved = snapshot(engine, table.uri), names_of(table.uri)
+    engine.service(table.uri, "savepoint", instant=table.times[-1])
+    instant = table.clustered()
+    table.write(*CHANGES, Step("upsert", (row("a", 90, "again"),)))
+    engine.service(table.uri, "clean", options=keep_commits(1))
+    assert saved <= names_of(table.uri)
+    table.expect("cleaned")
+    engine.service(table.uri, "restore", instant=table.times[-3])
+    assert snapshot(engine, table.uri) == rows
+    assert not table.is_done(instant)
+
+
+@CLUSTERS
+@pytest.mark.requirements("SVC-014")
+def test_writers_do_not_cluster_by_themselves(engine: Client, new_uri: NewUri) -> None:
+    """However many commits there are, without a setting none of them clusters."""
+    table = ClusteredTable(engine, new_uri())
+    table.write(*(Step("insert", (row(f"k{number}", 1, "x"),)) for number in range(6)))
+    assert instant_files(table.uri, "clustering") == set()
+
+
+@CLUSTERS
+@pytest.mark.requirements("SVC-013", "SVC-014")
+def test_a_writer_that_clusters_does_what_a_service_does(engine: Client, new_uri: NewUri) -> None:
+    """With inline clustering after two commits rows, plans, file counts and what is said are those of a service."""
+    found = []
+    for inline in (True, False):
+        table = ClusteredTable(engine, new_uri()).write(INSERTS[0])
+        options = {SORT: "ts"}
+        if inline:
+            asked = {**options, "hoodie.clustering.inline": "true", "hoodie.clustering.inline.max.commits": "2"}
+            table.write(INSERTS[1], options=asked)
+        else:
+            table.write(INSERTS[1]).run(options=options)
+        table.expect("clustered")
+        (instant,) = {name.split(".")[0] for name in instant_files(table.uri, "clustering.requested")}
+        plan, done = table.plan(instant), table.done(instant)
+        rows = sorted([one["id"] for one in in_file_order(path)] for path in outputs(table.uri, instant))
+        found.append((len(plan["inputGroups"]), done["operationType"], rows))
+    assert found[0] == found[1]
+
+
+@RELAYS
+@BOTH_TYPES
+@pytest.mark.requirements("SVC-015", "CLU-001", "TL-012")
+def test_one_engine_plans_and_another_clusters(writer: Client, reader: Client, new_uri: NewUri, type: Type) -> None:
+    """A plan on the timeline is all that the executor needs to know, whoever made it; then both read the same."""
+    table = ClusteredTable(writer, new_uri(), type).write(*INSERTS, *CHANGES)
+    instant = table.scheduled({SORT: "value,ts"})
+    assert table.run(reader, phase="execute", instant=instant, options={SORT: "value,ts"}) == instant
+    for one in (reader, writer):
+        table.expect(f"planned by {writer.name}, clustered by {reader.name}, read by {one.name}", one)
+    for partition in ("oslo", "rio"):
+        for path in outputs(table.uri, instant, partition):
+            found = nulls_first(in_file_order(path), ("value", "ts"))
+            assert found == sorted(found)
+    table.write(Step("upsert", (row("a", 95, "after"),)))
+    table.expect("written after", reader)
+
+
+@RELAYS
+@pytest.mark.needs("inspect.table", writer=("service.rollback",))
+@pytest.mark.requirements("SVC-015", "SVC-006", "TL-029")
+def test_one_engine_dies_and_another_finishes(writer: Client, reader: Client, new_uri: NewUri) -> None:
+    """What a dead attempt of one engine left is no row of the table, before or after another engine has finished."""
+    table = ClusteredTable(writer, new_uri()).write(*INSERTS)
+    instant = table.scheduled()
+    left = half_done(table.uri, instant, "clustering", NEW_GROUP, "CREATE")
+    for one in (reader, writer):
+        table.expect(f"half done, read by {one.name}", one)
+    table.run(reader, phase="execute", instant=instant)
+    assert not left.exists()
+    for one in (reader, writer):
+        table.expect(f"finished by {reader.name}, read by {one.name}", one)

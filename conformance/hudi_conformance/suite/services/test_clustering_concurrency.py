@@ -1,0 +1,183 @@
+"""Clustering beside writers and other services: of two that change one file group one gives way, and no change is lost."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import Conflict, ContractError
+from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, halfway
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, expect_rows, row
+from hudi_conformance.suite.support.tables.clustered_tables import (
+    ALLOW,
+    CHANGES,
+    CLUSTERS,
+    INSERTS,
+    SORT,
+    WITHDRAW,
+    ClusteredTable,
+    NewUri,
+    Type,
+    outputs,
+)
+from hudi_conformance.suite.support.tables.tables_to_cluster import plan_clustering
+from hudi_conformance.suite.support.tables.tables_under_services import names_of, pending
+from hudi_conformance.suite.support.tables.written_tables import base_files
+from hudi_reference.errors import WriteConflict
+
+#: A write (B begins, E ends) and a clustering (P is planned, X executed) in every order.
+ORDERS = ("BEPX", "BPEX", "BPXE", "PBEX", "PBXE", "PXBE")
+#: Which of the two survives: of those that overlap whoever completes first.
+SURVIVORS = {"BEPX": "EX", "BPEX": "E", "BPXE": "X", "PBEX": "E", "PBXE": "X", "PXBE": "EX"}
+
+
+@CLUSTERS
+@BOTH_TYPES
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.requirements("SVC-009", "OCC-016", "SVC-001", "OCC-013")
+def test_a_write_and_a_clustering_in_every_order(engine: Client, new_uri: NewUri, type: Type, order: str) -> None:
+    """A write by the reference and a clustering of the same file group: whoever completes first stays, and the other one finds
+    that out. No change is lost, and none is there twice.
+    """
+    table = ClusteredTable(engine, new_uri(), type).write(*INSERTS)
+    late, found = (row("a", 90, "late"), row("k", 90, "new", "rio")), dict[str, Any]()
+
+    def end() -> None:
+        found["write"].complete()
+        table.model.apply("upsert", late, found["write"].instant)
+
+    steps: dict[str, Callable[[], object]] = {
+        "B": lambda: found.update(write=halfway(table.uri, late)),
+        "E": end,
+        "P": lambda: found.update(plan=table.scheduled({SORT: "ts"})),
+        "X": lambda: table.run(phase="execute", instant=found["plan"]),
+    }
+    completed = ""
+    for place, step in enumerate(order, 1):
+        try:
+            steps[step]()
+            completed += step
+        except (ContractError, WriteConflict):
+            assert step in "EX"
+        table.expect(f"after {order[:place]} of {order}")
+    assert "".join(sorted(set(completed) & set("EX"))) == SURVIVORS[order]
+    assert table.is_done(found["plan"]) == ("X" in SURVIVORS[order])
+
+
+@CLUSTERS
+@BOTH_TYPES
+@pytest.mark.needs("inspect.table")
+@pytest.mark.requirements("SVC-009", "CLU-013")
+def test_a_clustering_gives_up_where_its_groups_were_updated(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """A writer that is allowed to goes on beside a plan. The clustering does not complete, leaves no file, and the update is in
+    the snapshot; another clustering then has it.
+    """
+    table = ClusteredTable(engine, new_uri(), type).write(*INSERTS)
+    instant = table.scheduled({SORT: "ts"})
+    table.write(*CHANGES, options={**SEVERAL_WRITERS, **ALLOW})
+    table.expect("updated beside a plan")
+    with pytest.raises(ContractError):
+        table.run(phase="execute", instant=instant)
+    assert not table.is_done(instant)
+    assert outputs(table.uri, instant) == []
+    table.expect("the clustering gave up")
+    table.clustered({SORT: "ts"})
+    table.expect("clustered with the update")
+    assert pending(engine, table.uri) == []
+
+
+@CLUSTERS
+@pytest.mark.requirements("SVC-009", "OCC-016")
+def test_by_default_a_write_to_planned_groups_is_refused(engine: Client, new_uri: NewUri) -> None:
+    """The write fails and no row tells of it; writes that touch none of the groups go on, and so does the clustering."""
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    instant = table.scheduled({SORT: "ts"})
+    rows = table.model.snapshot()
+    with pytest.raises(ContractError) as failure:
+        table.write(*CHANGES, options=SEVERAL_WRITERS)
+    assert isinstance(failure.value, Conflict) or "lustering" in str(failure.value)
+    expect_rows(engine, table.uri, rows, "after a refused write")
+    table.write(Step("insert", (row("m", 1, "new"),)), options=SEVERAL_WRITERS)
+    table.run(phase="execute", instant=instant)
+    table.expect("clustered")
+    table.write(*CHANGES, options=SEVERAL_WRITERS)
+    table.expect("the same write after the clustering")
+
+
+@CLUSTERS
+@pytest.mark.needs("inspect.table")
+@pytest.mark.requirements("SVC-009", "TL-019")
+def test_a_writer_may_withdraw_the_plan_in_its_way(engine: Client, new_uri: NewUri) -> None:
+    """Told to, a writer rolls the pending plan back and goes on; nothing of the plan is left on the timeline."""
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    instant = table.scheduled({SORT: "ts"})
+    table.write(*CHANGES, options={**SEVERAL_WRITERS, **WITHDRAW})
+    table.expect("written")
+    assert instant not in [one["requested"] for one in pending(engine, table.uri)]
+    assert not table.is_done(instant)
+
+
+@CLUSTERS
+@pytest.mark.needs("service.compaction", "merge-on-read")
+@pytest.mark.parametrize("first", ["compaction", "clustering"])
+@pytest.mark.requirements("SVC-010", "SVC-004", "CLU-012")
+def test_a_group_is_in_one_plan_at_a_time(engine: Client, new_uri: NewUri, first: str) -> None:
+    """Of compaction and clustering the one that is planned second leaves out the groups of the first; both complete."""
+    table = ClusteredTable(engine, new_uri(), "MERGE_ON_READ").write(INSERTS[0], Step("upsert", (row("a", 40, "logged"),)))
+    due = {"hoodie.compact.inline.max.delta.commits": "1"}
+    found: dict[str, str | None] = {}
+    for service in sorted(("compaction", "clustering"), key=lambda name: name != first):
+        found[service] = engine.service(table.uri, service, phase="schedule", options=due)  # type: ignore[arg-type]
+        table.expect(f"{service} planned")
+    assert found[first] is not None
+    for service, instant in found.items():
+        if instant is not None:
+            engine.service(table.uri, service, phase="execute", instant=instant, options=due)  # type: ignore[arg-type]
+            table.expect(f"{service} carried out")
+    logged = next(path.name.split("_")[0] for path in base_files(table.uri) if path.parent.name == "oslo")
+    planned = set().union(*table.groups(found["clustering"])) if found["clustering"] else set[str]()
+    assert (logged in planned) == (first == "clustering")
+
+
+@CLUSTERS
+@pytest.mark.needs("service.compaction", "merge-on-read")
+@pytest.mark.requirements("SVC-011", "RDR-010", "CLU-013")
+def test_a_clustering_completes_over_a_planned_compaction(engine: Client, new_uri: NewUri) -> None:
+    """Both planned for one group, as planners without a lock may do: the clustering reads what the plan opens, too, and whether
+    the compaction then completes or gives up, no row of the replaced group is read again.
+    """
+    table = ClusteredTable(engine, new_uri(), "MERGE_ON_READ").write(INSERTS[0], Step("upsert", (row("a", 40, "logged"),)))
+    due = {"hoodie.compact.inline.max.delta.commits": "1"}
+    compaction = engine.service(table.uri, "compaction", phase="schedule", options=due)
+    (base,) = [path for path in base_files(table.uri) if path.parent.name == "oslo"]
+    plan_clustering(table.uri, "oslo", base, logs_of(table.uri))
+    (clustering,) = [one["requested"] for one in pending(engine, table.uri) if one["action"] == "clustering"]
+    table.run(phase="execute", instant=clustering)
+    table.expect("clustered")
+    with suppress(ContractError):
+        engine.service(table.uri, "compaction", phase="execute", instant=compaction, options=due)
+    table.expect("compacted")
+
+
+def logs_of(uri: str) -> list[Path]:
+    """The log files of the partition oslo."""
+    return [path for path in base_files(uri)[0].parents[1].joinpath("oslo").iterdir() if ".log." in path.name]
+
+
+@CLUSTERS
+@pytest.mark.needs("service.clean")
+@pytest.mark.requirements("CLN-002", "SVC-008")
+def test_a_clean_leaves_what_a_plan_reads(engine: Client, new_uri: NewUri) -> None:
+    """Whatever a policy says, files of groups in a pending clustering plan stay until it is carried out."""
+    table = ClusteredTable(engine, new_uri()).write(*INSERTS)
+    before = names_of(table.uri)
+    instant = table.scheduled()
+    table.write(*(Step("insert", (row(f"k{number}", 1, "x"),)) for number in range(3)), options=SEVERAL_WRITERS)
+    engine.service(table.uri, "clean", options={"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS",
+                                                "hoodie.clean.fileversions.retained": "1"})  # fmt: skip
+    assert before <= names_of(table.uri)
+    table.run(phase="execute", instant=instant)
+    table.expect("cleaned, then clustered")

@@ -1,0 +1,278 @@
+"""Clustering that dies between any two of its requests to storage, and what it asks of storage when; only an engine in this
+process can be watched, and made to die.
+"""
+
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from threading import Barrier, BrokenBarrierError
+
+import pyarrow as pa
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.explorer.crash_points import CrashingStorage, copy_of, crashes
+from hudi_conformance.suite.support.concurrent.in_process import only_in_process
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, Step, as_arrow, row
+from hudi_conformance.suite.support.tables.clustered_tables import ALLOW, CHANGES, GROUP, INSERTS, SORT, WITHDRAW, Type
+from hudi_reference import WritableTable, cluster, create_table, open_table, rollback
+from hudi_reference.clock import ManualClock
+from hudi_reference.errors import WriteConflict
+from hudi_reference.ids import SeededIds
+from hudi_reference.layout.names import parse_data_file_name, split_path
+from hudi_reference.services.clustering.clustering import execute_clustering
+from hudi_reference.services.clustering.plan import schedule_clustering
+from hudi_reference.storage import MemoryStorage, Storage
+
+OPTIONS = {SORT: "value,ts"}
+URI = "memory:///clustered"
+UPDATE = as_arrow([row("a", 90, "late"), row("k", 1, "new")])
+
+
+def opened(storage: Storage, options: dict[str, str] | None = None) -> WritableTable:
+    """The table, with a clock that nobody else moves."""
+    return open_table(
+        URI, storage=storage, clock=ManualClock(1_800_000_000_000), ids=SeededIds(1), options=options or {}
+    )  # fmt: skip
+
+
+def made(type: Type = "COPY_ON_WRITE", *, steps: Collection[Step] = (*INSERTS, *CHANGES)) -> MemoryStorage:
+    """A table in memory that is worth clustering."""
+    storage, clock, ids, spec = MemoryStorage(), ManualClock(1_790_000_000_000), SeededIds(0), Program(type,
+        "EVENT_TIME_ORDERING", True).spec()  # fmt: skip
+    create_table(URI, name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, partition=spec.partition,
+                 table_type=type, ordering=spec.ordering, storage=storage, clock=clock, ids=ids)  # fmt: skip
+    table = open_table(URI, storage=storage, clock=clock, ids=ids)
+    for step in steps:
+        getattr(table, step.operation)(as_arrow(step.rows))
+    return storage
+
+
+def rows(storage: Storage) -> list[str]:
+    """The table's rows, with when they were written."""
+    found = opened(storage).snapshot(["_hoodie_commit_time", "_hoodie_commit_seqno", "id", "value"]).to_pylist()
+    return sorted(map(str, found))
+
+
+def expect_settled(storage: Storage, when: object) -> None:
+    """Nothing is pending, and no data file lies about that a completed action does not name."""
+    table = opened(storage)
+    assert not table.timeline.pending, when
+    named = {path for commit in table.file_groups().commits.values() for path in commit.paths}
+    listed = {info.path for info in storage.list(skip=".hoodie") if parse_data_file_name(split_path(info.path)[1])}
+    assert listed == named, when
+
+
+@pytest.mark.needs("service.clustering")
+@pytest.mark.requirements("TL-011", "SVC-005", "SVC-006", "TL-029", "CLU-035")
+@BOTH_TYPES
+def test_a_crash_of_a_clustering_changes_no_row(engine: Client, type: Type) -> None:
+    """Wherever plan or execution dies, the rows are the same; the next run finishes what is there, and nothing is left over."""
+    only_in_process(engine)
+    storage = made(type)
+    expected, points = rows(storage), 0
+    for crash in crashes(storage, lambda store: cluster(opened(store), OPTIONS)):
+        assert rows(crash.storage) == expected, crash
+        cluster(opened(crash.storage), OPTIONS)
+        assert rows(crash.storage) == expected, f"{crash}, then another run"
+        expect_settled(crash.storage, crash)
+        points += 1
+    assert points > 10
+
+
+@pytest.mark.needs("service.clustering")
+@pytest.mark.requirements("SVC-005", "SVC-006", "TL-029")
+def test_a_crash_of_the_second_attempt_changes_no_row(engine: Client) -> None:
+    """The same where whoever carries the plan out again dies, too, wherever that is."""
+    only_in_process(engine)
+    storage = made(steps=(Step("insert", (row("a", 30, "x"), row("b", 10, "y"))), Step("insert", (row("d", 20, "y"),))))
+    requested, expected = schedule_clustering(opened(storage), OPTIONS) or "", rows(storage)
+    for first in crashes(storage, lambda store: execute_clustering(opened(store), requested)):
+        for second in crashes(first.storage, lambda store: execute_clustering(opened(store), requested)):
+            assert rows(second.storage) == expected, f"{first}; {second}"
+            execute_clustering(opened(second.storage), requested)
+            assert rows(second.storage) == expected, f"{first}; {second}; finished"
+            expect_settled(second.storage, f"{first}; {second}")
+
+
+@pytest.mark.needs("service.clustering", "service.rollback")
+@pytest.mark.requirements("TL-050", "TL-019", "SVC-005")
+def test_a_crash_while_an_attempt_is_taken_back_or_withdrawn_changes_no_row(engine: Client) -> None:
+    """A half-done attempt is rolled back, then the plan: wherever that dies, rows are the same, and the next run settles."""
+    only_in_process(engine)
+    storage = made(steps=INSERTS)
+    requested, expected = schedule_clustering(opened(storage), OPTIONS) or "", rows(storage)
+    points = crashes(storage, lambda store: execute_clustering(opened(store), requested))
+    *_, half_done = (crash.storage for crash in points if crash.changes and crash.changes[-1].endswith(".parquet"))
+
+    def undo_both(store: Storage) -> None:
+        rollback(opened(store), requested)
+        rollback(opened(store), requested)
+
+    for crash in crashes(half_done, undo_both):
+        assert rows(crash.storage) == expected, crash
+        if crash.ended:
+            expect_settled(crash.storage, crash)
+        cluster(opened(crash.storage), OPTIONS)
+        assert rows(crash.storage) == expected, f"{crash}, then another run"
+        expect_settled(crash.storage, crash)
+
+
+@pytest.mark.needs("service.clustering")
+@pytest.mark.requirements("SVC-009", "SVC-005")
+@BOTH_TYPES
+def test_a_crash_while_an_overtaken_plan_is_withdrawn_loses_nothing(engine: Client, type: Type) -> None:
+    """The groups were updated since the plan: wherever the executor dies on its way out, the update is there."""
+    only_in_process(engine)
+    storage = made(type, steps=INSERTS)
+    requested = schedule_clustering(opened(storage), OPTIONS) or ""
+    opened(storage, ALLOW).upsert(UPDATE)
+    expected = rows(storage)
+
+    def gives_up(store: Storage) -> None:
+        with suppress(WriteConflict):
+            execute_clustering(opened(store), requested)
+
+    for crash in crashes(storage, gives_up):
+        assert rows(crash.storage) == expected, crash
+        cluster(opened(crash.storage), OPTIONS)
+        assert rows(crash.storage) == expected, f"{crash}, then another run"
+        expect_settled(crash.storage, crash)
+
+
+@pytest.mark.needs("service.clustering")
+@pytest.mark.requirements("SVC-009", "OCC-016")
+def test_a_writer_that_dies_while_it_withdraws_a_plan_loses_nothing(engine: Client) -> None:
+    """Wherever it dies, the rows are those before its write or those after it, and clustering goes on."""
+    only_in_process(engine)
+    storage = made(steps=INSERTS)
+    schedule_clustering(opened(storage), OPTIONS)
+    before = set(rows(storage))
+    for crash in crashes(storage, lambda store: opened(store, WITHDRAW).upsert(UPDATE)):
+        found = rows(crash.storage)
+        assert set(found) == before or any("late" in one for one in found), crash
+        cluster(opened(crash.storage), OPTIONS)
+        assert rows(crash.storage) == found, crash
+
+
+@dataclass
+class Interfered(CrashingStorage):
+    """A storage where somebody else acts before the first request that `when` says."""
+
+    when: Callable[[str], bool] = field(default=lambda _: False)
+    act: Callable[[], object] = field(default=lambda: None)
+
+    def _change(self, request: str) -> None:
+        if self.when(request):
+            self.when = lambda _: False
+            self.act()
+        super()._change(request)
+
+
+def beside(storage: Storage, when: Callable[[str], bool], act: Callable[[], object]) -> Interfered:
+    """The same storage, with somebody else."""
+    return Interfered(storage, 1_000_000, when=when, act=act)
+
+
+@pytest.mark.needs("service.clustering")
+@pytest.mark.requirements("SVC-009", "OCC-013")
+@BOTH_TYPES
+@pytest.mark.parametrize("place", ["inflight", "first output", "last output"])
+def test_an_update_during_the_execution_is_found(engine: Client, type: Type, place: str) -> None:
+    """Somebody updates a group while it is rewritten, at last right before the completion: the clustering gives up."""
+    only_in_process(engine)
+    storage = made(type, steps=INSERTS)
+    requested = schedule_clustering(opened(storage), OPTIONS) or ""
+    *_, whole = crashes(storage, lambda store: execute_clustering(opened(store), requested))
+    files = [request for request in whole.changes if request.endswith((".inflight", ".parquet"))]
+    wanted = {"inflight": files[0], "first output": files[1], "last output": files[-1]}[place]
+    store = beside(storage, wanted.__eq__, lambda: opened(storage, ALLOW).upsert(UPDATE))
+    with pytest.raises(WriteConflict):
+        execute_clustering(opened(store), requested)
+    found = rows(storage)
+    assert any("late" in one for one in found) and any("'k'" in one for one in found)
+    expect_settled(storage, place)
+
+
+@pytest.mark.needs("service.clustering", "service.rollback")
+@pytest.mark.requirements("TL-050", "TL-051", "SVC-005")
+@pytest.mark.parametrize("place", ["inflight", "first output", "last output"])
+def test_a_plan_that_is_withdrawn_under_its_executor_is_gone(engine: Client, place: str) -> None:
+    """Somebody takes attempt and plan back while it is carried out: the executor gives way, and nothing of both is left."""
+    only_in_process(engine)
+    storage = made(steps=INSERTS)
+    requested, expected = schedule_clustering(opened(storage), OPTIONS) or "", rows(storage)
+
+    def withdrawn() -> None:
+        while opened(storage).timeline.pending:
+            rollback(opened(storage), requested)
+
+    *_, whole = crashes(storage, lambda store: execute_clustering(opened(store), requested))
+    files = [request for request in whole.changes if request.endswith((".inflight", ".parquet"))]
+    wanted = {"inflight": files[0], "first output": files[1], "last output": files[-1]}[place]
+    with pytest.raises(WriteConflict):
+        execute_clustering(opened(beside(storage, wanted.__eq__, withdrawn)), requested)
+    assert rows(storage) == expected
+    expect_settled(storage, place)
+
+
+@pytest.mark.needs("service.clustering")
+@pytest.mark.requirements("SVC-005", "TL-029", "TL-051")
+def test_two_executors_of_one_plan_make_one_clustering(engine: Client) -> None:
+    """Before any change of one executor another one carries the whole plan out: the first gives way, or finds it done; there is
+    one completed file, and every file that it names.
+    """
+    only_in_process(engine)
+    storage = made(steps=INSERTS)
+    requested, expected = schedule_clustering(opened(storage), OPTIONS) or "", rows(storage)
+    *_, whole = crashes(storage, lambda store: execute_clustering(opened(store), requested))
+    for number in range(len(whole.changes)):
+        copy = copy_of(storage)
+        store = beside(copy, lambda _: False, lambda: None)
+        store.when = lambda _, s=store, n=number: len(s.changes) == n  # type: ignore[misc]
+        store.act = lambda c=copy: execute_clustering(opened(c), requested)  # type: ignore[misc]
+        with suppress(WriteConflict):
+            execute_clustering(opened(store), requested)
+        assert rows(copy) == expected, number
+        expect_settled(copy, number)
+        done = [name for name in copy.names(".hoodie/timeline") if name.endswith(".replacecommit")]
+        assert len(done) == 1, number
+
+
+@dataclass
+class Meeting(CrashingStorage):
+    """A storage whose readers of base files wait for one another."""
+
+    barrier: Barrier = field(default_factory=lambda: Barrier(2, timeout=10))
+
+    def open(self, path: str) -> pa.NativeFile:
+        """After another thread has come as far."""
+        self._meet(path)
+        return super().open(path)
+
+    def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
+        """The same."""
+        self._meet(path)
+        return super().get(path, start, length)
+
+    def _meet(self, path: str) -> None:
+        if path.endswith(".parquet") and self.barrier.n_waiting < 2:
+            self.barrier.wait()
+
+
+@pytest.mark.needs("service.clustering")
+@pytest.mark.requirements("CLU-036")
+def test_the_groups_of_a_plan_are_worked_on_at_once(engine: Client) -> None:
+    """Two groups of one slice each: neither is read before the other is. The files are those of one after the other."""
+    only_in_process(engine)
+    storage = made(steps=(Step("insert", (row("a", 1, "x"), row("c", 1, "x", "rio"))),))
+    requested = schedule_clustering(opened(storage), {**OPTIONS, GROUP: "1"}) or ""
+    alone = copy_of(storage)
+    execute_clustering(replace(opened(alone), parallelism=1), requested)
+    met = Meeting(storage, 1_000_000)
+    try:
+        execute_clustering(opened(met), requested)
+    except BrokenBarrierError:
+        pytest.fail("one group was read while the other one waited")
+    assert {i.path for i in storage.list(skip=".hoodie")} == {i.path for i in alone.list(skip=".hoodie")}
+    assert all(storage.get(info.path) == alone.get(info.path) for info in storage.list(skip=".hoodie"))

@@ -1,0 +1,161 @@
+"""Whoever carries a clustering out goes by the plan: not by its own settings, and not by what in a plan is for people."""
+
+import io
+from collections.abc import Callable, Mapping
+
+import fastavro
+import pyarrow.parquet as pq
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.programs.write_programs import expect_rows, row
+from hudi_conformance.suite.support.tables.tables_to_cluster import (
+    FILES,
+    LARGE,
+    PLANS,
+    SORT,
+    NewUri,
+    Planned,
+    SmallFiles,
+    settings,
+)
+from hudi_conformance.suite.support.tables.tables_under_services import Json, instant_files, names_of, said
+from hudi_conformance.suite.support.tables.tables_with_logs import of_instant, stored
+from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_reference import open_table
+from hudi_reference.services.archive.archive import archive
+from hudi_reference.services.clean.clean import clean
+from hudi_reference.services.clustering.plan import schedule_clustering
+from hudi_reference.services.clustering.plan_record import clustering_in
+from hudi_reference.timeline.history.archived import plan_of
+
+CLUSTERS = pytest.mark.needs(*FILES, "read.snapshot", "read.projection")
+
+
+def edit(table: SmallFiles, found: Planned, change: Callable[[Json], None]) -> None:
+    """Change the record in the requested file of a plan, under the schema that it has."""
+    file = folder_of(table.uri) / ".hoodie" / "timeline" / f"{found.instant}.clustering.requested"
+    reader = fastavro.reader(io.BytesIO(file.read_bytes()))
+    (record,) = reader
+    change(record)
+    out = io.BytesIO()
+    assert reader.writer_schema is not None
+    fastavro.writer(out, reader.writer_schema, [record])
+    file.write_bytes(out.getvalue())
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+
+
+def spread(engine: Client, uri: str) -> SmallFiles:
+    """Three file groups, whose rows are in one order by `ts`, in another by `value` and in a third one by key."""
+    table = SmallFiles(engine, uri)
+    table.add(row("a", 5, "m"), row("b", 1, "z"))
+    table.add(row("c", 9, "b"), row("d", 3, "d"))
+    table.add(row("e", 7, "x"), row("f", 2, "c"))
+    return table
+
+
+@CLUSTERS
+@pytest.mark.requirements("CLU-031", "CLU-002", "CLU-008")
+def test_the_sort_columns_are_those_of_the_plan(engine: Client, new_uri: NewUri) -> None:
+    """The executor has another setting by then, or none: rows lie in the order that was planned."""
+    for later in ({SORT: "value"}, {}):
+        table = spread(engine, new_uri())
+        found = table.plan({SORT: "ts"})
+        table.execute(found.instant, later)
+        (made,) = of_instant(table.uri, found.instant)
+        assert pq.ParquetFile(made).read(["ts"]).column("ts").to_pylist() == [1, 2, 3, 5, 7, 9]
+
+
+@CLUSTERS
+@pytest.mark.requirements("CLU-030", "CLU-009")
+def test_the_size_of_outputs_is_that_of_the_plan(engine: Client, new_uri: NewUri) -> None:
+    """Planned for two files, carried out by somebody whose target is far larger: there are two."""
+    table = SmallFiles(engine, new_uri())
+    files = table.filled(*[40_000] * 4)
+    found = table.plan(settings(target_file_max_bytes=-(-table.size(files) // 2)))
+    assert [group.outputs for group in found.groups] == [2]
+    table.execute(found.instant, settings(target_file_max_bytes=LARGE))
+    assert len(of_instant(table.uri, found.instant)) == 2
+    expect_rows(engine, table.uri, table.model.snapshot(), "clustered")
+
+
+@PLANS
+@pytest.mark.requirements("CLU-030")
+def test_a_plan_without_a_target_means_one_gibibyte(engine: Client, new_uri: NewUri) -> None:
+    """A reader of a plan that was made without a setting takes the target for 1073741824 bytes."""
+    table = SmallFiles(engine, new_uri())
+    table.filled(10, 20)
+    found = table.plan()
+    assert clustering_in(found.record).target_size == 1073741824
+    assert [group.outputs for group in found.groups] == [1]
+
+
+@CLUSTERS
+@pytest.mark.requirements("CLU-034", "CLU-029")
+@pytest.mark.parametrize(
+    "metrics", [None, {}, {"TOTAL_IO_MB": -1.0, "min.ts": 100.0, "max.ts": 200.0}], ids=["null", "none", "false"]
+)
+def test_metrics_decide_nothing(engine: Client, new_uri: NewUri, metrics: Mapping[str, float] | None) -> None:
+    """Whatever numbers a plan gives for people, and without any, all rows are in the new files."""
+    table = spread(engine, new_uri())
+
+    def change(record: Json) -> None:
+        for group in record["clusteringPlan"]["inputGroups"]:
+            group["metrics"] = metrics
+
+    found = table.plan({SORT: "ts"})
+    edit(table, found, change)
+    table.execute(found.instant)
+    assert sum(len(stored(path)) for path in of_instant(table.uri, found.instant)) == 6
+    expect_rows(engine, table.uri, table.model.snapshot(), "clustered")
+
+
+@CLUSTERS
+@pytest.mark.requirements("CLU-033")
+def test_a_plan_of_an_unknown_version_is_not_carried_out(engine: Client, new_uri: NewUri) -> None:
+    """It is an error or a refusal, no file is new, and the rows are there."""
+    table = spread(engine, new_uri())
+    found, files = table.plan(), names_of(table.uri)
+    edit(table, found, lambda record: record["clusteringPlan"].update(version=9))
+    with pytest.raises(ContractError):
+        table.execute(found.instant)
+    assert names_of(table.uri) == files
+    assert instant_files(table.uri, "replacecommit") == set()
+    expect_rows(engine, table.uri, table.model.snapshot(), "not clustered")
+
+
+@CLUSTERS
+@pytest.mark.requirements("CLU-025")
+def test_a_plan_without_groups_holds_nobody_up(engine: Client, new_uri: NewUri) -> None:
+    """While a plan is pending whose groups are null the rows are read, and all file groups are free for the next plan."""
+    table = spread(engine, new_uri())
+    found = table.plan()
+    edit(table, found, lambda record: record["clusteringPlan"].update(inputGroups=None))
+    expect_rows(engine, table.uri, table.model.snapshot(), "with a plan of nothing")
+    assert table.plan().files == found.files
+
+
+@pytest.mark.needs(*FILES, "read.snapshot", "read.projection")
+@pytest.mark.requirements("CLU-032")
+def test_further_metadata_of_a_plan_are_kept(engine: Client, new_uri: NewUri) -> None:
+    """What the reference was given when it planned is still in the requested file after an engine has carried the plan out, and
+    in the history.
+    """
+    table = spread(engine, new_uri())
+    given = {"asked by": "somebody", "": "empty"}
+    instant = schedule_clustering(open_table(table.uri), extra_metadata=given)
+    assert instant is not None
+    table.execute(instant)
+    _, record = said(table.uri, instant, "clustering.requested")
+    assert record["clusteringPlan"]["extraMetadata"] == given
+    expect_rows(engine, table.uri, table.model.snapshot(), "clustered")
+    for number in range(3):
+        table.add(row(f"more{number}", 1, "x"))
+    clean(
+        open_table(table.uri), {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
+    )
+    archive(open_table(table.uri), {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"})
+    (action,) = open_table(table.uri).timeline.archived.actions(instant, instant)
+    plan = plan_of(action, "the history")
+    assert plan is not None and plan["clusteringPlan"]["extraMetadata"] == given

@@ -1,0 +1,407 @@
+"""Compaction: what it makes, that it changes no answer, who may plan and who carries plans out."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, halfway
+from hudi_conformance.suite.support.programs.write_programs import TYPES, Step, expect_rows, row
+from hudi_conformance.suite.support.tables.tables_to_cluster import plan_clustering
+from hudi_conformance.suite.support.tables.tables_under_services import (
+    Json,
+    golden,
+    half_done,
+    instant_files,
+    keep_versions,
+    names_of,
+    ordered,
+    pending,
+    said,
+    snapshot,
+)
+from hudi_conformance.suite.support.tables.tables_with_logs import (
+    COMPACTS,
+    DELETES,
+    DUE,
+    FIRST,
+    MODES,
+    ROWS,
+    WRITES,
+    LoggedTable,
+    Mode,
+    NewUri,
+    logs,
+    of_instant,
+    stored,
+)
+from hudi_conformance.suite.support.tables.written_tables import base_files, folder_of
+from hudi_reference import open_table
+from hudi_reference.services.planning.plan_execution import transitions_of
+from hudi_reference.timeline.contents.avro_container import write_record
+from hudi_reference.timeline.contents.schemas import schema_of
+
+
+@COMPACTS
+@pytest.mark.needs("read.read-optimized", "read.meta-columns")
+@pytest.mark.requirements("CMP-001", "CMP-003", "META-004")
+def test_a_compaction_makes_the_next_slice_of_the_same_group(engine: Client, new_uri: NewUri) -> None:
+    """The new base file has the group's id, the plan's instant, and the rows of a snapshot with their own commit times."""
+    table = LoggedTable(engine, new_uri()).write(*ROWS, Step("upsert", (row("b", 40, "gone", deleted=True),)))
+    asked = Query(columns=("_hoodie_commit_time", "_hoodie_record_key", *TYPES))
+    before, groups = ordered(engine.read(table.uri, asked)), {path.name.split("_")[0] for path in base_files(table.uri)}
+    instant = table.compacted()
+    made = of_instant(table.uri, instant)
+    assert {path.name.split("_")[0] for path in made} == groups and len(made) == len(groups)
+    found = [one for path in made for one in stored(path)]
+    names = {name: path.name for path in made for name in (one["_hoodie_record_key"] for one in stored(path))}
+    assert {one["_hoodie_record_key"]: one["_hoodie_file_name"] for one in found} == names
+    picked = [{name: one[name] for name in asked.columns or ()} for one in found]
+    assert sorted(map(str, picked)) == sorted(map(str, before))
+    assert ordered(engine.read(table.uri, asked)) == before
+    for path in folder_of(table.uri).rglob(".*.log.*"):
+        path.unlink()
+    expect_rows(engine, table.uri, table.model.snapshot(), "without logs", Query("read-optimized", columns=tuple(TYPES)))
+
+
+@COMPACTS
+@pytest.mark.requirements("TL-015", "TL-044", "TL-035", "CMP-001")
+def test_a_compaction_plans_files_and_reports_what_came_of_them(engine: Client, new_uri: NewUri) -> None:
+    """The plan names base and log files of each slice with logs; the completed commit names the new base files."""
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:2])
+    before = names_of(table.uri)
+    instant = table.scheduled()
+    assert names_of(table.uri) == before, "a plan makes no file"
+    record, plan = said(table.uri, instant, "compaction.requested")
+    (operation,) = plan["operations"]
+    assert (record, plan["version"], operation["partitionPath"]) == ("HoodieCompactionPlan", 2, "oslo")
+    assert [*operation["deltaFilePaths"], operation["dataFilePath"]] == [
+        *logs(table.uri),
+        next(path.name for path in base_files(table.uri) if path.parent.name == "oslo"),
+    ]
+    assert operation["baseInstantTime"] == table.times[0]
+    assert instant_files(table.uri, "compaction") == {f"{instant}.compaction.requested"}
+    assert table.run("compaction", phase="execute", instant=instant) == instant
+    record, done = said(table.uri, instant, "commit")
+    (stat,) = done["partitionToWriteStats"]["oslo"]
+    (made,) = of_instant(table.uri, instant)
+    assert (record, done["operationType"], done["compacted"]) == ("HoodieCommitMetadata", "COMPACT", True)
+    assert (stat["path"], stat["fileId"]) == (f"oslo/{made.name}", operation["fileId"])
+    assert (stat["prevBaseFile"], stat["numWrites"]) == (operation["dataFilePath"], 2)
+    assert (stat["fileSizeInBytes"], stat["totalLogFilesCompacted"]) == (made.stat().st_size, 1)
+    table.expect("after the compaction")
+
+
+@COMPACTS
+@pytest.mark.parametrize("place", range(1, len(ROWS) + 1))
+@MODES
+@pytest.mark.requirements("CMP-002", "MRG-013", "MRG-008", "OCC-003")
+def test_a_compaction_anywhere_changes_nothing(engine: Client, new_uri: NewUri, mode: Mode, place: int) -> None:
+    """Rows without deletes: whenever a compaction comes, each snapshot is that of the writes alone."""
+    table = LoggedTable(engine, new_uri(), mode).write(*ROWS[:place])
+    table.run("compaction")
+    table.expect(f"compacted after write {place}")
+    table.write(*ROWS[place:])
+    table.expect(f"compacted after write {place}, at the end")
+
+
+@COMPACTS
+@pytest.mark.parametrize("place", range(1, len(DELETES) + 1))
+@pytest.mark.requirements("CMP-002", "CMP-006", "MRG-013", "OCC-003")
+def test_in_commit_time_mode_deletes_survive_a_compaction(engine: Client, new_uri: NewUri, place: int) -> None:
+    """The last version counts, a delete or a row: whenever a compaction comes, each snapshot is that of the writes alone."""
+    table = LoggedTable(engine, new_uri(), "COMMIT_TIME_ORDERING").write(*DELETES[:place])
+    table.run("compaction")
+    table.expect(f"compacted after write {place}")
+    table.write(*DELETES[place:])
+    table.expect(f"compacted after write {place}, at the end")
+
+
+@COMPACTS
+@pytest.mark.parametrize("between", [False, True])
+@pytest.mark.requirements("CMP-002", "CMP-006", "MRG-029")
+def test_a_compaction_forgets_a_delete_and_its_ordering_value(engine: Client, new_uri: NewUri, between: bool) -> None:
+    """A delete of ordering 20 beats a row of 10 that comes after it, for as long as its log counts: compacted, it is back."""
+    table = LoggedTable(engine, new_uri()).write(FIRST, Step("upsert", (row("a", 20, "gone", deleted=True),)))
+    if between:
+        table.compacted()
+        assert {one["id"] for one in snapshot(engine, table.uri)} == {"b", "c"}
+    table.write(Step("upsert", (row("a", 10, "again"),)))
+    found = [one["value"] for one in snapshot(engine, table.uri) if one["id"] == "a"]
+    assert found == (["again"] if between else [])
+
+
+@COMPACTS
+@pytest.mark.requirements("CMP-002", "CMP-006", "MRG-008")
+def test_what_was_deleted_by_key_is_a_new_record_after_a_compaction(engine: Client, new_uri: NewUri) -> None:
+    """Delete by key, compaction, a row of a lower ordering value than the deleted one had: the row is there."""
+    table = LoggedTable(engine, new_uri()).write(FIRST, Step("delete", (row("a", 0, "gone"),)))
+    table.compacted()
+    table.write(Step("upsert", (row("a", 5, "new"),)))
+    assert [one["value"] for one in snapshot(engine, table.uri) if one["id"] == "a"] == ["new"]
+
+
+@COMPACTS
+@pytest.mark.needs("log.only-slices")
+@pytest.mark.parametrize("name", ["log.only-logs", "log.only-logs.with-deletes"])
+@pytest.mark.requirements("CMP-004", "CMP-001")
+def test_a_slice_without_base_file_gets_one(engine: Client, tmp_path: Path, name: str) -> None:
+    """Logs alone are compacted into a base file with all live rows."""
+    uri, _ = golden(name, tmp_path)
+    before = ordered(engine.read(uri, Query(columns=("id", "ts", "name"))))
+    instant = engine.service(uri, "compaction", options=DUE)
+    assert instant is not None
+    found = [one for path in of_instant(uri, instant) for one in stored(path)]
+    assert sorted(one["id"] for one in found) == sorted(one["id"] for one in before)
+    assert ordered(engine.read(uri, Query(columns=("id", "ts", "name")))) == before
+
+
+@COMPACTS
+@pytest.mark.needs("read.as-of")
+@pytest.mark.requirements("CMP-005", "TYP-008")
+def test_the_slice_before_a_compaction_stays(engine: Client, new_uri: NewUri) -> None:
+    """The files that were compacted stay, and as of earlier instants there are the earlier rows."""
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:3])
+    files = names_of(table.uri)
+    table.compacted()
+    assert files <= names_of(table.uri)
+    table.write(ROWS[3])
+    for instant in table.times:
+        asked = Query("as-of", as_of=instant, columns=tuple(TYPES))
+        expect_rows(engine, table.uri, table.model.as_of(instant), f"as of {instant}", asked)
+
+
+@COMPACTS
+@pytest.mark.needs("service.clean")
+@pytest.mark.requirements("CMP-006", "CMP-005", "CLN-006")
+def test_after_cleaning_the_compacted_slice_is_enough(engine: Client, new_uri: NewUri) -> None:
+    """What was deleted stays away when the old slice with the delete in its logs is cleaned."""
+    table = LoggedTable(engine, new_uri()).write(*DELETES[:3])
+    old = set(logs(table.uri))
+    table.compacted()
+    rows = snapshot(engine, table.uri)
+    assert {one["id"] for one in rows} == {"c"}
+    engine.service(table.uri, "clean", options=keep_versions(1))
+    assert not old & names_of(table.uri)
+    assert snapshot(engine, table.uri) == rows
+
+
+@COMPACTS
+@MODES
+@pytest.mark.requirements("CMP-003", "NBC-002", "OCC-003", "SVC-006")
+def test_writes_between_plan_and_execution(engine: Client, new_uri: NewUri, mode: Mode) -> None:
+    """What completes after a plan was made is read beside it, before and after its execution, and is not part of it."""
+    table = LoggedTable(engine, new_uri(), mode).write(*ROWS[:2])
+    instant = table.scheduled()
+    table.expect("with a plan")
+    table.write(*ROWS[2:])
+    table.expect("written beside a plan")
+    table.run("compaction", phase="execute", instant=instant)
+    (made,) = of_instant(table.uri, instant)
+    assert {one["_hoodie_commit_time"] for one in stored(made)} <= set(table.times[:2])
+    table.expect("after the execution")
+
+
+@COMPACTS
+@pytest.mark.requirements("SVC-005", "TL-029")
+def test_a_plan_is_carried_out_once(engine: Client, new_uri: NewUri) -> None:
+    """Whoever executes a completed plan again gets an answer or an error; files and timeline stay as they are."""
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:2])
+    instant = table.scheduled()
+    table.run("compaction", phase="execute", instant=instant)
+    files, instants = names_of(table.uri), instant_files(table.uri)
+    with suppress(ContractError):
+        table.run("compaction", phase="execute", instant=instant)
+    assert (names_of(table.uri), instant_files(table.uri)) == (files, instants)
+    table.expect("executed twice")
+
+
+@COMPACTS
+@pytest.mark.requirements("SVC-004", "CMP-003")
+def test_a_group_is_in_one_plan_at_a_time(engine: Client, new_uri: NewUri) -> None:
+    """With a plan pending another one takes only file groups that have logs and are not in it."""
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:2])
+    first = table.scheduled()
+    table.write(Step("upsert", (row("a", 50, "more"), row("c", 50, "more", "rio"))))
+    second = table.scheduled()
+    plans = [said(table.uri, instant, "compaction.requested")[1]["operations"] for instant in (first, second)]
+    assert [[operation["partitionPath"] for operation in plan] for plan in plans] == [["oslo"], ["rio"]]
+    table.expect("two plans")
+    for instant in (second, first):
+        table.run("compaction", phase="execute", instant=instant)
+    table.expect("both carried out")
+
+
+@COMPACTS
+@pytest.mark.needs("inspect.table")
+@pytest.mark.requirements("SVC-005", "SVC-006", "TL-029")
+def test_a_compaction_that_died_is_finished(engine: Client, new_uri: NewUri) -> None:
+    """With inflight file, marker and base file of the dead attempt rows are as before; the plan is carried out anew, once."""
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:2], Step("upsert", (row("c", 20, "second", "rio"),)))
+    instant = table.scheduled()
+    left = half_done(table.uri, instant, "compaction")
+    table.expect("half done")
+    table.run("compaction", phase="execute", instant=instant)
+    table.expect("finished")
+    assert not left.exists()
+    assert len(of_instant(table.uri, instant)) == 2
+    assert pending(engine, table.uri) == []
+
+
+@COMPACTS
+@pytest.mark.needs("inspect.table", "service.rollback")
+@pytest.mark.requirements("TL-050", "SVC-006")
+def test_a_half_done_compaction_is_taken_back(engine: Client, new_uri: NewUri) -> None:
+    """A rollback of it takes its files away and makes the plan requested again; then it is carried out."""
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:2])
+    instant = table.scheduled()
+    left = half_done(table.uri, instant, "compaction")
+    engine.service(table.uri, "rollback", instant=instant)
+    assert not left.exists()
+    assert [(one["requested"], one["state"]) for one in pending(engine, table.uri)] == [(instant, "REQUESTED")]
+    table.expect("taken back")
+    table.run("compaction", phase="execute", instant=instant)
+    table.expect("carried out")
+
+
+#: A write (B begins, E ends) and a compaction (P is planned, X executed) in every order.
+ORDERS = ("BEPX", "BPEX", "BPXE", "PBEX", "PBXE", "PXBE")
+
+
+@COMPACTS
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.requirements("NBC-002", "NBC-003", "NBC-007", "CMP-003", "SVC-001")
+def test_a_write_and_a_compaction_in_every_order(engine: Client, new_uri: NewUri, order: str) -> None:
+    """A write by the reference and a compaction of the same file group both complete, and every change counts once."""
+    table = LoggedTable(engine, new_uri(), "COMMIT_TIME_ORDERING").write(*ROWS[:2])
+    late, found = (row("a", 90, "late"), row("b", 90, "gone", deleted=True)), dict[str, Any]()
+
+    def end() -> None:
+        found["write"].complete()
+        table.model.apply("upsert", late, found["write"].instant)
+
+    steps: dict[str, Callable[[], None]] = {
+        "B": lambda: found.update(write=halfway(table.uri, late)),
+        "E": end,
+        "P": lambda: found.update(plan=table.scheduled()),
+        "X": lambda: found.update(done=table.run("compaction", phase="execute", instant=found["plan"])),
+    }
+    for place, step in enumerate(order, 1):
+        steps[step]()
+        table.expect(f"after {order[:place]} of {order}")
+
+
+@COMPACTS
+@pytest.mark.requirements("SVC-011", "RDR-010", "TL-010")
+def test_a_group_that_was_replaced_after_the_plan_stays_hidden(engine: Client, new_uri: NewUri) -> None:
+    """Whether the compaction completes or gives up, no row of the replaced group is read again."""
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:2], Step("upsert", (row("c", 20, "second", "rio"),)))
+    instant = table.scheduled()
+    groups = {str(path.parent.name): path.name.split("_")[0] for path in base_files(table.uri)}
+    replace_group(table.uri, "oslo", groups["oslo"])
+    expected = [one for one in table.model.snapshot() if one["city"] == "rio"]
+    expect_rows(engine, table.uri, expected, "replaced")
+    with suppress(ContractError):
+        table.run("compaction", phase="execute", instant=instant)
+    expect_rows(engine, table.uri, expected, "compacted")
+
+
+def replace_group(uri: str, partition: str, file_id: str) -> None:
+    """A completed replacecommit, requested now, that hides a file group and puts nothing in its place."""
+    transitions = transitions_of(open_table(uri))
+    record = {
+        "partitionToWriteStats": {},
+        "compacted": False,
+        "extraMetadata": {},
+        "version": 1,
+        "operationType": "DELETE_PARTITION",
+        "partitionToReplaceFileIds": {partition: [file_id]},
+    }
+    planned: Json = {"operationType": None, "clusteringPlan": None, "extraMetadata": {}, "version": 1}
+    requested = transitions.request(
+        "replacecommit", write_record(schema_of("HoodieRequestedReplaceMetadata"), planned, bytes(16))
+    )
+    inflight = transitions.start(requested)
+    transitions.complete(inflight, write_record(schema_of("HoodieReplaceCommitMetadata"), record, bytes(16)))
+
+
+@COMPACTS
+@pytest.mark.requirements("SVC-010", "SVC-004")
+def test_a_compaction_leaves_out_what_is_planned_for_clustering(engine: Client, new_uri: NewUri) -> None:
+    """Of two groups with logs the one in a pending clustering plan is not compacted."""
+    table = LoggedTable(engine, new_uri()).write(FIRST, Step("upsert", (row("a", 20, "second"), row("c", 20, "second", "rio"))))
+    groups = {str(path.parent.name): path for path in base_files(table.uri)}
+    plan_clustering(table.uri, "oslo", groups["oslo"])
+    _, plan = said(table.uri, table.scheduled(), "compaction.requested")
+    assert [operation["partitionPath"] for operation in plan["operations"]] == ["rio"]
+
+
+@COMPACTS
+@pytest.mark.requirements("SVC-014")
+def test_writers_do_not_compact_by_themselves(engine: Client, new_uri: NewUri) -> None:
+    """However many delta commits there are, without a setting none of them compacts."""
+    table = LoggedTable(engine, new_uri()).write(FIRST)
+    table.write(*(Step("upsert", (row("a", number, f"update {number}"),)) for number in range(11, 18)))
+    assert instant_files(table.uri, "compaction") == set()
+    assert len(base_files(table.uri)) == 2
+
+
+@COMPACTS
+@pytest.mark.requirements("SVC-013", "MRG-010")
+def test_a_writer_that_compacts_does_what_a_service_does(engine: Client, new_uri: NewUri) -> None:
+    """With inline compaction after two delta commits the rows, the base files and the actions are those of a service."""
+    found = []
+    for inline in (True, False):
+        table = LoggedTable(engine, new_uri()).write(FIRST)
+        if inline:
+            options = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "2"}
+            table.write(ROWS[1], options=options)
+        else:
+            table.write(ROWS[1])
+            table.run("compaction")
+        table.expect("compacted")
+        (instant,) = {name.split(".")[0] for name in instant_files(table.uri, "compaction.requested")}
+        plan, done = said(table.uri, instant, "compaction.requested")[1], said(table.uri, instant, "commit")[1]
+        rows = [{name: one[name] for name in TYPES} for path in of_instant(table.uri, instant) for one in stored(path)]
+        found.append((len(plan["operations"]), done["operationType"], sorted(map(str, rows))))
+    assert found[0] == found[1]
+
+
+@pytest.mark.needs(
+    *WRITES, "service.compaction", "merge.event-time", writer=(*WRITES, "service.compaction", "merge.event-time")
+)
+@pytest.mark.requirements("SVC-015", "CMP-001", "TL-015", "MRG-010")
+def test_one_engine_plans_and_another_compacts(writer: Client, reader: Client, new_uri: NewUri) -> None:
+    """A plan on the timeline is all that the executor needs to know, whoever made it; then both read the same."""
+    table = LoggedTable(writer, new_uri()).write(*ROWS[:3])
+    instant = table.scheduled()
+    table.write(ROWS[3])
+    assert table.run("compaction", reader, phase="execute", instant=instant) == instant
+    for one in (reader, writer):
+        table.expect(f"planned by {writer.name}, compacted by {reader.name}, read by {one.name}", one)
+
+
+@pytest.mark.needs(
+    *WRITES, "service.compaction", "merge.event-time", writer=(*WRITES, "service.compaction", "merge.event-time")
+)
+@pytest.mark.requirements("SVC-007", "SVC-006", "SVC-013")
+def test_inline_and_external_compactions_work_on_one_table(writer: Client, reader: Client, new_uri: NewUri) -> None:
+    """A writer that compacts inline meets the plan of another process: every plan is completed, once, and no row is wrong."""
+    table = LoggedTable(writer, new_uri()).write(*ROWS[:2])
+    first = table.scheduled(engine=reader)
+    table.write(ROWS[2], options={**DUE, **SEVERAL_WRITERS, "hoodie.compact.inline": "true"})
+    table.expect("after the inline compaction", reader)
+    if f"{first}.compaction.inflight" not in instant_files(table.uri):
+        table.run("compaction", reader, phase="execute", instant=first)
+    table.write(ROWS[3])
+    table.run("compaction", reader)
+    plans = {name.split(".")[0] for name in instant_files(table.uri, "compaction.requested")}
+    done = [name.split("_")[0] for name in instant_files(table.uri) if name.endswith(".commit")]
+    assert first in plans and sorted(done) == sorted(plans), "every plan is completed, none twice"
+    for one in (reader, writer):
+        table.expect(f"read by {one.name}", one)

@@ -1,0 +1,145 @@
+"""Log compaction: what it makes, and that it changes no answer."""
+
+from contextlib import suppress
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.concurrent.pending_writes import halfway
+from hudi_conformance.suite.support.programs.write_programs import Step, row
+from hudi_conformance.suite.support.tables.tables_under_services import as_of, said, snapshot
+from hudi_conformance.suite.support.tables.tables_with_logs import (
+    COMPACTS,
+    DELETES,
+    FIRST,
+    JOINS,
+    MODES,
+    ROWS,
+    LoggedTable,
+    Mode,
+    NewUri,
+    logs,
+    of_instant,
+)
+from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_reference.files.log.block import HeaderKey
+from hudi_reference.files.log.content import decode_deletes
+from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.storage import LocalStorage
+
+
+@JOINS
+@MODES
+@pytest.mark.parametrize("place", [3, 4])
+@pytest.mark.parametrize("history", ["rows", "deletes"])
+@pytest.mark.requirements("LCP-001", "LCP-005", "OCC-003", "MRG-008")
+def test_a_log_compaction_changes_no_snapshot(engine: Client, new_uri: NewUri, mode: Mode, place: int, history: str) -> None:
+    """Joined blocks stand for those they were made from, deletes of both kinds among them, and for what later meets them."""
+    steps = ROWS if history == "rows" else DELETES
+    table = LoggedTable(engine, new_uri(), mode).write(*steps[:place])
+    before = snapshot(engine, table.uri)
+    table.run("log-compaction")
+    assert snapshot(engine, table.uri) == before
+    table.expect(f"joined after write {place}")
+    late = Step("upsert", (row("a", 12, "late"), row("b", 18, "late"), row("c", 60, "newest", "rio")))
+    table.write(*steps[place:], late)
+    table.expect(f"joined after write {place}, at the end")
+
+
+@JOINS
+@pytest.mark.requirements("LCP-001", "LCP-002", "LF-040", "TL-016", "TL-017", "META-004")
+def test_a_log_compaction_joins_the_logs_of_a_group(engine: Client, new_uri: NewUri) -> None:
+    """One log file of the group comes, which names the instants of all blocks it joins; every other file stays as it is."""
+    table = LoggedTable(engine, new_uri()).write(FIRST, *ROWS[1:3], DELETES[2])
+    before = {
+        path: path.read_bytes() for path in folder_of(table.uri).rglob("*") if path.is_file() and ".hoodie" not in path.parts
+    }
+    names = [name for name in logs(table.uri) if name in {path.name for path in before if path.parent.name == "oslo"}]
+    instant = table.scheduled("log-compaction")
+    record, plan = said(table.uri, instant, "logcompaction.requested")
+    (operation,) = [found for found in plan["operations"] if found["partitionPath"] == "oslo"]
+    assert (record, operation["deltaFilePaths"]) == ("HoodieCompactionPlan", names)
+    assert table.run("log-compaction", phase="execute", instant=instant) == instant
+    record, done = said(table.uri, instant, "deltacommit")
+    assert (record, done["operationType"]) == ("HoodieCommitMetadata", "LOG_COMPACT")
+    (name,) = [found for found in logs(table.uri) if found.split("_")[1].startswith(instant) and operation["fileId"] in found]
+    blocks = list(read_log_file(LocalStorage(folder_of(table.uri)), f"oslo/{name}"))
+    assert {block.header[HeaderKey.COMPACTED_BLOCK_TIMES] for block in blocks} == {",".join(reversed(table.times[1:4]))}
+    assert all(path.read_bytes() == data for path, data in before.items())
+    assert not of_instant(table.uri, instant)
+    table.expect("joined")
+
+
+@JOINS
+@pytest.mark.requirements("LCP-001", "BLK-009", "MRG-029")
+def test_joined_deletes_keep_their_ordering_values(engine: Client, new_uri: NewUri) -> None:
+    """A flagged delete stays with its value and beats a late row; a delete by key stays without one."""
+    gone = Step("upsert", (row("a", 20, "gone", deleted=True),))
+    table = LoggedTable(engine, new_uri()).write(FIRST, gone, Step("delete", (row("b", 0, "gone"),)))
+    instant = table.run("log-compaction")
+    (name,) = [found for found in logs(table.uri) if found.split("_")[1].startswith(str(instant))]
+    blocks = read_log_file(LocalStorage(folder_of(table.uri)), f"oslo/{name}")
+    found = {delete.key: delete.ordering for block in blocks for delete in decode_deletes(block)}
+    assert found == {"a": 20, "b": None}
+    table.write(Step("upsert", (row("a", 15, "late"), row("d", 1, "new"))))
+    assert {one["id"] for one in snapshot(engine, table.uri)} == {"c", "d"}
+
+
+@JOINS
+@pytest.mark.needs("read.as-of")
+@pytest.mark.requirements("LCP-004", "TYP-008")
+def test_before_a_log_compaction_the_small_blocks_count(engine: Client, new_uri: NewUri) -> None:
+    """While it is planned, and as of each instant before it, a reader gets what the small blocks say."""
+    table = LoggedTable(engine, new_uri()).write(*DELETES[:3])
+    rows = [as_of(engine, table.uri, instant) for instant in table.times]
+    instant = table.scheduled("log-compaction")
+    table.expect("planned")
+    table.run("log-compaction", phase="execute", instant=instant)
+    assert [as_of(engine, table.uri, time) for time in table.times] == rows
+    table.expect("joined")
+
+
+@JOINS
+@COMPACTS
+@pytest.mark.requirements("LCP-001", "CMP-002", "OCC-003")
+def test_joined_logs_are_compacted_as_the_small_ones(engine: Client, new_uri: NewUri) -> None:
+    """A compaction after a log compaction gives the rows that it gives without one."""
+    table = LoggedTable(engine, new_uri()).write(*ROWS[:3])
+    table.run("log-compaction")
+    table.write(ROWS[3])
+    table.compacted()
+    table.expect("joined, then compacted")
+
+
+@JOINS
+@COMPACTS
+@pytest.mark.requirements("LCP-001", "SVC-004", "OCC-003")
+def test_a_log_compaction_that_a_compaction_overtook_changes_nothing(engine: Client, new_uri: NewUri) -> None:
+    """A compaction of the same group, planned after it and completed before it, has what it joins: it must not count again."""
+    table = LoggedTable(engine, new_uri(), "COMMIT_TIME_ORDERING").write(*ROWS[:3])
+    instant = table.scheduled("log-compaction")
+    table.write(Step("upsert", (row("a", 1, "newest"),)))
+    table.compacted()
+    with suppress(ContractError):
+        table.run("log-compaction", phase="execute", instant=instant)
+    table.expect("after both")
+
+
+@JOINS
+@pytest.mark.requirements("LCP-005", "NBC-001")
+def test_what_completes_beside_a_log_compaction_keeps_its_place(engine: Client, new_uri: NewUri) -> None:
+    """A write that began before the plan and completes between plan and execution, or after it, still wins over older ones."""
+    for late in (False, True):
+        table = LoggedTable(engine, new_uri(), "COMMIT_TIME_ORDERING").write(*ROWS[:3])
+        rows = (row("a", 1, "newest"),)
+        write = halfway(table.uri, rows)
+        instant = table.run("log-compaction", phase="schedule")
+        if not late:
+            write.complete()
+        if instant is not None:
+            table.run("log-compaction", phase="execute", instant=instant)
+        if late:
+            write.complete()
+        table.model.apply("upsert", rows, write.instant)
+        table.expect(f"completed {'after' if late else 'before'} the log compaction")

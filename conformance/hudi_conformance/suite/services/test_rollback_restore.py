@@ -1,0 +1,358 @@
+"""Rollback, savepoint and restore: what they leave on storage, what their files say, who may ask for them; and liveness."""
+
+from collections.abc import Callable
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, beat, halfway
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, as_arrow, row
+from hudi_conformance.suite.support.tables.tables_under_services import (
+    WRITES,
+    Known,
+    deleted_by,
+    instant_files,
+    keep_commits,
+    keep_versions,
+    names_in,
+    names_of,
+    pending,
+    said,
+    snapshot,
+    updated,
+)
+from hudi_conformance.suite.support.tables.written_tables import data_files, folder_of
+from hudi_reference import open_table
+from hudi_reference.services.rollback.restore import schedule_restore
+from hudi_reference.services.rollback.rollback import schedule_rollback
+
+ROLLBACKS = pytest.mark.needs(*WRITES, "service.rollback", "inspect.table")
+SAVEPOINTS = pytest.mark.needs(*WRITES, "service.savepoint")
+RESTORES = pytest.mark.needs(*WRITES, "service.restore", "inspect.table")
+
+
+@ROLLBACKS
+@BOTH_TYPES
+@pytest.mark.requirements("TL-019", "TL-020", "OCC-027")
+def test_a_rollback_removes_what_a_dead_writer_left(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """Files, markers and instant of the failed write are gone, the rollback is completed, and the rows are those before the
+    write. No metadata names these files: the writer died before it could say what they are.
+    """
+    known = updated(engine, new_uri(), 2, type)
+    before = data_files(known.uri)
+    failed = halfway(known.uri)
+    assert len(failed.files) == 2
+    instant = engine.service(known.uri, "rollback", instant=failed.instant)
+    assert instant is not None
+    assert data_files(known.uri) == before
+    assert not [name for name in instant_files(known.uri) if name.startswith(failed.instant)]
+    assert not (folder_of(known.uri) / ".hoodie" / ".temp" / failed.instant).exists()
+    assert pending(engine, known.uri) == []
+    assert snapshot(engine, known.uri) == known.rows[-1]
+    name, plan = said(known.uri, instant, "rollback.requested")
+    assert (name, plan["instantToRollback"]["commitTime"]) == ("HoodieRollbackPlan", failed.instant)
+    name, record = said(known.uri, instant, "rollback")
+    assert (name, record["commitsRollback"]) == ("HoodieRollbackMetadata", [failed.instant])
+    assert record["startRollbackTime"] == instant
+
+
+@ROLLBACKS
+@BOTH_TYPES
+@pytest.mark.requirements("TL-019", "TL-020")
+def test_the_newest_commit_can_be_rolled_back(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """Rows and files are those before it; plan and completed file name it and the files; a write goes on from there."""
+    known = updated(engine, new_uri(), 2, type)
+    before, newest = names_of(known.uri), known.instants[-1]
+    instant = engine.service(known.uri, "rollback", instant=newest)
+    assert instant is not None
+    gone = before - names_of(known.uri)
+    assert gone == {name for name in before if newest in name}
+    assert snapshot(engine, known.uri) == known.rows[-2]
+    _, plan = said(known.uri, instant, "rollback.requested")
+    planned = [file for request in plan["RollbackRequests"] for file in request["filesToBeDeleted"]]
+    assert names_in(planned) == gone == deleted_by(said(known.uri, instant, "rollback")[1])
+    engine.write(known.uri, "upsert", as_arrow([row("b", 50, "afterwards")]))
+    assert [r["value"] for r in snapshot(engine, known.uri)] == ["update 2", "afterwards", "x"]
+
+
+@ROLLBACKS
+@pytest.mark.needs("copy-on-write")
+@pytest.mark.requirements("TL-020", "TL-029", "SVC-005")
+def test_a_rollback_that_died_is_finished(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A rollback whose executor died with a part of the files deleted is gone on with: its plan, one rollback, nothing left."""
+    known = updated(engine, new_uri(), 2)
+    before = data_files(known.uri)
+    failed = halfway(known.uri)
+    planned = schedule_rollback(open_table(known.uri), failed.instant)
+    next(folder_of(known.uri).rglob(min(failed.files))).unlink()
+    engine.service(known.uri, "rollback", instant=failed.instant)
+    assert data_files(known.uri) == before
+    assert {name.partition(".")[0].partition("_")[0] for name in instant_files(known.uri, "rollback")} == {planned}
+    assert pending(engine, known.uri) == []
+    assert snapshot(engine, known.uri) == known.rows[-1]
+
+
+@ROLLBACKS
+@pytest.mark.needs("copy-on-write")
+@pytest.mark.requirements("TL-019")
+def test_only_the_newest_commit_can_be_rolled_back(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A commit that later ones stand on stays, with all its files."""
+    known = updated(engine, new_uri(), 3)
+    before = data_files(known.uri)
+    with pytest.raises(ContractError):
+        engine.service(known.uri, "rollback", instant=known.instants[1])
+    assert data_files(known.uri) == before
+    assert snapshot(engine, known.uri) == known.rows[-1]
+
+
+@ROLLBACKS
+@SAVEPOINTS
+@pytest.mark.needs("copy-on-write")
+@pytest.mark.requirements("TL-021")
+def test_a_savepointed_commit_cannot_be_rolled_back(engine: Client, new_uri: Callable[[], str]) -> None:
+    """While its savepoint is there the commit and its files stay."""
+    known = updated(engine, new_uri(), 2)
+    engine.service(known.uri, "savepoint", instant=known.instants[-1])
+    before = data_files(known.uri)
+    with pytest.raises(ContractError):
+        engine.service(known.uri, "rollback", instant=known.instants[-1])
+    assert data_files(known.uri) == before
+    assert snapshot(engine, known.uri) == known.rows[-1]
+
+
+@SAVEPOINTS
+@BOTH_TYPES
+@pytest.mark.needs("read.as-of")
+@pytest.mark.requirements("TL-021", "TL-022")
+def test_a_savepoint_names_the_files_that_it_protects(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """Its completed file lists every file that a read as of it needs; the inflight file is empty, and there is no plan."""
+    known = updated(engine, new_uri(), 2, type)
+    protected = known.instants[1]
+    assert engine.service(known.uri, "savepoint", instant=protected) == protected
+    name, record = said(known.uri, protected, "savepoint")
+    listed = {
+        (partition, file) for partition, files in record["partitionMetadata"].items() for file in files["savepointDataFile"]
+    }
+    needed = {
+        path
+        for path in data_files(known.uri)
+        if protected in path or (known.instants[0] in path and (type == "MERGE_ON_READ" or path.startswith("rio")))
+    }
+    assert name == "HoodieSavepointMetadata"
+    assert {f"{partition}/{file}" for partition, file in listed} >= needed
+    states = {name for name in instant_files(known.uri, "savepoint") if not name.endswith(".savepoint")}
+    assert states == {f"{protected}.savepoint.inflight"}
+    assert (folder_of(known.uri) / ".hoodie" / "timeline" / f"{protected}.savepoint.inflight").read_bytes() == b""
+    assert snapshot(engine, known.uri) == known.rows[-1]
+
+
+@SAVEPOINTS
+@pytest.mark.needs("service.clean", "copy-on-write")
+@pytest.mark.requirements("TL-021")
+def test_no_savepoint_of_what_was_cleaned(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A commit older than the last clean retained gets no savepoint: its files are gone."""
+    known = updated(engine, new_uri(), 4)
+    engine.service(known.uri, "clean", options=keep_commits(1))
+    with pytest.raises(ContractError):
+        engine.service(known.uri, "savepoint", instant=known.instants[1])
+    assert not [name for name in instant_files(known.uri) if name.endswith(".savepoint")]
+
+
+@RESTORES
+@SAVEPOINTS
+@BOTH_TYPES
+@pytest.mark.requirements("TL-023", "TL-024")
+def test_a_restore_takes_the_table_back(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """The rows are those of the savepoint, later files and instants are gone from storage, and plan and completed file name
+    what was undone, newest first; no rollback is left, and a write goes on from there.
+    """
+    known = updated(engine, new_uri(), 4, type)
+    target, later = known.instants[1], known.instants[:1:-1]
+    kept = {name for name in names_of(known.uri) if not any(time in name for time in later)}
+    engine.service(known.uri, "savepoint", instant=target)
+    instant = engine.service(known.uri, "restore", instant=target)
+    assert instant is not None
+    assert snapshot(engine, known.uri) == known.rows[1]
+    assert names_of(known.uri) == kept
+    assert not [name for name in instant_files(known.uri) if any(name.startswith(time) for time in later)]
+    assert not instant_files(known.uri, "rollback")
+    assert pending(engine, known.uri) == []
+    name, plan = said(known.uri, instant, "restore.requested")
+    assert (name, plan["savepointToRestoreTimestamp"]) == ("HoodieRestorePlan", target)
+    assert [undone["commitTime"] for undone in plan["instantsToRollback"]] == later
+    name, record = said(known.uri, instant, "restore")
+    assert (name, record["instantsToRollback"]) == ("HoodieRestoreMetadata", later)
+    assert set(record["hoodieRestoreMetadata"]) == set(later)
+    engine.write(known.uri, "upsert", as_arrow([row("b", 50, "afterwards")]))
+    assert [r["value"] for r in snapshot(engine, known.uri)] == ["update 2", "afterwards", "x"]
+
+
+@RESTORES
+@SAVEPOINTS
+@pytest.mark.needs("service.clean", "copy-on-write")
+@pytest.mark.requirements("TL-023", "TL-021", "TL-041")
+def test_a_restore_reaches_past_a_clean(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The files of a savepointed instant outlived the clean, so the table can go back there."""
+    known = updated(engine, new_uri(), 5)
+    engine.service(known.uri, "savepoint", instant=known.instants[2])
+    engine.service(known.uri, "clean", options=keep_commits(1))
+    engine.service(known.uri, "restore", instant=known.instants[2])
+    assert snapshot(engine, known.uri) == known.rows[2]
+
+
+@RESTORES
+@SAVEPOINTS
+@pytest.mark.needs("copy-on-write")
+@pytest.mark.requirements("TL-023", "TL-029", "SVC-005")
+def test_a_restore_that_died_is_finished(engine: Client, new_uri: Callable[[], str]) -> None:
+    """After a restore whose executor died with the newest write undone another one goes on with the plan: one restore, its
+    outcome that of an undisturbed one.
+    """
+    known = updated(engine, new_uri(), 4)
+    target, newest = known.instants[1], known.instants[-1]
+    engine.service(known.uri, "savepoint", instant=target)
+    planned = schedule_restore(open_table(known.uri), target)
+    timeline = folder_of(known.uri) / ".hoodie" / "timeline"
+    for path in [*timeline.glob(f"{newest}*"), *folder_of(known.uri).rglob(f"*_{newest}.parquet")]:
+        path.unlink()
+    engine.service(known.uri, "restore", instant=target)
+    assert {name[:17] for name in instant_files(known.uri, "restore")} == {planned}
+    assert snapshot(engine, known.uri) == known.rows[1]
+    assert not [name for name in names_of(known.uri) if any(time in name for time in known.instants[2:])]
+    assert pending(engine, known.uri) == []
+
+
+@RESTORES
+@SAVEPOINTS
+@pytest.mark.needs("copy-on-write")
+@pytest.mark.requirements("TL-023")
+def test_a_restore_undoes_what_had_not_completed_at_the_savepoint(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A write that was requested before the savepointed commit and completed after it is undone: its rows were not there."""
+    known = updated(engine, new_uri(), 1)
+    slow = halfway(known.uri, (row("c", 90, "slow", "rio"),))
+    beat(known.uri, slow.instant)
+    target = engine.write(known.uri, "upsert", as_arrow([row("b", 50, "savepointed")]), options=SEVERAL_WRITERS)
+    rows = snapshot(engine, known.uri)
+    engine.service(known.uri, "savepoint", instant=target)
+    slow.complete()
+    assert snapshot(engine, known.uri) != rows
+    engine.service(known.uri, "restore", instant=target)
+    assert snapshot(engine, known.uri) == rows
+    assert slow.files.isdisjoint(names_of(known.uri))
+
+
+@pytest.mark.needs(*WRITES)
+@BOTH_TYPES
+@pytest.mark.requirements("TL-030")
+def test_a_write_leaves_the_pending_write_of_another_alone(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """While a writer is at work another one begins and completes: the first one's files stay, and it can complete."""
+    known = updated(engine, new_uri(), 1, type)
+    first = halfway(known.uri, (row("c", 90, "first", "rio"),))
+    beat(known.uri, first.instant)
+    engine.write(known.uri, "upsert", as_arrow([row("b", 50, "second")]), options=SEVERAL_WRITERS)
+    assert first.files <= names_of(known.uri)
+    first.complete()
+    assert [r["value"] for r in snapshot(engine, known.uri)] == ["update 2", "second", "first"]
+
+
+@ROLLBACKS
+@pytest.mark.needs("copy-on-write", "service.clean")
+@pytest.mark.requirements("TL-030")
+def test_a_clean_leaves_the_pending_write_of_another_alone(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Neither does a clean take anything of a writer whose heart beats."""
+    known = updated(engine, new_uri(), 4)
+    first = halfway(known.uri, (row("c", 90, "first", "rio"),))
+    beat(known.uri, first.instant)
+    engine.service(known.uri, "clean", options={**SEVERAL_WRITERS, **keep_commits(1)})
+    assert first.files <= names_of(known.uri)
+    first.complete()
+    assert [r["value"] for r in snapshot(engine, known.uri)] == ["update 5", "x", "first"]
+
+
+RELAYED = ("read.snapshot", "read.projection", "partition.plain", "copy-on-write", "write.upsert")
+
+
+def relayed(writer: Client, uri: str) -> Known:
+    """A table by the writer, with four updates."""
+    return updated(writer, uri, 4)
+
+
+@pytest.mark.needs(*RELAYED, "service.clean", writer=(*WRITES, "service.clean"))
+@pytest.mark.requirements("TL-047", "SVC-015", "SVC-013")
+def test_a_clean_is_carried_out_by_another_process(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
+    """One engine plans a clean, more is written, another engine carries it out, told nothing: what was planned goes."""
+    known = relayed(writer, new_uri())
+    instant = writer.service(known.uri, "clean", phase="schedule", options=keep_commits(2))
+    assert instant is not None
+    planned = {path for path in data_files(known.uri) if any(time in path for time in known.instants[:2])}
+    planned = {path for path in planned if path.startswith("oslo")}
+    writer.write(known.uri, "upsert", as_arrow([row("b", 50, "afterwards")]))
+    before, rows = data_files(known.uri), snapshot(writer, known.uri)
+    assert reader.service(known.uri, "clean", phase="execute", instant=instant) == instant
+    assert before - data_files(known.uri) == planned
+    assert snapshot(reader, known.uri) == rows
+
+
+@pytest.mark.needs(*RELAYED, "service.rollback", writer=(*WRITES, "service.rollback"))
+@pytest.mark.requirements("TL-047", "TL-020")
+def test_a_rollback_is_carried_out_by_another_process(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
+    """The reference plans the rollback of a dead writer, an engine carries it out."""
+    known = relayed(writer, new_uri())
+    before = data_files(known.uri)
+    failed = halfway(known.uri)
+    planned = schedule_rollback(open_table(known.uri), failed.instant)
+    assert reader.service(known.uri, "rollback", phase="execute", instant=planned) == planned
+    assert data_files(known.uri) == before
+    assert snapshot(reader, known.uri) == known.rows[-1]
+
+
+@pytest.mark.needs(*RELAYED, "service.restore", writer=(*WRITES, "service.savepoint"))
+@pytest.mark.requirements("TL-047", "TL-023", "TL-024")
+def test_a_restore_is_carried_out_by_another_process(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
+    """The reference plans a restore to a savepoint of the writer, an engine carries it out."""
+    known = relayed(writer, new_uri())
+    writer.service(known.uri, "savepoint", instant=known.instants[2])
+    planned = schedule_restore(open_table(known.uri), known.instants[2])
+    assert reader.service(known.uri, "restore", phase="execute", instant=planned) == planned
+    assert snapshot(reader, known.uri) == known.rows[2]
+    assert not [name for name in names_of(known.uri) if any(time in name for time in known.instants[3:])]
+
+
+@pytest.mark.needs(
+    *RELAYED, "read.as-of", "inspect.table", writer=(*WRITES, "service.clean", "service.savepoint", "service.restore")
+)
+@pytest.mark.requirements("TL-013", "TL-021", "TL-023")
+def test_what_services_leave_another_engine_reads(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
+    """After savepoint, clean and restore by one engine another one sees the same rows, and the same completed actions."""
+    known = relayed(writer, new_uri())
+    writer.service(known.uri, "savepoint", instant=known.instants[2])
+    writer.service(known.uri, "clean", options=keep_commits(1))
+    writer.service(known.uri, "restore", instant=known.instants[2])
+    assert snapshot(reader, known.uri) == known.rows[2]
+    completed = [(i["action"], i["completion"]) for i in reader.inspect(known.uri)["timeline"]["completed"]]
+    named = {(name.rpartition(".")[2], name.partition("_")[2][:17]) for name in instant_files(known.uri) if "_" in name}
+    assert set(completed) == named
+    writer.write(known.uri, "upsert", as_arrow([row("b", 50, "afterwards")]))
+    assert [r["value"] for r in snapshot(reader, known.uri)] == [r["value"] for r in snapshot(writer, known.uri)]
+
+
+@pytest.mark.needs(
+    *RELAYED, "service.clean", writer=(*WRITES, "service.clean", "service.savepoint", "service.rollback", "inspect.table")
+)
+@pytest.mark.requirements("TL-021", "TL-013", "TL-019", "SVC-007")
+def test_services_of_two_engines_take_turns(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
+    """After savepoint, rollback and clean by one engine a clean by another goes on from there: it takes what is due, and leaves
+    what the first one protected.
+    """
+    known = relayed(writer, new_uri())
+    writer.service(known.uri, "savepoint", instant=known.instants[1])
+    writer.service(known.uri, "rollback", instant=known.instants[-1])
+    writer.service(known.uri, "clean", options=keep_commits(1))
+    for number in range(2):
+        newest = writer.write(known.uri, "upsert", as_arrow([row("b", 50 + number, "afterwards")]))
+    rows = snapshot(reader, known.uri)
+    assert reader.service(known.uri, "clean", options=keep_versions(1)) is not None
+    kept = {path.rpartition("_")[2][:17] for path in data_files(known.uri) if path.startswith("oslo")}
+    assert kept == {known.instants[1], newest}
+    assert snapshot(reader, known.uri) == rows

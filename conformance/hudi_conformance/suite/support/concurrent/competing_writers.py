@@ -1,0 +1,39 @@
+"""TODO docstring."""
+
+from dataclasses import dataclass
+from itertools import count
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS
+from hudi_conformance.suite.support.programs.write_programs import Row, as_arrow, row
+from hudi_conformance.suite.support.tables.tables_under_services import Json, snapshot
+
+
+@dataclass
+class Scene:
+    """A table of an engine: a and b in one file group of oslo, c in rio; each write gets a greater ordering value."""
+
+    engine: Client
+    uri: str
+
+    def __post_init__(self) -> None:
+        """Number the writes."""
+        self.numbers = count(10)
+
+    def write(self, *ids: str, value: str = "quick", city: str = "oslo") -> str:
+        """One upsert by the engine."""
+        rows = [row(id, next(self.numbers), value, city) for id in ids]
+        return self.engine.write(self.uri, "upsert", as_arrow(rows), options=SEVERAL_WRITERS)
+
+    def slow(self, *ids: str, city: str = "oslo") -> list[Row]:
+        """The rows of a slow write."""
+        return [row(id, 100, "slow", city) for id in ids]
+
+    def values(self) -> dict[str, str]:
+        """What a reader gets now, by key."""
+        rows: list[Json] = snapshot(self.engine, self.uri)
+        assert len({r["id"] for r in rows}) == len(rows), f"a key comes twice: {rows}"
+        return {r["id"]: r["value"] for r in rows}
+
+
+PLAN = {"hoodie.compact.inline.max.delta.commits": "1"}

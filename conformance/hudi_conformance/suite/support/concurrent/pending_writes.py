@@ -1,0 +1,66 @@
+"""TODO docstring."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hudi_conformance.suite.support.programs.write_programs import Row, as_arrow, row
+from hudi_conformance.suite.support.tables.tables_under_services import (
+    names_of,
+)
+from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_reference import open_table
+from hudi_reference.schema.avro import AvroSchema, with_meta_columns
+from hudi_reference.write.commit import Commit, begin
+from hudi_reference.write.rows import prepare
+from hudi_reference.write.write import Writer, locate
+
+LATE = (row("a", 90, "late"), row("d", 90, "late and new", "rio"))
+
+
+@dataclass(frozen=True)
+class Halfway:
+    """A write by the reference that has its files on storage and is not completed."""
+
+    commit: Commit
+    schema: AvroSchema
+    #: The names of its files.
+    files: set[str]
+
+    @property
+    def instant(self) -> str:
+        """Its requested time."""
+        return self.commit.requested
+
+    def complete(self) -> None:
+        """Go on as if nothing had been; raises WriteConflict if the action is gone."""
+        self.commit.complete(self.schema)
+
+
+def halfway(uri: str, rows: Sequence[Row] = LATE) -> Halfway:
+    """Begin a write, store its files, and stop."""
+    table, before = open_table(uri), names_of(uri)
+    view = table.view()
+    reader = view.reader(table)
+    located = locate(prepare(as_arrow(rows), table.properties, reader.schema), view, reader)
+    commit = begin(table.storage, table.properties, table.clock, table.ids, "UPSERT", view.timeline)
+    writer = Writer(commit, reader, with_meta_columns(view.schema))
+    for found, changes in located.known:
+        writer.change(found, changes, by_key=False)
+    for partition, new in located.new:
+        writer.add(partition, new)
+    return Halfway(commit, view.schema, names_of(uri) - before)
+
+
+#: Options that tell an engine of several writers: they leave one another's pending actions alone.
+SEVERAL_WRITERS = {
+    "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
+    "hoodie.clean.failed.writes.policy": "LAZY",
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
+}
+
+
+def beat(uri: str, instant: str) -> None:
+    """Let the heart of a writer beat."""
+    file = folder_of(uri) / ".hoodie" / ".heartbeat" / instant
+    file.parent.mkdir(exist_ok=True)
+    file.touch()

@@ -1,0 +1,131 @@
+"""Tables that an engine writes and clusters, beside the model; what lies in their folders afterwards."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any, Literal
+
+import pyarrow.parquet as pq
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.write_programs import TYPES, Program, Row, Step, as_arrow, expect_rows, row
+from hudi_conformance.suite.support.tables.tables_under_services import Json, instant_files, said, snapshot
+from hudi_conformance.suite.support.tables.written_tables import base_files
+
+NewUri = Callable[[], str]
+Type = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
+
+WRITES = ("create", "write.insert", "write.upsert", "partition.plain", "read.snapshot", "read.projection", "merge.event-time")
+CLUSTERS = pytest.mark.needs(*WRITES, "service.clustering")
+RELAYS = pytest.mark.needs(*WRITES, "service.clustering", writer=(*WRITES, "service.clustering"))
+
+PLAN = "hoodie.clustering.plan.strategy."
+SORT, TARGET, GROUP = f"{PLAN}sort.columns", f"{PLAN}target.file.max.bytes", f"{PLAN}max.bytes.per.group"
+LAYOUT = "hoodie.layout.optimize.strategy"
+STRATEGY = "hoodie.clustering.updates.strategy"
+PACKAGE = "org.apache.hudi.client.clustering.update.strategy."
+ALLOW = {STRATEGY: f"{PACKAGE}SparkAllowUpdateStrategy"}
+WITHDRAW = {**ALLOW, "hoodie.clustering.rollback.pending.replacecommit.on.conflict": "true"}
+#: Inserts make file groups of their own, whatever small ones there are.
+APART = {"hoodie.parquet.small.file.limit": "0", "hoodie.merge.small.file.group.candidates.limit": "0"}
+META = ("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path")
+
+#: Several file groups in a partition with overlapping values, nulls among them; then changes of some of the rows.
+INSERTS = (
+    Step("insert", (row("a", 30, "x"), row("b", 10, "y"), row("c", 20, "x", "rio"))),
+    Step("insert", (row("d", 20, "y"), row("e", 5, "x"), {**row("f", 25, ""), "value": None})),
+    Step("insert", (row("g", 15, "z"), row("h", 35, "x"), row("i", 1, "y", "rio"))),
+)
+CHANGES = (Step("upsert", (row("a", 31, "changed"), row("e", 1, "late"), row("c", 40, "gone", "rio", deleted=True))),)
+
+
+class ClusteredTable:
+    """A table that an engine writes and clusters, and the model beside it."""
+
+    def __init__(
+        self, engine: Client, uri: str, type: Type = "COPY_ON_WRITE", properties: Mapping[str, str] | None = None
+    ) -> None:
+        self.engine, self.uri = engine, uri
+        program = Program(type, "EVENT_TIME_ORDERING", True)
+        engine.create(uri, replace(program.spec(), properties=properties or {}))
+        self.model = program.model()
+        self.times: list[str] = []
+
+    def write(self, *steps: Step, options: Mapping[str, str] | None = None) -> "ClusteredTable":
+        """Carry out these writes; inserts make file groups of their own."""
+        for step in steps:
+            given = {**APART, **(options or {})}
+            self.times.append(self.engine.write(self.uri, step.operation, as_arrow(step.rows), options=given))
+            self.model.apply(step.operation, step.rows, self.times[-1])
+        return self
+
+    def run(self, engine: Client | None = None, *, options: Mapping[str, str] | None = None, **more: Any) -> str | None:
+        """The service, by another engine if one is given."""
+        return (engine or self.engine).service(self.uri, "clustering", options=options or {}, **more)
+
+    def scheduled(self, options: Mapping[str, str] | None = None, engine: Client | None = None) -> str:
+        """The requested time of a plan that was made now."""
+        instant = self.run(engine, options=options, phase="schedule")
+        assert instant is not None
+        return instant
+
+    def clustered(self, options: Mapping[str, str] | None = None) -> str:
+        """The requested time of a clustering that was carried out now."""
+        instant = self.run(options=options)
+        assert instant is not None
+        return instant
+
+    def expect(self, when: str, reader: Client | None = None) -> None:
+        """A snapshot gives the model's rows."""
+        expect_rows(reader or self.engine, self.uri, self.model.snapshot(), when)
+
+    def with_meta(self) -> list[Json]:
+        """The rows that a reader gets now, with what the meta columns say of when they were written."""
+        return snapshot(self.engine, self.uri, (*META, *TYPES))
+
+    def plan(self, instant: str) -> Json:
+        """The clustering plan in the requested file of that time."""
+        name, record = said(self.uri, instant, "clustering.requested")
+        assert (name, record["operationType"]) == ("HoodieRequestedReplaceMetadata", "CLUSTER")
+        found: Json = record["clusteringPlan"]
+        return found
+
+    def groups(self, instant: str) -> list[set[str]]:
+        """The file ids of each group of the plan."""
+        return [{found["fileId"] for found in group["slices"]} for group in self.plan(instant)["inputGroups"]]
+
+    def done(self, instant: str) -> Json:
+        """What the completed file of that requested time says."""
+        name, record = said(self.uri, instant, "replacecommit")
+        assert name == "HoodieReplaceCommitMetadata"
+        return record
+
+    def is_done(self, instant: str) -> bool:
+        """Whether the clustering of that requested time is completed."""
+        return any(name.startswith(f"{instant}_") for name in instant_files(self.uri, "replacecommit"))
+
+
+def many(number: int, count: int, size: int = 1000) -> Step:
+    """An insert of so many rows, each with about `size` bytes that compress little; the values of all inserts overlap."""
+    drawn = Random(number)
+    rows = (row(f"{number}-{n:04}", drawn.randrange(1_000_000), drawn.randbytes(size // 2).hex()) for n in range(count))
+    return Step("insert", tuple(rows))
+
+
+def outputs(uri: str, instant: str, partition: str | None = None) -> list[Path]:
+    """The base files of one clustering, in the order of their first rows' values."""
+    found = [path for path in base_files(uri) if f"_{instant}." in path.name]
+    return [path for path in found if partition in (None, path.parent.name)]
+
+
+def in_file_order(path: Path) -> list[Row]:
+    """The rows of a base file as they lie in it."""
+    rows: list[Row] = pq.ParquetFile(path).read().to_pylist()
+    return rows
+
+
+def nulls_first(rows: Iterable[Row], columns: Sequence[str]) -> list[tuple[Any, ...]]:
+    """What rows are compared by: nulls before all values."""
+    return [tuple((found[name] is not None, found[name]) for name in columns) for found in rows]

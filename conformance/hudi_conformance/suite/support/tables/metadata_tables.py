@@ -1,0 +1,155 @@
+"""Tables with a metadata table, and what it has to say of them: worked out from storage and from plain queries alone."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hudi_conformance.contract import Query
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.write_programs import Step, row
+from hudi_conformance.suite.support.tables.clustered_tables import ClusteredTable, Type
+from hudi_conformance.suite.support.tables.tables_under_services import instant_files
+from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_reference import open_table
+from hudi_reference.files.base_file import read_footer
+from hudi_reference.layout.names import BaseFileName, join_path, parse_data_file_name
+from hudi_reference.layout.properties import read_properties
+from hudi_reference.metadata.keys import ALL_PARTITIONS, bloom_filters_key
+from hudi_reference.metadata.records import BloomFilter, FileList, MetadataRecord, PartitionList, RecordLocation
+from hudi_reference.metadata.table import MetadataTable
+from hudi_reference.storage import LocalStorage
+
+WRITES = ("create", "write.insert", "write.upsert", "write.delete", "partition.plain", "read.snapshot", "read.meta-columns",
+          "merge.event-time", "write.metadata-table")  # fmt: skip
+KEEPS = pytest.mark.needs(*WRITES)
+INDEXES = pytest.mark.needs(*WRITES, "service.index")
+
+PREFIX = "hoodie.metadata."
+#: What a writer says who makes a metadata table, and one who has these indexes in it, too.
+LISTED: Mapping[str, str] = {f"{PREFIX}enable": "true", f"{PREFIX}index.column.stats.enable": "false"}
+RECORDS: Mapping[str, str] = {f"{PREFIX}record.index.enable": "true"}
+FILTERS: Mapping[str, str] = {f"{PREFIX}index.bloom.filter.enable": "true"}
+INDEXED: Mapping[str, str] = {**LISTED, **RECORDS, **FILTERS}
+USABLE, INFLIGHT = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
+
+INSERTS = (
+    Step("upsert", (row("a", 30, "x"), row("b", 10, "y"), row("c", 20, "x", "rio"))),
+    Step("insert", (row("d", 20, "y"), row("e", 5, "x"))),
+)
+#: An update, an insert into a partition that was not there, and a delete.
+CHANGES = (
+    Step("upsert", (row("a", 31, "changed"), row("n", 1, "new", "lima"))),
+    Step("delete", (row("b", 0, ""),)),
+)
+
+
+class IndexedTable(ClusteredTable):
+    """A table whose writers keep a metadata table."""
+
+    def __init__(self, engine: Client, uri: str, type: Type, settings: Mapping[str, str] = LISTED) -> None:
+        super().__init__(engine, uri, type)
+        self.settings = settings
+
+    def write(self, *steps: Step, options: Mapping[str, str] | None = None) -> "IndexedTable":
+        """Carry out these writes, with the settings of the table unless `options` say otherwise."""
+        super().write(*steps, options={**self.settings, **(options or {})})
+        return self
+
+    def indexed(self, **more: Any) -> str | None:
+        """Ask for the record index and the bloom filters, or for a phase of that."""
+        return self.engine.service(self.uri, "index", options={**RECORDS, **FILTERS}, **more)
+
+    @property
+    def folder(self) -> Path:
+        """Where it lies."""
+        return folder_of(self.uri)
+
+    def listed(self, key: str = USABLE) -> tuple[str, ...]:
+        """The partitions of the metadata table that its properties list."""
+        return read_properties(LocalStorage(self.folder)).fields(key)
+
+    def records(self, partition: str) -> Mapping[str, MetadataRecord]:
+        """The records of a partition of the metadata table by key."""
+        table = open_table(self.uri)
+        metadata = MetadataTable.of(table)
+        assert metadata is not None, "there is no metadata table"
+        return metadata.records(partition, table.timeline)
+
+    def metadata_files(self, pattern: str) -> list[str]:
+        """The paths, below the folder of the metadata table, of files that match."""
+        home = self.folder / ".hoodie" / "metadata"
+        return sorted(path.relative_to(home).as_posix() for path in home.glob(pattern))
+
+    def check(self, when: str) -> None:
+        """The rows are the model's, and every index that may be used says what the table says."""
+        self.expect(when)
+        usable = self.listed()
+        assert self.files_listed() == self.files_stored(), when
+        if "record_index" in usable:
+            assert self.keys_indexed() == self.keys_of_rows(), when
+        if "bloom_filters" in usable:
+            assert self.filters_indexed() == self.filters_of_files(), when
+
+    def files_listed(self) -> dict[str, dict[str, int]]:
+        """The names and sizes of the files that the listing has, by partition; partitions without files are left out."""
+        records = self.records("files")
+        partitions = records.pop(ALL_PARTITIONS).payload  # type: ignore[attr-defined]
+        assert isinstance(partitions, PartitionList)
+        found = {key: one.payload.files for key, one in records.items() if isinstance(one.payload, FileList)}
+        live = {key: {name: info.size for name, info in files.items() if not info.is_deleted} for key, files in found.items()}
+        live = {key: files for key, files in live.items() if files}
+        assert live.keys() <= partitions.partitions.keys()
+        return live
+
+    def files_stored(self) -> dict[str, dict[str, int]]:
+        """The same of the committed files in storage: those of actions that are not pending."""
+        names = instant_files(self.uri)
+        pending = {name[:17] for name in names} - {name[:17] for name in names if name[17] == "_"}
+        found: dict[str, dict[str, int]] = defaultdict(dict)
+        for path in self.folder.rglob("*"):
+            parsed = parse_data_file_name(path.name)
+            partition = path.relative_to(self.folder).parent.as_posix()
+            if parsed is not None and parsed.instant not in pending and not partition.startswith(".hoodie"):
+                found[partition][path.name] = path.stat().st_size
+        return dict(found)
+
+    def keys_indexed(self) -> dict[str, tuple[str, str]]:
+        """Partition and file group of each key, by the record index."""
+        found = {key: record.payload for key, record in self.records("record_index").items()}
+        return {k: (one.partition, one.location.file_id) for k, one in found.items() if isinstance(one, RecordLocation)}
+
+    def keys_of_rows(self) -> dict[str, tuple[str, str]]:
+        """The same by the rows of a snapshot, each of which says in what file it is; in logs that is the file group."""
+        columns = ("_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name")
+        rows = self.engine.read(self.uri, Query(columns=columns)).to_pylist()
+        return {key: (partition, _group(name)) for key, partition, name in (tuple(found.values()) for found in rows)}
+
+    def filters_indexed(self) -> dict[str, str]:
+        """The bloom filters that the index has, by key."""
+        found = {key: record.payload for key, record in self.records("bloom_filters").items()}
+        return {key: one.text for key, one in found.items() if isinstance(one, BloomFilter)}
+
+    def filters_of_files(self) -> dict[str, str | None]:
+        """The same by the footers of all base files."""
+        storage = LocalStorage(self.folder)
+        bases = [
+            (partition, name)
+            for partition, files in self.files_stored().items()
+            for name in files
+            if isinstance(parse_data_file_name(name), BaseFileName)
+        ]
+        return {bloom_filters_key(*one): read_footer(storage, join_path(*one)).filter_text for one in bases}
+
+
+def _group(name: str) -> str:
+    parsed = parse_data_file_name(name.rpartition("/")[2])
+    return name if parsed is None else parsed.file_id
+
+
+def completions(folder: Path) -> dict[str, str]:
+    """Completion times of the writes on a timeline, by requested time."""
+    names = (path.name for path in (folder / ".hoodie" / "timeline").glob("*_*.*commit"))
+    return {name[:17]: name[18:35] for name in names}

@@ -1,0 +1,162 @@
+"""Tables of many small files, and what an engine plans to do with them."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.suite.support.programs.write_programs import Program, Row, Step, as_arrow, row
+from hudi_conformance.suite.support.tables.tables_under_services import Json, said
+from hudi_conformance.suite.support.tables.written_tables import base_files
+from hudi_reference import open_table
+from hudi_reference.services.planning.plan_execution import transitions_of
+from hudi_reference.timeline.contents.avro_container import write_record
+from hudi_reference.timeline.contents.schemas import schema_of
+
+NewUri = Callable[[], str]
+
+PLAN = "hoodie.clustering.plan.strategy."
+SORT = f"{PLAN}sort.columns"
+#: More bytes than any file here has.
+LARGE = 1 << 30
+FILES = ("create", "write.bulk-insert", "copy-on-write", "partition.plain", "service.clustering")
+PLANS = pytest.mark.needs(*FILES)
+STRATEGIES = pytest.mark.needs(*FILES, "clustering.plan-strategies")
+LOGS = (*FILES, "write.upsert", "merge-on-read", "merge.event-time")
+
+
+def settings(**found: Any) -> dict[str, str]:
+    """Settings of the planner by the ends of their names, dots written as underscores."""
+    return {PLAN + name.replace("_", "."): str(value) for name, value in found.items()}
+
+
+def text(seed: str, length: int) -> str:
+    """So many characters that no compression makes shorter by much."""
+    return "".join(sha256(f"{seed}{n}".encode()).hexdigest() for n in range(length // 64 + 1))[:length]
+
+
+@dataclass(frozen=True)
+class Group:
+    """What is rewritten together: the ids of the file groups of one partition, and into how many."""
+
+    partition: str
+    files: frozenset[str]
+    outputs: int
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan: its requested time, the record in which it is, and its groups in order."""
+
+    instant: str
+    record: Json
+    groups: tuple[Group, ...]
+
+    @property
+    def plan(self) -> Json:
+        """The plan inside the record."""
+        found: Json = self.record["clusteringPlan"]
+        return found
+
+    @property
+    def files(self) -> list[str]:
+        """The ids of all file groups, one for each time that it is named."""
+        return sorted(file for group in self.groups for file in group.files)
+
+    @property
+    def together(self) -> set[frozenset[str]]:
+        """The groups without their order."""
+        return {group.files for group in self.groups}
+
+
+class SmallFiles:
+    """A table to which an engine adds one file group after another."""
+
+    def __init__(self, engine: Client, uri: str, type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"] = "COPY_ON_WRITE") -> None:
+        self.engine, self.uri = engine, uri
+        program = Program(type, "EVENT_TIME_ORDERING", True)
+        engine.create(uri, program.spec())
+        self.model = program.model()
+
+    def add(self, *rows: Row) -> str:
+        """A file group with these rows, all of one partition; its id."""
+        before = {path.name for path in base_files(self.uri)}
+        instant = self.engine.write(self.uri, "bulk_insert", as_arrow(rows))
+        self.model.apply("insert", rows, instant)
+        (made,) = (path.name for path in base_files(self.uri) if path.name not in before)
+        return made.split("_")[0]
+
+    def filled(self, *sizes: int, city: str = "oslo") -> list[str]:
+        """File groups of one row each, with so many characters."""
+        return [self.add(row(f"{city}{n}", 1, text(f"{city}{n}", size), city)) for n, size in enumerate(sizes)]
+
+    def ranging(self, *ranges: tuple[int, int]) -> list[str]:
+        """File groups of two rows each, with these ends of the range of the column `ts`."""
+        return [self.add(*(row(f"{n}{end}", ts, "x") for end, ts in enumerate(ends))) for n, ends in enumerate(ranges)]
+
+    def update(self, *rows: Row) -> None:
+        """An upsert."""
+        step = Step("upsert", rows)
+        self.model.apply("upsert", rows, self.engine.write(self.uri, step.operation, as_arrow(rows)))
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Bytes of the base file of each file group."""
+        return {path.name.split("_")[0]: path.stat().st_size for path in base_files(self.uri)}
+
+    def size(self, files: Iterable[str]) -> int:
+        """Bytes of the base files of these groups."""
+        return sum(self.sizes[file] for file in files)
+
+    def planned(self, options: Mapping[str, str] | None = None) -> Planned | None:
+        """The plan that the engine publishes with these settings; None if it finds nothing to do."""
+        instant = self.engine.service(self.uri, "clustering", phase="schedule", options=options or {})
+        if instant is None:
+            return None
+        _, record = said(self.uri, instant, "clustering.requested")
+        return Planned(instant, record, tuple(map(_group, record["clusteringPlan"]["inputGroups"] or ())))
+
+    def plan(self, options: Mapping[str, str] | None = None) -> Planned:
+        """The same where there is something to do."""
+        found = self.planned(options)
+        assert found is not None, "nothing was planned"
+        return found
+
+    def execute(self, instant: str, options: Mapping[str, str] | None = None) -> None:
+        """Carry that plan out."""
+        self.engine.service(self.uri, "clustering", phase="execute", instant=instant, options=options or {})
+
+
+def _group(record: Json) -> Group:
+    (partition,) = {slice_["partitionPath"] for slice_ in record["slices"]}
+    ids = [slice_["fileId"] for slice_ in record["slices"]]
+    assert len(ids) == len(set(ids)), "a file group is named twice"
+    return Group(partition, frozenset(ids), record["numOutputFileGroups"])
+
+
+def plan_clustering(uri: str, partition: str, base_file: Path, logs: Sequence[Path] = ()) -> None:
+    """A requested clustering, planned now, of one file group."""
+    slice_ = {
+        "dataFilePath": f"file:{base_file}",
+        "deltaFilePaths": [f"file:{path}" for path in logs],
+        "fileId": base_file.name.split("_")[0],
+        "partitionPath": partition,
+        "bootstrapFilePath": "",
+        "version": 1,
+    }
+    group = {"slices": [slice_], "metrics": {}, "numOutputFileGroups": 1, "extraMetadata": {}, "version": 1}
+    plan: Json = {
+        "inputGroups": [group],
+        "strategy": None,
+        "extraMetadata": {},
+        "version": 1,
+        "preserveHoodieMetadata": True,
+        "missingSchedulePartitions": [],
+    }
+    record = {"operationType": "CLUSTER", "clusteringPlan": plan, "extraMetadata": {}, "version": 1}
+    schema = schema_of("HoodieRequestedReplaceMetadata")
+    transitions_of(open_table(uri)).request("clustering", write_record(schema, record, bytes(16)))

@@ -1,0 +1,101 @@
+"""Clocks that are set back while a writer or a service is at work: by whatever it reads from then on nothing is lost.
+
+Only the reference in this process can be given a clock.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count, pairwise
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.explorer.crash_points import copy_of
+from hudi_conformance.explorer.scenarios.programs import FINISHING, SERVICES, Setting, arrow, prepared
+from hudi_conformance.explorer.scenarios.scenarios import A1, EAGER, OPTIMISTIC, SERVICES_ON
+from hudi_conformance.suite.support.concurrent.in_process import only_in_process
+from hudi_reference import WritableTable, open_table, rollback
+from hudi_reference.clock import ManualClock
+from hudi_reference.errors import ClockBehindTimeline
+from hudi_reference.ids import SeededIds
+from hudi_reference.storage import Storage
+from hudi_reference.timeline.instant_generator import latest_time
+from hudi_reference.timeline.instants.times import milliseconds_of
+
+#: Set back by less than a process waits for, and by more, in milliseconds.
+LITTLE, MUCH = 30_000, 3_600_000
+#: More readings than these are those of a process that waits for ever.
+MOST_READINGS = 10_000
+#: What a process does that reads a clock, and on which table.
+ACTS: dict[str, tuple[Setting, Callable[[WritableTable], object]]] = {
+    "writer": (Setting(options={**EAGER, **OPTIMISTIC}), lambda table: table.upsert(arrow([A1]))),
+    **{name: (setting, SERVICES[name]) for name, setting in SERVICES_ON.items() if name != "archive"},
+}
+
+
+@dataclass
+class SetBack(ManualClock):
+    """A clock that is set back after so many readings."""
+
+    step: int = 1
+    after: int = 0
+    by: int = 0
+    readings: int = 0
+
+    def now(self) -> int:
+        """Every reading takes a millisecond."""
+        assert self.readings < MOST_READINGS, "somebody waits for ever"
+        self.readings += 1
+        return super().now() - (self.by if self.readings > self.after else 0)
+
+
+def opened(storage: Storage, setting: Setting, clock: ManualClock) -> WritableTable:
+    """The table as a process has it that has this clock."""
+    return open_table("memory:///clocks", storage=storage, clock=clock, ids=SeededIds(3), options=setting.options)
+
+
+def rows(table: WritableTable) -> list[tuple[str, str]]:
+    """Keys and values of a snapshot."""
+    return sorted((found["id"], found["value"]) for found in table.snapshot(("id", "value")).to_pylist())
+
+
+@pytest.mark.parametrize("by", [LITTLE, MUCH], ids=["a little", "much"])
+@pytest.mark.parametrize("name", ACTS)
+@pytest.mark.requirements("TT-002", "TT-003", "TT-004", "TT-009", "TL-004", "SVC-006")
+def test_a_clock_is_set_back_at_any_moment(engine: Client, name: str, by: int) -> None:
+    """After whichever reading: a process waits for what passes soon, and else says that its clock is wrong; the rows are those
+    before its work or those after it. With the clock put right, what is pending is brought to its end, a writer goes on, and
+    every time is later than those before."""
+    only_in_process(engine)
+    setting, act = ACTS[name]
+    before, _ = prepared(setting)
+    begins = milliseconds_of(latest_time(opened(before, setting, ManualClock(0)).timeline)) + 5_000
+    undisturbed = copy_of(before)
+    act(opened(undisturbed, setting, ManualClock(begins, 1)))
+    right = [rows(opened(storage, setting, ManualClock(begins))) for storage in (before, undisturbed)]
+    told = 0
+    for after in count():
+        storage, clock = copy_of(before), SetBack(begins, after=after, by=by)
+        try:
+            act(opened(storage, setting, clock))
+            expected = right[1:]
+        except ClockBehindTimeline:
+            told, expected = told + 1, right
+        assert rows(opened(storage, setting, clock)) in expected, f"set back after {after} readings"
+        settled(opened(storage, setting, ManualClock(clock.time + by, 1)))
+        if clock.readings <= after:
+            break
+    assert after and bool(told) == (by == MUCH)
+
+
+def settled(table: WritableTable) -> None:
+    """What is pending comes to its end; then there is a write; the order of times is the order in which they were given out."""
+    for pending in reversed(table.timeline.pending):
+        FINISHING.get(pending.action, rollback)(table, pending.requested)
+    assert not [found for found in table.timeline.pending if found.action not in ("compaction", "logcompaction", "clustering")]
+    latest = latest_time(table.timeline)
+    written = table.upsert(arrow([A1]))
+    assert latest < written
+    assert dict(rows(table))["a"] == A1["value"]
+    completions = sorted(found.completion or "" for found in table.timeline.completed)
+    assert all(one < other for one, other in pairwise(completions)), "one completion time twice"

@@ -1,0 +1,230 @@
+"""Steps of actions from request to completion, seen from outside: the files of each step, when they appear, what stays."""
+
+import hashlib
+import io
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import fastavro
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.explorer.crash_points import crashes
+from hudi_conformance.suite.support.concurrent.in_process import only_in_process
+from hudi_conformance.suite.support.concurrent.pending_writes import halfway
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
+from hudi_conformance.suite.support.tables.tables_under_services import (
+    WRITES,
+    deleted_by,
+    instant_files,
+    keep_commits,
+    names_of,
+    pending,
+    planned_by,
+    said,
+    snapshot,
+    updated,
+)
+from hudi_conformance.suite.support.tables.written_tables import INSERT, UPDATE, folder_of, written
+from hudi_reference import WritableTable, clean, create_table, open_table
+from hudi_reference.clock import ManualClock
+from hudi_reference.errors import HudiError
+from hudi_reference.ids import SeededIds
+from hudi_reference.storage import MemoryStorage, Storage
+
+CLEANS = pytest.mark.needs(*WRITES, "service.clean", "copy-on-write")
+ACTIONS = "commit|deltacommit|replacecommit|clustering|compaction|logcompaction|clean|rollback|restore|savepoint|indexing"
+#: The three forms of a file of the timeline.
+FORMS = re.compile(rf"(\d{{17}}\.({ACTIONS})\.requested|\d{{17}}\.(({ACTIONS})\.)?inflight|\d{{17}}_\d{{17}}\.({ACTIONS}))")
+TIMELINE = ".hoodie/timeline"
+
+
+def timeline_folder(uri: str) -> Path:
+    """Where the instants of a table lie."""
+    return folder_of(uri) / TIMELINE
+
+
+def begin_times(uri: str) -> set[str]:
+    """Requested times of the actions on the timeline, whose folder comes with the first of them."""
+    if not timeline_folder(uri).is_dir():
+        return set()
+    return {name[:17] for name in instant_files(uri)}
+
+
+@pytest.mark.needs(*WRITES, "write.delete", "service.clean", "service.savepoint", "service.rollback", "copy-on-write")
+@pytest.mark.requirements("TL-001", "TL-025", "TL-031")
+def test_whatever_is_done_to_a_table_is_an_instant(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Each write and each service leaves an instant; nothing in the folder is of any other form than the three states."""
+    uri = new_uri()
+    engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
+    upsert = (as_arrow([row("a", n, "y")]) for n in range(2, 9))
+    steps: dict[str, Callable[[], str | None]] = {
+        "insert": lambda: engine.write(uri, "insert", as_arrow(INSERT.rows)),
+        "upsert": lambda: engine.write(uri, "upsert", next(upsert)),
+        "upsert again": lambda: engine.write(uri, "upsert", next(upsert)),
+        "delete": lambda: engine.write(uri, "delete", as_arrow([row("b", 9, "")]).select(["id", "city"])),
+        "clean": lambda: engine.service(uri, "clean", options=keep_commits(1)),
+        "upsert a third time": lambda: engine.write(uri, "upsert", next(upsert)),
+        "rollback": lambda: engine.service(uri, "rollback", instant=max(begin_times(uri))),
+    }
+    for name, step in steps.items():
+        before, files = begin_times(uri), names_of(uri)
+        instant = step()
+        assert names_of(uri) != files, f"{name} changes the data files"
+        assert instant is not None, f"{name} is an action"
+        assert begin_times(uri) - before == {instant}, f"{name} has a begin time of its own"
+        assert not [found for found in instant_files(uri) if not FORMS.fullmatch(found)], name
+    before = instant_files(uri)
+    engine.service(uri, "savepoint", instant=max(name[:17] for name in before if name.endswith(".commit")))
+    assert {name.partition(".")[2] for name in instant_files(uri) - before} == {"savepoint.inflight", "savepoint"}
+
+
+@CLEANS
+@pytest.mark.requirements("TL-026", "TL-014", "TL-035")
+def test_a_plan_is_there_from_the_request_on_and_never_changes(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The requested file holds the plan alone, the begin time is the same in all states, and the file stays byte for byte."""
+    known = updated(engine, new_uri(), 3)
+    requested = engine.service(known.uri, "clean", phase="schedule", options=keep_commits(1))
+    assert requested is not None
+    (name,) = instant_files(known.uri, "clean")
+    assert name == f"{requested}.clean.requested"
+    file = timeline_folder(known.uri) / name
+    before, files = hashlib.sha256(file.read_bytes()).digest(), names_of(known.uri)
+    record, plan = said(known.uri, requested, "clean.requested")
+    assert (record, bool(planned_by(plan))) == ("HoodieCleanerPlan", True)
+    (folder_of(known.uri) / next(iter(folder_of(known.uri).rglob(min(planned_by(plan)))))).unlink()
+    assert engine.service(known.uri, "clean", phase="execute", instant=requested) == requested
+    assert hashlib.sha256(file.read_bytes()).digest() == before, "also where a file of the plan is gone already"
+    assert {found[:17] for found in instant_files(known.uri, "clean")} == {requested}
+    assert files - names_of(known.uri) == planned_by(plan)
+    assert deleted_by(said(known.uri, requested, "clean")[1]) <= planned_by(plan)
+
+
+@CLEANS
+@pytest.mark.requirements("TL-032", "TL-031", "TL-004")
+def test_what_begins_first_and_ends_last_completes_last(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A clean is requested, a write begins and completes, the clean completes: its completion time is the later one."""
+    known = updated(engine, new_uri(), 3)
+    clean = engine.service(known.uri, "clean", phase="schedule", options=keep_commits(1))
+    assert clean is not None
+    write = engine.write(known.uri, "upsert", as_arrow([row("c", 9, "meanwhile", "rio")]))
+    engine.service(known.uri, "clean", phase="execute", instant=clean)
+    completions = {name[:17]: name[18:35] for name in instant_files(known.uri) if FORMS.fullmatch(name) and name[17] == "_"}
+    assert clean < write < completions[write] < completions[clean]
+
+
+@CLEANS
+@pytest.mark.requirements("TL-050", "TL-052", "TL-029")
+def test_a_service_that_stopped_inflight_is_started_again(engine: Client, new_uri: Callable[[], str]) -> None:
+    """An inflight file without its executor is no obstacle: the plan is carried out once, rows are as before all the time."""
+    known = updated(engine, new_uri(), 3)
+    clean = engine.service(known.uri, "clean", phase="schedule", options=keep_commits(1))
+    assert clean is not None
+    plan = timeline_folder(known.uri) / f"{clean}.clean.requested"
+    plan.with_name(f"{clean}.clean.inflight").write_bytes(plan.read_bytes())
+    assert snapshot(engine, known.uri) == known.rows[-1]
+    assert engine.service(known.uri, "clean", options=keep_commits(1)) == clean
+    assert [name for name in instant_files(known.uri, "clean") if name.endswith(".clean")] == [
+        name for name in instant_files(known.uri) if name.startswith(f"{clean}_")
+    ]
+    assert pending(engine, known.uri) == []
+    assert snapshot(engine, known.uri) == known.rows[-1]
+    files = instant_files(known.uri)
+    with suppress(ContractError):  # a refusal is as right as doing nothing
+        engine.service(known.uri, "clean", phase="execute", instant=clean)
+    assert instant_files(known.uri) == files, "and it completes once"
+
+
+@pytest.mark.needs(*WRITES)
+@BOTH_TYPES
+@pytest.mark.requirements("TL-051", "TL-052")
+def test_only_what_is_inflight_completes(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """A writer whose inflight file is gone, or whose action somebody has completed, is told so; no completed file appears."""
+    known = updated(engine, new_uri(), 1, type)
+    write = halfway(known.uri)
+    (inflight,) = timeline_folder(known.uri).glob(f"{write.instant}*.inflight")
+    content = inflight.read_bytes()
+    inflight.unlink()
+    with pytest.raises(HudiError, match="TL-051"):
+        write.complete()
+    assert not list(timeline_folder(known.uri).glob(f"{write.instant}_*"))
+    assert snapshot(engine, known.uri) == known.rows[-1]
+    inflight.write_bytes(content)
+    write.complete()
+    with pytest.raises(HudiError, match="TL-051"):
+        write.complete()
+    assert len(list(timeline_folder(known.uri).glob(f"{write.instant}_*"))) == 1
+
+
+@pytest.mark.needs(*WRITES)
+@BOTH_TYPES
+@pytest.mark.requirements("TL-049", "TL-048")
+def test_files_come_after_the_inflight_file(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """No data file of a write is older than its inflight file, which is not older than its requested file."""
+    uri = new_uri()
+    _, instants = written(engine, uri, INSERT, UPDATE, type=type)
+    for instant in instants:
+        (inflight,) = timeline_folder(uri).glob(f"{instant}*.inflight")
+        (requested,) = timeline_folder(uri).glob(f"{instant}*.requested")
+        (completed,) = timeline_folder(uri).glob(f"{instant}_*")
+        data = [path.stat().st_mtime_ns for path in folder_of(uri).rglob(f"*_{instant}*") if ".hoodie" not in path.parts]
+        ages = [file.stat().st_mtime_ns for file in (requested, inflight)]
+        assert data
+        assert ages == sorted(ages)
+        assert ages[1] <= min(data)
+        assert max(data) <= completed.stat().st_mtime_ns
+
+
+@pytest.mark.needs("read.snapshot", "read.projection", writer=WRITES)
+@pytest.mark.requirements("TL-055")
+def test_what_others_commit_is_seen_at_once(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
+    """A reader that has read the table sees each later commit of somebody else in its next read."""
+    uri = new_uri()
+    written(writer, uri, INSERT)
+    for number in range(2, 5):
+        assert [r["value"] for r in snapshot(reader, uri) if r["id"] == "a"] == ["x" if number == 2 else f"{number - 1}"]
+        writer.write(uri, "upsert", as_arrow([row("a", number, f"{number}")]))
+    assert [r["value"] for r in snapshot(reader, uri) if r["id"] == "a"] == ["4"]
+
+
+def opened(storage: Storage) -> WritableTable:
+    """The table, with a clock and ids that start anew."""
+    return open_table("memory:///steps", storage=storage, clock=ManualClock(1_800_000_000_000), ids=SeededIds(1))
+
+
+@pytest.mark.needs("create", "write.insert", "write.upsert", "service.clean")
+@BOTH_TYPES
+@pytest.mark.requirements("TL-003", "TL-049", "TL-048", "TL-051")
+def test_a_file_of_the_timeline_is_there_whole_or_not_at_all(engine: Client, type: str) -> None:
+    """Wherever a writer or a clean dies, every file of the timeline that is there decodes, data files have their inflight file,
+    and a completed one has all before it."""
+    only_in_process(engine)
+    storage, clock, ids = MemoryStorage(), ManualClock(1_790_000_000_000), SeededIds(0)
+    spec = Program(type, "COMMIT_TIME_ORDERING", True).spec()  # type: ignore[arg-type]
+    create_table("memory:///steps", name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, table_type=spec.type,
+                 partition=spec.partition, storage=storage, clock=clock, ids=ids)  # fmt: skip
+    table = open_table("memory:///steps", storage=storage, clock=clock, ids=ids)
+    for number in range(3):
+        table.upsert(as_arrow([row("a", number, "x"), row("b", number, "x", "rio")]))
+
+    def act(crashing: Storage) -> None:
+        found = opened(crashing)
+        found.upsert(as_arrow([row("a", 9, "y")]))
+        clean(found, keep_commits(1))
+
+    states = list(crashes(storage, act))
+    assert len(states) > 5
+    for state in states:
+        names = state.storage.names(TIMELINE)
+        for name in names:
+            content = state.storage.get(f"{TIMELINE}/{name}")
+            assert not content or len(list(fastavro.reader(io.BytesIO(content)))) == 1, f"{name}: {state}"
+        for instant in {name[:17] for name in names}:
+            of_it = [name for name in names if name.startswith(instant)]
+            inflight = [name for name in of_it if name.endswith("inflight")]
+            files = [info.path for info in state.storage.list() if f"_{instant}." in info.path]
+            completed = [name for name in of_it if name.startswith(f"{instant}_")]
+            assert inflight or not (completed or files), f"{of_it}: {state}"

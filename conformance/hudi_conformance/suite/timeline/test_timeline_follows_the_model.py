@@ -1,0 +1,157 @@
+"""Model-based: drawn programs of writes and table services, against a model of timeline and rows after each step."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.engines.registry import find
+from hudi_conformance.model.timeline import TimelineModel
+from hudi_conformance.suite.support.programs.write_programs import TYPES, Program, as_arrow, row
+from hudi_conformance.suite.support.tables.archived_tables import limits
+from hudi_conformance.suite.support.tables.tables_under_services import as_of, keep_commits, ordered, pending, snapshot
+
+CITIES = {"a": "oslo", "b": "oslo", "c": "rio"}
+#: Cleans keep two states, archiving three actions once there are more than four.
+KEPT, FEWEST, MOST = 2, 3, 4
+#: Programs drawn for an engine in this process, and for one whose steps take seconds.
+MANY, FEW = 8, 2
+STEPS = ("upsert", "upsert", "upsert", "delete", "savepoint", "give free", "restore", "clean", "archive")
+#: Steps that are drawn, by kind of program: an engine that cannot roll back in company can still be asked for all the others.
+KINDS = {"with rollbacks": (*STEPS, "roll back"), "without rollbacks": STEPS}
+#: The least program of the first kind in which a rollback is not alone. Every engine takes it, whatever is drawn.
+BESIDE_A_SAVEPOINT = [("savepoint", "a"), ("upsert", "c"), ("roll back", "a"), ("upsert", "a")]
+
+
+@dataclass
+class Driven:
+    """A table, its model, and how each step is taken on both."""
+
+    engine: Client
+    uri: str
+    model: TimelineModel
+    number: int = 0
+
+    def take(self, step: str, key: str) -> None:
+        """One step. What the model forbids must be refused; what it says nothing of is left out."""
+        self.number += 1
+        method = getattr(self, step.replace(" ", "_"))
+        method(key)
+
+    def upsert(self, key: str) -> None:
+        """Change one row and another, or make them."""
+        rows = {k: row(k, self.number, f"{self.number}", CITIES[k]) for k in {key, "a"}}
+        after = self.model.after(rows)
+        self.model.write(self.engine.write(self.uri, "upsert", as_arrow(list(rows.values()))), after)
+
+    def delete(self, key: str) -> None:
+        """Delete one row by its key."""
+        if key in self.model.rows:
+            gone = as_arrow([row(key, self.number, "", CITIES[key])]).select(["id", "city"])
+            after = self.model.after({}, frozenset({key}))
+            self.model.write(self.engine.write(self.uri, "delete", gone), after)
+
+    def savepoint(self, _: str) -> None:
+        """Protect the newest write; once."""
+        newest = self.model.newest
+        if newest is None or newest in self.model.savepoints:
+            return
+        self.engine.service(self.uri, "savepoint", instant=newest)
+        self.model.savepoints.add(newest)
+
+    def give_free(self, _: str) -> None:
+        """Delete the oldest savepoint."""
+        if self.model.savepoints:
+            oldest = min(self.model.savepoints)
+            self.engine.service(self.uri, "savepoint", instant=oldest, options={"delete": "true"})
+            self.model.savepoints.remove(oldest)
+
+    def roll_back(self, _: str) -> None:
+        """Undo the newest write; one that a savepoint protects stays."""
+        newest = self.model.newest
+        if newest in self.model.savepoints:
+            with pytest.raises(ContractError):
+                self.engine.service(self.uri, "rollback", instant=newest)
+        elif self.model.can_roll_back():
+            self.engine.service(self.uri, "rollback", instant=newest)
+            self.model.roll_back()
+
+    def restore(self, _: str) -> None:
+        """Go back to the newest savepoint."""
+        if self.model.savepoints:
+            newest = max(self.model.savepoints)
+            self.engine.service(self.uri, "restore", instant=newest)
+            self.model.restore(newest)
+
+    def clean(self, _: str) -> None:
+        """Delete what the last states do not need."""
+        self.engine.service(self.uri, "clean", options=keep_commits(KEPT))
+        self.model.tidy(KEPT)
+
+    def archive(self, _: str) -> None:
+        """Move old actions to the history."""
+        self.engine.service(self.uri, "archive", options=limits(MOST, FEWEST))
+        self.model.tidy(FEWEST)
+
+    def check(self) -> None:
+        """Rows, timeline and older states are those of the model."""
+        assert snapshot(self.engine, self.uri) == in_order(self.model.rows.values())
+        completed = self.engine.inspect(self.uri)["timeline"]["completed"]
+        of_writes = sorted(found["requested"] for found in completed if found["action"] in ("commit", "deltacommit"))
+        assert of_writes == [requested for requested, _ in self.model.commits]
+        savepoints = {found["requested"] for found in completed if found["action"] == "savepoint"}
+        assert savepoints == self.model.savepoints
+        assert pending(self.engine, self.uri) == []
+        for requested, rows in self.model.readable().items():
+            assert as_of(self.engine, self.uri, requested) == in_order(rows.values()), f"as of {requested}"
+
+
+def in_order(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, object]]:
+    """Rows of the model as those of a reader come."""
+    return ordered(as_arrow([dict(found) for found in rows]).select(list(TYPES)))
+
+
+def programs(kind: str) -> st.SearchStrategy[list[tuple[str, str]]]:
+    """Lists of steps with the key that each is about."""
+    return st.lists(st.tuples(st.sampled_from(KINDS[kind]), st.sampled_from(sorted(CITIES))), min_size=5, max_size=12)
+
+
+@pytest.mark.needs(
+    "create", "write.upsert", "write.delete", "read.snapshot", "read.as-of", "read.projection", "inspect.table",
+    "service.savepoint", "service.rollback", "service.restore", "service.clean", "service.archive",
+    "copy-on-write", "merge-on-read", "merge.commit-time", "partition.plain",
+)  # fmt: skip
+@pytest.mark.requirements("TL-013", "TL-019", "TL-021", "TL-023", "TL-055", "LSM-001")
+@pytest.mark.parametrize("kind", KINDS)
+def test_timeline_and_rows_are_what_the_model_says(engine: Client, new_uri: Callable[[], str], kind: str) -> None:
+    """After each step of any program of writes, savepoints, rollbacks, restores, cleans and archiving a snapshot, the older
+    states that were kept, and the timeline with its history are those of the model."""
+
+    @settings(
+        max_examples=MANY if find(engine.name).factory else FEW,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(programs(kind), st.sampled_from(("COPY_ON_WRITE", "MERGE_ON_READ")))
+    def check(steps: list[tuple[str, str]], type: str) -> None:
+        uri = new_uri()
+        engine.create(uri, Program(type, "COMMIT_TIME_ORDERING", True).spec())  # type: ignore[arg-type]
+        driven = Driven(engine, uri, TimelineModel())
+        for number, (step, key) in enumerate([("upsert", "b"), *steps]):
+            driven.take(step, key)
+            try:
+                driven.check()
+            except AssertionError as error:
+                raise AssertionError(f"{type}, after {[name for name, _ in steps[:number]]}: {error}") from error
+
+    if kind == "with rollbacks":
+        check = example(BESIDE_A_SAVEPOINT, "COPY_ON_WRITE")(check)
+    check()

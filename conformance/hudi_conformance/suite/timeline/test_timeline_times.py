@@ -1,0 +1,67 @@
+"""Instants of writes that follow one another, on a timeline that is ahead of the clock too; and reads that leave no trace."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.messages import Query
+from hudi_conformance.suite.support.programs.write_programs import Step, as_arrow, row
+from hudi_conformance.suite.support.tables.written_tables import INSERT, UPDATE, completed, folder_of, written
+
+WRITES = pytest.mark.needs("create", "write.insert", "write.upsert", "copy-on-write", "partition.plain")
+#: How far the timeline is set ahead of the clock: more than a write takes, less than anybody should have to wait.
+AHEAD = timedelta(seconds=2)
+
+
+def times(uri: str) -> list[str]:
+    """Requested and completion time of each completed instant, in the order of requested times."""
+    return [time for file in completed(uri) for time in file.name.partition(".")[0].split("_")]
+
+
+@WRITES
+@pytest.mark.requirements("TT-002", "TT-004", "TL-034", "TL-004")
+def test_every_time_is_later_than_those_before(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Writes right behind one another get requested and completion times that only grow, each of them once."""
+    uri = new_uri()
+    written(engine, uri, INSERT, *(Step("upsert", (row("a", n, "y"),)) for n in range(2, 6)))
+    found = times(uri)
+    assert len(found) == 2 * 5
+    assert found == sorted(set(found))
+
+
+@WRITES
+@pytest.mark.requirements("TT-002", "TT-004", "TT-009")
+def test_a_clock_behind_the_timeline_gives_later_times(engine: Client, new_uri: Callable[[], str]) -> None:
+    """After an instant that completed ahead of this machine's clock the next write still gets later times."""
+    uri = new_uri()
+    written(engine, uri, INSERT)
+    (done,) = completed(uri)
+    requested, rest = done.name.split("_")
+    completion, action = rest.split(".")
+    ahead = (datetime.strptime(completion, "%Y%m%d%H%M%S%f") + AHEAD).strftime("%Y%m%d%H%M%S%f")[:17]
+    done.rename(done.with_name(f"{requested}_{ahead}.{action}"))
+    engine.write(uri, "upsert", as_arrow(UPDATE.rows))
+    assert len(times(uri)) == 4
+    assert times(uri) == sorted(set(times(uri)))
+
+
+def files_of(uri: str) -> dict[str, bytes]:
+    """Every file of a table with its content; checksum files of a local file system are none of the table's."""
+    home = folder_of(uri)
+    found = (path for path in home.rglob("*") if path.is_file() and path.suffix != ".crc")
+    return {path.relative_to(home).as_posix(): path.read_bytes() for path in found}
+
+
+@WRITES
+@pytest.mark.needs("read.snapshot")
+@pytest.mark.requirements("RDR-001", "RDR-004")
+def test_reading_leaves_no_trace(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A snapshot of a table with a write that was left inflight changes no file of it, and makes none."""
+    uri = new_uri()
+    written(engine, uri, INSERT, UPDATE)
+    completed(uri)[-1].unlink()
+    before = files_of(uri)
+    assert engine.read(uri, Query("snapshot")).num_rows == len(INSERT.rows)
+    assert files_of(uri) == before

@@ -1,0 +1,148 @@
+"""What writers say about their writes: completion metadata, table properties, and the meta columns of logged rows."""
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import fastavro
+import pyarrow.parquet as pq
+import pytest
+
+from hudi_conformance.contract.client import Client
+from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, Step, as_arrow, row
+from hudi_conformance.suite.support.tables.stored_blocks import AVRO, SCHEMA, logs_written
+from hudi_conformance.suite.support.tables.written_tables import (
+    INSERT,
+    META,
+    UPDATE,
+    WRITES,
+    data_files,
+    folder_of,
+    metadata_of,
+    written,
+)
+
+UPDATE_ROWS = as_arrow(UPDATE.rows)
+
+
+@WRITES
+@BOTH_TYPES
+@pytest.mark.requirements(
+    "TL-002", "TL-005", "TL-007", "TL-009", "TL-006", "TL-008", "TL-034", "TL-038", "OCC-023", "BF-009", "LF-004"
+)
+def test_completion_metadata_names_every_file(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """A completed file is an Avro container with one HoodieCommitMetadata; its stats name each new file, with its size."""
+    uri, known = new_uri(), set[str]()
+    engine.create(uri, Program(type, "EVENT_TIME_ORDERING", True).spec())  # type: ignore[arg-type]
+    for step in (INSERT, UPDATE):
+        instant = engine.write(uri, step.operation, as_arrow(step.rows))
+        action, name, record = metadata_of(uri, instant)
+        assert action == ("commit" if type == "COPY_ON_WRITE" else "deltacommit")
+        stats = [(folder, stat) for folder, found in record["partitionToWriteStats"].items() for stat in found]
+        assert name == "HoodieCommitMetadata"
+        assert {stat["path"] for _, stat in stats} == data_files(uri) - known
+        for folder, stat in stats:
+            assert folder == stat["partitionPath"] == stat["path"].rpartition("/")[0]
+            assert stat["fileId"] in stat["path"].rpartition("/")[2]
+            assert f"_{instant}." in stat["path"]
+            assert stat["fileSizeInBytes"] == (folder_of(uri) / stat["path"]).stat().st_size
+        known = data_files(uri)
+
+
+@WRITES
+@BOTH_TYPES
+@pytest.mark.requirements("TL-005", "LAY-002")
+def test_completion_metadata_counts_rows_and_keeps_the_schema(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """The stats count what was written, and the extra metadata holds the table's schema as Avro JSON."""
+    uri = new_uri()
+    instants = written(engine, uri, INSERT, UPDATE, type=type)[1]
+    first, second = (metadata_of(uri, instant)[2] for instant in instants)
+    assert sum(s["numInserts"] for found in first["partitionToWriteStats"].values() for s in found) == len(INSERT.rows)
+    assert sum(s["numUpdateWrites"] for found in second["partitionToWriteStats"].values() for s in found) == len(UPDATE.rows)
+    for record in (first, second):
+        names = [field["name"] for field in json.loads(record["extraMetadata"]["schema"])["fields"]]
+        assert [name for name in names if name not in META] == ["id", "city", "ts", "value", "_hoodie_is_deleted"]
+
+
+@WRITES
+@BOTH_TYPES
+@pytest.mark.requirements("COMPAT-005", "PROP-001", "PROP-007", "PROP-008")
+def test_writes_leave_version_and_keys_of_the_table_alone(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """After writes the table still has its version, type, keys and merge mode: a writer changes none of them by itself."""
+    uri = new_uri()
+    written(engine, uri, INSERT, type=type)
+    before = properties(uri)
+    for _ in range(2):
+        engine.write(uri, UPDATE.operation, UPDATE_ROWS)
+    kept = ("version", "type", "recordkey.fields", "partition.fields", "timeline.layout.version")
+    names = [*(f"hoodie.table.{name}" for name in kept), "hoodie.timeline.layout.version", "hoodie.record.merge.mode"]
+    assert {name: properties(uri).get(name) for name in names} == {name: before.get(name) for name in names}
+    assert before["hoodie.table.version"] == "8"
+    assert before["hoodie.table.recordkey.fields"] == "id"
+    assert before["hoodie.table.partition.fields"].partition(":")[0] == "city"
+
+
+def properties(uri: str) -> dict[str, str]:
+    """The entries of `hoodie.properties`."""
+    text = (folder_of(uri) / ".hoodie" / "hoodie.properties").read_text(encoding="latin-1")
+    return dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
+
+
+@pytest.mark.needs("create", "merge-on-read")
+@pytest.mark.parametrize(
+    ("ordering", "mode"),
+    [((), "COMMIT_TIME_ORDERING"), (("ts",), "EVENT_TIME_ORDERING")],
+)
+@pytest.mark.requirements("MRG-017", "MRG-018", "MRG-033")
+def test_the_merge_mode_follows_the_ordering_fields(
+    engine: Client, new_uri: Callable[[], str], ordering: tuple[str, ...], mode: str
+) -> None:
+    """A table that is created without a mode gets commit time without ordering fields and event time with one."""
+    uri = new_uri()
+    spec = Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", False).spec()
+    engine.create(uri, replace(spec, ordering=ordering, merge_mode=None))
+    assert properties(uri)["hoodie.record.merge.mode"] == mode
+
+
+@pytest.mark.needs("create", "merge-on-read", "merge.event-time")
+@pytest.mark.requirements("MRG-034")
+def test_event_time_needs_an_ordering_field(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A table in event-time mode without ordering field cannot be created."""
+    spec = Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", False).spec()
+    with pytest.raises(ContractError):
+        engine.create(new_uri(), replace(spec, ordering=()))
+
+
+@pytest.mark.needs("create", "write.upsert", "write.delete", "merge-on-read", "log.avro", "log.delete")
+@pytest.mark.requirements("META-001", "META-007", "META-009", "META-003", "BLK-022")
+def test_logged_rows_carry_their_meta_columns(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A row in a log block has all five meta columns; key, partition and commit time are filled."""
+    instant, (block,) = logs_written(engine, new_uri(), Step("upsert", (row("a", 2, "y"),)))
+    if block.kind != AVRO:
+        pytest.skip("the engine logs rows as Parquet")
+    schema = json.loads(block.header[SCHEMA])
+    assert [field["name"] for field in schema["fields"]][: len(META)] == list(META)
+    stored = fastavro.schemaless_reader(io.BytesIO(block.content[12:]), schema)
+    assert isinstance(stored, dict)
+    assert (stored["_hoodie_record_key"], stored["_hoodie_partition_path"]) == ("a", "oslo")
+    assert stored["_hoodie_commit_time"] == instant
+    assert (stored["id"], stored["ts"], stored["value"]) == ("a", 2, "y")
+
+
+@WRITES
+@BOTH_TYPES
+@pytest.mark.requirements("BF-002", "META-001", "META-007", "MRG-006")
+def test_base_files_open_in_a_stock_library(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """Every base file is a whole Parquet file, meta columns first, keys those of its rows; each row is in one of them."""
+    uri = new_uri()
+    written(engine, uri, INSERT, type=type)
+    found = [path for path in data_files(uri) if path.endswith(".parquet")]
+    keys: list[str] = []
+    for path in found:
+        rows = pq.ParquetFile(folder_of(uri) / path).read().to_pylist()
+        assert list(rows[0])[: len(META)] == list(META)
+        assert [r["_hoodie_record_key"] for r in rows] == [r["id"] for r in rows]
+        keys += [r["id"] for r in rows]
+    assert sorted(keys) == sorted(r["id"] for r in INSERT.rows)

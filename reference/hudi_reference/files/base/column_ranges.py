@@ -1,0 +1,35 @@
+"""The ranges of the values in base files, as the statistics in Parquet footers say them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from hudi_reference.files.base.parquet import opened_parquet
+from hudi_reference.requirement import implements
+from hudi_reference.storage import Storage
+
+#: Least and greatest value; None where nobody knows.
+Range = tuple[Any, Any] | None
+
+
+@implements("CLU-015")
+def column_ranges(storage: Storage, path: str, columns: Sequence[str]) -> list[Range]:
+    """The range of each of the columns in the base file at `path`, nulls left out.
+
+    None for a column without values or statistics, and in files of other formats. Raises FileNotFoundError, MalformedBaseFile.
+    """
+    if not path.endswith(".parquet"):
+        return [None] * len(columns)
+    with opened_parquet(storage, path) as file:
+        return [_range(file.metadata, column) for column in columns]
+
+
+def _range(metadata: pq.FileMetaData, column: str) -> Range:
+    """The range over all row groups that have values."""
+    places = [n for n in range(metadata.num_columns) if metadata.schema.column(n).path == column]
+    found = [metadata.row_group(n).column(place) for n in range(metadata.num_row_groups) for place in places]
+    known = [chunk.statistics for chunk in found if not (chunk.statistics and chunk.statistics.null_count == chunk.num_values)]
+    if not known or not all(statistics is not None and statistics.has_min_max for statistics in known):
+        return None
+    return min(statistics.min for statistics in known), max(statistics.max for statistics in known)

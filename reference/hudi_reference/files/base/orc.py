@@ -1,0 +1,88 @@
+"""ORC base files, spec "Base Files"."""
+
+import io
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import pyarrow as pa
+import pyarrow.types as pt
+from pyarrow import orc
+
+from hudi_reference.errors import MalformedBaseFile, UnsupportedFileFormat
+from hudi_reference.files.base.footer import BaseFileFooter, from_key_values, key_values
+from hudi_reference.files.base.orc_footer import BLOCK_SIZE, with_entries
+from hudi_reference.files.base.orc_zones import UTC, has_clock_times, zones_of
+from hudi_reference.requirement import implements
+from hudi_reference.schema.evolution import conform
+from hudi_reference.storage import Storage
+
+_SCHEMA = "orc.avro.schema"
+
+
+@implements("BF-002", "TYP-014")
+def read_orc(storage: Storage, path: str, columns: Sequence[str] | None, *, threads: bool) -> pa.Table:
+    """The rows of an ORC file in file order; raises FileNotFoundError, MalformedBaseFile."""
+    with opened_orc(storage, path) as (file, source):
+        present = file.schema.names
+        wanted = present if columns is None else [name for name in columns if name in present]
+        if any(has_clock_times(file.schema.field(name).type) for name in wanted):
+            _check_zone(source, path)
+        return file.read(columns=wanted).select(wanted)
+
+
+def _check_zone(source: pa.NativeFile, path: str) -> None:
+    """Refuse timestamps that would be read wrong by some hours."""
+    other = zones_of(source) - UTC
+    if other:
+        raise UnsupportedFileFormat(
+            "timestamps in ORC on a clock that was not set to UTC", rule="BF-002", path=path, expected="UTC",
+            found=", ".join(sorted(other)), cure="read the other columns, or have the table's writer run in UTC",
+        )  # fmt: skip
+
+
+def read_orc_footer(storage: Storage, path: str) -> BaseFileFooter:
+    """What an ORC file says of itself; raises FileNotFoundError, MalformedBaseFile."""
+    with opened_orc(storage, path) as (file, _):
+        return from_key_values(path, dict(file.metadata or {}), _SCHEMA)
+
+
+@contextmanager
+def opened_orc(storage: Storage, path: str) -> Iterator[tuple[orc.ORCFile, pa.NativeFile]]:
+    """An ORC file and its bytes; raises FileNotFoundError, MalformedBaseFile, also for what goes wrong while it is read."""
+    try:
+        with storage.open(path) as source:
+            yield orc.ORCFile(source), source
+    except FileNotFoundError:
+        raise
+    except (pa.ArrowException, OSError, KeyError, ValueError, zlib.error) as error:  # KeyError: a column that is there twice
+        raise MalformedBaseFile(
+            "not a whole ORC file",
+            rule="BF-002", path=path, expected="ORC at its beginning and a footer", found=(str(error).splitlines() or ["?"])[0],
+            cure="restore the file, or roll the action back that wrote it",
+        ) from error  # fmt: skip
+
+
+@implements("BF-002", "TYP-003")
+def encode_orc(rows: pa.Table, footer: BaseFileFooter, _: Mapping[str, str]) -> bytes:
+    """The bytes of an ORC base file."""
+    entries = {_SCHEMA: footer.schema, **key_values(footer)}
+    out = io.BytesIO()
+    stored = pa.schema([pa.field(field.name, _stored(field.type)) for field in rows.schema])
+    orc.write_table(conform(rows, stored, footer.path), out, compression="zstd", compression_block_size=BLOCK_SIZE)
+    return with_entries(out.getvalue(), {key: value for key, value in entries.items() if value is not None})
+
+
+def _stored(kind: pa.DataType) -> pa.DataType:
+    """The type of a stored column. Timestamps are those of UTC, without a zone, as deployed writers have them."""
+    if pt.is_struct(kind):
+        return pa.struct([pa.field(field.name, _stored(field.type)) for field in kind])
+    if pt.is_map(kind):
+        return pa.map_(kind.key_type, _stored(kind.item_type))
+    if pt.is_list(kind):
+        return pa.list_(pa.field("element", _stored(kind.value_type)))
+    if pt.is_timestamp(kind):
+        return pa.timestamp(kind.unit)
+    if pt.is_time(kind):  # ORC has none: the number
+        return pa.int32() if pt.is_time32(kind) else pa.int64()
+    return pa.binary() if pt.is_fixed_size_binary(kind) else kind

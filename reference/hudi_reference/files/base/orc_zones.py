@@ -1,0 +1,91 @@
+"""The time zones in which an ORC file was written, which the library that reads ORC here does not tell.
+
+A timestamp of ORC is a time on the clock of its writer. Deployed writers put instants there, as their own clock shows them, and
+leave the zone of that clock in the footer of each stripe. Without the zone such an instant would be read wrong by some hours.
+
+    stripes, each with a footer behind its data | statistics | footer | postscript | its length (1)
+"""
+
+import zlib
+from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from hudi_reference.files.hfile.varint import protobuf_fields, read_protobuf_varint
+
+#: Names of the zone in which a time on the clock is the instant itself; the first is that of a writer who says none.
+UTC = frozenset({"", "UTC", "GMT", "Z", "Zulu", "Universal", "Etc/UTC", "Etc/GMT", "Etc/Universal", "Etc/Zulu"})
+#: No chunk of a footer has more bytes.
+_LONGEST_CHUNK = 1 << 23
+
+
+def zones_of(source: pa.NativeFile) -> frozenset[str]:
+    """The names of the zones of all stripes; raises ValueError where the file cannot be taken apart."""
+    size = source.size()
+    length = _read(source, size - 1, 1)[0]
+    postscript = dict(protobuf_fields(_read(source, size - 1 - length, length)))
+    compression, footer_size = _number(postscript.get(2)), _number(postscript.get(1))
+    footer = _plain(_read(source, size - 1 - length - footer_size, footer_size), compression)
+    stripes = [dict(protobuf_fields(_bytes(value))) for tag, value in protobuf_fields(footer) if tag == 3]
+    return frozenset(_zone(source, stripe, compression) for stripe in stripes)
+
+
+def _zone(source: pa.NativeFile, stripe: dict[int, int | bytes], compression: int) -> str:
+    start, index, data, size = (_number(stripe.get(tag)) for tag in (1, 2, 3, 4))
+    footer = _plain(_read(source, start + index + data, size), compression)
+    return _bytes(dict(protobuf_fields(footer)).get(3, b"")).decode()
+
+
+def _plain(data: bytes, compression: int) -> bytes:
+    """The message in these chunks: three bytes of length and whether the chunk is not compressed, then the chunk."""
+    if compression == 0:
+        return data
+    position, parts = 0, []
+    while position < len(data):
+        head = int.from_bytes(data[position : position + 3], "little")
+        chunk = data[position + 3 : position + 3 + (head >> 1)]
+        if head >> 1 > len(chunk) or (compression not in _INFLATE and not head & 1):
+            raise ValueError(f"a chunk of {head >> 1} bytes, {len(chunk)} are there, compression {compression}")
+        parts.append(chunk if head & 1 else _INFLATE[compression](chunk))
+        position += 3 + len(chunk)
+    return b"".join(parts)
+
+
+def _unzlib(chunk: bytes) -> bytes:
+    return zlib.decompressobj(wbits=-15).decompress(chunk, _LONGEST_CHUNK)
+
+
+def _unsnappy(chunk: bytes) -> bytes:
+    size, _ = read_protobuf_varint(chunk, 0)
+    return bytes(pa.Codec("snappy").decompress(chunk, min(size, _LONGEST_CHUNK), asbytes=True))
+
+
+def _unzstd(chunk: bytes) -> bytes:
+    with pa.CompressedInputStream(pa.BufferReader(chunk), "zstd") as stream:
+        return bytes(stream.read(_LONGEST_CHUNK))
+
+
+#: By the number of the compression in the postscript.
+_INFLATE: dict[int, Callable[[bytes], bytes]] = {1: _unzlib, 2: _unsnappy, 5: _unzstd}
+
+
+def _read(source: pa.NativeFile, start: int, size: int) -> bytes:
+    if start < 0 or size < 0 or start + size > source.size():
+        raise ValueError(f"{size} bytes at byte {start} of {source.size()}")
+    return bytes(source.read_at(size, start))
+
+
+def _number(value: int | bytes | None) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _bytes(value: int | bytes) -> bytes:
+    return b"" if isinstance(value, int) else value
+
+
+def has_clock_times(kind: pa.DataType) -> bool:
+    """Whether there are timestamps in this type whose zone is that of the writer."""
+    if pt.is_timestamp(kind):
+        return kind.tz is None
+    return any(has_clock_times(kind.field(i).type) for i in range(kind.num_fields))

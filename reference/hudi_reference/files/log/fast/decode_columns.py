@@ -1,0 +1,300 @@
+"""Decoding an Avro data block into columns: the fast path behind `decode_rows`.
+
+The records of a part of the block are read side by side (`cursors`), field by field as in a single record: here is what each
+type makes of the values it reads. Rows are found only where the plain path finds the very same ones; what is damaged or
+unusual is left to it, which also finds out what is wrong.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from hudi_reference.errors import UnsupportedSchema
+from hudi_reference.files.log.fast.vectorized_decoder import Cursors, Data, Longs, Unclear, check, record_places
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import AvroSchema, arrow_schema
+from hudi_reference.schema.avro_codec import plain_schema
+
+#: Reads a value of each record.
+Reader = Callable[[Cursors], pa.Array]
+#: Records that are read side by side, and about how many bytes these have at most: they stay in the processor's cache.
+_ROWS_AT_ONCE = 1 << 14
+_BYTES_AT_ONCE = 1 << 22
+
+
+@implements("BLK-020", "BLK-021", "BLK-022")
+def decode_avro_columns(
+    data: memoryview | bytes, schema: AvroSchema, count: int, wanted: Collection[str] | None = None
+) -> pa.Table | None:
+    """The `count` rows in `data`; None where they are to be decoded row by row: they are damaged, or unusual.
+
+    Of columns that are not `wanted` the values are passed over; those that cannot be passed over are in the rows all the same.
+    """
+    try:
+        every = arrow_schema(schema)
+        columns = pa.schema([_passed_over(field, schema, wanted) for field in every])
+        read = _record(plain_schema(schema), pa.struct(list(columns)), {})
+        starts, ends = record_places(data, count)
+        at_once = max(1, min(_ROWS_AT_ONCE, _BYTES_AT_ONCE * count // (len(data) + 1)))
+        parts = [slice(first, first + at_once) for first in range(0, count, at_once)]
+        found = pa.Table.from_batches([_decoded(data, starts[part], ends[part], read) for part in parts], columns)
+        rows = found.select([field.name for field, decoded in zip(every, columns, strict=True) if field.type == decoded.type])
+    except (Unclear, UnsupportedSchema, RecursionError, pa.ArrowException):
+        return None
+    return rows
+
+
+def _passed_over(field: pa.Field, schema: AvroSchema, wanted: Collection[str] | None) -> pa.Field:
+    """The field of a column; with the type null if its values are of no interest and simple enough to be passed over."""
+    if wanted is None or field.name in wanted:
+        return field
+    types = {entry["name"]: entry["type"] for entry in schema["fields"]}[field.name]
+    branches = types if isinstance(types, list) else [types]
+    return pa.field(field.name, pa.null()) if all(branch in _CAN_BE_PASSED_OVER for branch in branches) else field
+
+
+def _decoded(data: memoryview | bytes, starts: Longs, ends: Longs, read: Reader) -> pa.RecordBatch:
+    first = int(starts[0])
+    part = Data(data[first : int(ends[-1])])
+    shift = part.first - first
+    cursors = Cursors(part, starts + shift, ends + shift)
+    rows = read(cursors)
+    check((cursors.places == cursors.ends).all(), "records that end elsewhere than their lengths say")
+    return pa.RecordBatch.from_struct_array(rows)
+
+
+def _reader(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
+    """What reads values of an Avro type into an Arrow array of `kind`; `known` has the named types up to here."""
+    if isinstance(avro, list):
+        return _union(avro, kind, known)
+    name = avro if isinstance(avro, str) else avro["type"]
+    if name in known:
+        return _reader(known[name], kind, known)
+    if isinstance(avro, Mapping) and "name" in avro:
+        known[avro["name"]] = avro
+    check(name in _READERS, f"the type {name}")
+    return _READERS[name](avro, kind, known)
+
+
+def _union(avro: list[Any], kind: pa.DataType, known: dict[str, Any]) -> Reader:
+    """A type, or null: a byte tells which, twice the place in the union."""
+    types = [branch for branch in avro if branch != "null"]
+    check(len(avro) <= 2 and len(types) == 1, "a union that is no choice between a type and null")
+    inner, of_value = _reader(types[0], kind, known), 2 * avro.index(types[0])
+    of_null = 2 * avro.index("null") if "null" in avro else of_value
+
+    def read(cursors: Cursors) -> pa.Array:
+        branch = cursors.byte()
+        valid = branch == of_value
+        if valid.all():
+            return inner(cursors)
+        check((valid | (branch == of_null)).all(), "a branch that is none")
+        if not valid.any():
+            return pa.nulls(len(valid), kind)
+        some = cursors.of(valid)
+        found = inner(some)
+        cursors.follow(valid, some)
+        return found.take(pa.array(np.cumsum(valid) - 1, mask=~valid))
+
+    return read
+
+
+def _record(avro: Mapping[str, Any], kind: pa.StructType, known: dict[str, Any]) -> Reader:
+    readers = [_reader(field["type"], part.type, known) for field, part in zip(avro["fields"], kind, strict=True)]
+    check(readers, "a record without fields")
+    return lambda cursors: pa.StructArray.from_arrays([read(cursors) for read in readers], fields=list(kind))
+
+
+def _array(avro: Mapping[str, Any], kind: pa.ListType, known: dict[str, Any]) -> Reader:
+    elements = _elements(_reader(avro["items"], kind.value_type, known), width=_WIDTHS.get(str(avro["items"])))
+
+    def read(cursors: Cursors) -> pa.Array:
+        counts, (values,) = elements(cursors)
+        return pa.ListArray.from_arrays(_offsets(counts), values, type=kind)
+
+    return read
+
+
+def _map(avro: Mapping[str, Any], kind: pa.MapType, known: dict[str, Any]) -> Reader:
+    elements = _elements(_text("string", kind.key_type, known), _reader(avro["values"], kind.item_type, known))
+
+    def read(cursors: Cursors) -> pa.Array:
+        counts, (keys, values) = elements(cursors)
+        _check_different(keys, counts)
+        return pa.MapArray.from_arrays(_offsets(counts), keys, values, type=kind)
+
+    return read
+
+
+def _check_different(keys: pa.Array, counts: Longs) -> None:
+    """Of a key that comes twice in a map the later value counts, which is left to the plain path."""
+    codes = keys.dictionary_encode()
+    rows = np.repeat(np.arange(len(counts)), counts)
+    check(len(np.unique(rows * len(codes.dictionary) + codes.indices.to_numpy())) == len(keys), "a key that comes twice")
+
+
+def _offsets(counts: Longs) -> pa.Array:
+    return pa.array(np.concatenate([[0], np.cumsum(counts)]), pa.int32())
+
+
+def _elements(*readers: Reader, width: int | None = None) -> Callable[[Cursors], tuple[Longs, list[pa.Array]]]:
+    """Reads the number of elements of each record, and the elements: one block of them, if there are any, and a zero.
+
+    What `readers` find in an element comes in an array each; `width` is the size of elements which all have the same.
+    """
+
+    def read(cursors: Cursors) -> tuple[Longs, list[pa.Array]]:
+        counts = cursors.number()
+        check((counts >= 0).all() and (counts <= cursors.ends - cursors.places).all(), "more elements than bytes")
+        which = np.flatnonzero(counts)
+        some = cursors.of(which)
+        found = [_alike(some, counts[which], readers[0], width)] if width else _in_turn(some, counts[which], readers)
+        check(not some.byte().any(), "elements in several blocks")
+        cursors.follow(which, some)
+        return counts, found
+
+    return read
+
+
+def _alike(cursors: Cursors, counts: Longs, reader: Reader, width: int) -> pa.Array:
+    """Elements of one size: all their places are known."""
+    starts = cursors.skip(counts * width)
+    record = np.repeat(np.arange(len(counts)), counts)
+    before = np.cumsum(counts) - counts
+    nth = np.arange(len(record)) - before[record]
+    return reader(Cursors(cursors.data, starts[record] + nth * width, cursors.ends[record]))
+
+
+def _in_turn(cursors: Cursors, counts: Longs, readers: Sequence[Reader]) -> list[pa.Array]:
+    """The first element of every record, then the second of all that have one, and so on; at last brought in order."""
+    longest = max(1, counts.max(initial=0))  # the types of no elements are found in a round without any
+    cursors.data.spend(longest)
+    records, rounds = [], []
+    for nth in range(longest):
+        which = np.flatnonzero(counts > nth)
+        some = cursors.of(which)
+        rounds.append([read(some) for read in readers])
+        cursors.follow(which, some)
+        records.append(which)
+    order = np.argsort(np.concatenate(records), kind="stable")
+    return [pa.concat_arrays(found).take(order) for found in zip(*rounds, strict=True)]
+
+
+def _made(kind: pa.DataType, values: npt.NDArray[Any]) -> pa.Array:
+    """The array whose values are these, as they lie in memory."""
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+
+
+def _checked(found: pa.Array) -> pa.Array:
+    """Raises pyarrow.ArrowInvalid for a time beyond its day, a decimal of too many digits, a text that is not UTF-8."""
+    found.validate(full=True)
+    return found
+
+
+def _int(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
+    def read(cursors: Cursors) -> pa.Array:
+        numbers = cursors.number()
+        narrow = numbers.astype(np.int32)
+        check((narrow == numbers).all(), "a number of more than 32 bits")
+        return _made(kind, narrow)
+
+    return _with_check(read, kind)
+
+
+def _long(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
+    return _with_check(lambda cursors: _made(kind, cursors.number()), kind)
+
+
+def _with_check(read: Reader, kind: pa.DataType) -> Reader:
+    """Times lie within their day."""
+    return (lambda cursors: _checked(read(cursors))) if pt.is_time(kind) else read
+
+
+def _boolean(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
+    def read(cursors: Cursors) -> pa.Array:
+        found = cursors.byte()
+        check(found.max(initial=0) <= 1, "a boolean that is none")
+        return pa.array(found.view(np.bool_))
+
+    return read
+
+
+def _enum(avro: Mapping[str, Any], kind: pa.DataType, known: dict[str, Any]) -> Reader:
+    symbols = pa.array(avro["symbols"], kind)
+
+    def read(cursors: Cursors) -> pa.Array:
+        indexes = cursors.number()
+        check(((indexes >= 0) & (indexes < len(symbols))).all(), "a symbol that is none")
+        return symbols.take(pa.array(indexes))
+
+    return read
+
+
+def _fixed(avro: Mapping[str, Any], kind: pa.DataType, known: dict[str, Any]) -> Reader:
+    size = int(avro["size"])  # true is a size to JSON and Python
+    check(size, "values of no bytes")
+    if pt.is_decimal(kind):
+        return lambda cursors: _decimals(cursors, np.full(len(cursors), size), kind)
+    return lambda cursors: _made(kind, cursors.pieces(size))
+
+
+def _floating(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
+    width = _WIDTHS[avro]
+    if pt.is_null(kind):
+        return lambda cursors: pa.nulls(len(cursors.skip(np.full(len(cursors), width))))
+    return lambda cursors: _made(kind, cursors.pieces(width))
+
+
+def _text(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
+    if pt.is_decimal(kind):
+        return lambda cursors: _decimals(cursors, cursors.number(), kind)
+
+    def read(cursors: Cursors) -> pa.Array:
+        lengths = cursors.number()
+        starts = cursors.skip(lengths)
+        if pt.is_null(kind):
+            return pa.nulls(len(cursors))
+        values = _between(cursors.data, starts, cursors.places, kind)
+        return values if pt.is_binary(kind) or _is_ascii(values) else _checked(values)
+
+    return read
+
+
+def _between(data: Data, starts: Longs, ends: Longs, kind: pa.DataType) -> pa.Array:
+    """The bytes between these places: every second value of an array over all the data, whose other values are the gaps."""
+    offsets = np.empty((len(starts), 2), np.int32)
+    offsets[:, 0], offsets[:, 1] = starts, ends
+    every = pa.Array.from_buffers(kind, max(0, offsets.size - 1), [None, pa.py_buffer(offsets), data.buffer])
+    return pc.take(every, pa.array(np.arange(0, offsets.size, 2, dtype=np.int32)), boundscheck=False)
+
+
+def _is_ascii(values: pa.Array) -> bool:
+    return bool(np.frombuffer(values.buffers()[2] or b"", np.uint8).max(initial=0) < 0x80)
+
+
+def _decimals(cursors: Cursors, lengths: Longs, kind: pa.DataType) -> pa.Array:
+    """Integers of 16 bytes and less in two's complement, the high bytes first."""
+    check(((lengths > 0) & (lengths <= 16)).all(), "a decimal of no bytes, or many")
+    cursors.skip(lengths)
+    halves = cursors.data.pieces_at(cursors.places - 16, 16).view(">i8").reshape(-1, 2).astype(np.int64)
+    high, low = halves[:, 0], halves[:, 1]
+    foreign = 8 * (8 - np.where(lengths > 8, lengths - 8, lengths))
+    short = (low << foreign) >> foreign
+    low, high = np.where(lengths > 8, low, short), np.where(lengths > 8, (high << foreign) >> foreign, short >> 63)
+    return _checked(_made(kind, np.stack([low, high], axis=1)))
+
+
+#: Types whose values can be passed over where nobody asks for them: in the schema of the rows they have the type null.
+_CAN_BE_PASSED_OVER = ("null", "string", "bytes", "float", "double")
+#: Bytes of each value, where all have the same.
+_WIDTHS = {"boolean": 1, "float": 4, "double": 8}
+_READERS: dict[str, Callable[[Any, Any, dict[str, Any]], Reader]] = {
+    "null": lambda avro, kind, known: lambda cursors: pa.nulls(len(cursors)),
+    "boolean": _boolean, "int": _int, "long": _long, "float": _floating, "double": _floating,
+    "bytes": _text, "string": _text, "fixed": _fixed, "enum": _enum, "record": _record, "array": _array, "map": _map,
+}  # fmt: skip

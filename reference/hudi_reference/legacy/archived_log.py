@@ -1,0 +1,143 @@
+"""The archived timeline of version 6: log files that hold one record for each state of an action.
+
+    .hoodie/<archive folder>/.commits_.archive.<n>_<token>
+
+Files are appended to, and small ones are merged into new ones while the old ones are still there: a state may be told twice.
+No query of a table of version 6 depends on what is in here; an inspection shows it, a migration takes it over.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from hudi_reference.errors import MalformedHistory, MalformedLogBlock, MalformedSchema
+from hudi_reference.files.log.block import BlockType, CorruptBlock
+from hudi_reference.files.log.content import plain_records
+from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.requirement import implements
+from hudi_reference.storage import Storage
+from hudi_reference.timeline.history.history import END_OF_TIME, START_OF_TIME, History
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, State
+from hudi_reference.timeline.instants.version_6 import LegacyInstant, just_after
+
+_NAME = re.compile(r"\.commits_\.archive\.(\d{1,9})(?:_\d+-\d+-\d+)?", re.ASCII)
+
+#: Completed action -> the field that holds its metadata.
+_METADATA = {
+    "commit": "hoodieCommitMetadata",
+    "deltacommit": "hoodieCommitMetadata",
+    "replacecommit": "hoodieReplaceCommitMetadata",
+    "clean": "hoodieCleanMetadata",
+    "rollback": "hoodieRollbackMetadata",
+    "savepoint": "hoodieSavePointMetadata",
+    "indexing": "hoodieIndexCommitMetadata",
+}
+#: Pending action -> the fields that may hold its plan, and the record that each is; the last one that is filled counts.
+_PLANS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "clean": (("hoodieCleanerPlan", "HoodieCleanerPlan"),),
+    "compaction": (("hoodieCompactionPlan", "HoodieCompactionPlan"),),
+    "logcompaction": (("hoodieCompactionPlan", "HoodieCompactionPlan"),),
+    "replacecommit": (
+        ("hoodieRequestedReplaceMetadata", "HoodieRequestedReplaceMetadata"),
+        ("HoodieInflightReplaceMetadata", "HoodieCommitMetadata"),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class ArchivedInstant:
+    """A completed action. Metadata and plan are records as plain values, the plan with its record's name."""
+
+    instant: Instant
+    metadata: Mapping[str, Any] | None = None
+    plan: tuple[str, Mapping[str, Any]] | None = None
+
+
+@implements("COMPAT-001", "COMPAT-003")
+def read_archived_log(storage: Storage, folder: str) -> tuple[ArchivedInstant, ...]:
+    """Every completed action in the archive, by requested time; () where nothing was archived.
+
+    Raises MalformedHistory for a damaged file. What a writer that died has appended in part is passed over: the instants are
+    still active then.
+    """
+    completed: dict[tuple[str, str], ArchivedInstant] = {}
+    plans: dict[tuple[str, str], tuple[str, Mapping[str, Any]]] = {}
+    for path in archived_log_files(storage, folder):
+        for record in _records(storage, path):
+            instant, state = _instant(record, path)
+            if state is State.COMPLETED:
+                metadata = record.get(_METADATA.get(instant.action, ""))
+                completed.setdefault(instant.identity, ArchivedInstant(instant, metadata))
+            for field, name in _PLANS.get(instant.action, ()):
+                if record.get(field) is not None:
+                    plans[instant.identity] = (name, record[field])
+    found = (ArchivedInstant(a.instant, a.metadata, plans.get(identity)) for identity, a in completed.items())
+    return tuple(sorted(found, key=lambda archived: archived.instant.requested))
+
+
+def archived_log_files(storage: Storage, folder: str) -> list[str]:
+    """The paths of the files in the archive, oldest first."""
+    numbered = [(int(match[1]), name) for name in storage.names(folder) if (match := _NAME.fullmatch(name))]
+    return [f"{folder}/{name}" for _, name in sorted(numbered)]
+
+
+def _records(storage: Storage, path: str) -> Iterator[dict[str, Any]]:
+    blocks = list(read_log_file(storage, path))
+    for number, block in enumerate(blocks, 1):
+        if isinstance(block, CorruptBlock):
+            if number == len(blocks):
+                return
+            raise _malformed(path, block.offset, block.reason)
+        if block.kind is not BlockType.AVRO_DATA:
+            raise _malformed(path, block.offset, f"a block of kind {block.kind.name}")
+        try:
+            yield from plain_records(block)
+        except (MalformedLogBlock, MalformedSchema) as error:
+            raise _malformed(path, block.offset, str(error.found)) from error
+
+
+def _instant(record: Mapping[str, Any], path: str) -> tuple[Instant, State]:
+    try:
+        requested, action = str(record["commitTime"]), str(record["actionType"])
+        state = State[record.get("actionState") or "COMPLETED"]
+        ACTIONS[action]
+    except KeyError as error:
+        raise _malformed(path, None, f"{error.args[0]} in a record") from error
+    if not (requested.isascii() and requested.isdigit()):
+        raise _malformed(path, None, f"the instant {requested!r}")
+    completion = None
+    if state is State.COMPLETED:
+        completion = max(record.get("stateTransitionTime") or "", just_after(requested))
+    return LegacyInstant(requested, action, state, completion), state
+
+
+def _malformed(path: str, offset: int | None, found: str) -> MalformedHistory:
+    return MalformedHistory(
+        "not a file of the archived timeline", rule="COMPAT-003", path=path, offset=offset, expected="states of instants",
+        found=found, cure="restore the file from another copy of the table",
+    )  # fmt: skip
+
+
+class ArchivedLog(History):
+    """The archived timeline of version 6, to be asked as the history of version 8 is."""
+
+    @cached_property
+    def _instants(self) -> tuple[Instant, ...]:
+        return tuple(archived.instant for archived in read_archived_log(self._storage, self._folder))
+
+    def instants(self, begin: str = START_OF_TIME, end: str = END_OF_TIME) -> tuple[Instant, ...]:
+        """The actions requested from `begin` to `end`, both included, by requested time."""
+        return tuple(instant for instant in self._instants if begin <= instant.requested <= end)
+
+    def completed(self, begin: str = START_OF_TIME, end: str = END_OF_TIME) -> tuple[Instant, ...]:
+        """The actions completed from `begin` to `end`, both included, by completion time."""
+        done = [instant for instant in self._instants if begin <= (instant.completion or "") <= end]
+        return tuple(sorted(done, key=lambda instant: instant.completion or ""))
+
+    def completion_of(self, requested: str, *, everywhere: bool = False) -> str | None:
+        """Completion time of the archived write with that requested time; None if there is none."""
+        writes = (instant for instant in self._instants if instant.requested == requested and instant.action in COMMITS)
+        return next((write.completion for write in writes), None)

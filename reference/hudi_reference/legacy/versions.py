@@ -1,0 +1,39 @@
+"""What a table of version 6 is loaded by, and what one of version 8."""
+
+from hudi_reference.errors import UnfinishedMigration
+from hudi_reference.layout.properties import META_FOLDER, TableProperties
+from hudi_reference.legacy.archived_log import ArchivedLog
+from hudi_reference.requirement import implements
+from hudi_reference.storage import Storage
+from hudi_reference.timeline.active import Timeline, load_timeline, oldest_write
+from hudi_reference.timeline.instants.instant import parse_instant_name
+from hudi_reference.timeline.instants.states import State
+from hudi_reference.timeline.instants.version_6 import legacy_instants, list_legacy_files
+
+
+@implements("COMPAT-001", "COMPAT-003")
+def timeline_of(storage: Storage, properties: TableProperties, known: Timeline | None = None) -> Timeline:
+    """The timeline as storage has it now, by the rules of the table's version; `known` is an earlier look at it."""
+    if not properties.is_legacy:
+        return load_timeline(storage, properties, known)
+    instants = legacy_instants(list_legacy_files(storage), properties)
+    archived = ArchivedLog(storage, properties.history_folder)
+    _check_not_half_upgraded(storage, properties, Timeline(instants, archived))
+    return Timeline(instants, archived, oldest_write(instants))
+
+
+@implements("COMPAT-003", "COMPAT-006")
+def _check_not_half_upgraded(storage: Storage, properties: TableProperties, timeline: Timeline) -> None:
+    """An upgrade that moves instants one by one, and dies, leaves each of them in one of two places (ER-086)."""
+    folder = f"{META_FOLDER}/{properties.get('hoodie.timeline.path')}"
+    known = {instant.identity for instant in timeline.instants}
+    for name in storage.names(folder):
+        moved = parse_instant_name(name)
+        if moved is None or moved.state is not State.COMPLETED or moved.identity in known:
+            continue
+        if moved.identity not in {instant.identity for instant in timeline.history}:
+            raise UnfinishedMigration(
+                "an instant of a table of version 6 is where only version 8 looks", rule="COMPAT-006", path=f"{folder}/{name}",
+                expected=f"every instant in {properties.timeline_folder}",
+                cure="an upgrade was interrupted: let Apache Hudi finish it, until then committed rows are missing",
+            )  # fmt: skip

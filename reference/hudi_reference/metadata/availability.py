@@ -1,0 +1,153 @@
+"""Which parts of the metadata table may be used, and what they index, spec "Table Properties", "Storage Layout".
+
+The table's properties decide: a partition that is not listed may be old, or half built, whatever lies in its folder.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from hudi_reference.clock import Clock
+from hudi_reference.errors import InvalidQuery, MalformedMetadata, PathOutsideTable
+from hudi_reference.layout.properties import META_FOLDER, TableProperties
+from hudi_reference.layout.properties_update import update_properties
+from hudi_reference.locks import Lock, lock_of
+from hudi_reference.metadata.definitions import IndexDefinition, dump_definitions, parse_definitions
+from hudi_reference.metadata.partitions import BuiltIn
+from hudi_reference.query.table import Table
+from hudi_reference.requirement import implements
+from hudi_reference.storage import Storage
+from hudi_reference.timeline.instants.times import format_time
+
+METADATA_FOLDER = f"{META_FOLDER}/metadata"
+DEFINITIONS_PATH = f"{META_FOLDER}/.index_defs/index.json"
+USABLE, INFLIGHT = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
+PATH_KEY = "hoodie.table.index.defs.path"
+
+#: What happens to a partition: its build begins, ends, or it is given up.
+Step = Literal["begin", "complete", "drop"]
+
+
+@implements("PROP-012", "PROP-013")
+def usable_partitions(properties: TableProperties) -> tuple[str, ...]:
+    """The partitions that readers may use; none at all without the listing of files."""
+    listed = properties.fields(USABLE)
+    return listed if BuiltIn.FILES in listed else ()
+
+
+@implements("LAY-014", "LAY-015")
+def partition_files(storage: Storage, partition: str) -> tuple[str, ...]:
+    """The names of the data files of a partition of the metadata table: they lie in the folder that is called like it."""
+    folder = f"{METADATA_FOLDER}/{partition}/"
+    names = (info.path.removeprefix(folder) for info in storage.list(folder))
+    return tuple(name for name in names if "/" not in name and not name.startswith(".hoodie_partition_metadata"))
+
+
+@implements("PROP-012")
+def after(step: Step, partition: str, usable: Iterable[str], inflight: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The two lists after a step. A partition is usable when its build is complete, not before; without files none is.
+
+    Raises InvalidQuery for a step that cannot be: to complete what nobody began, to begin what is there.
+    """
+    ready, building = set(usable), set(inflight)
+    if step == "begin":
+        _expect(partition not in ready, step, partition, "a partition that is not usable yet")
+        building.add(partition)
+    elif step == "complete":
+        _expect(partition in building, step, partition, "a partition whose build has begun")
+        building.remove(partition)
+        ready.add(partition)
+    else:
+        ready, building = ready - {partition}, building - {partition}
+        if partition == BuiltIn.FILES:
+            ready, building = set(), set()
+    return sorted(ready), sorted(building)
+
+
+def _expect(holds: bool, step: Step, partition: str, expected: str) -> None:
+    if not holds:
+        raise InvalidQuery(f"no way to {step} this partition", rule="PROP-012", expected=expected, found=partition)
+
+
+@implements("PROP-012", "S3-005")
+def change_partition(
+    storage: Storage, properties: TableProperties, clock: Clock, step: Step, partition: str, lock: Lock | None = None
+) -> TableProperties:
+    """Take a step with a partition, and store the lists, under the lock of the table."""
+    ready, building = after(step, partition, properties.fields(USABLE), properties.fields(INFLIGHT))
+    changes = {USABLE: ",".join(ready), INFLIGHT: ",".join(building)}
+    return update_properties(storage, lock or lock_of(storage), changes, comment=_comment(clock))
+
+
+@implements("PROP-014", "LAY-016")
+def read_definitions(storage: Storage, properties: TableProperties) -> tuple[IndexDefinition, ...]:
+    """The definitions in the file that the property names; none without the property.
+
+    Raises MalformedMetadata where the file is missing or no such document, PathOutsideTable for a path into another table.
+    """
+    text = properties.get(PATH_KEY)
+    if text is None:
+        return ()
+    path = definitions_path(text)
+    try:
+        return parse_definitions(storage.get(path), path)
+    except FileNotFoundError as error:
+        raise MalformedMetadata(
+            "the definitions of indexes are missing", rule="LAY-016", path=path, expected=f"the file that {PATH_KEY} names"
+        ) from error
+
+
+@implements("PROP-014")
+def definitions_path(text: str) -> str:
+    """The path of the definitions below the base path.
+
+    Deployed writers store it so (ER-019). An absolute one, as the text has it, may be that of a place where the table was
+    before: what counts is what follows the base path.
+    """
+    before, found, rest = f"/{text}".rpartition(f"/{META_FOLDER}/")
+    is_absolute = text.startswith("/") or "://" in text
+    if not found or ".." in rest.split("/") or (before and not is_absolute):
+        raise PathOutsideTable(
+            "the definitions of indexes lie outside the table", rule="PROP-014", expected=DEFINITIONS_PATH, found=text
+        )
+    return f"{META_FOLDER}/{rest}"
+
+
+@implements("PROP-014", "LAY-016", "S3-005")
+def write_definitions(
+    storage: Storage,
+    properties: TableProperties,
+    clock: Clock,
+    definitions: Iterable[IndexDefinition],
+    lock: Lock | None = None,
+) -> TableProperties:
+    """Under the lock of the table store the definitions, then the path that leads to them; without any, take both away."""
+    used, stored, path = (
+        lock or lock_of(storage),
+        tuple(definitions),
+        definitions_path(properties.get(PATH_KEY) or DEFINITIONS_PATH),
+    )
+    if stored:
+        storage.put(path, dump_definitions(stored))
+        return update_properties(storage, used, {PATH_KEY: path}, comment=_comment(clock))
+    changed = update_properties(storage, used, {}, [PATH_KEY], comment=_comment(clock))
+    storage.delete(path)
+    return changed
+
+
+def _comment(clock: Clock) -> str:
+    return f"Updated at {format_time(clock.now())} UTC"
+
+
+def inspect_metadata_table(table: Table) -> dict[str, Any]:
+    """The metadata table in the shape of the contract's `inspect`."""
+    usable = usable_partitions(table.properties)
+    definitions: Mapping[str, Any] = {
+        one.partition: {"type": one.kind, "function": one.function, "columns": list(one.columns), "options": dict(one.options)}
+        for one in read_definitions(table.storage, table.properties)
+    }
+    return {
+        "partitions": sorted(usable),
+        "inflight": sorted(table.properties.fields(INFLIGHT)),
+        "files": {partition: list(partition_files(table.storage, partition)) for partition in sorted(usable)},
+        "index_definitions": definitions,
+    }

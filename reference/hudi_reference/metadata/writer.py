@@ -1,0 +1,156 @@
+"""What is stored in the metadata table: base files, log files, and the deltacommits that name them, spec "Metadata".
+
+seed        .<file id>_<instant>.log.1_0-0-0: an empty delete block. Every file group begins with one, so that its number is
+            known before there are records
+base file   <file id>_0-0-0_<instant>.hfile: the records of a partition that is made, or of a slice that is compacted
+log file    .<file id>_<instant>.log.1_1-0-0: the records that an action adds, then the keys that it removes
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from hudi_reference.files.hfile.writer import base_file_info, encode_hfile
+from hudi_reference.files.log.block import BlockType, HeaderKey, encode_block
+from hudi_reference.files.log.content import Delete, encode_deletes
+from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name
+from hudi_reference.layout.partitions import mark_partition
+from hudi_reference.metadata.codec import encode_record
+from hudi_reference.metadata.keys import file_group_of
+from hudi_reference.metadata.partitions import file_id
+from hudi_reference.metadata.records import MetadataRecord
+from hudi_reference.metadata.schema import SCHEMA
+from hudi_reference.metadata.table import MetadataTable
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import without_meta_columns
+from hudi_reference.storage import ObjectExists
+from hudi_reference.timeline.contents.metadata import WriteStat, write_commit_metadata
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
+
+_SCHEMA_TEXT = json.dumps(SCHEMA, separators=(",", ":"))
+_SEED, _LOG = "0-0-0", "1-0-0"
+
+
+@dataclass(frozen=True)
+class Entries:
+    """What an action adds to an index, and the keys that it removes from it."""
+
+    records: Sequence[MetadataRecord] = ()
+    removed: Sequence[str] = ()
+
+    def in_groups(self, groups: int) -> Mapping[int, "Entries"]:
+        """The same by the number of the file group."""
+        found: dict[int, tuple[list[MetadataRecord], list[str]]] = {}
+        for record in self.records:
+            found.setdefault(file_group_of(record.key, groups), ([], []))[0].append(record)
+        for key in self.removed:
+            found.setdefault(file_group_of(key, groups), ([], []))[1].append(key)
+        return {number: Entries(*found[number]) for number in sorted(found)}
+
+
+@implements("MDT-003", "BF-002")
+def base_file(records: Iterable[MetadataRecord]) -> bytes:
+    """The bytes of a base file; it may have no records."""
+    entries = sorted(map(encode_record, records))
+    return encode_hfile(entries, base_file_info(entries, None) | {"schema": _SCHEMA_TEXT.encode()})
+
+
+@implements("MDT-003", "BLK-023", "BLK-006")
+def log_file(partition: str, instant: str, entries: Entries) -> bytes:
+    """The bytes of a log file: first what is added, then what is removed."""
+    blocks, header = b"", {HeaderKey.INSTANT_TIME: instant, HeaderKey.SCHEMA: _SCHEMA_TEXT}
+    if entries.records:
+        content = encode_hfile(sorted(map(encode_record, entries.records)), {"schema": _SCHEMA_TEXT.encode()})
+        blocks += encode_block(BlockType.HFILE_DATA, header, content)
+    if entries.removed:
+        deletes = encode_deletes([Delete(key, partition, None) for key in sorted(entries.removed)], ())
+        blocks += encode_block(BlockType.DELETE, header, deletes)
+    return blocks
+
+
+def seed(instant: str) -> bytes:
+    """The log file with which a file group begins."""
+    return encode_block(BlockType.DELETE, {HeaderKey.INSTANT_TIME: instant}, encode_deletes((), ()))
+
+
+@dataclass
+class Deltacommit:
+    """A deltacommit of the metadata table: files are stored first, then it is recorded.
+
+    What is stored follows from instant and content alone: somebody who does it again stores the same.
+    """
+
+    table: MetadataTable
+    instant: str
+    operation: str = "UPSERT_PREPPED"
+    stats: list[WriteStat] = field(default_factory=list)
+
+    def begin(self) -> None:
+        """Its files of the states before completion."""
+        profile = b"" if self.operation == "BULK_INSERT" else write_commit_metadata(self.operation, (), None, self._sync)
+        self._record(Instant(self.instant, "deltacommit", State.REQUESTED), b"")
+        self._record(Instant(self.instant, "deltacommit", State.INFLIGHT), profile)
+
+    def seeds(self, partition: str, groups: int) -> None:
+        """Begin the file groups of a partition."""
+        for number in range(groups):
+            self._store_log(partition, file_id(partition, number), _SEED, seed(self.instant), Entries())
+
+    def base_files(self, partition: str, groups: Sequence[str], records: Iterable[MetadataRecord]) -> None:
+        """Base files for those file groups that have records."""
+        for number, entries in Entries(list(records)).in_groups(len(groups)).items():
+            name = BaseFileName(groups[number], _SEED, self.instant, "hfile")
+            count = {"writes": len(entries.records), "inserts": len(entries.records)}
+            self._store(partition, name.file_id, str(name), base_file(entries.records), **count)
+
+    def log_files(self, partition: str, groups: Sequence[str], entries: Entries) -> None:
+        """Log files for those file groups in which something changes."""
+        for number, part in entries.in_groups(len(groups)).items():
+            self._store_log(partition, groups[number], _LOG, log_file(partition, self.instant, part), part)
+
+    def complete(self, completion: str) -> None:
+        """Record it: from here on what it stored is part of the metadata table."""
+        content = write_commit_metadata(self.operation, self.stats, without_meta_columns(SCHEMA), self._sync)
+        self._record(Instant(self.instant, "deltacommit", State.COMPLETED, completion), content)
+
+    def _store_log(self, partition: str, group: str, token: str, data: bytes, entries: Entries) -> None:
+        name = str(LogFileName(group, self.instant, 1, token))
+        count = {"writes": len(entries.records), "updates": len(entries.records), "deletes": len(entries.removed)}
+        self._store(partition, group, name, data, is_log=True, previous_instant=self.instant, **count)
+
+    def _store(self, partition: str, group: str, name: str, data: bytes, **told: object) -> None:
+        mark_partition(self.table.storage, partition, self.instant)
+        path = join_path(partition, name)
+        with suppress(ObjectExists):
+            self.table.storage.create(path, data)
+        self.stats.append(WriteStat(group, partition, path, size=len(data), **told))  # type: ignore[arg-type]
+
+    def _record(self, instant: Instant, content: bytes) -> None:
+        with suppress(ObjectExists):
+            self.table.storage.create(self.table.path(instant), content)
+
+    @property
+    def _sync(self) -> bytes:
+        return self.table.ids.sync_marker()
+
+
+@implements("OCC-021")
+def forget(table: MetadataTable, instant: str, partitions: Iterable[str]) -> None:
+    """Remove what an action has stored, if there is anything: it is undone, or about to be done again.
+
+    The deltacommit is hidden first: while files go it counts for nothing.
+    """
+    folder = table.properties.timeline_folder
+    names = [name for name in table.storage.names(folder) if name.startswith(instant)]
+    for name in names:
+        if name.startswith(f"{instant}_"):
+            table.storage.delete(f"{folder}/{name}")
+    for partition in partitions if names else ():
+        for file in table.files(partition):
+            parsed = parse_data_file_name(file)
+            if parsed is not None and parsed.instant == instant:
+                table.storage.delete(join_path(partition, file))
+    for name in names:
+        table.storage.delete(f"{folder}/{name}")

@@ -1,0 +1,238 @@
+"""Change queries: every modification in a window with its images before and after, spec "Query types".
+
+A write's changes of one file group are read from its change-capture files where it logged them, completed from the slices by
+what the table's logging mode leaves out. Where it logged nothing they are the difference of the group's rows just before and
+just after its completion: that of a new base file, of log files, of a group that was replaced. So changes are what happened to
+the table's rows; a change that the merge mode let lose is none (ER-105).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_reference.errors import CorruptCommittedBlock, HudiError, InvalidQuery, MalformedLogBlock, missing_data_file
+from hudi_reference.files.log.block import Block, BlockType, CorruptBlock
+from hudi_reference.files.log.cdc import Operation
+from hudi_reference.files.log.content import decode_rows
+from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.query.file_groups import FileGroups, FileSlice, GroupId
+from hudi_reference.query.incremental_window import Window
+from hudi_reference.query.retention import cleaned_away, was_cleaned
+from hudi_reference.query.slice_reader import SliceReader
+from hudi_reference.records.changes import KEY
+from hudi_reference.records.keys.record_keys import record_keys
+from hudi_reference.records.row_diff import AFTER, BEFORE, OPERATION, Difference, State, image
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import META_COLUMNS
+from hudi_reference.schema.evolution import conform
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.contents.metadata import CommitMetadata, WriteStat, commit_metadata_of
+from hudi_reference.timeline.history.archived import metadata_of
+from hudi_reference.timeline.instants.instant import Instant
+
+#: The instant of a change, and what a key is called while images are put together.
+TIME, RECORD_KEY = "ts_ms", "record_key"
+
+
+@dataclass(frozen=True)
+class GroupChange:
+    """What one write did to one file group: the slices before and after it, and the change-capture files that tell it.
+
+    `before` is None for a new group, `after` for a replaced one.
+    """
+
+    instant: Instant
+    before: FileSlice | None
+    after: FileSlice | None
+    logs: tuple[str, ...] = ()
+
+    @property
+    def completion(self) -> str:
+        """When the change became visible."""
+        return self.instant.completion or self.instant.requested
+
+
+@implements("TYP-012", "TYP-011")
+@dataclass(frozen=True)
+class ChangePlan:
+    """The changes of a window, by completion; of one write what it replaced comes first."""
+
+    timeline: Timeline
+    groups: FileGroups
+    by_name: bool = False
+
+    def changes(self, window: Window) -> list[GroupChange]:
+        """Raises InvalidQuery where a change cannot be told any more, since files were cleaned."""
+        instants = window.of(self.timeline)
+        archived = self._archived([i for i in instants if i not in self.groups.commits])
+        commits = ((i, self.groups.commits.get(i) or archived[i]) for i in instants)
+        return [change for i, commit in commits if not commit.is_service for change in self._of_write(i, commit)]
+
+    @implements("LSM-020")
+    def _archived(self, instants: list[Instant]) -> Mapping[Instant, CommitMetadata]:
+        """What the history says of these writes. Raises InvalidQuery where it says nothing: their changes would be missing."""
+        if not instants:
+            return {}
+        first, last = (pick(i.requested for i in instants) for pick in (min, max))
+        found: dict[Instant, CommitMetadata] = {}
+        for action in self.timeline.archived.actions(first, last, plan=False):
+            where = f"instant {action.instant.requested} in the history"
+            if action.instant in instants and (record := metadata_of(action, where)) is not None:
+                found[action.instant] = commit_metadata_of(record, where)
+        for instant in instants:
+            if instant not in found:
+                raise InvalidQuery(
+                    "the history does not tell what a write of the window has changed", rule="TYP-012", found=instant.requested,
+                    expected="the metadata of the write", cure="begin the window when the write has completed, or later",
+                )  # fmt: skip
+        return found
+
+    def _of_write(self, instant: Instant, commit: CommitMetadata) -> Iterator[GroupChange]:
+        completion = instant.completion or instant.requested
+        before = self.timeline.completed_before(completion)
+        after = self.timeline.completed_before(f"{completion}!")
+        for partition, file_ids in sorted(commit.replaced.items()):
+            for file_id in sorted(file_ids):
+                old = self._slice((partition, file_id), before)
+                if old is None:
+                    raise self._gone(instant, f"{partition}/{file_id}".strip("/"))
+                yield self._checked(GroupChange(instant, old, None))
+        for group, stats in _by_group(commit.stats):
+            change = GroupChange(instant, self._slice(group, before), self._slice(group, after), _logs_of(stats))
+            yield change if change.logs else self._checked(change, stats)
+
+    def _slice(self, group: GroupId, timeline: Timeline) -> FileSlice | None:
+        found = self.groups.groups.get(group)
+        then = None if found is None else found.at(timeline, by_name=self.by_name)
+        return None if then is None else then.latest
+
+    @implements("CLN-003", "TL-036")
+    def _checked(self, change: GroupChange, stats: Iterable[WriteStat] = ()) -> GroupChange:
+        """The change, if all files that tell it are there."""
+        for state in (change.before, change.after):
+            if state is not None and state.missing:
+                raise self._gone(change.instant, state.path(min(state.missing)))
+        for stat in stats:
+            if change.after is None or stat.path not in _paths(change.after):
+                raise self._gone(change.instant, stat.path)
+            if not stat.is_log and stat.previous_base_file and stat.previous_base_file not in _names(change.before):
+                raise self._gone(change.instant, stat.previous_base_file)
+        return change
+
+    def _gone(self, instant: Instant, path: str) -> HudiError:
+        return cleaned_away(instant.requested, None, path) if was_cleaned(self.timeline) else missing_data_file(path)
+
+
+def _by_group(stats: Iterable[WriteStat]) -> list[tuple[GroupId, list[WriteStat]]]:
+    found: dict[GroupId, list[WriteStat]] = {}
+    for stat in stats:
+        if stat.path:
+            found.setdefault((stat.partition, stat.file_id), []).append(stat)
+    return sorted(found.items())
+
+
+def _logs_of(stats: Iterable[WriteStat]) -> tuple[str, ...]:
+    return tuple(path for stat in stats for path in sorted(stat.changes))
+
+
+def _names(found: FileSlice | None) -> tuple[str, ...]:
+    return () if found is None else tuple(name for name in (found.base_file, *found.log_files) if name)
+
+
+def _paths(found: FileSlice) -> tuple[str, ...]:
+    return tuple(found.path(name) for name in _names(found))
+
+
+@implements("TYP-012", "TYP-013", "TYP-004", "BLK-031")
+@dataclass(frozen=True)
+class ChangeQuery:
+    """Reads the changes of one file group by one write, as rows of `schema`: op, ts_ms, before, after."""
+
+    reader: SliceReader
+
+    @property
+    def columns(self) -> list[pa.Field]:
+        """The columns of images: those of the table, without its meta columns."""
+        return [field for field in self.reader.schema if field.name not in META_COLUMNS]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of changes."""
+        row = pa.struct(self.columns)
+        return pa.schema([(OPERATION, pa.string()), (TIME, pa.string()), (BEFORE, row), (AFTER, row)])
+
+    def __call__(self, change: GroupChange) -> pa.Table:
+        """The changes of one group."""
+        rows = self._logged(change) if change.logs else Difference(self._before(change), self._after(change)).images()
+        times = pa.chunked_array([pa.repeat(change.instant.requested, rows.num_rows)])
+        return conform(rows.append_column(TIME, times), self.schema, "images")
+
+    def _before(self, change: GroupChange) -> State:
+        return self._state(change.before, change.completion)
+
+    def _after(self, change: GroupChange) -> State:
+        return self._state(change.after, f"{change.completion}!")
+
+    @implements("TYP-012", "RDR-006")
+    def _state(self, found: FileSlice | None, time: str) -> State:
+        """The merged rows of a slice just before a time."""
+        names = [KEY, *(field.name for field in self.columns)]
+        if found is None:
+            rows = pa.schema([self.reader.schema.field(name) for name in names]).empty_table()
+        else:
+            rows = replace(self.reader, timeline=self.reader.timeline.completed_before(time)).read(found, names)
+        virtual = self.reader.key_fields
+        keys = pa.chunked_array([record_keys(rows, virtual)], pa.string()) if virtual else rows.column(KEY)
+        return State(keys, rows.drop_columns([KEY]))
+
+    @implements("TYP-004", "BLK-031", "BLK-032")
+    def _logged(self, change: GroupChange) -> pa.Table:
+        """The changes that the write logged, with the images that it left out."""
+        blocks = (rows for path in change.logs for rows in self._change_rows(path, change.instant.requested))
+        parts = [self._completed(rows, change) for rows in blocks]
+        return pa.concat_tables([self.schema.remove(1).empty_table(), *parts])
+
+    @implements("CLN-003")
+    def _change_rows(self, path: str, instant: str) -> Iterator[pa.Table]:
+        if was_cleaned(self.reader.timeline) and self.reader.storage.head(path) is None:
+            raise cleaned_away(instant, None, path)
+        for block in read_log_file(self.reader.storage, path):
+            if isinstance(block, CorruptBlock):
+                raise CorruptCommittedBlock(
+                    "a committed block is damaged", rule="BLK-015", path=path, offset=block.offset,
+                    expected="a whole block", found=block.reason, cure="restore the file from another copy of the table",
+                )  # fmt: skip
+            yield _checked_rows(block)
+
+    @implements("BLK-034", "BLK-035", "BLK-036")
+    def _completed(self, rows: pa.Table, change: GroupChange) -> pa.Table:
+        """Logged changes with both images: what the mode left out is looked up by key in the slices."""
+        images = {}
+        for side, state in ((BEFORE, self._before), (AFTER, self._after)):
+            logged = side in rows.column_names
+            images[side] = rows.column(side) if logged else _looked_up(rows.column(RECORD_KEY), state(change))
+        found = pa.table({OPERATION: rows.column(OPERATION), **images})
+        return conform(found, self.schema.remove(1), "change-capture file")
+
+
+@implements("BLK-033")
+def _checked_rows(block: Block) -> pa.Table:
+    """The change records of a block. Raises MalformedLogBlock for other blocks, and for operations that are none."""
+    rows = decode_rows(block) if block.kind is BlockType.CDC_DATA else None
+    letters = [operation.value for operation in Operation]
+    # Deployed writers store a block without records where no change of theirs won.
+    if rows is None or not pc.all(pc.is_in(rows.column(OPERATION), value_set=pa.array(letters)), min_count=0).as_py():
+        raise MalformedLogBlock(
+            "not change records", rule="BLK-033", path=block.path, offset=block.offset,
+            expected=f"a change-capture block with operations {', '.join(letters)}",
+            found=block.kind.name if rows is None else str(pc.unique(rows.column(OPERATION)).to_pylist())[:200],
+        )  # fmt: skip
+    return rows
+
+
+def _looked_up(keys: pa.ChunkedArray, state: State) -> pa.ChunkedArray:
+    """The rows with these keys as images, null where a state has none."""
+    places = pc.index_in(keys, value_set=state.keys)
+    return image(state.rows, places.combine_chunks() if isinstance(places, pa.ChunkedArray) else places, len(keys))

@@ -1,0 +1,296 @@
+"""File groups and their slices as of a read time, spec "File Layout Hierarchy" and "Reader Expectations".
+
+What is not completed is left out first; what is left is cut into slices by the requested times of base files and of pending
+compactions: a log file belongs to the newest of these that is not later than the log's completion.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from hudi_reference.errors import MalformedFileName, MalformedMetadata
+from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name, split_path
+from hudi_reference.layout.properties import META_FOLDER, TableProperties
+from hudi_reference.requirement import implements
+from hudi_reference.storage import Storage
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.contents.metadata import CommitMetadata, read_commit_metadata, read_compaction_plan
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
+
+GroupId = tuple[str, str]
+#: First byte and the byte after the last one.
+Span = tuple[int, int]
+
+
+@implements("LAY-022", "LAY-023")
+@dataclass(frozen=True)
+class FileSlice:
+    """One slice: at most one base file, and log files in merge order. `missing` are files that the timeline names only."""
+
+    partition: str
+    file_id: str
+    base_instant: str
+    base_file: str | None = None
+    log_files: tuple[str, ...] = ()
+    pending_compaction: bool = False
+    missing: frozenset[str] = frozenset()
+
+    @property
+    def group(self) -> GroupId:
+        """The file group that the slice is of."""
+        return self.partition, self.file_id
+
+    @property
+    def base_file_instant(self) -> str:
+        """The instant that wrote the base file; "" where there is none. A slice of a compaction to come has an instant, too."""
+        parsed = parse_data_file_name(self.base_file or "")
+        return parsed.instant if isinstance(parsed, BaseFileName) else ""
+
+    def path(self, name: str) -> str:
+        """A file's path below the base path."""
+        return join_path(self.partition, name)
+
+
+@implements("LAY-020", "RDR-007", "RDR-010", "RDR-012")
+@dataclass(frozen=True)
+class FileGroup:
+    """The slices of one file id in one partition, newest first. `replaced_by` is the requested time of a replacecommit."""
+
+    partition: str
+    file_id: str
+    slices: tuple[FileSlice, ...]
+    replaced_by: str | None = None
+
+    @property
+    def latest(self) -> FileSlice | None:
+        """The slice as a snapshot reads it; None for a replaced group.
+
+        The slice of a pending compaction has no base file yet: its logs are read on top of the slices before it.
+        """
+        if self.replaced_by is not None or not self.slices:
+            return None
+        newest, *older = self.slices
+        while newest.pending_compaction and older:
+            before = older.pop(0)
+            newest = replace(before, log_files=before.log_files + newest.log_files, missing=before.missing | newest.missing)
+        return newest
+
+    @implements("RDR-006", "RDR-011")
+    def at(self, timeline: Timeline, *, by_name: bool = False) -> "FileGroup | None":
+        """The group as it was on an earlier timeline, `by_name` as in `_slices`; None if there was nothing of it."""
+        names = [(found, name) for found in self.slices for name in (found.base_file, *found.log_files) if name]
+        parsed = [(name, parse_data_file_name(name)) for _, name in names]
+        files = [(name, file) for name, file in parsed if file is not None]
+        listed = {found.path(name) for found, name in names if name not in found.missing}
+        slices = _slices((self.partition, self.file_id), files, (), timeline, listed, by_name)
+        is_replaced = self.replaced_by is not None and timeline.completion_of(self.replaced_by) is not None
+        return FileGroup(self.partition, self.file_id, slices, self.replaced_by if is_replaced else None) if slices else None
+
+
+@dataclass(frozen=True)
+class FileGroups:
+    """All file groups of a table at one read time, by partition and file id.
+
+    `commits` is the metadata of the completed writes on the active timeline, by requested time.
+    """
+
+    groups: Mapping[GroupId, FileGroup]
+    commits: dict[Instant, CommitMetadata] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[FileGroup]:
+        return iter(self.groups.values())
+
+    @cached_property
+    def committed(self) -> dict[str, tuple[Span, ...]]:
+        """Which bytes of each file those writes made, by path. Files whose size the metadata does not tell are left out."""
+        found: dict[str, tuple[Span, ...]] = {}
+        for commit in self.commits.values():
+            for stat in commit.stats:
+                if stat.path and stat.size:
+                    found[stat.path] = (*found.get(stat.path, ()), (stat.log_offset, stat.size))
+        return found
+
+    @cached_property
+    def named(self) -> dict[str, frozenset[str]]:
+        """The paths of all files, those with change data among them, that the metadata of each of those writes names."""
+        return {instant.requested: commit.paths for instant, commit in self.commits.items()}
+
+    @implements("RDR-006", "RDR-011")
+    def at(self, timeline: Timeline, *, by_name: bool = False) -> "FileGroups":
+        """The groups as they were on an earlier timeline, as far as their files are still there or known to be missing."""
+        found = ((identity, group.at(timeline, by_name=by_name)) for identity, group in self.groups.items())
+        then = set(timeline.commits)
+        commits = {instant: commit for instant, commit in self.commits.items() if instant in then}
+        return FileGroups({identity: group for identity, group in found if group is not None}, commits)
+
+    @property
+    @implements("RDR-010", "LAY-003")
+    def latest_slices(self) -> tuple[FileSlice, ...]:
+        """The slices that a snapshot reads."""
+        return tuple(found for group in self.groups.values() if (found := group.latest) is not None)
+
+    def slices_in(self, partitions: Collection[str]) -> tuple[FileSlice, ...]:
+        """The slices that a snapshot reads in these partitions; none of one that is not there."""
+        return tuple(found for found in self.latest_slices if found.partition in partitions)
+
+    @property
+    def used_up(self) -> frozenset[GroupId]:
+        """The groups that were replaced, whether or not their files are still there: what is written to one stays hidden."""
+        return frozenset(_replaced_groups(self.commits))
+
+
+@implements("LAY-003", "LAY-005", "LAY-009", "LAY-010", "LAY-012", "LAY-019", "RDR-005", "RDR-018", "OCC-021")
+def load_file_groups(
+    storage: Storage, properties: TableProperties, timeline: Timeline, known: FileGroups | None = None
+) -> FileGroups:
+    """The file groups at the time of the last instant of `timeline`, from one listing and the timeline's metadata.
+
+    `known` are the groups at an earlier time: the metadata of what had completed then is not read again.
+    """
+    before = {} if known is None else known.commits
+    commits = {instant: before.get(instant) or load_commit(storage, properties, instant) for instant in timeline.commits}
+    committed = {stat.path for commit in commits.values() for stat in commit.stats if stat.path}
+    listed = {info.path for info in storage.list(skip=META_FOLDER)}
+    files: dict[GroupId, list[tuple[str, BaseFileName | LogFileName]]] = {}
+    won = _of_winners(commits)
+    for path in sorted(listed | committed):
+        partition, name = split_path(path)
+        parsed = parse_data_file_name(name)
+        if parsed is None and path in committed:
+            raise MalformedFileName(
+                "not the name of a data file", rule="BF-003", path=path, cure="the commit metadata names it"
+            )
+        if parsed is None or (isinstance(parsed, LogFileName) and parsed.cdc):
+            continue
+        if won(path):
+            files.setdefault((partition, parsed.file_id), []).append((name, parsed))
+    compactions = _pending_compactions(storage, properties, timeline)
+    replaced = _replaced_groups(commits)
+    groups = {}
+    for identity, found in files.items():
+        slices = _slices(identity, found, compactions.get(identity, ()), timeline, listed, properties.is_legacy)
+        if slices:
+            groups[identity] = FileGroup(*identity, slices, replaced.get(identity))
+    return FileGroups(groups, commits)
+
+
+@implements("BF-006", "BF-008", "LF-006", "TL-005")
+def _of_winners(commits: Mapping[Instant, CommitMetadata]) -> Callable[[str], bool]:
+    """Which data files are of attempts that won, as far as the commit metadata can tell.
+
+    The metadata names every base file of its action. A log file loses only against a committed one of the same group, instant
+    and version: a rollback command lies in a file that the metadata of the write does not name. A log file of version 6 has the
+    instant of its base file in its name, so that many actions share it.
+    """
+    described = {instant.requested for instant in commits}
+    winners = {stat.path: instant.requested for instant, commit in commits.items() for stat in commit.stats if stat.path}
+    taken = {attempt for path, writer in winners.items() if (attempt := _attempt(path)) and attempt[2] == writer}
+
+    def won(path: str) -> bool:
+        if path in winners:
+            return True
+        parsed = parse_data_file_name(split_path(path)[1])
+        if isinstance(parsed, BaseFileName):
+            return parsed.instant not in described
+        return _attempt(path) not in taken
+
+    return won
+
+
+def _attempt(path: str) -> tuple[str, str, str, int] | None:
+    """What the names of several attempts to write one log file have in common; None for other files."""
+    partition, name = split_path(path)
+    parsed = parse_data_file_name(name)
+    return (partition, parsed.file_id, parsed.instant, parsed.version) if isinstance(parsed, LogFileName) else None
+
+
+@implements("TL-005", "BF-009")
+def load_commit(storage: Storage, properties: TableProperties, instant: Instant) -> CommitMetadata:
+    """The metadata of one completed write. Raises MalformedMetadata, also for that of another write."""
+    path = f"{properties.timeline_folder}/{instant.file_name}"
+    commit = read_commit_metadata(_content(storage, path, "TL-007"), path, legacy=properties.is_legacy)
+    # A log file may carry the name of another action, to whose file this one appended.
+    for stat in commit.stats:
+        name = parse_data_file_name(split_path(stat.path)[1])
+        if isinstance(name, BaseFileName) and name.instant != instant.requested:
+            raise MalformedMetadata(
+                "the metadata is that of another action", rule="BF-009", path=path,
+                expected=f"base files of instant {instant.requested}", found=stat.path,
+                cure="restore the file from another copy of the table",
+            )  # fmt: skip
+    return commit
+
+
+def _content(storage: Storage, path: str, rule: str) -> bytes:
+    try:
+        return storage.get(path)
+    except FileNotFoundError as error:
+        raise MalformedMetadata(
+            "the file of an action is missing", rule=rule, path=path, cure="read again: it may have been archived meanwhile"
+        ) from error
+
+
+@implements("RDR-010", "RDR-011", "TL-010", "TL-039")
+def _replaced_groups(commits: Mapping[Instant, CommitMetadata]) -> dict[GroupId, str]:
+    return {
+        (partition, file_id): instant.requested
+        for instant, commit in commits.items()
+        for partition, file_ids in commit.replaced.items()
+        for file_id in file_ids
+    }
+
+
+@implements("CMP-003", "TL-047")
+def _pending_compactions(storage: Storage, properties: TableProperties, timeline: Timeline) -> dict[GroupId, tuple[str, ...]]:
+    """Requested times of the pending compactions of each file group."""
+    found: dict[GroupId, tuple[str, ...]] = {}
+    for instant in timeline.pending:
+        if instant.action != "compaction":
+            continue
+        requested = Instant(instant.requested, "compaction", State.REQUESTED)
+        path = f"{properties.timeline_folder}/{requested.file_name}"
+        for group in read_compaction_plan(_content(storage, path, "TL-015"), path):
+            found[group] = (*found.get(group, ()), instant.requested)
+    return found
+
+
+@implements("RDR-008", "RDR-012", "RDR-013", "RDR-015", "MRG-009", "NBC-002", "LAY-023", "TL-033")
+def _slices(
+    identity: GroupId,
+    files: Iterable[tuple[str, BaseFileName | LogFileName]],
+    compactions: tuple[str, ...],
+    timeline: Timeline,
+    listed: set[str],
+    by_name: bool,
+) -> tuple[FileSlice, ...]:
+    """The slices of one group, newest first.
+
+    In version 6 the name of a log file tells its slice (`by_name`), by the instant of the base file or of the compaction to
+    come. After an upgrade the logs of a compaction that was under way still do.
+    """
+    last = timeline.read_time
+    slices = {instant: FileSlice(*identity, instant, pending_compaction=True) for instant in compactions}
+    logs = []
+    for name, parsed in files:
+        if parsed.instant > last:
+            continue
+        completion = timeline.completion_of(parsed.instant)
+        if isinstance(parsed, LogFileName):
+            joins = parsed.instant if by_name or parsed.instant in compactions else completion
+            if joins is not None:
+                logs.append((parsed.merge_order, name, parsed, joins))
+        elif completion is not None:
+            slices[parsed.instant] = FileSlice(*identity, parsed.instant, base_file=name)
+    for _, name, parsed, joins in sorted(logs, key=lambda log: log[0]):
+        start = max((start for start in slices if start <= joins), default=parsed.instant)
+        found = slices.get(start, FileSlice(*identity, start))
+        slices[start] = replace(found, log_files=(*found.log_files, name))
+    return tuple(_with_missing(slices[start], listed) for start in sorted(slices, reverse=True))
+
+
+@implements("TL-036")
+def _with_missing(found: FileSlice, listed: set[str]) -> FileSlice:
+    names = (*((found.base_file,) if found.base_file else ()), *found.log_files)
+    missing = frozenset(name for name in names if found.path(name) not in listed)
+    return replace(found, missing=missing) if missing else found

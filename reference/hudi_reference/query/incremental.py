@@ -1,0 +1,92 @@
+"""Incremental queries: the records that were written in a window, each once, as the window's end left them, spec "Query types".
+
+A record is told by its `_hoodie_commit_time`: the requested time of the write that made its row what it is. Table services keep
+it, so that nothing appears because it was rewritten; and a change that the merge mode let lose has made no row.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_reference.errors import UnsupportedTableFeature
+from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties
+from hudi_reference.query.file_groups import FileGroups, FileSlice
+from hudi_reference.query.incremental_window import Window
+from hudi_reference.query.retention import check_state_retained, cleaned_away, was_cleaned
+from hudi_reference.requirement import implements
+from hudi_reference.storage import Storage
+from hudi_reference.timeline.active import Timeline
+
+COMMIT_TIME = "_hoodie_commit_time"
+
+
+@implements("TYP-009", "TYP-010", "RDR-005", "RDR-006")
+@dataclass(frozen=True)
+class Changed:
+    """Where the rows of a window are: the table as the window's end left it, and those of its slices that may hold some."""
+
+    window: Window
+    timeline: Timeline
+    groups: FileGroups
+    slices: tuple[FileSlice, ...]
+
+
+@implements("TYP-009", "TYP-010", "RDR-006", "CLN-003", "META-012")
+def changed_in(
+    window: Window, storage: Storage, properties: TableProperties, timeline: Timeline, groups: FileGroups
+) -> Changed:
+    """What an incremental query reads.
+
+    Raises InvalidQuery where files of the window's end were cleaned: what is left would lack the rows that changed again since;
+    UnsupportedTableFeature for rows that do not tell when they were written.
+    """
+    if not properties.populates_meta_fields:
+        raise UnsupportedTableFeature(
+            "rows of this table do not tell when they were written", rule="META-012", path=PROPERTIES_PATH,
+            expected="hoodie.populate.meta.fields=true", found="false", cure="read snapshots and compare them",
+        )  # fmt: skip
+    if _is_present(window, timeline, groups):
+        present = Window(window.begin, None, window.include_begin)
+        return Changed(present, timeline, groups, _slices(present, timeline, groups))
+    then = timeline.completed_before(window.until)
+    if any(instant not in groups.commits for instant in window.of(timeline)):
+        check_state_retained(storage, properties, timeline, window.end or "")
+    past = groups.at(then, by_name=properties.is_legacy)
+    found = Changed(window, then, past, _slices(window, then, past))
+    _check_there(found, timeline)
+    return found
+
+
+@implements("TYP-011", "RDR-006")
+def _is_present(window: Window, timeline: Timeline, groups: FileGroups) -> bool:
+    """Whether the rows now are those of the window's end: nothing but services completed later."""
+    later = () if window.end is None else window.after.of(timeline)
+    return all(instant in groups.commits and groups.commits[instant].is_service for instant in later)
+
+
+@implements("TYP-009", "RDR-007")
+def _slices(window: Window, timeline: Timeline, groups: FileGroups) -> tuple[FileSlice, ...]:
+    """The latest slices of the file groups that were written in the window; all, where only the history knows that."""
+    instants = window.of(timeline)
+    if window.begin is None or any(instant not in groups.commits for instant in instants):
+        return groups.latest_slices
+    written = {(stat.partition, stat.file_id) for instant in instants for stat in groups.commits[instant].stats}
+    return tuple(found for found in groups.latest_slices if (found.partition, found.file_id) in written)
+
+
+def _check_there(found: Changed, timeline: Timeline) -> None:
+    gone = (part.path(name) for part in found.slices for name in sorted(part.missing))
+    if (path := next(gone, None)) is not None and was_cleaned(timeline):
+        raise cleaned_away(found.window.end or "", None, path)
+
+
+@implements("TYP-009", "TYP-011", "NBC-006")
+def written_in(rows: pa.Table, window: Window, timeline: Timeline) -> pa.Table:
+    """The rows whose `_hoodie_commit_time` is that of a write in the window."""
+    if window.begin is None:  # the rows are of a state that holds nothing later
+        return rows
+    times: Iterable[str | None] = pc.unique(rows.column(COMMIT_TIME)).to_pylist()
+    chosen = [time for time in times if time is not None and window.holds(timeline.completion_of(time))]
+    return rows.filter(pc.is_in(rows.column(COMMIT_TIME), value_set=pa.array(chosen, pa.string())))

@@ -1,0 +1,55 @@
+"""The schema history of a table, as its storage has it: files of `.hoodie/.schema/`, and what commits carry."""
+
+import re
+from collections.abc import Iterable
+
+from hudi_reference.errors import MalformedSchema
+from hudi_reference.layout.properties import META_FOLDER
+from hudi_reference.query.file_groups import FileGroups
+from hudi_reference.requirement import implements
+from hudi_reference.schema.field_ids import ById, SchemaHistory
+from hudi_reference.storage import Storage
+from hudi_reference.timeline.active import Timeline
+
+FOLDER = f"{META_FOLDER}/.schema"
+_SAVED = re.compile(r"(\d+)(?:_\d+)?\.schemacommit")
+
+
+@implements("LF-038")
+def by_id(saved: Iterable[str], groups: FileGroups) -> ById | None:
+    """How a query of these file groups matches columns by id; None for a table whose schema was never changed by a statement.
+
+    Raises MalformedSchema.
+    """
+    carried = [text for commit in groups.commits.values() if (text := _carried(commit.record)) is not None]
+    history = SchemaHistory.parse([*saved, *carried], FOLDER)
+    if not history.versions or not groups.commits:
+        return None
+    wanted = history.at(max(instant.requested for instant in groups.commits))
+    return None if wanted is None else ById(history, wanted)
+
+
+def saved_versions(storage: Storage, timeline: Timeline) -> list[str]:
+    """The newest file whose action completed, as JSON text, if there is one: it holds all versions up to its own.
+
+    Older files are removed, so that queries of the past need it as well. Raises MalformedSchema.
+    """
+    found = {}
+    for info in storage.list(FOLDER):
+        match = _SAVED.fullmatch(info.path.rpartition("/")[2])
+        if match is not None and timeline.completion_of(match[1]) is not None:
+            found[match[1]] = info.path
+    return [_text(storage, found[max(found)])] if found else []
+
+
+def _text(storage: Storage, path: str) -> str:
+    try:
+        return storage.get(path).decode()
+    except UnicodeDecodeError as error:
+        raise MalformedSchema("not a schema history", rule="LF-038", path=path, found=str(error)) from error
+
+
+def _carried(record: object) -> str | None:
+    """The version that a commit's metadata holds."""
+    extra = record.get("extraMetadata") if isinstance(record, dict) else None
+    return (extra or {}).get("latest_schema") or None

@@ -1,0 +1,224 @@
+"""Record keys and partition paths of rows, spec "Record Keys", "Partitioning"."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from hudi_reference.errors import InvalidRows, UnsupportedKeyGenerator
+from hudi_reference.java_text import texts_of
+from hudi_reference.layout.partitions import partition_path
+from hudi_reference.layout.properties import META_FOLDER, TableProperties
+from hudi_reference.layout.property_table import KEY_GENERATORS
+from hudi_reference.records.keys.timestamp_keygen import OLD_PREFIX, PREFIX, TimestampPaths
+from hudi_reference.requirement import implements
+
+#: Types of key generators whose keys and paths follow from the fields of a row; each has a twin with `_AVRO` behind its name.
+GENERATORS = ("SIMPLE", "COMPLEX", "NON_PARTITION", "TIMESTAMP", "CUSTOM", "GLOBAL_DELETE")
+_TYPE_OF_CLASS = {name: kind for kind, name in KEY_GENERATORS.items()}
+#: Settings of key generators that a writer may have to say.
+_SETTINGS = (PREFIX, OLD_PREFIX, "hoodie.write.complex.keygen.new.encoding")
+
+
+@implements("PROP-007", "META-007")
+def record_keys(rows: pa.Table, fields: Sequence[str]) -> pa.Array:
+    """The record key of each row: the value of the one key field, or `field:value` for several, joined by commas.
+
+    Raises InvalidRows for a missing key column and for a null or empty key.
+    """
+    if len(fields) > 1:
+        return _composite_keys(rows, fields)
+    keys = _texts(_column(rows, fields[0], "key", "PROP-007"))
+    _check_present(keys, fields[0])
+    return keys
+
+
+def _composite_keys(rows: pa.Table, fields: Sequence[str]) -> pa.Array:
+    texts = [_texts(_column(rows, field, "key", "PROP-007")) for field in fields]
+    values = zip(*(text.to_pylist() for text in texts), strict=True)
+    return pa.array([composite_key(fields, row) for row in values], pa.string())
+
+
+@implements("PROP-007", "META-007")
+def composite_key(fields: Sequence[str], values: Sequence[str | None]) -> str:
+    """The record key of several fields: `field:value` joined by commas, `__null__` and `__empty__` for what has no text.
+
+    Nothing is escaped, so a comma or colon in a value makes the key ambiguous (never two keys from one row). Raises InvalidRows
+    where no field has a value.
+    """
+    if not any(values):
+        raise InvalidRows("a row without a key", rule="META-007", expected="a value in one key field at least", found="nulls")
+    marks = {None: "__null__", "": "__empty__"}
+    return ",".join(f"{field}:{marks.get(value, value)}" for field, value in zip(fields, values, strict=True))
+
+
+def _check_present(keys: pa.Array, field: str) -> None:
+    present = pc.fill_null(pc.not_equal(keys, ""), False)
+    if not pc.all(present, min_count=0).as_py():
+        row = pc.index(present, False).as_py()
+        raise InvalidRows(
+            "a row without a key",
+            rule="META-007",
+            expected=f"a value in {field}",
+            found=f"{keys[row].as_py()!r} in row {row}",
+        )
+
+
+@implements("PROP-007", "PROP-008", "PROP-016")
+@dataclass(frozen=True)
+class KeyGenerator:
+    """How rows get their keys and partition paths: what the table's key generator makes of its fields.
+
+    `parts` are the partition fields, each with the time-based paths that it has instead of its text, or None. With `composite`
+    a key of one field has the form of a key of several.
+    """
+
+    fields: tuple[str, ...]
+    parts: tuple[tuple[str, TimestampPaths | None], ...]
+    composite: bool
+    hive_style: bool
+    url_encode: bool
+
+    @classmethod
+    def of(cls, properties: TableProperties) -> Self:
+        """The generator that a table's properties name, or the one that follows from its fields.
+
+        Raises UnsupportedKeyGenerator for those whose keys follow from more than the values of the fields.
+        """
+        fields, partition = properties.record_key, typed_fields(properties)
+        kind = kind_of_generator(properties)
+        if kind not in GENERATORS:
+            raise UnsupportedKeyGenerator(
+                f"the key generator {kind} is not supported for writing", rule="PROP-016",
+                expected=", ".join(GENERATORS), found=kind,
+            )  # fmt: skip
+        one_form = properties.entries.get("hoodie.write.complex.keygen.new.encoding") == "false"
+        return cls(
+            fields,
+            () if kind in ("NON_PARTITION", "GLOBAL_DELETE") else tuple(_part(*part, kind, properties) for part in partition),
+            composite=len(fields) > 1 or kind == "GLOBAL_DELETE" or (kind == "COMPLEX" and one_form),
+            hive_style=properties.is_set("hoodie.datasource.write.hive_style_partitioning"),
+            url_encode=properties.is_set("hoodie.datasource.write.partitionpath.urlencode"),
+        )
+
+    @implements("META-007")
+    def keys(self, rows: pa.Table) -> pa.Array:
+        """The record key of each row. Raises InvalidRows for a missing key column and for a null or empty key."""
+        return _composite_keys(rows, self.fields) if self.composite else record_keys(rows, self.fields)
+
+    @implements("META-009")
+    def paths(self, rows: pa.Table) -> pa.Array:
+        """The partition path of each row; "" everywhere in an unpartitioned table.
+
+        Raises InvalidRows for a missing partition column and for values that cannot be a folder.
+        """
+        if not self.parts:
+            return pa.repeat(pa.scalar("", pa.string()), rows.num_rows)
+        fields = [field for field, _ in self.parts]
+        texts = pa.table([_level(rows, field, times) for field, times in self.parts], names=fields)
+        numbers, distinct = _numbered(texts)
+        known = [_folder(self._path(fields, row)) for row in _rows(distinct, fields)]
+        return pa.array(known, pa.string()).take(numbers)
+
+    def _path(self, fields: Sequence[str], row: tuple[object, ...]) -> str:
+        return partition_path(fields, row, hive_style=self.hive_style, url_encode=self.url_encode)
+
+
+@implements("PROP-016")
+def kind_of_generator(properties: TableProperties) -> str:
+    """The type of the table's key generator; where it names none, the one that deployed writers choose for its fields."""
+    class_name = properties.get("hoodie.table.keygenerator.class")
+    kind = _TYPE_OF_CLASS.get(class_name, class_name) if class_name else properties.get("hoodie.table.keygenerator.type")
+    if kind is not None:
+        return kind.removesuffix("_AVRO")
+    partition = typed_fields(properties)
+    if not partition:
+        return "NON_PARTITION"
+    if partition[0][1]:
+        return "CUSTOM"
+    return "SIMPLE" if len(partition) == 1 and len(properties.record_key) < 2 else "COMPLEX"
+
+
+def typed_fields(properties: TableProperties) -> tuple[tuple[str, str], ...]:
+    """The partition fields with what a custom key generator does with each, in capitals; "" where nothing is said."""
+    listed = (properties.get("hoodie.table.partition.fields") or "").split(",")
+    split = (part.strip().partition(":") for part in listed if part.strip())
+    return tuple((field, kind.upper()) for field, _, kind in split)
+
+
+def with_settings(properties: TableProperties, options: Mapping[str, str]) -> TableProperties:
+    """The properties, and of a writer's settings those of key generators that a table does not have.
+
+    A table with a custom key generator does not keep how its times become paths, so each of its writers has to say it.
+    """
+    mine = {key: value for key, value in options.items() if key.startswith(_SETTINGS)}
+    return TableProperties({**mine, **properties.entries}) if mine else properties
+
+
+def _part(field: str, said: str, kind: str, properties: TableProperties) -> tuple[str, TimestampPaths | None]:
+    if kind == "CUSTOM" and said not in ("SIMPLE", "TIMESTAMP"):
+        raise UnsupportedKeyGenerator(
+            "a partition field of a custom key generator without its type", rule="PROP-008", found=f"{field}:{said}",
+            expected=f"{field}:SIMPLE or {field}:TIMESTAMP", path="hoodie.table.partition.fields",
+        )  # fmt: skip
+    is_time = said == "TIMESTAMP" if kind == "CUSTOM" else kind == "TIMESTAMP"
+    return field, TimestampPaths.of(properties.entries) if is_time else None
+
+
+def _level(rows: pa.Table, field: str, times: TimestampPaths | None) -> pa.Array:
+    column = _column(rows, field, "partition", "PROP-008")
+    return _texts(column) if times is None else times.texts(_whole(column))
+
+
+def _folder(path: str) -> str:
+    """The path, if a folder of the table's data can have it; raises InvalidRows."""
+    steps = path.split("/")
+    if "\0" in path or steps[0] == META_FOLDER or any(step in ("", ".", "..") for step in steps):
+        raise InvalidRows(
+            "a partition value that cannot be a folder of the table", rule="LAY-005", found=repr(path),
+            expected=f"no empty, . or .. step, no NUL, not {META_FOLDER}",
+        )  # fmt: skip
+    return path
+
+
+def _numbered(texts: pa.Table) -> tuple[pa.Array, pa.Table]:
+    """For each row its place among the different rows, and these."""
+    code = np.zeros(texts.num_rows, np.int64)
+    for column in texts.columns:
+        values = column.combine_chunks().dictionary_encode(null_encoding="encode")
+        _, code = np.unique(code * len(values.dictionary) + values.indices.to_numpy(), return_inverse=True)
+    _, first = np.unique(code, return_index=True)
+    return pa.array(code), texts.take(first)
+
+
+def _rows(table: pa.Table, fields: Sequence[str]) -> list[tuple[object, ...]]:
+    return list(zip(*(table.column(field).to_pylist() for field in fields), strict=True))
+
+
+def _column(rows: pa.Table, field: str, what: str, rule: str) -> pa.ChunkedArray:
+    name, *path = field.split(".") if field not in rows.column_names else (field,)
+    column = rows.column(name) if name in rows.column_names else None
+    for step in path:
+        if column is None or not pt.is_struct(column.type) or column.type.get_field_index(step) < 0:
+            column = None
+            break
+        column = pc.struct_field(column, step)
+    if column is None:
+        raise InvalidRows(
+            f"the {what} column {field} is missing", rule=rule, expected=field, found=", ".join(rows.column_names)
+        )
+    return column
+
+
+def _texts(column: pa.ChunkedArray) -> pa.Array:
+    return texts_of(_whole(column))
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    """A column in one piece; a nested field is one column by itself."""
+    whole = column.combine_chunks()
+    return pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole

@@ -1,0 +1,255 @@
+"""How a table merges, and the interface of its merger, spec "Record Merger".
+
+A merger gets two versions of one record, the older one first, and gives back the version that is right. It is found by the
+strategy id in the table's properties. What holds of every answer is checked here (`merged`), for whoever wrote the merger.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from hudi_reference.errors import InvalidProperty, MergerFault, UnsupportedMergeStrategy
+from hudi_reference.files.log.deletes import Ordering
+from hudi_reference.layout.merge_config import MergeMode
+from hudi_reference.records.deletes import DeleteMarker, delete_columns
+from hudi_reference.records.merge_tables import Kind
+from hudi_reference.records.ordering import is_lower, orderings_of
+from hudi_reference.records.row import Row
+from hudi_reference.requirement import implements
+
+#: What mergers work on here: rows as mappings whose values Arrow gives. Mergers of another record type do not fit.
+RECORD_TYPE = "ARROW"
+
+
+class Operation(Enum):
+    """What a version does to its record; the texts stand in the column `_hoodie_operation`."""
+
+    INSERT = "I"
+    UPDATE_BEFORE = "-U"
+    UPDATE_AFTER = "U"
+    DELETE = "D"
+
+
+@implements("API-003")
+@dataclass(frozen=True)
+class BufferedRecord:
+    """One version of a record: what a merger gets, and what it gives back.
+
+    `row` holds values by column; a delete may have none. A version of a partial block holds only some columns (`is_partial`).
+    `ordering` is None where the table has no ordering field, where the value is null, and for a delete by key. `schema_id` is
+    the number of the block that the row was read from, for `RecordContext.schema_of`; None for what has no stored row.
+    """
+
+    key: str
+    ordering: Ordering | None
+    row: Mapping[str, Any] | None
+    operation: Operation = Operation.INSERT
+    schema_id: int | None = None
+    is_partial: bool = False
+
+    @property
+    def is_delete(self) -> bool:
+        """Whether the record is gone with this version."""
+        return self.operation in (Operation.DELETE, Operation.UPDATE_BEFORE)
+
+    @property
+    def kind(self) -> Kind:
+        """What the decision tables call this version."""
+        if not self.is_delete:
+            return Kind.ROW
+        return Kind.KEY_DELETE if self.row is None and self.ordering is None else Kind.DELETE
+
+
+@implements("API-004", "API-020")
+@dataclass(frozen=True)
+class RecordContext:
+    """How a merger gets at records, whatever engine it runs in: fields, keys, schemas, new rows and deletes.
+
+    `schema` is the reader's schema. `defaults` are the values that the table's schema has for its columns.
+    """
+
+    schema: pa.Schema
+    ordering: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    def value(self, record: BufferedRecord, name: str) -> Any:
+        """The value of a field; `a.b` is field b of struct a. None where the version does not hold it."""
+        found: Any = record.row
+        for step in name.split("."):
+            found = None if found is None else found.get(step)
+        return found
+
+    def key(self, record: BufferedRecord) -> str:
+        """The record key."""
+        return record.key
+
+    def schema_of(self, record: BufferedRecord) -> pa.Schema:
+        """The columns that the version holds, in the order of the reader's schema."""
+        return pa.schema([column for column in self.schema if record.row is not None and column.name in record.row])
+
+    def row(self, values: Mapping[str, Any], over: Mapping[str, Any] | None = None) -> Row:
+        """A row of `values`, and where they say nothing, of the row `over`. Raises MergerFault for unknown columns."""
+        unknown = [name for name in values if name not in self.schema.names]
+        if unknown:
+            raise MergerFault("the merger made a column that the reader did not ask for", rule="API-012",
+                              expected=", ".join(self.schema.names), found=", ".join(unknown))  # fmt: skip
+        return Row({**Row.cells_of(over or {}), **Row.cells_of(values)})
+
+    def ordering_of(self, row: Mapping[str, Any] | None) -> Ordering | None:
+        """The ordering value that a row has by its columns."""
+        if row is None or not self.ordering:
+            return None
+        names = [name for name in dict.fromkeys(path.partition(".")[0] for path in self.ordering) if name in row]
+        fields = [self.schema.field(name) for name in names]
+        columns = [pa.array([Row.cells_of(row)[field.name]], field.type) for field in fields]
+        return orderings_of(pa.table(columns, schema=pa.schema(fields)), self.ordering)[0] if fields else None
+
+    def is_late(self, older: BufferedRecord, newer: BufferedRecord) -> bool:
+        """Whether the newer version has the lower ordering value. Raises IncomparableOrdering."""
+        return is_lower(newer.ordering, older.ordering)
+
+    def updated(self, record: BufferedRecord, row: Mapping[str, Any]) -> BufferedRecord:
+        """The record with another row, and the ordering value that this row has."""
+        return replace(record, row=row, ordering=self.ordering_of(row))
+
+    @implements("API-018", "API-019")
+    def delete(self, key: str, ordering: Ordering | None, row: Mapping[str, Any] | None = None) -> BufferedRecord:
+        """A delete; with a row, later merges see the data of what was deleted."""
+        return BufferedRecord(key, ordering, row, Operation.DELETE)
+
+
+@implements("API-001", "API-002", "API-007", "API-017")
+class RecordMerger(ABC):
+    """Merges two versions of a record. Stateless; found by `strategy_id`, a UUID, among the mergers that a reader is given.
+
+    `merge` should be associative: which versions meet first depends on when the table was compacted.
+    """
+
+    strategy_id: ClassVar[str]
+    #: The form of records that it works on. An engine takes no merger of another form.
+    record_type: ClassVar[str] = RECORD_TYPE
+    #: Whether it gives the same result if columns that nobody asked for are missing, `mandatory_fields` apart.
+    is_projection_compatible: ClassVar[bool] = False
+    #: Columns that it needs in any case.
+    mandatory_fields: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return type(self).__name__
+
+    @abstractmethod
+    def merge(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
+        """The version that is right of two that hold all columns, or are deletes. Never None.
+
+        A delete has the operation DELETE. If the table has ordering fields, the result has an ordering value.
+        """
+
+    def partial_merge(
+        self, older: BufferedRecord, newer: BufferedRecord, schema: pa.Schema, context: RecordContext
+    ) -> BufferedRecord:
+        """The same where at least one of the two holds only some columns; `schema` is the reader's.
+
+        The result holds the columns that either input holds, and no other. Refused unless a merger says how.
+        """
+        raise UnsupportedMergeStrategy(
+            f"{self.name} does not say how versions with some of the columns are merged",
+            rule="API-013", expected="a merger with partial_merge", found=self.strategy_id,
+        )  # fmt: skip
+
+    def merge_in_batch(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
+        """The version that is right of two in one input, `newer` being the later one."""
+        return self.merge(older, newer, context)
+
+
+@dataclass(frozen=True)
+class Merging:
+    """What decides between the versions of a record. Queries, writes and services hand it on whole, so they agree.
+
+    `ordering` are the ordering fields; `marker` marks rows as deletes; `merger` is there in mode CUSTOM.
+    """
+
+    mode: MergeMode
+    ordering: tuple[str, ...] = ()
+    marker: DeleteMarker | None = None
+    merger: RecordMerger | None = None
+    #: Default values by column, for mergers that go by them.
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    #: Whether the versions are those of one input.
+    in_batch: bool = False
+
+    @property
+    def ordering_used(self) -> tuple[str, ...]:
+        """The fields whose values deletes carry: all that may decide."""
+        return () if self.mode == "COMMIT_TIME_ORDERING" else self.ordering
+
+    @property
+    def standard_mode(self) -> MergeMode:
+        """The mode that decides without a merger: without ordering fields it is always the later one that stays."""
+        return self.mode if self.ordering else "COMMIT_TIME_ORDERING"
+
+    def of_batch(self) -> "Merging":
+        """The same for the rows of one input."""
+        return replace(self, in_batch=True)
+
+    @implements("API-002", "API-012")
+    def columns(self, wanted: set[str], every: set[str]) -> set[str]:
+        """The columns that have to be read so that the merge is right, of a table that has `every`. Raises InvalidProperty."""
+        absent = [path for path in self.ordering_used if path.partition(".")[0] not in every]
+        if absent:  # taken for null, every version would be as late as any other
+            raise InvalidProperty(
+                "the table orders versions by a column that it lacks", rule="MRG-028", found=", ".join(absent),
+                expected=f"one of {', '.join(sorted(every))}", cure="name the column in hoodie.table.precombine.field",
+            )  # fmt: skip
+        if self.merger is not None and not self.merger.is_projection_compatible:
+            return every
+        needed = {path.partition(".")[0] for path in self.ordering} | set(delete_columns(self.marker))
+        return (wanted | needed | set(self.merger.mandatory_fields if self.merger else ())) & every
+
+
+@implements("API-001", "API-005", "API-012")
+def merged(merging: Merging, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
+    """What the merger answers, checked."""
+    merger = merging.merger
+    assert merger is not None
+    if older.is_partial or newer.is_partial:
+        return checked(merger, merger.partial_merge(older, newer, context.schema, context), (older, newer), context)
+    merge = merger.merge_in_batch if merging.in_batch else merger.merge
+    return checked(merger, merge(older, newer, context), (older, newer), context)
+
+
+@implements("API-009", "API-010", "API-011", "API-014", "API-015", "API-016")
+def checked(
+    merger: RecordMerger, result: Any, inputs: tuple[BufferedRecord, BufferedRecord], context: RecordContext
+) -> BufferedRecord:
+    """The result of a merge. Raises MergerFault for one that would lose or change rows without a word."""
+
+    def fault(message: str, rule: str, expected: str) -> MergerFault:
+        return MergerFault(f"{merger.name} {message}", rule=rule, expected=expected, found=repr(result),
+                           cure="mend the merger; the table is as it was")  # fmt: skip
+
+    if not isinstance(result, BufferedRecord):
+        raise fault("gave no record", "API-009", "a BufferedRecord; for a delete one with the operation DELETE")
+    if any(result is found for found in inputs):
+        return result
+    if result.row is None and not result.is_delete:
+        raise fault("gave neither a row nor a delete", "API-010", "the operation DELETE")
+    if context.ordering and result.ordering is None and _has_ordering(result, inputs, context):
+        raise fault("gave a record without its ordering value", "API-011", f"the value of {', '.join(context.ordering)}")
+    held = {name for found in inputs for name in found.row or ()}
+    if any(found.is_partial for found in inputs) and result.row is not None and not held.issuperset(result.row):
+        raise fault("gave columns that neither version holds", "API-014", ", ".join(sorted(held)))
+    return result
+
+
+def _has_ordering(result: BufferedRecord, inputs: tuple[BufferedRecord, BufferedRecord], context: RecordContext) -> bool:
+    """Whether a result without ordering value should have one: not where its row, or both inputs, have null, nor where one of
+    them is a delete by key.
+    """
+    if result.row is not None:
+        return context.ordering_of(result.row) is not None
+    return any(found.ordering is not None for found in inputs) and all(found.kind is not Kind.KEY_DELETE for found in inputs)

@@ -1,0 +1,104 @@
+"""Two mergers to learn from, each with a strategy id of its own; `open_table(uri, mergers=SAMPLE_MERGERS)`.
+
+Both build a row from columns of both versions. Neither is used by a table that does not name its id.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from hudi_reference.records.mergers.merger import BufferedRecord, RecordContext, RecordMerger
+from hudi_reference.records.row import Row
+from hudi_reference.requirement import implements
+
+#: Types whose values have an order.
+_ORDERED = (bool, int, float, str, bytes)
+
+
+def _ranked(older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> tuple[BufferedRecord, BufferedRecord]:
+    """The version with the greater ordering value (the newer of equals, and every delete by key), then the other one."""
+    if newer.is_delete and newer.ordering is None:
+        return newer, older
+    if older.is_delete and older.ordering is None:
+        return newer, older
+    return (older, newer) if context.is_late(older, newer) else (newer, older)
+
+
+def _result(first: BufferedRecord, other: BufferedRecord, cells: dict[str, Any], context: RecordContext) -> BufferedRecord:
+    """The row as what the first version is: a delete stays one, and remembers the data; its ordering value stays."""
+    ordering = other.ordering if first.ordering is None else first.ordering
+    if first.is_delete:
+        return context.delete(first.key, ordering, Row(cells) if cells else None)
+    return BufferedRecord(
+        first.key, ordering, Row(cells), first.operation, first.schema_id, is_partial=first.is_partial and other.is_partial
+    )
+
+
+@implements("MRG-032", "API-013", "API-014", "API-015", "API-016")
+class FillNulls(RecordMerger):
+    """The version with the greater ordering value, its nulls filled from the other one.
+
+    An order that was cancelled before the news of its creation came in keeps what either version says of it.
+    """
+
+    strategy_id = "6f1f2b8e-52c5-4d6a-9a55-0a3f3f1c2d01"
+
+    def merge(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
+        """As the class says; a row that comes after a delete is filled from what was deleted."""
+        first, other = _ranked(older, newer, context)
+        return _result(first, other, _filled(first, other), context)
+
+    def partial_merge(
+        self, older: BufferedRecord, newer: BufferedRecord, schema: pa.Schema, context: RecordContext
+    ) -> BufferedRecord:
+        """The same: a column that a version does not hold is filled like one that is null."""
+        merged = self.merge(older, newer, context)
+        if merged.row is None or merged.is_delete:
+            return merged
+        return context.updated(merged, context.row({}, over=merged.row))
+
+
+def _filled(first: BufferedRecord, other: BufferedRecord) -> dict[str, Any]:
+    cells = dict(Row.cells_of(first.row or {}))
+    for name, cell in Row.cells_of(other.row or {}).items():
+        if name not in cells or (first.row or {}).get(name) is None:
+            cells[name] = cell
+    return cells
+
+
+@implements("API-021", "MRG-002", "MRG-004")
+class GreatestOfEach(RecordMerger):
+    """The greatest value of each column; of the ordering values and the deletes, too, so the order of merging plays no part."""
+
+    strategy_id = "6f1f2b8e-52c5-4d6a-9a55-0a3f3f1c2d02"
+    is_projection_compatible = True
+
+    def merge(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
+        """As the class says; of a delete and a row with equal ordering values the delete stays."""
+        first, other = _ranked(older, newer, context)
+        if other.is_delete and not first.is_delete and first.ordering == other.ordering:
+            first, other = other, first
+        return _result(first, other, _greatest(first, other), context)
+
+    def partial_merge(
+        self, older: BufferedRecord, newer: BufferedRecord, schema: pa.Schema, context: RecordContext
+    ) -> BufferedRecord:
+        """The same for the columns that either version holds."""
+        merged = self.merge(older, newer, context)
+        return merged if merged.row is None or merged.is_delete else context.updated(merged, merged.row)
+
+
+def _greatest(first: BufferedRecord, other: BufferedRecord) -> dict[str, Any]:
+    cells, held = _filled(first, other), first.row or {}
+    for name, cell in Row.cells_of(other.row or {}).items():
+        mine: Any = held.get(name)
+        theirs: Any = (other.row or {})[name]
+        ordered = isinstance(mine, _ORDERED) and isinstance(theirs, _ORDERED)
+        if not name.startswith("_hoodie_") and ordered and mine < theirs:
+            cells[name] = cell
+    return cells
+
+
+#: Both of them.
+SAMPLE_MERGERS: Sequence[RecordMerger] = (FillNulls(), GreatestOfEach())

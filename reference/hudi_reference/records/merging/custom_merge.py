@@ -1,0 +1,109 @@
+"""Merging a slice through the table's merger: the plain path behind `changes.apply` in mode CUSTOM.
+
+Versions of a record are folded from the oldest on, the base row first, as in the other modes. A record that nothing meets is
+not shown to the merger.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_reference.errors import UnsupportedMergeStrategy
+from hudi_reference.files.log.content import Delete
+from hudi_reference.records.changes import KEY, Changes, Identity
+from hudi_reference.records.deletes import IS_DELETED, OPERATION, deleted
+from hudi_reference.records.mergers.merger import BufferedRecord, Merging, Operation, RecordContext, merged
+from hudi_reference.records.ordering import orderings_of
+from hudi_reference.records.row import Row, table_of
+from hudi_reference.requirement import implements
+
+
+@implements("API-005", "API-010", "MRG-032")
+def apply_by_merger(base: pa.Table, changes: Changes, merging: Merging) -> pa.Table:
+    """As `changes.apply`, by the merger of `merging`."""
+    kept, left = survivors(base, changes, merging)
+    rows = [found.row for found in left if not found.is_delete and found.row is not None]
+    return pa.concat_tables([base.take(pa.array(kept, pa.int64())), table_of(rows, base.schema)])
+
+
+def survivors(base: pa.Table, changes: Changes, merging: Merging) -> tuple[list[int], list[BufferedRecord]]:
+    """The rows of `base` that nothing meets, and what is left of every other record, deletes included."""
+    context = RecordContext(changes.schema, merging.ordering, merging.defaults)
+    histories: dict[Identity, list[BufferedRecord]] = {}
+    for number, batch in enumerate(changes.batches):
+        for identity, version in zip(changes.identities(number), _versions(changes, number, batch, merging), strict=True):
+            histories.setdefault(identity, []).append(version)
+
+    def fold(history: list[BufferedRecord]) -> BufferedRecord:
+        return reduce(lambda older, newer: merged(merging, older, newer, context), history)
+
+    kept: list[int] = []
+    left: list[BufferedRecord] = []
+    met: set[Identity] = set()
+    stored = _Rows(base, merging)
+    for place, identity in enumerate(changes.identities_of(base)):
+        if identity not in histories:
+            kept.append(place)
+            continue
+        met.add(identity)
+        left.append(fold([stored.version(place, Operation.INSERT), *histories[identity]]))
+    left += [fold(history) for identity, history in histories.items() if identity not in met]
+    return kept, left
+
+
+@implements("MRG-011", "MRG-026")
+def combined_by_merger(rows: pa.Table, merging: Merging) -> pa.Table:
+    """The rows of one partition and one input as one row for each key, deletes among them marked as such."""
+    _, left = survivors(rows.schema.empty_table(), Changes([rows], rows.schema), merging.of_batch())
+    last = {key: place for place, key in enumerate(rows.column(KEY).to_pylist())}
+    found = table_of([rows.slice(last[r.key], 1).to_pylist()[0] if r.row is None else r.row for r in left], rows.schema)
+    marks = deleted(found, merging.marker)
+    gone = pa.array([record.is_delete for record in left], pa.bool_())
+    if not pc.any(gone).as_py() or (marks is not None and pc.all(pc.or_(marks, pc.invert(gone))).as_py()):
+        return found
+    if IS_DELETED not in rows.column_names:
+        raise UnsupportedMergeStrategy(
+            "the merger deletes a record inside one input, and the table has no column that says so", rule="API-010",
+            expected=f"a column {IS_DELETED} in the table's schema", found=", ".join(rows.column_names),
+        )  # fmt: skip
+    return found.set_column(found.column_names.index(IS_DELETED), rows.schema.field(IS_DELETED), gone)
+
+
+def _versions(changes: Changes, number: int, batch: pa.Table | Sequence[Delete], merging: Merging) -> Iterator[BufferedRecord]:
+    if not isinstance(batch, pa.Table):
+        for delete in batch:
+            yield BufferedRecord(delete.key, delete.ordering, None, Operation.DELETE)
+        return
+    held = changes.held.get(number)
+    rows = batch if held is None else batch.select([name for name in batch.column_names if name in held])
+    found = _Rows(rows, merging, number, is_partial=held is not None)
+    for place in range(batch.num_rows):
+        yield found.version(place)
+
+
+@implements("API-003")
+class _Rows:
+    """The rows of one block, or of the base file (number None), as versions."""
+
+    def __init__(self, rows: pa.Table, merging: Merging, number: int | None = None, *, is_partial: bool = False) -> None:
+        self._columns = dict(zip(rows.column_names, rows.columns, strict=True))
+        self._keys = rows.column(KEY)
+        self._orderings = orderings_of(rows, merging.ordering)
+        flags = deleted(rows, merging.marker)
+        self._flags = None if flags is None else flags.to_pylist()
+        self._number = 0 if number is None else number + 1
+        self._is_partial = is_partial
+
+    def version(self, place: int, operation: Operation | None = None) -> BufferedRecord:
+        """The version in one row; what it does is `operation`, or what the row says of itself."""
+        key, row = self._keys[place].as_py(), Row.at(self._columns, place)
+        does = operation or self._operation(place, row)
+        return BufferedRecord(key, self._orderings[place], row, does, self._number, self._is_partial)
+
+    def _operation(self, place: int, row: Row) -> Operation:
+        said = row.get(OPERATION)
+        if self._flags is not None and self._flags[place]:
+            return Operation.UPDATE_BEFORE if said == "-U" else Operation.DELETE
+        return Operation(said) if said in ("I", "U") else Operation.INSERT

@@ -1,0 +1,153 @@
+"""Merging by columns: the fast path behind `changes.apply`, equal to `changes.select` row by row.
+
+The winner of a key is the entry with the greatest (ordering, position) of those that count: the ones after the key's last
+delete by key, without the deletes that directly follow it and find nothing to delete. In commit-time mode it is the last
+entry. That is what folding by the decision tables comes to, as ordering values are totally ordered.
+"""
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from hudi_reference.records.changes import KEY, Changes, keys_of
+from hudi_reference.records.deletes import DeleteMarker, deleted
+from hudi_reference.records.mergers.merger import Merging
+from hudi_reference.records.merging.merge_rows import select
+from hudi_reference.records.ordering import stored_values
+
+Integers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+def select_by_columns(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array, pa.Array]:
+    """As `changes.select`, for at most one ordering field."""
+    ordering = merging.ordering
+    by_ordering = merging.standard_mode == "EVENT_TIME_ORDERING"
+    base_code, code, count = _coded(base, changes)
+    ranks = (
+        _ranks(base, changes, ordering[0])
+        if by_ordering
+        else (np.zeros(base.num_rows, np.int64), np.zeros(len(code), np.int64))
+    )
+    if ranks is None:
+        return select(base, changes, merging)
+    base_rank, rank = ranks
+    key_deletes = _key_deletes(changes)
+    rank = np.where(key_deletes, np.iinfo(np.int64).min, rank)
+    alive, erased = _after_last_key_delete(code, key_deletes, count)
+    positions = _positions(changes, merging.marker)
+    if by_ordering:
+        alive &= ~_finds_nothing(code, positions >= 0, alive & ~key_deletes, erased)
+    winner = _greatest(code, rank, alive, count)
+    wins = _beats(base_code, base_rank, winner, rank, erased, by_ordering)
+    new = winner >= 0
+    new[base_code] = False
+    won = positions[np.concatenate([winner[base_code[wins]], winner[new]])]
+    return pa.array(np.flatnonzero(~wins)), pa.array(won[won >= 0])
+
+
+def _coded(base: pa.Table, changes: Changes) -> tuple[Integers, Integers, int]:
+    """A number for each record: of base rows, of entries, and how many there are. No entry has the last of them."""
+    if changes.places is not None:
+        places = np.concatenate([np.asarray(found, np.int64) for found in changes.places])
+        return np.arange(base.num_rows), places, base.num_rows + 1
+    keys = pa.chunked_array([keys_of(batch) for batch in changes.batches], pa.string()).combine_chunks()
+    codes = keys.dictionary_encode()
+    of_base = pc.index_in(base.column(KEY), value_set=codes.dictionary)
+    none = len(codes.dictionary)
+    return pc.fill_null(of_base, none).to_numpy().astype(np.int64), codes.indices.to_numpy().astype(np.int64), none + 1
+
+
+def _key_deletes(changes: Changes) -> Flags:
+    flags = [
+        np.zeros(batch.num_rows, np.bool_)
+        if isinstance(batch, pa.Table)
+        else np.array([delete.ordering is None for delete in batch], np.bool_)
+        for batch in changes.batches
+    ]
+    return np.concatenate(flags)
+
+
+def _positions(changes: Changes, marker: DeleteMarker | None) -> Integers:
+    """For each entry the position of its row in `changes.rows`; -1 for deletes, also those that have a row."""
+    parts: list[Integers] = []
+    height = 0
+    for batch in changes.batches:
+        if not isinstance(batch, pa.Table):
+            parts.append(np.full(len(batch), -1, np.int64))
+            continue
+        positions = np.arange(height, height + batch.num_rows)
+        flags = deleted(batch, marker)
+        if flags is not None:
+            positions = np.where(flags.to_numpy(), -1, positions)
+        parts.append(positions)
+        height += batch.num_rows
+    return np.concatenate(parts)
+
+
+def _ranks(base: pa.Table, changes: Changes, field: str) -> tuple[Integers, Integers] | None:
+    """Ordering values of base rows and entries as numbers in the same order; None for types without a fast order."""
+    columns = [stored_values(base, field)]
+    kind = columns[0].type
+    if not (pt.is_integer(kind) or pt.is_string(kind)):
+        return None
+    for batch in changes.batches:
+        if isinstance(batch, pa.Table):
+            columns.append(stored_values(batch, field))
+            continue
+        try:
+            columns.append(pa.chunked_array([pa.array([delete.ordering for delete in batch], kind)]))
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+            return None
+    if any(column.type != kind for column in columns):
+        return None
+    values = pa.chunked_array([chunk for column in columns for chunk in column.chunks], kind)
+    if pt.is_integer(kind):
+        ranks = pc.fill_null(values, 0).to_numpy().astype(np.int64)
+    else:
+        ranks = pc.rank(values, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64)
+        ranks[values.is_null().to_numpy()] = 0  # below every text
+    return ranks[: base.num_rows], ranks[base.num_rows :]
+
+
+def _after_last_key_delete(code: Integers, key_deletes: Flags, keys: int) -> tuple[Flags, Flags]:
+    """Which entries still count, and which keys had everything before them erased."""
+    last = np.full(keys, -1, np.int64)
+    entries = np.flatnonzero(key_deletes)
+    last[code[entries]] = entries  # of several assignments the last one stays
+    return np.arange(len(code)) >= last[code], last >= 0
+
+
+def _finds_nothing(code: Integers, is_row: Flags, later: Flags, erased: Flags) -> Flags:
+    """Which entries are deletes between a key's last delete by key and the first row after it."""
+    first_row = np.full(len(erased), len(code), np.int64)
+    rows = np.flatnonzero(later & is_row)[::-1]
+    first_row[code[rows]] = rows  # of several assignments the last one, the first row, stays
+    found: Flags = later & ~is_row & erased[code] & (np.arange(len(code)) < first_row[code])
+    return found
+
+
+def _greatest(code: Integers, rank: Integers, alive: Flags, keys: int) -> Integers:
+    """For each key the entry that wins among its entries, of several with the greatest rank the last one; -1 without any.
+
+    A delete by key that still counts is the first of its key; whatever follows wins over it, so it ranks lowest.
+    """
+    entries = np.flatnonzero(alive)
+    order = entries[np.argsort(rank[entries], kind="stable")]
+    winner = np.full(keys, -1, np.int64)
+    winner[code[order]] = order  # of several assignments the last one stays
+    return winner
+
+
+def _beats(
+    base_code: Integers, base_rank: Integers, winner: Integers, rank: Integers, erased: Flags, by_ordering: bool
+) -> Flags:
+    """Which base rows are beaten by the winner among the entries of their key."""
+    wins: Flags = winner[base_code] >= 0
+    if by_ordering:
+        rows = np.flatnonzero(wins)
+        found = base_code[rows]
+        wins[rows] = erased[found] | (rank[winner[found]] >= base_rank[rows])
+    return wins

@@ -1,0 +1,79 @@
+"""Which merger a table has, spec "Record Merger > Merge Mode Configs".
+
+By the strategy id in its properties: one of the two standard modes, a payload class, or one of the mergers that the caller of
+`open_table` gives. A merger that is not there is never replaced by another one.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from hudi_reference.errors import UnknownMerger
+from hudi_reference.layout.merge_config import PAYLOAD_STRATEGY, MergeConfiguration
+from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties
+from hudi_reference.records.deletes import DeleteMarker
+from hudi_reference.records.mergers.merger import RECORD_TYPE, Merging, RecordMerger
+from hudi_reference.records.payloads import merger_of_payload
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import AvroSchema, arrow_schema
+
+
+@implements("MRG-031", "MRG-010", "PAY-002", "API-008", "NBC-005")
+def merging_of(
+    properties: TableProperties, mergers: Sequence[RecordMerger] = (), defaults: Mapping[str, Any] | None = None
+) -> Merging:
+    """How a table merges. `defaults` are the default values of its columns. Raises UnknownMerger, InvalidProperty."""
+    found = properties.merging
+    ordering, marker = properties.ordering_fields, properties.delete_marker
+    given = None if marker is None else DeleteMarker(*marker)
+    if found.mode != "CUSTOM":
+        return Merging(found.mode, ordering, given)
+    if found.strategy != PAYLOAD_STRATEGY:
+        return Merging("CUSTOM", ordering, given, chosen(found, mergers), defaults or {})
+    merger = merger_of_payload(found.payload)
+    return Merging("CUSTOM", merger.ordering or ordering, merger.marker or given, merger, defaults or {})
+
+
+@implements("PAY-015")
+def defaults_of(schema: AvroSchema) -> dict[str, Any]:
+    """The default values of the columns that have one other than null."""
+    kinds = arrow_schema(schema)
+    given = {field["name"]: field["default"] for field in schema["fields"] if field.get("default") is not None}
+    return {name: _value(default, kinds.field(name).type) for name, default in given.items()}
+
+
+def _value(default: Any, kind: pa.DataType) -> Any:
+    """A default as the value of a column: bytes are a text in Avro, dates and times are numbers."""
+    if pt.is_binary(kind) or pt.is_fixed_size_binary(kind):
+        return default.encode("latin-1")
+    if pt.is_temporal(kind):
+        return pa.scalar(default, pa.int32() if kind.bit_width < 64 else pa.int64()).cast(kind).as_py()
+    return default
+
+
+@implements("API-007", "MRG-035")
+def chosen(configuration: MergeConfiguration, mergers: Sequence[RecordMerger]) -> RecordMerger:
+    """The merger of a table with a strategy of its own."""
+    found = choose(configuration.strategy, [(merger.strategy_id, merger.record_type) for merger in mergers], RECORD_TYPE)
+    if found is None:
+        known = ", ".join(f"{m.strategy_id} ({m.name}, {m.record_type})" for m in mergers)
+        raise UnknownMerger(
+            "the table merges by a strategy of its own, and no merger that was given has it", rule="API-008",
+            path=PROPERTIES_PATH, expected=f"{RECORD_TYPE} merger with one of: {known or 'none was given'}",
+            found=f"hoodie.record.merge.strategy.id={configuration.strategy}",
+            cure="give the merger: open_table(uri, mergers=[...]); or read the table with an engine that has it",
+        )  # fmt: skip
+    return mergers[found]
+
+
+@implements("MRG-037", "MRG-038", "MRG-039", "API-017")
+def choose(strategy: str | None, mergers: Sequence[tuple[str, str]], record_type: str) -> int | None:
+    """The place of the first merger that has the strategy id and works on the engine's records; without an id, of the first
+    that works on them. A merger is given as strategy id and record type.
+    """
+    for place, (found, works_on) in enumerate(mergers):
+        if works_on == record_type and (not strategy or found == strategy):
+            return place
+    return None

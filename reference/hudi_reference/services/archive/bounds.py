@@ -1,0 +1,153 @@
+"""What archiving must leave on the active timeline, whatever the limits say, spec "LSM Timeline", "Archival Configs".
+
+Each bound is the requested time of an instant that somebody still has to find there: it and everything later stays.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hudi_reference.layout.properties import META_FOLDER, TableProperties
+from hudi_reference.requirement import implements
+from hudi_reference.services.archive.limits import ArchiveLimits
+from hudi_reference.storage import Storage
+from hudi_reference.timeline.active import Timeline, build_timeline
+from hudi_reference.timeline.contents.avro_container import read_record
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import ACTIONS, State
+
+#: Where the timeline of a metadata table lies.
+METADATA_TIMELINE = f"{META_FOLDER}/metadata/{META_FOLDER}/timeline"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The requested time from which on everything stays, and why."""
+
+    requested: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A table whose timeline is to be archived."""
+
+    storage: Storage
+    properties: TableProperties
+    timeline: Timeline
+    limits: ArchiveLimits
+    #: Of a metadata table: what its data table needs of it.
+    needed: Bound | None = None
+
+    @property
+    def commits(self) -> tuple[Instant, ...]:
+        """Completed writes, by requested time."""
+        return self.timeline.commits
+
+    @property
+    def savepointed(self) -> frozenset[str]:
+        """Requested times of the writes that have a savepoint, or are about to get one."""
+        return frozenset(i.requested for i in self.timeline.instants if i.action == "savepoint")
+
+
+def earliest_bound(situation: Situation) -> Bound | None:
+    """The lowest of all bounds, None if nothing has to stay."""
+    return min(_bounds(situation), key=lambda bound: bound.requested, default=None)
+
+
+def _bounds(situation: Situation) -> Iterator[Bound]:
+    for bound in (_pending, _concurrent, _compaction, _replacing, _metadata_table, _savepoint, lambda one: one.needed):
+        found = bound(situation)
+        if found is not None:
+            yield found
+
+
+@implements("ARC-003")
+def _pending(situation: Situation) -> Bound | None:
+    """The newest completed write before the oldest pending one: the pending one is based on it."""
+    oldest = _oldest_pending(situation.timeline)
+    if oldest is None:
+        return None
+    before = [instant.requested for instant in situation.commits if instant.requested < oldest]
+    return Bound(before[-1] if before else oldest, f"the write of {oldest} is pending")
+
+
+@implements("ARC-003")
+def _concurrent(situation: Situation) -> Bound | None:
+    """The first write that completed since the oldest pending one began: that one has to find it when it looks for conflicts.
+
+    Deployed archivers go by requested times alone and hide such a write from the check (ER-091).
+    """
+    oldest = _oldest_pending(situation.timeline)
+    since = (i.requested for i in situation.commits if oldest is not None and (i.completion or i.requested) > oldest)
+    first = next(since, None)
+    return None if first is None else Bound(first, f"the pending write of {oldest} may be in conflict with it")
+
+
+def _oldest_pending(timeline: Timeline) -> str | None:
+    return next((instant.requested for instant in timeline.pending if ACTIONS[instant.action].writes), None)
+
+
+def _compaction(situation: Situation) -> Bound | None:
+    """As many delta commits as make the next compaction due: their number is what it goes by."""
+    due = situation.limits.compacted_after
+    if not situation.properties.is_merge_on_read or due is None:
+        return None
+    compactions = [instant for instant in situation.commits if instant.action == "commit"]
+    last = compactions[-1] if compactions else None
+    deltas = [i for i in situation.timeline.instants if i.action == "deltacommit"]
+    if last is not None:
+        deltas = [i for i in deltas if i.state is not State.COMPLETED or (i.completion or i.requested) > last.requested]
+    if last is None and not deltas:
+        return None
+    if len(deltas) < due:
+        first = last.requested if last is not None else deltas[0].requested
+        return Bound(first, f"{len(deltas)} of {due} delta commits since then make a compaction due")
+    return Bound(deltas[len(deltas) - due].requested, f"{due} delta commits make a compaction due")
+
+
+def _replacing(situation: Situation) -> Bound | None:
+    """The first write whose replaced files may still be there: without it they would count again."""
+    replacing = [i for i in situation.timeline.instants if ACTIONS[i.action].completes_as == "replacecommit"]
+    cleans = [i for i in situation.timeline.completed if i.action == "clean"]
+    since = _cleaned_until(situation, cleans[-1], replacing) if cleans else ""
+    first = next((instant.requested for instant in replacing if instant.requested >= since), None)
+    return None if first is None else Bound(first, "the files that it replaced are not cleaned yet")
+
+
+def _cleaned_until(situation: Situation, clean: Instant, replacing: Sequence[Instant]) -> str:
+    """The requested time before which the files of replaced groups are gone.
+
+    That is what the clean retains, or the first savepoint that it spared if something was replaced since then; the clean itself
+    where it went by versions.
+    """
+    path = f"{situation.properties.timeline_folder}/{Instant(clean.requested, 'clean', State.REQUESTED).file_name}"
+    try:
+        plan = read_record(situation.storage.get(path), path)
+    except FileNotFoundError:  # only the completed file is left: nothing is known to be cleaned
+        return ""
+    retained = str((plan.get("earliestInstantToRetain") or {}).get("timestamp") or "")
+    spared = ((plan.get("extraMetadata") or {}).get("savepointed_timestamps") or "").split(",")
+    savepoint = min((time for time in spared if time), default="")
+    if savepoint and any(savepoint <= instant.requested <= retained for instant in replacing):
+        return savepoint
+    return retained or clean.requested
+
+
+def _metadata_table(situation: Situation) -> Bound | None:
+    """The first write that the last compaction of the metadata table does not cover: its log files count by this timeline."""
+    if "files" not in situation.properties.fields("hoodie.table.metadata.partitions"):
+        return None
+    instants = build_timeline(situation.storage.names(METADATA_TIMELINE))
+    compactions = [i.requested for i in instants if i.action == "commit" and i.state is State.COMPLETED]
+    if not compactions:
+        return Bound("", "the metadata table was never compacted")
+    since = (i.requested for i in situation.commits if (i.completion or i.requested) > compactions[-1])
+    first = next(since, None)
+    return None if first is None else Bound(first, "the last compaction of the metadata table does not cover it")
+
+
+def _savepoint(situation: Situation) -> Bound | None:
+    """The first savepoint, unless archiving may go beyond it."""
+    if situation.limits.beyond_savepoints or not situation.savepointed:
+        return None
+    return Bound(min(situation.savepointed), "it has a savepoint")

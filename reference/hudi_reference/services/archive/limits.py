@@ -1,0 +1,108 @@
+"""How much of the timeline stays active, spec "Archival Configs": the settings as data, and what they come to for a table.
+
+Jobs of Spark and of Flink name the limits differently and have other defaults; a table that both write to has no common limit.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from hudi_reference.errors import Misuse
+from hudi_reference.requirement import implements
+from hudi_reference.services.planning.clean_plan import CleanPolicy
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting: its name, what holds without it, and the rule that says so."""
+
+    name: str
+    default: str
+    rule: str
+
+
+#: By what they limit. The second column is that of Flink jobs, where it differs.
+SPARK: Mapping[str, Setting] = {
+    "most": Setting("hoodie.keep.max.commits", "30", "ARC-007"),
+    "fewest": Setting("hoodie.keep.min.commits", "20", "ARC-009"),
+    "batch size": Setting("hoodie.timeline.compaction.batch.size", "10", "ARC-010"),
+    "beyond savepoints": Setting("hoodie.archive.beyond.savepoint", "false", "ARC-003"),
+    "automatic": Setting("hoodie.archive.automatic", "true", "ARC-006"),
+    "compaction trigger": Setting("hoodie.compact.inline.trigger.strategy", "NUM_COMMITS", "CMP-001"),
+    "compacted after": Setting("hoodie.compact.inline.max.delta.commits", "5", "CMP-001"),
+}
+FLINK: Mapping[str, Setting] = {
+    **SPARK,
+    "most": Setting("archive.max_commits", "50", "ARC-011"),
+    "fewest": Setting("archive.min_commits", "40", "ARC-012"),
+}
+#: Compactions that begin after a number of delta commits need those on the timeline to count them.
+COUNTING_TRIGGERS = ("NUM_COMMITS", "NUM_AND_TIME")
+
+
+@dataclass(frozen=True)
+class ArchiveLimits:
+    """The settings of archiving. Archiving begins when more than `most` writes are active, and leaves `fewest` of them.
+
+    `batch_size` files of one level of the history are merged into one. `cleaning` is the policy of the table's cleans;
+    `compacted_after` delta commits make a compaction due, None where something else does.
+    """
+
+    most: int
+    fewest: int
+    batch_size: int
+    beyond_savepoints: bool
+    automatic: bool
+    cleaning: CleanPolicy
+    compacted_after: int | None
+
+    @classmethod
+    @implements("ARC-007", "ARC-009", "ARC-010", "ARC-011", "ARC-012")
+    def of(cls, options: Mapping[str, str]) -> Self:
+        """The limits that these settings mean; under Flink's names those of a Flink job. Raises Misuse."""
+        flink = any(FLINK[key].name in options for key in ("most", "fewest"))
+        settings = FLINK if flink else SPARK
+
+        def text(key: str) -> str:
+            return options.get(settings[key].name, settings[key].default)
+
+        def number(key: str, least: int) -> int:
+            return _number(settings[key], text(key), least)
+
+        counting = text("compaction trigger") in COUNTING_TRIGGERS
+        limits = cls(
+            most=number("most", 1),
+            fewest=number("fewest", 1),
+            batch_size=number("batch size", 2),
+            beyond_savepoints=text("beyond savepoints") == "true",
+            automatic=text("automatic") == "true",
+            cleaning=CleanPolicy.of(options),
+            compacted_after=number("compacted after", 1) if counting else None,
+        )
+        limits._check(settings)
+        return limits
+
+    @implements("ARC-008")
+    def _check(self, settings: Mapping[str, Setting]) -> None:
+        if self.fewest >= self.most:
+            most, fewest = (settings[key].name for key in ("most", "fewest"))
+            raise Misuse(
+                "the lower limit of archiving is not below the upper one", rule="ARC-008",
+                expected=f"{fewest} < {most}", found=f"{fewest}={self.fewest}, {most}={self.most}",
+                cure="without room between them every write would archive, or none",
+            )  # fmt: skip
+
+    def beside_cleaning(self, after_retained: int | None) -> tuple[int, int]:
+        """(most, fewest) when `after_retained` writes follow the earliest one whose files a clean leaves; None if it has none.
+
+        Cleaning has to find on the timeline what it retains, and two more writes.
+        """
+        needed = 0 if after_retained is None else after_retained + 2
+        fewest = max(self.fewest, needed)
+        return fewest + self.most - self.fewest, fewest
+
+
+def _number(setting: Setting, text: str, least: int) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= least):
+        raise Misuse(f"{setting.name} is no limit", rule=setting.rule, expected=f"a number from {least} on", found=repr(text))
+    return int(text)

@@ -1,0 +1,175 @@
+"""Clean: versions of files that nobody will read again are deleted, spec "Table Management > Cleaning".
+
+    clean.requested     the plan: the files, by partition
+    clean.inflight      the plan again
+    files are deleted   one that is gone already counts as deleted
+    clean.completed     the same files, as deleted
+
+Readers need none of these files, so it does not matter where the process dies: whoever comes next deletes what is left of the
+plan, and plans anew only when no plan is left. A plan that was found in the table is checked before anything is deleted.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hudi_reference.layout.names import join_path
+from hudi_reference.query.file_groups import load_file_groups
+from hudi_reference.query.table import Table
+from hudi_reference.requirement import implements
+from hudi_reference.services.clean.plan_check import check_plan
+from hudi_reference.services.planning.clean_plan import (
+    CleanPolicy,
+    change_files_of,
+    deletable_slices,
+    earliest_to_retain,
+    paths_of,
+    planned_files,
+)
+from hudi_reference.services.planning.index_plan import files_to_index
+from hudi_reference.services.planning.kept_indexes import check_indexes_kept
+from hudi_reference.services.planning.plan_execution import (
+    Plan,
+    by_partition,
+    carry_out,
+    groups_in_plans,
+    location,
+    pending_of,
+    planning,
+    read_plan,
+    transitions_of,
+)
+from hudi_reference.services.planning.rollback_validation import brings_back
+from hudi_reference.services.rollback.failed_writes import clean_up_lazily
+from hudi_reference.services.rollback.savepoint import completed_savepoints, savepointed_files
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.instants.times import format_time
+
+_HOUR = 3_600_000
+
+
+@implements("TL-013", "TL-014", "TL-029", "SVC-005", "SVC-006", "CLN-004")
+def clean(table: Table, options: Mapping[str, str] | None = None) -> str | None:
+    """Carry out the cleans that are planned, then plan and carry out one more; the requested time of the last one, or None.
+
+    `options` are settings by Hudi's names: `hoodie.clean.policy`, `hoodie.clean.commits.retained` and their kin. None: there
+    was nothing to delete, and there is no new instant. Writes that failed are rolled back first where
+    `hoodie.clean.failed.writes.policy` is LAZY.
+    """
+    check_indexes_kept(table)
+    clean_up_lazily(table, options or {})
+    done = [execute_clean(table, pending.requested) for pending in pending_of(table.timeline, "clean")]
+    requested = schedule_clean(table, options)
+    if requested is not None:
+        done.append(execute_clean(table, requested))
+    return done[-1] if done else None
+
+
+@implements("TL-014")
+def files_of_clean(table: Table, options: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The paths of the files that `clean` would delete now: those of pending plans first, then those of a new plan.
+
+    Changes nothing. Raises Misuse, UnsupportedTableFeature, and UnsafePlan for a pending plan that `clean` would refuse.
+    """
+    found: list[str] = []
+    for pending in pending_of(table.timeline, "clean"):
+        plan = read_plan(table, "clean", pending.requested)
+        check_plan(table, pending.requested, plan)
+        found += planned_files(plan)
+    return tuple(dict.fromkeys((*found, *planned_files(plan_clean(table, options) or {}))))
+
+
+@implements("TL-014", "SVC-004", "SVC-006")
+def schedule_clean(table: Table, options: Mapping[str, str] | None = None) -> str | None:
+    """Publish a plan; its requested time. None if there is nothing to delete, a plan is pending, or old slices come back."""
+    with planning(table) as publish:
+        if pending_of(table.timeline, "clean") or brings_back(table, table.timeline):
+            return None
+        plan = plan_clean(table, options)
+        return None if plan is None else publish("clean", plan)
+
+
+@implements("TL-014", "SVC-008")
+def plan_clean(table: Table, options: Mapping[str, str] | None = None) -> dict[str, Any] | None:
+    """What a clean would delete now, as a HoodieCleanerPlan; None if there is nothing. Changes nothing.
+
+    Raises Misuse, UnsupportedTableFeature.
+    """
+    check_indexes_kept(table)
+    policy, timeline = CleanPolicy.of(options or {}), table.timeline
+    zone = transitions_of(table).times.zone
+    earliest = earliest_to_retain(policy, timeline, format_time(table.clock.now() - policy.hours * _HOUR, zone))
+    groups = load_file_groups(table.storage, table.properties, timeline)
+    planned = groups_in_plans(table, timeline)
+    kept = savepointed_files(table, timeline) | files_to_index(table, timeline)
+    slices = tuple(deletable_slices(policy, groups, earliest, kept, planned))
+    files = [path for found in slices for path in paths_of(found) if path.rpartition("/")[2] not in found.missing]
+    files += change_files_of(table.storage, slices)
+    if not files:
+        return None
+    return {
+        "earliestInstantToRetain": None
+        if earliest is None
+        else {"timestamp": earliest.requested, "action": earliest.action, "state": "COMPLETED"},
+        "lastCompletedCommitTimestamp": timeline.commits[-1].requested,
+        "policy": policy.name,
+        "filesToBeDeletedPerPartition": {},
+        "version": 2,
+        "filePathsToBeDeletedPerPartition": {
+            partition: [
+                {"filePath": location(table, join_path(partition, name)), "isBootstrapBaseFile": False} for name in names
+            ]
+            for partition, names in by_partition(files).items()
+        },
+        "partitionsToBeDeleted": [],
+        "extraMetadata": _savepoints(timeline),
+    }
+
+
+def _savepoints(timeline: Timeline) -> dict[str, str]:
+    """Which savepoints the plan respects: archiving asks for them."""
+    found = [savepoint.requested for savepoint in completed_savepoints(timeline)]
+    return {"savepointed_timestamps": ",".join(found)} if found else {}
+
+
+@implements("TL-013", "TL-047", "SVC-005")
+def execute_clean(table: Table, requested: str) -> str:
+    """Carry out the plan that was requested then, from the beginning or from where another process stopped.
+
+    Raises UnsafePlan for a plan that would delete a file which a clean must keep; then nothing has changed.
+    """
+
+    def work(plan: Plan) -> Plan:
+        started, files = table.clock.now(), planned_files(plan)
+        for path in files:
+            table.storage.delete(path)
+        return _record(requested, plan, files, table.clock.now() - started)
+
+    return carry_out(
+        table, "clean", requested, work, repeat_plan=True, check_plan=lambda plan: check_plan(table, requested, plan)
+    )
+
+
+@implements("TL-013", "TL-014", "CLN-008")
+def _record(requested: str, plan: Plan, files: tuple[str, ...], milliseconds: int) -> dict[str, Any]:
+    earliest = plan["earliestInstantToRetain"]
+    return {
+        "startCleanTime": requested,
+        "timeTakenInMillis": milliseconds,
+        "totalFilesDeleted": len(files),
+        "earliestCommitToRetain": "" if earliest is None else earliest["timestamp"],
+        "lastCompletedCommitTimestamp": plan.get("lastCompletedCommitTimestamp") or "",
+        "partitionMetadata": {
+            partition: {
+                "partitionPath": partition,
+                "policy": plan["policy"],
+                "deletePathPatterns": names,
+                "successDeleteFiles": names,
+                "failedDeleteFiles": [],
+                "isPartitionDeleted": False,
+            }
+            for partition, names in by_partition(files).items()
+        },
+        "version": 2,
+        "bootstrapPartitionMetadata": {},
+        "extraMetadata": plan.get("extraMetadata") or {},
+    }

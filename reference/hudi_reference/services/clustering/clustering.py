@@ -1,0 +1,301 @@
+"""Clustering: rows move to new file groups of the right size and order, spec "Table Management > Re-writing", RFC-19.
+
+    clustering.requested    the plan: groups of file slices, and how the rows of each group are to be laid down
+    clustering.inflight
+    base files are stored   new file groups, with the plan's requested time in their names: nobody reads them yet
+    replacecommit           the completion: readers go to the new groups; the old ones stay until they are cleaned
+
+The rows are those that a query of the slices gives, with the keys, commit times and numbers that they had. The names of the new
+groups follow from the plan and from the rows that they hold, so that whoever carries it out again, or at the same time, stores
+the same files. If somebody changed an old group since the plan was made, the new ones would lack the change: the clustering
+gives up, and its plan is withdrawn.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from math import ceil
+from typing import Any
+from uuid import NAMESPACE_OID, uuid5
+
+import pyarrow as pa
+
+from hudi_reference.errors import ConcurrentChange, MalformedTable, UnsupportedFeature, WriteConflict
+from hudi_reference.files.base_file import encode_base_file
+from hudi_reference.layout.names import BaseFileName, join_path
+from hudi_reference.layout.partitions import mark_partition
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.query.file_groups import FileSlice, GroupId, load_commit
+from hudi_reference.query.table import Table, View
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import AvroSchema, with_meta_columns
+from hudi_reference.services.clustering.order import check_layout, ordered
+from hudi_reference.services.clustering.plan import schedule_clustering
+from hudi_reference.services.clustering.plan_record import LAYOUT_KEY, TARGET_KEY, ClusteringPlan, InputGroup, clustering_in
+from hudi_reference.services.clustering.settings import ClusteringSettings
+from hudi_reference.services.compaction.compaction import check_stored
+from hudi_reference.services.planning.compaction_plan import number, remove_strays, store
+from hudi_reference.services.planning.plan_execution import Plan, carry_out, pending_of, read_plan
+from hudi_reference.services.rollback.rollback import execute_rollback, withdraw
+from hudi_reference.storage import ObjectExists
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.contents.metadata import WriteStat, commit_record, ids_by_partition
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
+from hudi_reference.timeline.pending_rollbacks import check_not_undone
+from hudi_reference.write.commit import Commit
+from hudi_reference.write.concurrency.conflict_resolution import Standing, Touch, check_schema, concurrent
+from hudi_reference.write.concurrency.markers import mark_file, remove_markers
+from hudi_reference.write.rows import in_file
+from hudi_reference.write.write_context import check_writable
+
+Options = Mapping[str, str]
+#: What is left over when rows are cut at the target size, in parts of it, that is not worth a file of its own.
+_REMAINDER = 0.1
+_PARALLELISM_KEY, _PARALLELISM = "hoodie.clustering.max.parallelism", 15
+
+
+@implements("CLU-001", "SVC-006", "SVC-015")
+def cluster(table: Table, options: Options | None = None) -> str | None:
+    """Carry out the clusterings that are planned, then plan and carry out one more; the requested time of the last one.
+
+    `options` are settings by Hudi's names: `hoodie.clustering.plan.strategy.sort.columns` and its kin. None: there is nothing
+    to cluster, or it is not time yet, and there is no new instant. Plans that writers have overtaken are withdrawn.
+    """
+    finish_withdrawals(table)
+    done = []
+    for pending in pending_of(table.timeline, "clustering"):
+        with suppress(ConcurrentChange):
+            done.append(execute_clustering(table, pending.requested))
+    requested = schedule_clustering(table, options)
+    if requested is not None:
+        done.append(execute_clustering(table, requested))
+    return done[-1] if done else None
+
+
+def finish_withdrawals(table: Table) -> None:
+    """Carry on where somebody stopped who was withdrawing a plan."""
+    for pending in pending_of(table.timeline, "rollback"):
+        if read_plan(table, "rollback", pending.requested)["instantToRollback"]["action"] == "clustering":
+            execute_rollback(table, pending.requested)
+
+
+@implements("CLU-035", "CLU-039", "SVC-005", "SVC-009", "TL-029")
+def execute_clustering(table: Table, requested: str) -> str:
+    """Carry out the plan that was requested then, from the beginning or from where somebody else stopped.
+
+    Raises ConcurrentChange if one of its file groups has changed since it was planned: then the plan is withdrawn, and the
+    table is as the other one left it. WriteConflict if somebody else completes the plan or takes this attempt back.
+    """
+    check_writable(table.properties)
+    attempt = Attempt(table, requested)
+    try:
+        carry_out(table, "clustering", requested, attempt.work, check=attempt.check)
+    except ConcurrentChange:
+        withdraw(table, requested)
+        attempt.forsake()
+        raise
+    except WriteConflict:
+        attempt.forsake()
+        raise
+    if attempt.stats:
+        remove_markers(table.storage, requested)
+    return requested
+
+
+@dataclass
+class Attempt:
+    """One attempt at a plan: the table as it was found, the plan, and the files that were stored."""
+
+    table: Table
+    requested: str
+    stats: list[WriteStat] = field(default_factory=list)
+    groups: tuple[InputGroup, ...] = ()
+    seen: Timeline | None = None
+    schema: AvroSchema | None = None
+
+    @implements("CLU-007", "CLU-036")
+    def work(self, record: Plan) -> Plan:
+        """Store the new file groups; what the completed file says. Nothing but the plan and the table decides about them."""
+        self._check_planned()
+        plan, view = clustering_in(record), self.table.view()
+        self.groups, self.seen, self.schema = plan.groups, view.timeline, view.schema
+        check_unchanged(view, plan.groups)
+        rewriting = Rewriting(self.table, view, plan, self.requested)
+        for outputs in rewriting.outputs():
+            for stat, data in outputs:
+                self.stats.append(self._store(stat, data))
+        return completed_record(self.stats, plan.groups, view.schema)
+
+    @implements("TL-050")
+    def _check_planned(self) -> None:
+        """Raises WriteConflict if the plan was withdrawn right before the inflight file was created, which is nobody's then."""
+        storage, folder = self.table.storage, self.table.properties.timeline_folder
+        plan, begun = (Instant(self.requested, "clustering", state).file_name for state in (State.REQUESTED, State.INFLIGHT))
+        if storage.head(f"{folder}/{plan}") is None:
+            storage.delete(f"{folder}/{begun}")
+            raise WriteConflict("the plan was withdrawn", rule="TL-050", path=plan, cure="plan another clustering")
+
+    @implements("CLU-035", "OCC-027")
+    def _store(self, stat: WriteStat, data: bytes) -> WriteStat:
+        """Store a file after its marker. An earlier attempt at the plan may have come as far."""
+        mark_partition(self.table.storage, stat.partition, self.requested)
+        with suppress(ObjectExists):
+            mark_file(self.table.storage, self.requested, stat.path.rpartition("/")[2], stat)
+        store(self.table, stat.path, data)
+        return stat
+
+    @implements("SVC-009", "OCC-016")
+    def check(self, now: Timeline) -> None:
+        """What may speak against the completion, asked under the lock.
+
+        Raises ConcurrentChange if somebody changed a file group of the plan since the rows were read. At last what other
+        attempts stored goes, while nobody can complete the plan with it.
+        """
+        assert self.seen is not None and self.schema is not None
+        storage, properties = self.table.storage, self.table.properties
+        check_not_undone(storage, properties, now, self.requested)
+        mine = {identity: Touch.CLUSTERS for group in self.groups for identity in group.members}
+        standing = Standing(None, self.seen)
+        for other in concurrent(storage, properties, seen=self.seen, now=now, plans=False):
+            standing.check(mine, other)
+            check_schema(self.schema, other)
+        check_stored(self.table, self.stats)
+        remove_strays(self.table, self.requested, self.stats)
+
+    def forsake(self) -> None:
+        """Delete what this attempt stored and nobody is going to name: the plan is gone, or was completed with other files."""
+        storage, properties, now = self.table.storage, self.table.properties, self.table.timeline
+        done = [found for found in now.commits if found.requested == self.requested]
+        if not done and (self._may_complete(now) or now.completion_of(self.requested) is not None):
+            return
+        named = load_commit(storage, properties, done[0]).paths if done else frozenset()
+        for stat in self.stats:
+            if stat.path not in named:
+                storage.delete(stat.path)
+
+    def _may_complete(self, now: Timeline) -> bool:
+        """Whether the plan is there, and nobody is withdrawing it."""
+        try:
+            check_not_undone(self.table.storage, self.table.properties, now, self.requested)
+        except WriteConflict:
+            return False
+        return any(found.requested == self.requested for found in pending_of(now, "clustering"))
+
+
+@implements("SVC-009")
+def check_unchanged(view: View, groups: Sequence[InputGroup]) -> None:
+    """Raises ConcurrentChange unless a query reads just the planned files of each file group."""
+    for planned in (found for group in groups for found in group.slices):
+        identity: GroupId = (planned.partition, planned.file_id)
+        group = view.groups.groups.get(identity)
+        present = None if group is None else group.latest
+        if present is None or _files(present) != _files(planned):
+            raise ConcurrentChange(
+                "a file group has changed since its clustering was planned", rule="SVC-009", path=planned.partition,
+                expected=", ".join(sorted(_files(planned))),
+                found="another group in its place" if present is None else ", ".join(sorted(_files(present))),
+                cure="plan another clustering; this plan was withdrawn",
+            )  # fmt: skip
+
+
+def _files(found: FileSlice) -> set[str]:
+    return {name for name in (found.base_file, *found.log_files) if name}
+
+
+@dataclass(frozen=True)
+class Rewriting:
+    """What makes the new file groups of a plan."""
+
+    table: Table
+    view: View
+    plan: ClusteringPlan
+    requested: str
+
+    @implements("CLU-036")
+    def outputs(self) -> Iterator[list[tuple[WriteStat, bytes]]]:
+        """The files of each group of the plan, in its order. As many groups are worked on at once as there are, within the
+        limit that is set.
+        """
+        groups = list(enumerate(self.plan.groups))
+        most = number(self.table.options, _PARALLELISM_KEY, _PARALLELISM, least=1)
+        at_once = min(len(groups), most) if self.table.parallelism > 1 else 1
+        if at_once < 2:
+            yield from (self.rewrite(*group) for group in groups)
+            return
+        with ThreadPoolExecutor(at_once) as pool:
+            for start in range(0, len(groups), at_once):
+                yield from pool.map(lambda group: self.rewrite(*group), groups[start : start + at_once])
+
+    @implements("CLU-001", "CLU-007", "CLU-008", "CLU-037", "CLU-038", "TL-011", "META-004")
+    def rewrite(self, place: int, group: InputGroup) -> list[tuple[WriteStat, bytes]]:
+        """The files of the group at that place of the plan: the rows of all its slices in one order, cut at the target size."""
+        reader = self.view.reader(self.table)
+        slices = [self.view.groups.groups[identity].latest for identity in group.members]
+        parts = [reader.read(found, reader.schema.names) for found in slices if found is not None]
+        rows = ordered(pa.concat_tables(parts), self.plan.sort_columns, self.plan.parameters.get(LAYOUT_KEY, "LINEAR"))
+        if not rows.num_rows:
+            return []
+        encode = partial(self._output, place, group, rows)
+        whole = encode(0, 0, rows.num_rows)
+        step = self.rows_per_file(group, rows.num_rows, whole[0].size)
+        if step >= rows.num_rows:
+            return [whole]
+        return [encode(count, start, start + step) for count, start in enumerate(range(0, rows.num_rows, step))]
+
+    @implements("CLU-009", "CLU-030", "CLU-038")
+    def rows_per_file(self, group: InputGroup, rows: int, size: int) -> int:
+        """How many of the rows, which come to `size` bytes in one file, go into each.
+
+        As many as make the target size, and a few more where little would be left over. A plan without a target says how many
+        files there are to be.
+        """
+        if TARGET_KEY not in self.plan.parameters:
+            return ceil(rows / group.outputs)
+        share = size / self.plan.target_size
+        return max(ceil(rows / max(1, ceil(share - _REMAINDER))), int(rows / share))
+
+    @implements("CLU-001", "BF-003", "BF-009")
+    def _output(
+        self, place: int, group: InputGroup, rows: pa.Table, count: int, start: int, stop: int
+    ) -> tuple[WriteStat, bytes]:
+        """The base file of a new file group with these rows, and its stat. The id tells which rows of which slices it holds."""
+        part = rows.slice(start, stop - start)
+        named = "/".join((self.requested, *(file_id for _, file_id in group.members), str(start), str(start + part.num_rows)))
+        extension = self.table.properties.base_file_extension
+        name = BaseFileName(f"{uuid5(NAMESPACE_OID, named)}-{count}", f"{place}-0-0", self.requested, extension)
+        rows, schema = in_file(part, str(name)), with_meta_columns(self.view.schema)
+        data = encode_base_file(rows, schema, extension, settings=self.table.options)
+        path = join_path(group.partition, str(name))
+        count_of = {"writes": part.num_rows, "inserts": part.num_rows, "size": len(data)}
+        return WriteStat(name.file_id, group.partition, path, **count_of), data
+
+
+@implements("CLU-039", "CLU-040", "CLU-041", "TL-009", "TL-010")
+def completed_record(stats: Sequence[WriteStat], groups: Sequence[InputGroup], schema: AvroSchema) -> dict[str, Any]:
+    """What a completed clustering says: HoodieReplaceCommitMetadata."""
+    replaced = ids_by_partition(identity for group in groups for identity in group.members)
+    return commit_record("CLUSTER", stats, schema, replaced)
+
+
+@implements("SVC-013", "SVC-014")
+def check_inline_clustering(properties: TableProperties, options: Options) -> None:
+    """Raises Misuse and UnsupportedTableFeature for settings of inline clustering that cannot be."""
+    settings = ClusteringSettings.of(options)
+    if settings.inline or settings.planned_inline:
+        check_layout(settings.layout)
+
+
+@implements("SVC-007", "SVC-013", "SVC-014")
+def cluster_after(commit: Commit, _: Timeline) -> None:
+    """What follows each write where `hoodie.clustering.inline` is true: the plans that are there, and one more when it is due;
+    a plan alone where `hoodie.clustering.schedule.inline` is.
+
+    A table that cannot be clustered was written all the same: what is wrong, `cluster` says.
+    """
+    settings = ClusteringSettings.of(commit.options)
+    if settings.inline or settings.planned_inline:
+        with suppress(MalformedTable, UnsupportedFeature, WriteConflict):
+            (cluster if settings.inline else schedule_clustering)(commit.table)

@@ -1,0 +1,200 @@
+"""How eligible file slices are put together, RFC-19 "Group files that are eligible for clustering".
+
+A strategy puts the slices of one partition into rows of slices that belong together, in order; each row is cut into groups,
+none with more bytes than a group may have. What is cut apart stays in order: groups of one row overlap as little as they can.
+"""
+
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from hudi_reference.errors import UnsupportedTableFeature
+from hudi_reference.files.base.column_ranges import Range
+from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.requirement import implements
+from hudi_reference.services.clustering.settings import SETTINGS, ClusteringSettings
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A slice that may be clustered, and how many bytes it is reckoned to bring."""
+
+    found: FileSlice
+    size: int
+
+
+class Statistics(Protocol):
+    """What is known of the content of slices."""
+
+    def values(self, found: FileSlice, columns: Sequence[str]) -> Sequence[Range]:
+        """The ranges of the values of these columns."""
+
+    def keys(self, found: FileSlice) -> Range:
+        """The range of the record keys."""
+
+
+#: A limit that leaves room for nothing beside a slice.
+NO_COMPANY = -1
+Row = list[Candidate]
+Arrange = Callable[[Sequence[Candidate], ClusteringSettings, Statistics], list[Row]]
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """One way to plan. `mode` is the filter of partitions that its name implies; `together` whether it joins slices."""
+
+    arrange: Arrange
+    mode: str | None = None
+    together: bool = True
+
+
+@implements("CLU-003", "CLU-005", "CLU-014", "CLU-016", "CLU-019")
+def grouped(
+    candidates: Sequence[Candidate], strategy: Strategy, settings: ClusteringSettings, statistics: Statistics
+) -> list[tuple[Row, int]]:
+    """The groups of one partition, each with the number of its outputs: its bytes over the target size, rounded up."""
+    found = []
+    for row in strategy.arrange(candidates, settings, statistics):
+        for group in _cut(row, settings.group_size if strategy.together else NO_COMPANY):
+            if len(group) > 1 or settings.single:
+                size = sum(candidate.size for candidate in group)
+                found.append((group, max(1, -(-size // settings.target_size)) if strategy.together else 1))
+    return found
+
+
+def _cut(row: Row, limit: int) -> list[Row]:
+    """The row in pieces of at most `limit` bytes; a larger slice is a piece of its own."""
+    pieces: list[Row] = []
+    filled = 0
+    for candidate in row:
+        if not pieces or filled + candidate.size > limit:
+            pieces.append([])
+            filled = 0
+        pieces[-1].append(candidate)
+        filled += candidate.size
+    return pieces
+
+
+@implements("CLU-023")
+def limited(groups: Iterable[tuple[Row, int]], most: int) -> list[tuple[Row, int]]:
+    """As many groups as one run may have: those first after which there are the most files less, else in the order they have.
+
+    Once carried out these gain nothing any more, so that the others have their turn.
+    """
+    return sorted(groups, key=lambda group: group[1] - len(group[0]))[:most]
+
+
+def _by_size(candidates: Sequence[Candidate], *_: object) -> list[Row]:
+    """The largest first, as deployed planners do: groups come out more even."""
+    return [sorted(candidates, key=lambda candidate: -candidate.size)]
+
+
+@implements("CLU-021")
+def _by_commit_time(candidates: Sequence[Candidate], *_: object) -> list[Row]:
+    """In the order of the instants that wrote the base files, or began the slices."""
+    return [sorted(candidates, key=lambda candidate: candidate.found.base_instant)]
+
+
+@implements("CLU-020")
+def _by_key_ranges(candidates: Sequence[Candidate], _: ClusteringSettings, statistics: Statistics) -> list[Row]:
+    """In the order of the ranges of record keys that the footers say; at the end those of which nobody knows."""
+    known = [(statistics.keys(candidate.found), candidate) for candidate in candidates]
+    return [_by_range(known)]
+
+
+@implements("CLU-022")
+def _at_random(candidates: Sequence[Candidate], settings: ClusteringSettings, _: Statistics) -> list[Row]:
+    """In an order that depends on the seed alone."""
+    found = sorted(candidates, key=lambda candidate: candidate.found.file_id)
+    random.Random(settings.seed).shuffle(found)
+    return [found]
+
+
+@implements("CLU-015", "CLU-017", "CLU-018")
+def _by_overlap(candidates: Sequence[Candidate], settings: ClusteringSettings, statistics: Statistics) -> list[Row]:
+    """One row for slices that overlap in the sort columns, directly or through others; one for all that overlap with none.
+
+    What nobody knows the range of may overlap with everything. Rows are in the order of the first sort column.
+    """
+    columns = settings.sort_columns
+    if not columns:
+        return _by_size(candidates)
+    boxes = [(tuple(map(_ends, statistics.values(candidate.found, columns))), candidate) for candidate in candidates]
+    try:
+        found = _connected(sorted(boxes, key=lambda one: one[0]))
+        rows = sorted((sorted(row, key=lambda one: one[0]) for row in found), key=lambda row: row[0][0])
+    except TypeError:  # values of a column that changed its type have no order among them
+        return _by_size(candidates)
+    alone = [candidate for row in rows if len(row) == 1 for _, candidate in row]
+    return [[candidate for _, candidate in row] for row in rows if len(row) > 1] + ([alone] if alone else [])
+
+
+#: The ends of a range, such that unknown ones come before and after all values.
+_Ends = tuple[tuple[Any, ...], tuple[Any, ...]]
+_Boxed = tuple[tuple[_Ends, ...], Candidate]
+
+
+def _ends(found: Range) -> _Ends:
+    return ((0,), (2,)) if found is None else ((1, found[0]), (1, found[1]))
+
+
+def _connected(boxed: Iterable[_Boxed]) -> list[list[_Boxed]]:
+    """What overlaps, directly or through others, in rows. `boxed` are in the order of the least values of the first column."""
+    done: list[list[_Boxed]] = []
+    rows: list[tuple[tuple[Any, ...], list[_Boxed]]] = []  # with the greatest value of the first column
+    for one in boxed:
+        least, greatest = one[0][0]
+        done += [row for reach, row in rows if reach < least]  # nothing that is still to come reaches back to these
+        joined, apart = [one], []
+        for reach, row in ((reach, row) for reach, row in rows if reach >= least):
+            if any(_overlap(one[0], box) for box, _ in row):
+                joined, greatest = row + joined, max(greatest, reach)
+            else:
+                apart.append((reach, row))
+        rows = [*apart, (greatest, joined)]
+    return done + [row for _, row in rows]
+
+
+def _overlap(one: tuple[_Ends, ...], other: tuple[_Ends, ...]) -> bool:
+    """Whether two slices overlap in every sort column."""
+    return all(a[0] <= b[1] and b[0] <= a[1] for a, b in zip(one, other, strict=True))
+
+
+def _by_range(known: Sequence[tuple[Range, Candidate]]) -> Row:
+    """By the least value, then the greatest; at the end those of which nobody knows the range."""
+    ranged = sorted(((found, candidate) for found, candidate in known if found is not None), key=lambda one: one[0])
+    return [candidate for _, candidate in ranged] + [candidate for found, candidate in known if found is None]
+
+
+_SIZE = Strategy(_by_size)
+_OVERLAP = "OverlapClusteringPlanStrategy"
+
+#: By the name of the class without its package. Those of the draft that no release has bear names of ours.
+STRATEGIES: Mapping[str, Strategy] = {
+    **{f"{engine}SizeBasedClusteringPlanStrategy": _SIZE for engine in ("Spark", "Java", "Flink")},
+    **{f"{engine}RecentDaysClusteringPlanStrategy": Strategy(_by_size, "RECENT_DAYS") for engine in ("Spark", "Java", "Flink")},
+    "SparkSelectedPartitionsClusteringPlanStrategy": Strategy(_by_size, "SELECTED_PARTITIONS"),
+    "SparkSingleFileSortPlanStrategy": Strategy(_by_size, together=False),
+    _OVERLAP: Strategy(_by_overlap),
+    "KeyRangeClusteringPlanStrategy": Strategy(_by_key_ranges),
+    "CommitTimeClusteringPlanStrategy": Strategy(_by_commit_time),
+    "RandomClusteringPlanStrategy": Strategy(_at_random),
+}
+
+
+@implements("CLU-004", "CLU-014", "CLU-015")
+def strategy_of(settings: ClusteringSettings) -> Strategy:
+    """The strategy that the settings name; without a name by overlap where there are sort columns, else by size.
+
+    Raises UnsupportedTableFeature.
+    """
+    if not settings.strategy:
+        return STRATEGIES[_OVERLAP] if settings.sort_columns else _SIZE
+    name = settings.strategy.rpartition(".")[2]
+    if name not in STRATEGIES:
+        raise UnsupportedTableFeature(
+            "a strategy of clustering that is not known here", rule="CLU-004", path=SETTINGS["strategy"].name,
+            expected=" or ".join(STRATEGIES), found=settings.strategy,
+        )  # fmt: skip
+    return STRATEGIES[name]

@@ -1,0 +1,146 @@
+"""Planning a clustering: which file groups are rewritten together, spec "Table Management > Re-writing" and RFC-19.
+
+partitions   those that the filter admits
+slices       the latest of each file group that is small enough and in no plan that is pending
+groups       what the strategy puts together; no more of them than one run may have
+requested    the plan, published under the lock of the table
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hudi_reference.errors import missing_data_file
+from hudi_reference.files.base.column_ranges import Range, column_ranges
+from hudi_reference.files.base_file import read_footer
+from hudi_reference.layout.properties import META_FOLDER
+from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.query.table import Table, View
+from hudi_reference.requirement import implements
+from hudi_reference.services.clustering.groups import Candidate, Row, grouped, limited, strategy_of
+from hudi_reference.services.clustering.partitions import partitions_to_cluster
+from hudi_reference.services.clustering.plan_record import PARAMETERS, ClusteringPlan, InputGroup, plan_record
+from hudi_reference.services.clustering.settings import ClusteringSettings
+from hudi_reference.services.planning.compaction_plan import slice_metrics
+from hudi_reference.services.planning.kept_indexes import check_indexes_kept
+from hudi_reference.services.planning.plan_execution import groups_in_plans, planning, transitions_of
+from hudi_reference.services.planning.rollback_validation import brings_back
+from hudi_reference.storage import Storage
+from hudi_reference.timeline.instants.times import format_time
+from hudi_reference.write.write_context import check_writable
+
+Options = Mapping[str, str]
+
+
+@implements("CLU-006", "SVC-004", "TL-012")
+def schedule_clustering(
+    table: Table, options: Options | None = None, *, extra_metadata: Mapping[str, str] | None = None
+) -> str | None:
+    """Publish a plan; its requested time. None if there is nothing to cluster, or old slices come back. Writes need not stop.
+
+    `options` are settings by Hudi's names: see `clustering_settings`. `extra_metadata` stays in the plan.
+    """
+    with planning(table) as publish:
+        if brings_back(table, table.timeline):
+            return None
+        plan = plan_clustering(table, options, extra_metadata=extra_metadata)
+        return publish("clustering", plan_record(table, plan)) if plan.groups else None
+
+
+@implements("CLU-004", "CLU-012", "CLU-031", "CLU-032")
+def plan_clustering(
+    table: Table, options: Options | None = None, *, extra_metadata: Mapping[str, str] | None = None
+) -> ClusteringPlan:
+    """What a clustering would rewrite now; no groups if it is not time yet. Changes nothing.
+
+    Raises Misuse, UnsupportedTableFeature, MissingDataFile.
+    """
+    check_writable(table.properties)
+    check_indexes_kept(table)
+    given = {**table.options, **(options or {})}
+    settings, view = ClusteringSettings.of(given), table.view()
+    sizes = {info.path: info.size for info in table.storage.list(skip=META_FOLDER)}
+    planner = Planner(table, view, settings, sizes)
+    groups = planner.groups() if is_due(view, settings) else ()
+    return ClusteringPlan(
+        tuple(groups), {key: given[key] for key in PARAMETERS if key in given}, settings.execution, dict(extra_metadata or {})
+    )
+
+
+def is_due(view: View, settings: ClusteringSettings) -> bool:
+    """Whether there are enough commits that completed after the last clustering was planned, itself not counted."""
+    done = {commit.requested for commit, found in view.groups.commits.items() if found.operation == "CLUSTER"}
+    planned = {pending.requested for pending in view.timeline.pending if pending.action == "clustering"}
+    last = max(done | planned, default="")
+    since = [c for c in view.timeline.commits if c.requested not in done and (c.completion or c.requested) > last]
+    return len(since) >= settings.commits_needed
+
+
+@dataclass(frozen=True)
+class Planner:
+    """What is needed to plan: the table as it is, the settings, and the sizes of the files by their paths."""
+
+    table: Table
+    view: View
+    settings: ClusteringSettings
+    sizes: Mapping[str, int]
+
+    @implements("CLU-010", "CLU-023", "CLU-028")
+    def groups(self) -> Sequence[InputGroup]:
+        """The groups of all partitions, as many as one run may have."""
+        partitions: dict[str, list[Candidate]] = {}
+        for candidate in self.candidates():
+            partitions.setdefault(candidate.found.partition, []).append(candidate)
+        strategy, known = strategy_of(self.settings), FooterStatistics(self.table.storage)
+        everywhere = {found.partition for found in self.view.groups.latest_slices}
+        chosen = partitions_to_cluster(everywhere, self.settings, strategy.mode or self.settings.mode, self._hour())
+        found = [group for p in chosen for group in grouped(partitions.get(p, ()), strategy, self.settings, known)]
+        return [self._input_group(row, outputs) for row, outputs in limited(found, self.settings.most_groups)]
+
+    @implements("CLU-004", "CLU-011", "CLU-012", "CLU-013")
+    def candidates(self) -> list[Candidate]:
+        """The latest slices that may be clustered: none that is large already, none that another service is going to rewrite.
+
+        Log files are no obstacle: the plan names them, and whoever carries it out merges them.
+        """
+        taken = groups_in_plans(self.table, self.view.timeline)
+        most = min(self.settings.small_file_limit - 1, self.settings.target_size)
+        found = []
+        for slice_ in self.view.groups.latest_slices:
+            base = 0 if slice_.base_file is None else self.sizes.get(slice_.path(slice_.base_file), 0)
+            if base > most or (slice_.partition, slice_.file_id) in taken:
+                continue
+            for name in sorted(slice_.missing):
+                raise missing_data_file(slice_.path(name))
+            found.append(Candidate(slice_, base if slice_.base_file else self.settings.new_file_size))
+        return found
+
+    def _input_group(self, row: Row, outputs: int) -> InputGroup:
+        metrics: dict[str, float] = {}
+        for candidate in row:
+            for name, value in slice_metrics(candidate.found, self.sizes).items():
+                metrics[name] = metrics.get(name, 0.0) + value
+        return InputGroup(tuple(candidate.found for candidate in row), outputs, metrics)
+
+    def _hour(self) -> int:
+        """The hour of the day in the table's time zone."""
+        return int(format_time(self.table.clock.now(), transitions_of(self.table).times.zone)[8:10])
+
+
+@dataclass(frozen=True)
+class FooterStatistics:
+    """What the footers of base files say. Of slices with log files nobody knows: what the logs add may lie anywhere."""
+
+    storage: Storage
+
+    def values(self, found: FileSlice, columns: Sequence[str]) -> Sequence[Range]:
+        """The ranges of the values of these columns."""
+        if found.base_file is None or found.log_files:
+            return [None] * len(columns)
+        return column_ranges(self.storage, found.path(found.base_file), columns)
+
+    def keys(self, found: FileSlice) -> Range:
+        """The range of the record keys."""
+        if found.base_file is None:
+            return None
+        footer = read_footer(self.storage, found.path(found.base_file))
+        return None if footer.min_key is None or footer.max_key is None else (footer.min_key, footer.max_key)

@@ -1,0 +1,159 @@
+"""The plan of a clustering as it is stored: HoodieRequestedReplaceMetadata, spec "Table Management > Re-writing" and RFC-19.
+
+    clusteringPlan
+      inputGroups            what is rewritten together: slices of one partition
+        slices               base file and log files of each, with their full paths; file id and partition
+        numOutputFileGroups  into how many new file groups
+        metrics              numbers for people
+      strategy               what carries the plan out, and its parameters: sort columns, target size
+      version                1
+
+Whoever carries a plan out needs nothing else. The draft's schema (clusteringGroups of file ids, targetFileSize, sortColumns)
+was never deployed; its fields live on under these names.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hudi_reference.errors import MalformedMetadata, UnsupportedTableFeature
+from hudi_reference.query.file_groups import FileSlice, GroupId
+from hudi_reference.query.table import Table
+from hudi_reference.requirement import implements
+from hudi_reference.services.planning.compaction_plan import number
+from hudi_reference.services.planning.plan_execution import Plan, location, planned_slice
+
+#: The only version of plans, groups and slices that there is.
+PLAN_VERSION = 1
+#: What carries plans out in deployed engines. The plan names it; this reference goes by the parameters alone.
+EXECUTION = "org.apache.hudi.client.clustering.run.strategy.SparkSortAndSizeExecutionStrategy"
+SORT_COLUMNS_KEY = "hoodie.clustering.plan.strategy.sort.columns"
+TARGET_KEY = "hoodie.clustering.plan.strategy.target.file.max.bytes"
+#: How the sort columns become an order: LINEAR, ZORDER or HILBERT.
+LAYOUT_KEY = "hoodie.layout.optimize.strategy"
+#: Settings that a plan keeps, so that its execution does not depend on those of whoever carries it out.
+PARAMETERS = (SORT_COLUMNS_KEY, TARGET_KEY, LAYOUT_KEY)
+DEFAULT_TARGET = 1 << 30
+
+
+@implements("CLU-005", "CLU-028")
+@dataclass(frozen=True)
+class InputGroup:
+    """Slices of one partition that are rewritten together, into that many file groups."""
+
+    slices: tuple[FileSlice, ...]
+    outputs: int
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def partition(self) -> str:
+        """The partition of all the slices."""
+        return self.slices[0].partition
+
+    @property
+    def members(self) -> tuple[GroupId, ...]:
+        """The file groups."""
+        return tuple((found.partition, found.file_id) for found in self.slices)
+
+
+@dataclass(frozen=True)
+class ClusteringPlan:
+    """What a clustering rewrites, and how: `parameters` are settings by Hudi's names, `extra` is for people."""
+
+    groups: tuple[InputGroup, ...]
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    strategy: str = EXECUTION
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    @implements("CLU-002", "CLU-031")
+    def sort_columns(self) -> tuple[str, ...]:
+        """The columns to sort by, the first one first; none where rows may lie in any order."""
+        return sort_columns_of(self.parameters)
+
+    @property
+    @implements("CLU-030")
+    def target_size(self) -> int:
+        """About how many bytes an output is to have. Raises Misuse."""
+        return number(self.parameters, TARGET_KEY, DEFAULT_TARGET, least=1)
+
+
+def sort_columns_of(options: Mapping[str, str]) -> tuple[str, ...]:
+    """The sort columns among settings."""
+    return tuple(name.strip() for name in options.get(SORT_COLUMNS_KEY, "").split(",") if name.strip())
+
+
+@implements("TL-012", "CLU-006", "CLU-024", "CLU-025", "CLU-026", "CLU-027", "CLU-029", "CLU-032", "CLU-033")
+def plan_record(table: Table, plan: ClusteringPlan) -> dict[str, Any]:
+    """The plan as a HoodieRequestedReplaceMetadata, as deployed planners fill it."""
+    return {
+        "operationType": "CLUSTER",
+        "clusteringPlan": {
+            "inputGroups": [_group_record(table, group) for group in plan.groups],
+            "strategy": {"strategyClassName": plan.strategy, "strategyParams": dict(plan.parameters), "version": PLAN_VERSION},
+            "extraMetadata": dict(plan.extra),
+            "version": PLAN_VERSION,
+            "preserveHoodieMetadata": True,
+            "missingSchedulePartitions": [],
+        },
+        "extraMetadata": dict(plan.extra),
+        "version": PLAN_VERSION,
+    }
+
+
+def _group_record(table: Table, group: InputGroup) -> dict[str, Any]:
+    return {
+        "slices": [_slice_record(table, found) for found in group.slices],
+        "metrics": dict(group.metrics),
+        "numOutputFileGroups": group.outputs,
+        "extraMetadata": None,
+        "version": PLAN_VERSION,
+    }
+
+
+def _slice_record(table: Table, found: FileSlice) -> dict[str, Any]:
+    return {
+        "dataFilePath": "" if found.base_file is None else location(table, found.path(found.base_file)),
+        "deltaFilePaths": [location(table, found.path(name)) for name in found.log_files],
+        "fileId": found.file_id,
+        "partitionPath": found.partition,
+        "bootstrapFilePath": "",
+        "version": PLAN_VERSION,
+    }
+
+
+@implements("TL-012", "TL-029", "CLU-024", "CLU-025", "CLU-026", "CLU-027", "CLU-033", "CLU-034")
+def clustering_in(record: Plan) -> ClusteringPlan:
+    """A stored plan, whoever made it. Raises MalformedMetadata, and UnsupportedTableFeature for a plan of another version.
+
+    A record without groups is a plan of nothing. Metrics are kept, and nothing depends on them.
+    """
+    plan = record.get("clusteringPlan")
+    if plan is None:
+        raise MalformedMetadata("the record holds no clustering plan", rule="CLU-024", found=", ".join(record))
+    version = plan.get("version")
+    if version not in (None, PLAN_VERSION):
+        raise UnsupportedTableFeature(
+            "a clustering plan of a version that is not known here",
+            rule="CLU-033",
+            expected=str(PLAN_VERSION),
+            found=str(version),
+        )
+    try:
+        strategy = plan.get("strategy") or {}
+        return ClusteringPlan(
+            tuple(map(_group, plan["inputGroups"] or ())), strategy.get("strategyParams") or {},
+            strategy.get("strategyClassName") or EXECUTION, plan.get("extraMetadata") or {},
+        )  # fmt: skip
+    except (KeyError, TypeError, AttributeError) as error:
+        raise MalformedMetadata("the record is not a clustering plan", rule="CLU-024", found=str(error)) from error
+
+
+def _group(record: Mapping[str, Any]) -> InputGroup:
+    slices = tuple(map(planned_slice, record["slices"] or ()))
+    if not slices or len({found.partition for found in slices}) > 1:
+        raise MalformedMetadata(
+            "a clustering group that is not of one partition", rule="CLU-028", expected="slices of one partition",
+            found=", ".join(sorted({found.partition or "the table's folder" for found in slices})) or "no slices",
+        )  # fmt: skip
+    return InputGroup(slices, record.get("numOutputFileGroups") or 1, record.get("metrics") or {})

@@ -1,0 +1,256 @@
+"""Log compaction: small log blocks of a file slice are joined into one file, spec "Table Management > Log Compaction".
+
+    logcompaction.requested     the plan: the log files to join
+    logcompaction.inflight
+    log files are stored        one for each slice; their blocks list the instants whose blocks they join
+    deltacommit                 the completion: readers take the joined blocks for those, which stay where they are
+
+Only what was requested before every write that is under way is joined. So nothing can come to lie between the joined blocks and
+the joined block, whose place is that of the newest one, and the order of all changes is kept.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hudi_reference.errors import Misuse, WriteConflict
+from hudi_reference.files.log.block import Block
+from hudi_reference.files.log.content import Delete
+from hudi_reference.files.log.writer import BlockWriter, EncodedBlock
+from hudi_reference.layout.names import LogFileName, join_path, parse_data_file_name
+from hudi_reference.query.file_groups import FileSlice, load_commit
+from hudi_reference.query.slice_reader import SliceReader, held_columns
+from hudi_reference.query.table import Table, View
+from hudi_reference.records.merging.log_block_merge import Joined, join
+from hudi_reference.records.ordering import type_of
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import with_meta_columns
+from hudi_reference.services.compaction.compaction import check_stored
+from hudi_reference.services.planning.compaction_plan import (
+    Operation,
+    completed_record,
+    eligible,
+    files_of_instant,
+    number,
+    operations_in,
+    plan_record,
+    present,
+    remove_strays,
+    store,
+)
+from hudi_reference.services.planning.kept_indexes import check_indexes_kept
+from hudi_reference.services.planning.plan_execution import (
+    Plan,
+    carry_out,
+    groups_in_plans,
+    pending_of,
+    planning,
+    read_plan,
+    transitions_of,
+)
+from hudi_reference.services.planning.rollback_validation import brings_back
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.contents.metadata import WriteStat
+from hudi_reference.timeline.history.history import END_OF_TIME
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import ACTIONS
+from hudi_reference.write.rows import stored
+from hudi_reference.write.write import LogOptions
+from hudi_reference.write.write_context import check_format, check_writable
+
+#: How many blocks of a slice make it worth joining them; fewer than two never are.
+BLOCKS_KEY = "hoodie.log.compaction.blocks.threshold"
+#: What deployed planners name as the one that carries such a plan out.
+EXECUTOR = "org.apache.hudi.table.action.compact.LogCompactionExecutionHelper"
+
+
+@implements("LCP-001", "SVC-006", "TL-016")
+def log_compact(table: Table, options: Mapping[str, str] | None = None) -> str | None:
+    """Carry out the log compactions that are planned, then plan and carry out one more; the requested time of the last one.
+
+    `options` are settings by Hudi's names, as `hoodie.log.compaction.blocks.threshold`. A plan that a compaction has overtaken
+    is dropped. None: no slice has blocks to join, and there is no new instant.
+    """
+    check_indexes_kept(table)
+    done = []
+    for pending in pending_of(table.timeline, "logcompaction"):
+        if overtaken_by(table, table.timeline, pending.requested) is None:
+            done.append(execute_log_compaction(table, pending.requested))
+        else:
+            drop(table, pending)
+    requested = schedule_log_compaction(table, options)
+    if requested is not None:
+        done.append(execute_log_compaction(table, requested))
+    return done[-1] if done else None
+
+
+@implements("SVC-004", "TL-016", "TL-017")
+def schedule_log_compaction(table: Table, options: Mapping[str, str] | None = None) -> str | None:
+    """Publish a plan; its requested time, None if there is nothing to join, or old slices come back."""
+    with planning(table) as publish:
+        operations = [] if brings_back(table, table.timeline) else plan_log_compaction(table, options)
+        return publish("logcompaction", plan_record(operations, EXECUTOR, keeps_times=True)) if operations else None
+
+
+@implements("LCP-001", "LCP-005", "SVC-004")
+def plan_log_compaction(table: Table, options: Mapping[str, str] | None = None) -> list[Operation]:
+    """What a log compaction would join now. Changes nothing.
+
+    File groups in any pending plan are left out, and slices with blocks that hold some of the columns. Raises Misuse.
+    """
+    if not table.properties.is_merge_on_read:
+        raise Misuse("a copy-on-write table has no logs to join", rule="LCP-001", expected="MERGE_ON_READ")
+    check_writable(table.properties)
+    check_indexes_kept(table)
+    least = number({**table.options, **(options or {})}, BLOCKS_KEY, 2, least=1)
+    view = table.view()
+    reader = view.reader(table)
+    if reader.merging.merger is not None:
+        return []
+    found = []
+    for operation in eligible(table, view, groups_in_plans(table, view.timeline)):
+        older = _before_pending(operation.found, view.timeline)
+        blocks = reader.blocks(older)
+        several = len({block.instant for block in blocks}) > 1 and len(blocks) >= least
+        if (
+            several
+            and all(held_columns(block) is None for block in blocks)
+            and _come_first(blocks, reader.blocks(operation.found))
+        ):
+            found.append(replace(operation, found=older))
+    return found
+
+
+@implements("LCP-005", "NBC-001")
+def _before_pending(found: FileSlice, timeline: Timeline) -> FileSlice:
+    """The slice with those of its logs that were requested before every write that is pending.
+
+    What completes later may have been requested before the other ones, and then belongs between them.
+    """
+    writes = (i.requested for i in timeline.pending if ACTIONS[i.action].writes and not ACTIONS[i.action].planned)
+    first = min(writes, default=END_OF_TIME)
+    logs = [name for name in found.log_files if (parsed := parse_data_file_name(name)) and parsed.instant < first]
+    return replace(found, log_files=tuple(logs))
+
+
+def _come_first(older: Sequence[Block], found: Sequence[Block]) -> bool:
+    """Whether the blocks of the older logs are the first ones of the slice: they are not, where they were joined before."""
+    first, every = ([(block.path, block.offset) for block in part] for part in (older, found))
+    return every[: len(first)] == first
+
+
+@implements("LCP-001", "LCP-002", "LCP-004", "SVC-005", "TL-016", "TL-017")
+def execute_log_compaction(table: Table, requested: str) -> str:
+    """Carry out the plan that was requested then, from the beginning or from where somebody else stopped.
+
+    Raises WriteConflict, and drops the plan, if a compaction of its file groups was planned later: it has merged the same logs.
+    """
+    stats: list[WriteStat] = []
+
+    def work(plan: Plan) -> Plan:
+        view, operations = table.view(), operations_in(plan)
+        joiner = Joiner(table, view, view.reader(table), requested)
+        done = [(stat, op) for place, op in enumerate(operations) if (stat := joiner.join(place, op)) is not None]
+        stats.extend(stat for stat, _ in done)
+        remove_strays(table, requested, stats)
+        return completed_record("LOG_COMPACT", done, view.schema)
+
+    def check(timeline: Timeline) -> None:
+        check_stored(table, stats)
+        _check_not_overtaken(table, timeline, requested)
+
+    check_writable(table.properties)
+    for pending in pending_of(table.timeline, "logcompaction"):
+        if pending.requested == requested:
+            try:
+                _check_not_overtaken(table, table.timeline, requested)
+            except WriteConflict:
+                drop(table, pending)
+                raise
+    return carry_out(table, "logcompaction", requested, work, check=check)
+
+
+def _check_not_overtaken(table: Table, timeline: Timeline, requested: str) -> None:
+    other = overtaken_by(table, timeline, requested)
+    if other is not None:
+        raise WriteConflict(
+            "a compaction of the same file groups was planned later", rule="LCP-001", path=other.file_name,
+            expected="no compaction since the plan was made", cure="plan again, if there are still blocks to join",
+        )  # fmt: skip
+
+
+@implements("LCP-001", "SVC-004")
+def overtaken_by(table: Table, timeline: Timeline, requested: str) -> Instant | None:
+    """A compaction, pending or completed, of the planned file groups that was requested after this plan.
+
+    It has merged what the plan joins; joined blocks that completed after it would be read on top of what it made.
+    """
+    mine = {operation.group for operation in operations_in(read_plan(table, "logcompaction", requested))}
+    for other in timeline.writes:
+        if other.requested <= requested:
+            continue
+        if other.action == "compaction":
+            theirs = {operation.group for operation in operations_in(read_plan(table, "compaction", other.requested))}
+        elif other.action == "commit" and other.completion is not None:
+            theirs = {(stat.partition, stat.file_id) for stat in load_commit(table.storage, table.properties, other).stats}
+        else:
+            continue
+        if mine & theirs:
+            return other
+    return None
+
+
+def drop(table: Table, pending: Instant) -> None:
+    """Forget a plan: the logs that it names are as they were."""
+    for path in files_of_instant(table, pending.requested):
+        table.storage.delete(path)
+    transitions_of(table).remove(pending)
+
+
+@dataclass(frozen=True)
+class Joiner:
+    """What stores the joined log files of one log compaction."""
+
+    table: Table
+    view: View
+    reader: SliceReader
+    requested: str
+
+    def join(self, number: int, operation: Operation) -> WriteStat | None:
+        """One log file with all that the planned ones say; None if they say nothing."""
+        found = present(self.table, operation)
+        small, changes = self.reader.changes(found)
+        joined = join(changes, self.reader.merging, found.partition)
+        blocks = list(self._blocks(joined, self._writer(small)))
+        if not blocks:
+            return None
+        name = LogFileName(found.file_id, self.requested, 1, f"{number}-0-0")
+        path, writes = join_path(found.partition, str(name)), joined.rows.num_rows
+        size = store(self.table, path, b"".join(block.data for block in blocks))
+        return WriteStat(
+            found.file_id, found.partition, path, self.requested, writes=writes, updates=writes,
+            deletes=sum(block.deletes for block in blocks), size=size, is_log=True,
+        )  # fmt: skip
+
+    @implements("LCP-002", "LF-040")
+    def _writer(self, small: Iterable[Block]) -> BlockWriter:
+        instants = sorted({block.instant for block in small})
+        return BlockWriter(self.requested, with_meta_columns(self.view.schema), compacted=instants)
+
+    @implements("LCP-001", "META-004")
+    def _blocks(self, joined: Joined, writer: BlockWriter) -> Iterator[EncodedBlock]:
+        """Blocks in merge order. Rows keep commit time and number."""
+        if joined.erased:
+            yield self._deletes(joined.erased, writer)
+        if joined.rows.num_rows:
+            block_format = LogOptions.of(self.table.options).block_format
+            check_format(block_format, self.table.properties)
+            rows = stored(joined.rows, self.table.properties)
+            yield EncodedBlock(writer.rows(block_format, rows), rows=rows.num_rows)
+        if joined.deletes:
+            yield self._deletes(joined.deletes, writer)
+
+    def _deletes(self, deletes: Any, writer: BlockWriter) -> EncodedBlock:
+        types = [type_of(self.reader.schema, field) for field in self.table.properties.ordering_fields]
+        kept = deletes if types else [Delete(delete.key, delete.partition, None) for delete in deletes]
+        return EncodedBlock(writer.delete(kept, types), deletes=len(deletes))

@@ -1,0 +1,205 @@
+"""Indexing: an index is built while writers and services go on, spec "Table Management > Indexing".
+
+    indexing.requested      the plan. Under the same lock the file groups of the index are begun, and the partition is listed as
+                            being built: from here on every action that completes adds its entries, as log files
+    indexing.inflight
+    base files are stored   what the table held when the plan was made; without the lock
+    indexing                the completion, if everybody has added their entries since then; else all is taken back
+    the partition is listed as usable
+
+So nobody waits for the indexer, and it waits for nobody: log files join the base file of their group, whichever comes first.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from hudi_reference.errors import ConcurrentChange, UnsupportedTableFeature
+from hudi_reference.layout.names import parse_data_file_name
+from hudi_reference.layout.properties import PROPERTIES_PATH, read_properties
+from hudi_reference.locks import held, new_owner
+from hudi_reference.metadata.availability import INFLIGHT
+from hudi_reference.metadata.indexes import BLOOM_FILTERS, FILES, INDEXES, Index
+from hudi_reference.metadata.table import MetadataTable
+from hudi_reference.metadata.writer import Deltacommit, forget
+from hudi_reference.query.file_groups import load_commit
+from hudi_reference.query.table import Table
+from hudi_reference.requirement import implements
+from hudi_reference.services.metadata_table.metadata_sync import Keeper, clear
+from hudi_reference.services.planning.index_plan import base_groups, completed_record, indexes_in, plan_record
+from hudi_reference.services.planning.kept_indexes import check_indexes_kept
+from hudi_reference.services.planning.plan_execution import Plan, carry_out, pending_of, planning, read_plan, transitions_of
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import COMMITS
+from hudi_reference.write.write_context import check_writable
+
+Options = Mapping[str, str]
+
+
+@implements("INX-001", "SVC-012")
+def index(table: Table, options: Options | None = None) -> str | None:
+    """Carry out the plans that are there, then plan and build the indexes that the options ask for; the last requested time.
+
+    `options` are settings by Hudi's names: `hoodie.metadata.record.index.enable`, `hoodie.metadata.index.bloom.filter.enable`.
+    None: they are all there, or the table has no rows yet. Raises ConcurrentChange where somebody did not keep an index that
+    was being built; it is not offered then, and the table is as the others left it.
+    """
+    check_indexes_kept(table)
+    if read_properties(table.storage).fields(INFLIGHT):
+        for done in (found for found in table.timeline.completed if found.action == "indexing"):
+            offer(table, done.requested)  # somebody died before that
+    built = [execute_indexing(table, pending.requested) for pending in pending_of(table.timeline, "indexing")]
+    requested = schedule_indexing(table, options)
+    if requested is not None:
+        built.append(execute_indexing(table, requested))
+    return built[-1] if built else None
+
+
+@implements("INX-002", "INX-003", "INX-004", "INX-008", "INX-011", "SVC-004")
+def schedule_indexing(table: Table, options: Options | None = None) -> str | None:
+    """Publish a plan, and have everybody who completes from now on add their entries; its requested time.
+
+    None if there is nothing to build, or a plan is pending. The listing of files is made at once where there is none.
+    """
+    check_writable(table.properties)
+    owner, times = new_owner("plan an index"), transitions_of(table).times
+    with planning(table, owner) as publish:
+        timeline, keeper = table.timeline, Keeper.of(table, times, owner)
+        wanted = [one for one in INDEXES.values() if one.is_wanted(options or {}) and one.partition not in keeper.usable]
+        if pending_of(timeline, "indexing") or timeline.latest is None or wanted in ([], [FILES]):
+            return None
+        _check_possible(table, wanted)
+        metadata = keeper.metadata or keeper.make(())
+        wanted = [one for one in wanted if one is not FILES]
+        requested = publish("indexing", plan_record(wanted, timeline.latest.requested))
+        commit = Deltacommit(metadata, requested, "BULK_INSERT")
+        for one in wanted:
+            clear(metadata, one.partition)
+            commit.seeds(one.partition, one.groups_of({**table.options, **(options or {})}))
+        keeper.store_lists(keeper.usable, [one.partition.value for one in wanted])
+        return requested
+
+
+def _check_possible(table: Table, wanted: list[Index]) -> None:
+    if BLOOM_FILTERS in wanted and not table.properties.populates_meta_fields:
+        raise UnsupportedTableFeature(
+            "base files without meta columns have no bloom filters", rule="IDX-002", path=PROPERTIES_PATH,
+            expected="hoodie.populate.meta.fields=true", found="false",
+        )  # fmt: skip
+
+
+@implements("INX-010", "INX-012", "INX-013", "INX-014", "INX-015", "SVC-012")
+def execute_indexing(table: Table, requested: str) -> str:
+    """Build the indexes of the plan that was requested then, from the beginning or from where somebody else stopped.
+
+    Raises ConcurrentChange as `index` does.
+    """
+    build = Build(table, requested)
+    try:
+        carry_out(table, "indexing", requested, build.work, check=build.check)
+    except ConcurrentChange:
+        give_up(table, requested)
+        raise
+    offer(table, requested)
+    return requested
+
+
+@dataclass(frozen=True)
+class Build:
+    """One attempt at a plan."""
+
+    table: Table
+    requested: str
+
+    @implements("INX-001", "INX-010", "INX-015")
+    def work(self, plan: Plan) -> Plan:
+        """Store the base files; what the completed file says. The lock is held only to record them."""
+        table, view = self.table, self.table.view()
+        metadata = self._begun(indexes_in(plan))
+        then = replace(view, timeline=view.timeline.completed_before(self.requested),
+                       groups=base_groups(table, view.timeline, self.requested))  # fmt: skip
+        transitions, owner = transitions_of(table), new_owner(f"record {self.requested}")
+        commit = Deltacommit(metadata, self.requested, "BULK_INSERT")
+        for one in indexes_in(plan):
+            groups = metadata.groups(one.partition)
+            commit.seeds(one.partition, len(groups))
+            commit.base_files(one.partition, groups, one.whole(table, then))
+        with held(transitions.times.lock, owner):
+            commit.begin()  # not before: deployed writers roll back what they find pending in the metadata table
+            Keeper.of(table, transitions.times, owner).complete(metadata, commit)
+        return completed_record(plan)
+
+    @implements("INX-012", "INX-013")
+    def check(self, now: Timeline) -> None:
+        """Asked under the lock: everything that completed since the plan was made has added its entries.
+
+        Raises ConcurrentChange for what did not.
+        """
+        wanted = indexes_in(read_plan(self.table, "indexing", self.requested))
+        metadata = self._begun(wanted)
+        kept = {instant.requested: instant for instant in metadata.timeline.commits}
+        for done in now.completed_between(self.requested):
+            if done.action not in COMMITS and done.action != "clean":
+                continue
+            if done.requested not in kept:
+                raise _overtaken(done.file_name, "an action without a deltacommit of the metadata table")
+            if done.action in COMMITS and done in now.instants:
+                self._check_entries(metadata, kept[done.requested], done, wanted)
+
+    def _check_entries(self, metadata: MetadataTable, kept: Instant, done: Instant, wanted: tuple[Index, ...]) -> None:
+        """A write that cannot but change an index has stored something in it."""
+        commit = load_commit(self.table.storage, self.table.properties, done)
+        stored = {stat.partition for stat in load_commit(metadata.storage, metadata.properties, kept).stats}
+        for one in wanted:
+            if one.concerned(commit) and one.partition not in stored:
+                raise _overtaken(done.file_name, f"a write without entries in {one.partition}")
+
+    @implements("INX-011", "INX-013")
+    def _begun(self, wanted: tuple[Index, ...]) -> MetadataTable:
+        """The metadata table, in which the file groups of this plan were begun, so that everybody adds to them.
+
+        Raises ConcurrentChange where that was not done, or somebody has undone it.
+        """
+        metadata, listed = MetadataTable.of(self.table), read_properties(self.table.storage).fields(INFLIGHT)
+        for one in wanted:
+            names = () if metadata is None else metadata.files(one.partition)
+            seeds = [name for name in names if (found := parse_data_file_name(name)) and found.instant == self.requested]
+            if one.partition not in listed or not seeds:
+                raise _overtaken(one.partition, "a partition of the metadata table that is not being built")
+        assert metadata is not None
+        return metadata
+
+
+def _overtaken(path: str, found: str) -> ConcurrentChange:
+    return ConcurrentChange(
+        "the index would lack changes of the table", rule="INX-012", path=path, expected="its entries in the index",
+        found=found, cure="see that all writers keep the metadata table, and plan the index again; nothing of it is left",
+    )  # fmt: skip
+
+
+@implements("INX-013")
+def give_up(table: Table, requested: str) -> None:
+    """Take back a build that cannot be completed: nobody adds to it any more, nothing of it is left, and its plan is gone."""
+    transitions, owner = transitions_of(table), new_owner(f"give up {requested}")
+    with held(transitions.times.lock, owner):
+        names = [one.partition.value for one in indexes_in(read_plan(table, "indexing", requested))]
+        keeper = Keeper.of(table, transitions.times, owner)
+        keeper.store_lists(keeper.usable, set(keeper.building) - set(names))
+        if keeper.metadata is not None:
+            forget(keeper.metadata, requested, names)
+            for name in set(names) - set(keeper.usable):
+                clear(keeper.metadata, name)
+        for pending in pending_of(table.timeline, "indexing"):
+            if pending.requested == requested:
+                transitions.remove(pending)
+
+
+@implements("INX-014", "PROP-012")
+def offer(table: Table, requested: str) -> None:
+    """Say that the indexes of a completed plan may be used; nothing if that was said."""
+    transitions, owner = transitions_of(table), new_owner(f"offer {requested}")
+    with held(transitions.times.lock, owner):
+        names = {one.partition.value for one in indexes_in(read_plan(table, "indexing", requested))}
+        keeper = Keeper.of(table, transitions.times, owner)
+        if built := names & set(keeper.building):
+            keeper.store_lists((*keeper.usable, *built), set(keeper.building) - built)

@@ -1,0 +1,213 @@
+"""Keeping the metadata table up to date with its data table, spec "Metadata", "Writer Expectations".
+
+    lock of the table
+      conflict check
+      deltacommit of the metadata table, under the requested time of the action     what the action adds and removes
+      the action completes                                                          from here on both count
+    lock given back
+
+Every action that changes files goes this way, of writers and services alike. The lists of partitions are those that storage has
+under the lock, so that an index that somebody is building gets its entries too.
+
+Writers with `hoodie.metadata.enable` make the metadata table where there is none; those that say `false` take it away, since it
+would be old after them. Others keep what is there.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from hudi_reference.layout.names import join_path
+from hudi_reference.layout.properties import read_properties
+from hudi_reference.layout.properties_update import update_properties
+from hudi_reference.metadata.availability import INFLIGHT, METADATA_FOLDER, USABLE, usable_partitions
+from hudi_reference.metadata.indexes import FILES, INDEXES, Change, Index
+from hudi_reference.metadata.keys import partition_identifier
+from hudi_reference.metadata.partitions import BuiltIn
+from hudi_reference.metadata.records import FileList
+from hudi_reference.metadata.table import FIRST, MetadataTable
+from hudi_reference.metadata.writer import Deltacommit, forget
+from hudi_reference.query.table import Table
+from hudi_reference.requirement import implements
+from hudi_reference.services.metadata_table.metadata_services import maintain
+from hudi_reference.services.planning.kept_indexes import check_kept
+from hudi_reference.services.planning.plan_execution import Plan, path_in, pending_of
+from hudi_reference.storage.wrapped import Ahead
+from hudi_reference.timeline.contents.actions import read_action
+from hudi_reference.timeline.contents.metadata import commit_metadata_of
+from hudi_reference.timeline.instant_generator import Times, latest_time
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import ACTIONS, State
+from hudi_reference.timeline.instants.times import format_time
+
+ENABLE = FILES.setting
+
+
+@implements("MDT-001", "OCC-020", "OCC-021")
+def keep_up(table: Table, instant: Instant, content: bytes, times: Times, owner: str) -> None:
+    """Bring the metadata table up to date with an action that is about to complete with that content.
+
+    `owner` holds the lock of the table. Nothing happens where there is no metadata table and nobody asks for one.
+    """
+    asked = table.options.get(ENABLE)
+    if table.properties.get(USABLE) or asked == "true":
+        keeper = Keeper.of(table, times, owner)
+        if asked == "false":
+            keeper.drop()
+        else:
+            keeper.follow(instant, content)
+
+
+@dataclass
+class Keeper:
+    """What changes the metadata table, while `owner` holds the lock of the table. `table` has the properties that hold now."""
+
+    table: Table
+    times: Times
+    owner: str
+    usable: tuple[str, ...] = ()
+    building: tuple[str, ...] = ()
+    metadata: MetadataTable | None = field(default=None)
+
+    @classmethod
+    def of(cls, table: Table, times: Times, owner: str) -> "Keeper":
+        """For a table. Raises UnsupportedTableFeature for one with indexes that are not kept here."""
+        properties = read_properties(table.storage)
+        usable, building = usable_partitions(properties), properties.fields(INFLIGHT)
+        check_kept((*usable, *building))
+        now = replace(table, properties=properties)
+        return cls(now, times, owner, usable, building, MetadataTable.of(table) if usable else None)
+
+    @implements("MDT-001", "MDT-004", "OCC-021", "INX-011")
+    def follow(self, instant: Instant, content: bytes) -> None:
+        """What an action changes, in every index that may be used or is being built."""
+        metadata = self.ready()
+        completed = Instant(instant.requested, ACTIONS[instant.action].completes_as, State.COMPLETED, instant.requested)
+        record: Plan = read_action(content, completed.file_name, completed) or {}
+        if instant.action == "restore":
+            self.rebuild()
+        elif instant.action == "rollback":
+            self.undo(record)
+        elif instant.action == "clean":
+            self._commit(metadata, self._change(instant, content, deleted=_cleaned(record)))
+        elif ACTIONS[instant.action].writes:
+            self._commit(metadata, self._change(instant, content, record=record))
+
+    def ready(self) -> MetadataTable:
+        """The metadata table with all that the writer's settings ask for; it is made where it is not there."""
+        metadata = self.metadata
+        if metadata is None:
+            metadata = self.make(self.usable)
+        for name, index in INDEXES.items():
+            if index.is_wanted(self.table.options) and name not in (*self.usable, *self.building):
+                self._initialise(metadata, index)
+        maintain(metadata, self.table, self.building)
+        return metadata
+
+    def make(self, partitions: Iterable[str]) -> MetadataTable:
+        """The metadata table anew, with the listing of files and these partitions."""
+        self.drop()
+        metadata = self.metadata = MetadataTable.create(self.table)
+        for name in dict.fromkeys((BuiltIn.FILES.value, *partitions)):
+            self._initialise(metadata, INDEXES[name])
+        return metadata
+
+    @implements("PROP-012")
+    def drop(self) -> None:
+        """Take the metadata table away: nobody may use it from the first step on."""
+        self.store_lists((), ())
+        for info in self.table.storage.list(METADATA_FOLDER):
+            self.table.storage.delete(info.path)
+        self.metadata = None
+
+    def rebuild(self) -> None:
+        """Make anew what may be used; builds that are under way are given up."""
+        self.make(self.usable)
+
+    @implements("MDT-001", "IDX-009")
+    def _initialise(self, metadata: MetadataTable, index: Index) -> None:
+        """A partition with all that the index holds now."""
+        partition, table = index.partition.value, self.table
+        clear(metadata, partition)
+        made = [i.requested for i in metadata.timeline.instants if i.requested.startswith(FIRST)]
+        commit = Deltacommit(metadata, f"{int(max(made, default='-1')) + 1:017}", "BULK_INSERT")
+        commit.begin()
+        commit.seeds(partition, index.groups_of(table.options))
+        commit.base_files(partition, metadata.groups(partition), index.whole(table, table.view()))
+        self.complete(metadata, commit)
+        self.store_lists((*self.usable, partition), self.building)
+
+    def _commit(self, metadata: MetadataTable, change: Change) -> None:
+        partitions = (*self.usable, *self.building)
+        forget(metadata, change.instant, partitions)
+        commit = Deltacommit(metadata, change.instant)
+        commit.begin()
+        for name in partitions:
+            if (groups := metadata.groups(name)) or name in self.usable:  # a build that somebody has spoilt harms nobody else
+                commit.log_files(name, groups, INDEXES[name].change(change))
+        self.complete(metadata, commit)
+
+    def complete(self, metadata: MetadataTable, commit: Deltacommit) -> None:
+        """Record a deltacommit, later than all that is there."""
+        known = max(latest_time(metadata.timeline), latest_time(self.table.timeline))
+        with self.times.drawn(known, self.owner) as time:
+            commit.complete(time)
+
+    def _change(self, instant: Instant, content: bytes, *, record: Plan | None = None, deleted: tuple[str, ...] = ()) -> Change:
+        """An action as a change of the table: afterwards it is completed, later than all that is there."""
+        action = ACTIONS[instant.action].completes_as
+        completed = Instant(instant.requested, action, State.COMPLETED, LATER)
+        path = f"{self.table.properties.timeline_folder}/{completed.file_name}"
+        after = replace(self.table, storage=Ahead(self.table.storage, "", path, content))
+        commit = None if record is None else commit_metadata_of(record, path)
+        return Change(instant.requested, self.table, after, commit, deleted)
+
+    @implements("TL-019", "MDT-008", "IDX-010")
+    def undo(self, record: Plan) -> None:
+        """What a rollback changes: the entries of its targets go. If a base file may hold some already, all is made anew."""
+        assert self.metadata is not None
+        metadata, deleted = self.metadata, _rolled_back(record)
+        made = [i.requested for i in pending_of(self.table.timeline, "indexing")]
+        for partition in (*self.usable, *self.building):
+            made += [n.rpartition("_")[2].removesuffix(".hfile") for n in metadata.files(partition) if n.endswith(".hfile")]
+        for target in record.get("commitsRollback") or ():
+            completion = metadata.timeline.completion_of(target)
+            forget(metadata, target, (*self.usable, *self.building))
+            if completion is not None and completion < max(made, default=""):
+                return self.rebuild()
+        listed = metadata.records(BuiltIn.FILES, self.table.timeline)
+        for partition, names in deleted.items():
+            known = listed.get(partition_identifier(partition))
+            if known is not None and isinstance(known.payload, FileList) and names & known.payload.files.keys():
+                return self.rebuild()
+        return None
+
+    @implements("PROP-012", "S3-005")
+    def store_lists(self, usable: Iterable[str], building: Iterable[str]) -> None:
+        """Say in the table's properties which partitions may be used, and which are being built."""
+        self.usable, self.building = tuple(sorted(set(usable))), tuple(sorted(set(building)))
+        lists = {USABLE: ",".join(self.usable), INFLIGHT: ",".join(self.building)}
+        comment, storage = f"Updated at {format_time(self.table.clock.now())} UTC", self.table.storage
+        changed = update_properties(storage, self.times.lock, lists, comment=comment, owner=self.owner)
+        self.table = replace(self.table, properties=changed)
+
+
+#: Later than every time that is drawn.
+LATER = "9" * 17
+
+
+def clear(metadata: MetadataTable, partition: str) -> None:
+    """Remove what is left of a partition that nobody uses."""
+    for name in metadata.files(partition):
+        metadata.storage.delete(join_path(partition, name))
+
+
+def _cleaned(record: Plan) -> tuple[str, ...]:
+    """The paths of the files that a clean has deleted."""
+    partitions: Mapping[str, Plan] = record.get("partitionMetadata") or {}
+    return tuple(path_in(name, file) for name, one in partitions.items() for file in one.get("successDeleteFiles") or ())
+
+
+def _rolled_back(record: Plan) -> dict[str, set[str]]:
+    """The names of the files that a rollback has deleted, by partition."""
+    partitions: Mapping[str, Plan] = record.get("partitionMetadata") or {}
+    return {name: {file.rpartition("/")[2] for file in one.get("successDeleteFiles") or ()} for name, one in partitions.items()}

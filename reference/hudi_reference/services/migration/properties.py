@@ -1,0 +1,60 @@
+"""The properties of a table of version 6 as version 8 has them."""
+
+from collections.abc import Mapping
+
+from hudi_reference.layout.merge_config import MERGE_CONFIGURATION, PAYLOAD_STRATEGY
+from hudi_reference.layout.properties import LEGACY_VERSION, TABLE_VERSION, TIMELINE_LAYOUT, TableProperties
+from hudi_reference.requirement import implements
+
+#: Class of a key generator, without its package -> the type that version 8 stores.
+KEY_GENERATORS = {
+    "SimpleKeyGenerator": "SIMPLE",
+    "ComplexKeyGenerator": "COMPLEX",
+    "TimestampBasedKeyGenerator": "TIMESTAMP",
+    "CustomKeyGenerator": "CUSTOM",
+    "NonpartitionedKeyGenerator": "NON_PARTITION",
+    "GlobalDeleteKeyGenerator": "GLOBAL_DELETE",
+}
+#: What version 8 calls otherwise, and what tells where derived data lies that a migration takes away.
+_DROPPED = (
+    "hoodie.compaction.record.merger.strategy",
+    "hoodie.table.metadata.partitions",
+    "hoodie.table.metadata.partitions.inflight",
+)
+
+
+@implements("PROP-006", "PROP-010", "MRG-020", "COMPAT-006")
+def migrated_properties(properties: TableProperties) -> dict[str, str]:
+    """The entries of the table at version 8. The merge mode is the one by which its rows were read before (ER-084)."""
+    kept = {key: value for key, value in properties.entries.items() if key not in _DROPPED}
+    return {
+        **kept,
+        "hoodie.table.version": str(TABLE_VERSION),
+        "hoodie.table.initial.version": properties.get("hoodie.table.initial.version") or str(LEGACY_VERSION),
+        "hoodie.timeline.layout.version": str(TIMELINE_LAYOUT),
+        "hoodie.timeline.path": properties.get("hoodie.timeline.path") or "timeline",
+        "hoodie.timeline.history.path": properties.get("hoodie.timeline.history.path") or "history",
+        **_merging(properties),
+        **_key_generator(properties),
+    }
+
+
+def _merging(properties: TableProperties) -> Mapping[str, str]:
+    mode = properties.merge_mode
+    if mode == "CUSTOM":
+        strategy = properties.get("hoodie.record.merge.strategy.id") or PAYLOAD_STRATEGY
+        return {"hoodie.record.merge.mode": mode, "hoodie.record.merge.strategy.id": strategy}
+    strategy, payload = MERGE_CONFIGURATION[mode]
+    return {
+        "hoodie.record.merge.mode": mode,
+        "hoodie.record.merge.strategy.id": strategy,
+        "hoodie.compaction.payload.class": payload,
+    }
+
+
+def _key_generator(properties: TableProperties) -> Mapping[str, str]:
+    """Type by class; a class that is in no release stays, under a type that says so."""
+    name = (properties.get("hoodie.table.keygenerator.class") or "").rpartition(".")[2]
+    if not name or properties.get("hoodie.table.keygenerator.type"):
+        return {}
+    return {"hoodie.table.keygenerator.type": KEY_GENERATORS.get(name, "USER_PROVIDED")}

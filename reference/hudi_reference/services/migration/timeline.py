@@ -1,0 +1,167 @@
+"""The instants of a table of version 6 as version 8 has them: their files, and their rows in the history.
+
+    .hoodie/<requested>.<action>            ->  .hoodie/timeline/<requested>_<completion>.<action>
+    .hoodie/<requested>.replacecommit.*     ->  the same, or <requested>.clustering.* where the plan is of a clustering
+    .hoodie/archived/.commits_.archive.<n>  ->  .hoodie/timeline/history
+
+Commits turn from JSON into Avro, everything else is Avro already.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hudi_reference.ids import Ids
+from hudi_reference.layout.properties import META_FOLDER, TableProperties
+from hudi_reference.legacy.archived_log import ArchivedInstant, read_archived_log
+from hudi_reference.requirement import implements
+from hudi_reference.storage import ObjectInfo, Storage
+from hudi_reference.timeline.contents.avro_container import read_record, write_record
+from hudi_reference.timeline.contents.schemas import schema_of
+from hudi_reference.timeline.history.history import ArchivedAction
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, State
+from hudi_reference.timeline.instants.version_6 import (
+    LegacyInstant,
+    completion_of,
+    just_after,
+    parse_legacy_name,
+    read_json_record,
+)
+
+#: Completed action -> the record in its file.
+_RECORDS = {
+    "commit": "HoodieCommitMetadata",
+    "deltacommit": "HoodieCommitMetadata",
+    "replacecommit": "HoodieReplaceCommitMetadata",
+    "clean": "HoodieCleanMetadata",
+    "rollback": "HoodieRollbackMetadata",
+    "savepoint": "HoodieSavepointMetadata",
+    "indexing": "HoodieIndexCommitMetadata",
+}
+
+
+@dataclass(frozen=True)
+class OldFile:
+    """One file of an old timeline: which state of which action it is, and what it holds."""
+
+    info: ObjectInfo
+    instant: LegacyInstant
+    content: bytes
+
+    @property
+    def record(self) -> Mapping[str, Any] | None:
+        """The record of a commit, in any state; None for other actions, and for an empty file."""
+        is_json = self.instant.action in COMMITS and self.instant.state is not State.REQUESTED
+        return read_json_record(self.content, self.info.path) if is_json and self.content else None
+
+
+def read_old_files(files: Iterable[ObjectInfo], storage: Storage, properties: TableProperties) -> tuple[OldFile, ...]:
+    """The files of the old timeline among those of a listing of `.hoodie`, with what they hold."""
+    found = []
+    for info in files:
+        instant = parse_legacy_name(info.path.removeprefix(f"{META_FOLDER}/"))
+        if instant is None:
+            continue
+        if instant.state is State.COMPLETED:
+            instant = replace(instant, completion=completion_of(instant.requested, info, properties))
+        found.append(OldFile(info, instant, storage.get(info.path)))
+    return tuple(found)
+
+
+@implements("TL-004", "TL-025", "COMPAT-006")
+def completion_times(completed: Iterable[tuple[Instant, Mapping[str, Any] | None]]) -> dict[Instant, str]:
+    """A completion time for each completed instant, given with the metadata that a write has.
+
+    It is what the instant says, where that can be: after the request, before the next write to one of its file groups was asked
+    for, and nobody else's time. Otherwise it is just after the request: files of a copied table were modified at once, and
+    with their times logs would move to slices of later base files.
+    """
+    completed = sorted(completed, key=lambda pair: pair[0].requested)
+    touched: dict[tuple[str, str], list[str]] = {}
+    for instant, metadata in completed:
+        for group in _file_groups(metadata):
+            touched.setdefault(group, []).append(instant.requested)
+    taken = {instant.requested for instant, _ in completed}
+    times: dict[Instant, str] = {}
+    for instant, metadata in completed:
+        later = (_first_after(touched[group], instant.requested) for group in _file_groups(metadata))
+        limit = min((time for time in later if time is not None), default=None)
+        time = instant.completion or ""
+        if time <= instant.requested or (limit is not None and time >= limit):
+            time = just_after(instant.requested)
+        while time in taken:
+            time = just_after(time)
+        taken.add(time)
+        times[instant] = time
+    return times
+
+
+def _file_groups(metadata: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
+    for partition, stats in ((metadata or {}).get("partitionToWriteStats") or {}).items():
+        for stat in stats or ():
+            yield partition, stat.get("fileId") or ""
+
+
+def _first_after(times: list[str], time: str) -> str | None:
+    place = bisect_right(times, time)
+    return times[place] if place < len(times) else None
+
+
+@dataclass(frozen=True)
+class MigratedTimeline:
+    """Files of the new timeline by name, and the actions that go to the history."""
+
+    files: Mapping[str, bytes]
+    history: tuple[ArchivedAction, ...]
+
+
+@implements("COMPAT-006", "TL-002", "TL-007", "TL-009", "TL-031", "LSM-002", "LSM-020")
+def migrated_timeline(storage: Storage, properties: TableProperties, old: Iterable[OldFile], ids: Ids) -> MigratedTimeline:
+    """What the new timeline holds in place of the old one, the archived instants among it. Raises MalformedTable."""
+    old = tuple(old)
+    active = {file.instant.identity for file in old}
+    archived = [a for a in read_archived_log(storage, properties.history_folder) if a.instant.identity not in active]
+    completed = [(file.instant, file.record) for file in old if file.instant.state is State.COMPLETED]
+    times = completion_times([*completed, *((a.instant, a.metadata) for a in archived)])
+    clusterings = {file.instant.requested for file in old if _is_clustering(file)}
+    files = {}
+    for file in old:
+        instant = _renamed(file.instant, times, clusterings)
+        files[instant.file_name] = _content(file, ids)
+    return MigratedTimeline(files, tuple(_archived(a, times[a.instant], ids) for a in archived))
+
+
+def _is_clustering(file: OldFile) -> bool:
+    """Version 6 calls everything replacecommit that replaces file groups; only the plan of a clustering tells what it is."""
+    if (file.instant.action, file.instant.state) != ("replacecommit", State.REQUESTED) or not file.content:
+        return False
+    plan = read_record(file.content, file.info.path)
+    return plan.get("operationType") == "CLUSTER" or plan.get("clusteringPlan") is not None
+
+
+def _renamed(instant: LegacyInstant, times: Mapping[Instant, str], clusterings: set[str]) -> Instant:
+    if instant.state is State.COMPLETED:
+        return Instant(instant.requested, ACTIONS[instant.action].completes_as, State.COMPLETED, times[instant])
+    clusters = instant.action == "replacecommit" and instant.requested in clusterings
+    return Instant(instant.requested, "clustering" if clusters else instant.action, instant.state)
+
+
+def _content(file: OldFile, ids: Ids) -> bytes:
+    record = file.record
+    if record is None:
+        return file.content
+    name = _RECORDS[file.instant.action] if file.instant.state is State.COMPLETED else "HoodieCommitMetadata"
+    return _encoded(name, record, ids)
+
+
+def _encoded(name: str, record: Mapping[str, Any], ids: Ids) -> bytes:
+    """The record as an Avro container; what only the JSON knows (statistics of columns) has no place there."""
+    return write_record(schema_of(name), {"version": None, **record}, ids.sync_marker())
+
+
+def _archived(archived: ArchivedInstant, completion: str, ids: Ids) -> ArchivedAction:
+    instant = Instant(archived.instant.requested, archived.instant.action, State.COMPLETED, completion)
+    metadata = None if archived.metadata is None else _encoded(_RECORDS[instant.action], archived.metadata, ids)
+    return ArchivedAction(instant, metadata, None if archived.plan is None else _encoded(*archived.plan, ids))

@@ -1,0 +1,143 @@
+"""What a clean may delete, spec "Table Management > Cleaning": the slices that no retained read needs any more.
+
+    slices of a group, newest first      commits, hours                       file versions
+    the newest                           stays                                stays
+    those from the earliest instant E on stay                                 the n newest stay
+    the newest one before E              stays: a reader at E needs it        goes, if it is not among them
+    what is older                        goes                                 goes
+    all slices of a replaced group       go, if it was replaced before E      go
+
+Whatever the policy says, a slice with a savepointed file stays, and so do the slices of groups that a pending plan names. The
+change-capture files beside a base file go when its slice goes.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Self, get_args
+
+from hudi_reference.errors import Misuse
+from hudi_reference.layout.names import LogFileName, join_path, parse_data_file_name
+from hudi_reference.query.file_groups import FileGroup, FileGroups, FileSlice, GroupId
+from hudi_reference.requirement import implements
+from hudi_reference.services.planning.plan_execution import path_in
+from hudi_reference.storage import Storage
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import ACTIONS
+
+PolicyName = Literal["KEEP_LATEST_COMMITS", "KEEP_LATEST_FILE_VERSIONS", "KEEP_LATEST_BY_HOURS"]
+
+
+@implements("CLN-004")
+@dataclass(frozen=True)
+class CleanPolicy:
+    """What has to stay readable: the last so many commits, versions of each file group, or hours."""
+
+    name: PolicyName = "KEEP_LATEST_COMMITS"
+    commits: int = 10
+    file_versions: int = 3
+    hours: int = 24
+
+    @classmethod
+    def of(cls, options: Mapping[str, str]) -> Self:
+        """The policy among settings by Hudi's names. Raises Misuse."""
+        name = options.get("hoodie.clean.policy", cls.name)
+        match name:
+            case "KEEP_LATEST_COMMITS" | "KEEP_LATEST_FILE_VERSIONS" | "KEEP_LATEST_BY_HOURS":
+                return cls(
+                    name,
+                    _count(options, "hoodie.clean.commits.retained", cls.commits),
+                    _count(options, "hoodie.clean.fileversions.retained", cls.file_versions),
+                    _count(options, "hoodie.clean.hours.retained", cls.hours),
+                )
+        raise Misuse("no such cleaning policy", rule="CLN-004", expected=", ".join(get_args(PolicyName)), found=name)
+
+
+def _count(options: Mapping[str, str], key: str, default: int) -> int:
+    text = options.get(key, str(default))
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise Misuse("a clean keeps at least one", rule="CLN-002", path=key, expected="a number of 1 or more", found=repr(text))
+    return int(text)
+
+
+@implements("CLN-005")
+def earliest_to_retain(policy: CleanPolicy, timeline: Timeline, hours_ago: str) -> Instant | None:
+    """The first instant whose reads must work; None where the policy knows none, or nothing is old enough to go.
+
+    What was requested before it is readable no more. It never lies behind a pending write, which may still read what was
+    there when it began. `hours_ago` is the time up to which hours reach back.
+    """
+    commits = timeline.commits
+    match policy.name:
+        case "KEEP_LATEST_COMMITS":
+            found = commits[-policy.commits] if len(commits) > policy.commits else None
+        case "KEEP_LATEST_BY_HOURS":
+            found = next((commit for commit in commits if commit.requested >= hours_ago), None)
+        case "KEEP_LATEST_FILE_VERSIONS":
+            return None
+    pending = [i.requested for i in timeline.pending if ACTIONS[i.action].writes and i.action != "logcompaction"]
+    if found is None or not pending or found.requested <= min(pending):
+        return found
+    return next((commit for commit in reversed(commits) if commit.requested < min(pending)), None)
+
+
+@implements("CLN-001", "CLN-002", "CLN-005", "CLN-006", "CLN-008", "TL-013", "TL-021", "TL-041", "SVC-008")
+def deletable_slices(
+    policy: CleanPolicy,
+    groups: FileGroups,
+    earliest: Instant | None,
+    savepointed: Collection[str],
+    planned: Collection[GroupId],
+) -> Iterator[FileSlice]:
+    """The slices that a clean deletes.
+
+    `savepointed` are paths of files that savepoints protect, `planned` the file groups of pending plans.
+    """
+    for group in groups:
+        if (group.partition, group.file_id) in planned:
+            continue
+        for found in _old_slices(policy, group, earliest):
+            if not any(path in savepointed for path in paths_of(found)):
+                yield found
+
+
+def paths_of(found: FileSlice) -> tuple[str, ...]:
+    """The paths of a slice's files, the base file first."""
+    base = () if found.base_file is None else (found.base_file,)
+    return tuple(map(found.path, (*base, *found.log_files)))
+
+
+@implements("CLN-001")
+def change_files_of(storage: Storage, slices: Collection[FileSlice]) -> tuple[str, ...]:
+    """The paths of the change-capture files that were written with the base files of these slices."""
+    written = {(found.partition, found.file_id, found.base_file_instant) for found in slices}
+    partitions = sorted({found.partition for found in slices})
+    names = ((partition, name, parse_data_file_name(name)) for partition in partitions for name in storage.names(partition))
+    return tuple(
+        join_path(partition, name)
+        for partition, name, file in names
+        if isinstance(file, LogFileName) and file.cdc and (partition, file.file_id, file.instant) in written
+    )
+
+
+def _old_slices(policy: CleanPolicy, group: FileGroup, earliest: Instant | None) -> tuple[FileSlice, ...]:
+    """The slices of one group that the policy lets go."""
+    if policy.name == "KEEP_LATEST_FILE_VERSIONS":
+        return group.slices if group.replaced_by is not None else group.slices[policy.file_versions :]
+    if earliest is None:
+        return ()
+    if group.replaced_by is not None and group.replaced_by < earliest.requested:
+        return group.slices
+    before = [found for found in group.slices if found.base_instant < earliest.requested]
+    return tuple(before[1:])
+
+
+def planned_files(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """The paths of the files that a stored plan deletes. Before version 2 plans held names alone."""
+    files = [
+        path_in(partition, file["filePath"])
+        for partition, infos in (record.get("filePathsToBeDeletedPerPartition") or {}).items()
+        for file in infos
+    ]
+    names = (record.get("filesToBeDeletedPerPartition") or {}).items()
+    return (*files, *(path_in(partition, name) for partition, found in names for name in found))

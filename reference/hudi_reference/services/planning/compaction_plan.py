@@ -1,0 +1,219 @@
+"""What compaction and log compaction share: the plan, spec "Timeline > Actions", "Table Management > Compaction".
+
+A plan names the files of each slice as they are when it is made. Whoever carries it out needs nothing else, reads what was
+committed then, and stores files whose names follow from the plan: after a crash the same files come of it again.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hudi_reference.errors import MalformedMetadata, Misuse, UnsupportedTableFeature, missing_data_file
+from hudi_reference.layout.names import parse_data_file_name, split_path
+from hudi_reference.layout.properties import META_FOLDER
+from hudi_reference.query.file_groups import FileSlice, GroupId
+from hudi_reference.query.table import Table, View
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import AvroSchema
+from hudi_reference.services.planning.plan_execution import Plan, planned_slice
+from hudi_reference.storage import ObjectExists
+from hudi_reference.timeline.contents.metadata import WriteStat
+
+#: A plan of this version names files within their partition; before, by paths.
+PLAN_VERSION = 2
+_MEGABYTE = 1 << 20
+#: What a deployed planner reckons that a slice without base file will come to, in megabytes.
+_NEW_BASE_FILE = 120
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One slice of a plan. `metrics` are numbers and sizes by their deployed names, for whoever chooses among operations."""
+
+    found: FileSlice
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def group(self) -> GroupId:
+        """The file group."""
+        return self.found.partition, self.found.file_id
+
+    @implements("TL-015", "TL-017")
+    def to_record(self) -> dict[str, Any]:
+        """As a HoodieCompactionOperation."""
+        return {
+            "baseInstantTime": self.found.base_instant,
+            "deltaFilePaths": list(self.found.log_files),
+            "dataFilePath": self.found.base_file,
+            "fileId": self.found.file_id,
+            "partitionPath": self.found.partition,
+            "metrics": dict(self.metrics),
+            "bootstrapFilePath": None,
+        }
+
+
+@implements("CMP-004", "SVC-004")
+def eligible(table: Table, view: View, taken: Collection[GroupId]) -> list[Operation]:
+    """The latest slice of each file group that has log files, unless the group is `taken` by a plan that is pending.
+
+    Every file of a slice has completed. Raises MissingDataFile: what is missing cannot be merged.
+    """
+    sizes = {info.path: info.size for info in table.storage.list(skip=META_FOLDER)}
+    found = []
+    for slice_ in view.groups.latest_slices:
+        if not slice_.log_files or (slice_.partition, slice_.file_id) in taken:
+            continue
+        for name in sorted(slice_.missing):
+            raise missing_data_file(slice_.path(name))
+        found.append(Operation(slice_, slice_metrics(slice_, sizes)))
+    return found
+
+
+def slice_metrics(found: FileSlice, sizes: Mapping[str, int]) -> dict[str, float]:
+    """Numbers and sizes of a slice by their deployed names; `sizes` in bytes by path."""
+    logs = sum(sizes[found.path(name)] for name in found.log_files)
+    base = 0 if found.base_file is None else sizes[found.path(found.base_file)]
+    read = (base + logs) // _MEGABYTE
+    written = _NEW_BASE_FILE if found.base_file is None else base // _MEGABYTE
+    return {
+        "TOTAL_LOG_FILES": float(len(found.log_files)),
+        "TOTAL_LOG_FILES_SIZE": float(logs),
+        "TOTAL_IO_READ_MB": float(read),
+        "TOTAL_IO_WRITE_MB": float(written),
+        "TOTAL_IO_MB": float(read + written),
+    }
+
+
+@implements("TL-015", "TL-017")
+def plan_record(operations: Iterable[Operation], strategy: str | None = None, *, keeps_times: bool = False) -> dict[str, Any]:
+    """The operations as a HoodieCompactionPlan, as deployed planners fill it."""
+    return {
+        "operations": [operation.to_record() for operation in operations],
+        "extraMetadata": {},
+        "version": PLAN_VERSION,
+        "strategy": strategy and {"compactorClassName": strategy, "strategyParams": {}, "version": 1},
+        "preserveHoodieMetadata": keeps_times,
+        "missingSchedulePartitions": [],
+    }
+
+
+@implements("TL-015", "TL-017", "TL-029")
+def operations_in(plan: Plan) -> tuple[Operation, ...]:
+    """The operations of a stored plan, whoever made it. Raises MalformedMetadata, UnsupportedTableFeature."""
+    try:
+        return tuple(map(_operation, plan["operations"] or ()))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise MalformedMetadata("the record is not a compaction plan", rule="TL-015", found=str(error)) from error
+
+
+def _operation(record: Mapping[str, Any]) -> Operation:
+    return Operation(planned_slice(record, record["baseInstantTime"] or ""), record.get("metrics") or {})
+
+
+def present(table: Table, operation: Operation) -> FileSlice:
+    """The slice of a planned operation, with what is missing of it by now."""
+    found = operation.found
+    names = (*((found.base_file,) if found.base_file else ()), *found.log_files)
+    return replace(found, missing=frozenset(name for name in names if table.storage.head(found.path(name)) is None))
+
+
+@implements("SVC-005", "TL-029")
+def store(table: Table, path: str, data: bytes) -> int:
+    """Store a file that a plan comes to; its size. An earlier attempt at the plan may have stored it, with the same rows."""
+    try:
+        table.storage.create(path, data)
+        return len(data)
+    except ObjectExists:
+        info = table.storage.head(path)
+        return len(data) if info is None else info.size
+
+
+def remove_strays(table: Table, requested: str, stats: Iterable[WriteStat]) -> None:
+    """Delete what attempts of other engines at the plan stored: from its completion on it would lie beside these files."""
+    named = {stat.path for stat in stats}
+    for path in files_of_instant(table, requested):
+        if path not in named:
+            table.storage.delete(path)
+
+
+def files_of_instant(table: Table, requested: str) -> list[str]:
+    """The paths of all data files that carry the instant in their names."""
+    listed = (info.path for info in table.storage.list(skip=META_FOLDER))
+    return [path for path in listed if (name := parse_data_file_name(split_path(path)[1])) and name.instant == requested]
+
+
+@implements("TL-015", "TL-017")
+def completed_record(operation: str, stats: Iterable[tuple[WriteStat, Operation]], schema: AvroSchema) -> dict[str, Any]:
+    """What a completed compaction or log compaction says: HoodieCommitMetadata, as of a write that merged."""
+    partitions: dict[str, list[dict[str, Any]]] = {}
+    for stat, planned in stats:
+        record = {
+            **stat.to_record(),
+            "totalUpdatedRecordsCompacted": stat.updates,
+            "totalLogFilesCompacted": len(planned.found.log_files),
+            "totalLogSizeCompacted": int(planned.metrics.get("TOTAL_LOG_FILES_SIZE", 0)),
+        }
+        partitions.setdefault(stat.partition, []).append(record)
+    return {
+        "partitionToWriteStats": partitions,
+        "compacted": True,
+        "extraMetadata": {"schema": json.dumps(schema, separators=(",", ":"))},
+        "version": None,
+        "operationType": operation,
+    }
+
+
+Choose = Callable[[Sequence[Operation], Mapping[str, str]], list[Operation]]
+_STRATEGY, _PACKAGE = "hoodie.compaction.strategy", "org.apache.hudi.table.action.compact.strategy."
+
+
+def chosen(operations: Sequence[Operation], options: Mapping[str, str]) -> list[Operation]:
+    """Those of the operations that the strategy among the settings takes into one plan. Raises UnsupportedTableFeature."""
+    name = options.get(_STRATEGY, "LogFileSizeBasedCompactionStrategy").removeprefix(_PACKAGE)
+    if name not in STRATEGIES:
+        raise UnsupportedTableFeature(
+            "a strategy of compaction that is not known here", rule="CMP-001", path=_STRATEGY,
+            expected=" or ".join(STRATEGIES), found=name,
+        )  # fmt: skip
+    return STRATEGIES[name](operations, options)
+
+
+def _within_budget(operations: Iterable[Operation], options: Mapping[str, str]) -> list[Operation]:
+    """As many as fit into the budget, in their order, with the one that exceeds it."""
+    left = float(number(options, "hoodie.compaction.target.io", 512_000))
+    found: list[Operation] = []
+    for operation in operations:
+        if left <= 0:
+            break
+        found.append(operation)
+        left -= operation.metrics["TOTAL_IO_MB"]
+    return found
+
+
+def _largest(metric: str, threshold: str) -> Choose:
+    """Those with at least so much of a metric, the most first, within the budget."""
+
+    def choose(operations: Sequence[Operation], options: Mapping[str, str]) -> list[Operation]:
+        least = number(options, threshold, 0)
+        enough = [operation for operation in operations if operation.metrics[metric] >= least]
+        return _within_budget(sorted(enough, key=lambda operation: -operation.metrics[metric]), options)
+
+    return choose
+
+
+#: Which operations go into one plan, by the name of the deployed class.
+STRATEGIES: Mapping[str, Choose] = {
+    "LogFileSizeBasedCompactionStrategy": _largest("TOTAL_LOG_FILES_SIZE", "hoodie.compaction.logfile.size.threshold"),
+    "LogFileNumBasedCompactionStrategy": _largest("TOTAL_LOG_FILES", "hoodie.compaction.logfile.num.threshold"),
+    "BoundedIOCompactionStrategy": _within_budget,
+    "UnBoundedCompactionStrategy": lambda operations, _: list(operations),
+}
+
+
+def number(options: Mapping[str, str], key: str, default: int, least: int = 0) -> int:
+    """A setting that is a number. Raises Misuse."""
+    text = options.get(key, str(default))
+    if not (text.isascii() and text.isdigit() and int(text) >= least):
+        raise Misuse(f"{key} is no limit", rule="CMP-001", expected=f"a number from {least} on", found=repr(text))
+    return int(text)

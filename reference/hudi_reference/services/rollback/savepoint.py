@@ -1,0 +1,115 @@
+"""Savepoint: the files that a reader at one instant needs are kept until the savepoint is deleted, spec "Timeline > Actions".
+
+savepoint.inflight      carries the requested time of the commit that it protects; there is no requested file
+savepoint.completed     names the files
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hudi_reference.errors import CannotProtect
+from hudi_reference.query.file_groups import load_file_groups
+from hudi_reference.query.retention import lost_file
+from hudi_reference.query.table import Table
+from hudi_reference.requirement import implements
+from hudi_reference.services.planning.clean_plan import paths_of
+from hudi_reference.services.planning.plan_execution import by_partition, path_in, read_content, transitions_of
+from hudi_reference.services.planning.rollback_validation import doomed_files
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.contents.actions import write_action
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
+
+
+@implements("TL-021", "TL-022", "TL-041", "SVC-003")
+def savepoint(table: Table, instant: str, *, user: str = "", comments: str = "") -> str:
+    """Protect the files that a read as of that commit needs; the commit's requested time, which is also the savepoint's.
+
+    Raises CannotProtect for what is no completed commit on the active timeline or is protected already, and for a state of
+    which a clean has deleted files, or is about to.
+    """
+    files = savepoint_files(table, instant)
+    transitions, begun = transitions_of(table), Instant(instant, "savepoint", State.INFLIGHT)
+    if begun not in table.timeline.instants:
+        transitions.start(replace(begun, state=State.REQUESTED))
+    record = {
+        "savepointedBy": user,
+        "savepointedAt": table.clock.now(),
+        "comments": comments,
+        "partitionMetadata": {
+            partition: {"partitionPath": partition, "savepointDataFile": names}
+            for partition, names in by_partition(files).items()
+        },
+        "version": 1,
+    }
+    content = write_action(replace(begun, state=State.COMPLETED), record, table.ids.sync_marker())
+    try:
+        transitions.complete(begun, content, lambda timeline: _check_kept(table, timeline, instant, files))
+    except CannotProtect:
+        transitions.remove(begun)
+        raise
+    return instant
+
+
+@implements("TL-021", "TL-022")
+def savepoint_files(table: Table, instant: str) -> tuple[str, ...]:
+    """The paths of the files that a savepoint of that commit would protect. Changes nothing. Raises CannotProtect."""
+    timeline = table.timeline
+    _check_active(timeline, instant)
+    if any(found.requested == instant for found in completed_savepoints(timeline)):
+        raise CannotProtect("there is a savepoint of this commit already", rule="TL-021", found=instant)
+    groups = load_file_groups(table.storage, table.properties, timeline.until(instant))
+    later = [found for found in timeline.commits if found.requested > instant]
+    lost = lost_file(table.storage, table.properties, later, groups)
+    files = (*(path for found in groups.latest_slices for path in paths_of(found)), *([lost] if lost else ()))
+    _check_kept(table, timeline, instant, files)
+    return files
+
+
+def _check_active(timeline: Timeline, instant: str) -> None:
+    if not any(found.requested == instant for found in timeline.commits):
+        raise CannotProtect("no completed commit on the active timeline", rule="TL-021", found=instant)
+
+
+@implements("TL-021", "CLN-003")
+def _check_kept(table: Table, timeline: Timeline, instant: str, files: Iterable[str]) -> None:
+    """The commit may not have been archived, nor one of the files deleted by a clean, or a clean of it be planned. Called under
+    the lock under which archiving is done and cleans are planned.
+    """
+    _check_active(timeline, instant)
+    doomed = doomed_files(table, timeline)
+    for path in files:
+        if path in doomed or table.storage.head(path) is None:
+            raise CannotProtect(
+                "a clean deletes files of this commit",
+                rule="TL-021",
+                path=path,
+                expected="a commit that the last clean retained",
+            )
+
+
+@implements("TL-021")
+def delete_savepoint(table: Table, instant: str) -> str:
+    """Give the files of a savepoint free to the next clean; its requested time. Raises CannotProtect if there is none."""
+    found = next((i for i in table.timeline.instants if (i.requested, i.action) == (instant, "savepoint")), None)
+    if found is None:
+        raise CannotProtect("no such savepoint", rule="TL-021", found=instant, expected="the requested time of a savepoint")
+    transitions = transitions_of(table)
+    transitions.remove(transitions.withdraw(found) if found.state is State.COMPLETED else found)
+    return instant
+
+
+def completed_savepoints(timeline: Timeline) -> tuple[Instant, ...]:
+    """The savepoints that count."""
+    return tuple(found for found in timeline.completed if found.action == "savepoint")
+
+
+@implements("TL-021", "TL-041")
+def savepointed_files(table: Table, timeline: Timeline) -> frozenset[str]:
+    """The paths of all files that savepoints protect."""
+    return frozenset(
+        path_in(partition, name)
+        for found in completed_savepoints(timeline)
+        for partition, files in read_content(table, found)["partitionMetadata"].items()
+        for name in files["savepointDataFile"]
+    )

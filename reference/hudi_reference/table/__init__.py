@@ -1,1 +1,0 @@
-"""Tables: file groups, queries and writes."""

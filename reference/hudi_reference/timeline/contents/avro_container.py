@@ -1,0 +1,121 @@
+"""Avro object container files with one record: the content of an action's file.
+
+A reader must decode with the schema embedded in the file, since field order differs between releases. A writer embeds the
+schema and nothing else: no codec is named, which means none.
+"""
+
+import io
+import json
+import zlib
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import fastavro
+
+from hudi_reference.errors import MalformedMetadata, Misuse
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import AvroSchema
+from hudi_reference.schema.avro_codec import DAMAGE
+from hudi_reference.schema.validation import check_soundness
+
+MAGIC = b"Obj\x01"
+#: What deployed writers use, and deflate, which makes 1032 bytes of one at best; others make gigabytes of a few bytes.
+_CODECS = ("null", "deflate")
+
+
+class Record(dict[str, Any]):
+    """The fields of a record, and the schema that its file was written with: whoever writes it again keeps every field."""
+
+    def __init__(self, fields: Mapping[str, Any], schema: AvroSchema) -> None:
+        super().__init__(fields)
+        self.schema = schema
+
+    @property
+    def name(self) -> str:
+        """The record's name, without the namespace."""
+        return str(self.schema["name"]).rpartition(".")[2]
+
+
+@implements("TL-002")
+def read_record(data: bytes, path: str) -> Record:
+    """The one record of a container; raises MalformedMetadata when it is cut, empty, or holds anything else.
+
+    Raises UnsupportedSchema for a record type without end.
+    """
+    if not data:
+        raise _malformed(path, "the file is empty", None)
+    if not data.startswith(MAGIC):
+        raise _malformed(path, f"the file starts with {data[:4].hex()}", 0)
+    try:
+        reader = fastavro.block_reader(io.BytesIO(data))
+        check_soundness(reader.writer_schema, path)
+        if reader.codec not in _CODECS:
+            raise _malformed(path, f"compression {reader.codec}", None)
+        records = [record for block in reader for record in _records(block, path)]
+        schema = _parsed(reader.metadata["avro.schema"])
+    except (*DAMAGE, RecursionError, zlib.error, fastavro.schema.UnknownType) as error:
+        raise _malformed(path, f"{type(error).__name__}: {error}", None) from error
+    if len(records) != 1 or not isinstance(records[0], dict):
+        raise _malformed(path, "more than one record" if records else "no record", None)
+    return Record(records[0], schema)
+
+
+def _records(block: Any, path: str) -> list[Any]:
+    """The records of a block: at most one, and no bytes behind it."""
+    if block.num_records not in (0, 1):
+        raise _malformed(path, f"a block of {block.num_records} records", block.offset)
+    records = list(block)
+    if rest := len(block.bytes_.read()):
+        raise _malformed(path, f"{rest} bytes behind the record", block.offset)
+    return records
+
+
+@implements("TL-002")
+def write_record(schema: AvroSchema, record: Mapping[str, Any], sync_marker: bytes) -> bytes:
+    """A container with one record, not compressed; fields that `record` leaves out get their default.
+
+    Raises Misuse for values that the schema has no room for.
+    """
+    text = json.dumps(schema, separators=(",", ":"))
+    out = io.BytesIO()
+    try:
+        fastavro.schemaless_writer(out, fastavro.parse_schema(json.loads(text)), record)
+    except (ValueError, TypeError, AttributeError, KeyError, OverflowError) as error:
+        raise Misuse("the record does not fit its schema", rule="TL-002", found=f"{type(error).__name__}: {error}") from error
+    datum = out.getvalue()
+    head = [MAGIC, _long(1), _bytes(b"avro.schema"), _bytes(text.encode()), _long(0), sync_marker]
+    return b"".join([*head, _long(1), _bytes(datum), sync_marker])
+
+
+@lru_cache(maxsize=64)
+def _parsed(schema: str) -> AvroSchema:
+    """The files of a table share a few schemas. Nobody changes what this returns."""
+    parsed: AvroSchema = json.loads(schema)
+    return parsed
+
+
+def _long(value: int) -> bytes:
+    """An Avro long that is not negative: seven bits a byte, the least first."""
+    rest = value << 1
+    out = bytearray()
+    while rest > 0x7F:
+        out.append(rest & 0x7F | 0x80)
+        rest >>= 7
+    return bytes((*out, rest))
+
+
+def _bytes(value: bytes) -> bytes:
+    return _long(len(value)) + value
+
+
+def _malformed(path: str, found: str, offset: int | None) -> MalformedMetadata:
+    return MalformedMetadata(
+        "not the metadata of an action",
+        rule="TL-002",
+        path=path,
+        offset=offset,
+        expected="an Avro object container with one record",
+        found=found,
+        cure="restore the file from another copy of the table; it was cut or overwritten",
+    )

@@ -1,0 +1,63 @@
+"""What the history says of an action beyond its times: completion metadata and plan, as records.
+
+The bytes are those of the action's files, Avro containers. The text wants metadata as JSON, and one release wrote bare records
+when it upgraded a table (ER-038): both can be read.
+"""
+
+import io
+import json
+
+import fastavro
+
+from hudi_reference.errors import MalformedMetadata
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro_codec import DAMAGE
+from hudi_reference.timeline.contents.actions import content_of, read_action
+from hudi_reference.timeline.contents.avro_container import MAGIC, Record, read_record
+from hudi_reference.timeline.contents.schemas import schema_of
+from hudi_reference.timeline.history.history import ArchivedAction
+from hudi_reference.timeline.instants.version_6 import read_json_record
+
+
+@implements("LSM-020")
+def metadata_of(action: ArchivedAction, path: str) -> Record | None:
+    """The completion metadata of an archived action; None where it has none. Raises MalformedMetadata, naming `path`."""
+    data = action.metadata
+    if data is None:
+        return None
+    if data.startswith(MAGIC):
+        return read_action(data, path, action.instant)
+    return _as_json(action, data, path) if data.lstrip()[:1] == b"{" else _bare(action, data, path)
+
+
+@implements("LSM-021")
+def plan_of(action: ArchivedAction, path: str) -> Record | None:
+    """The plan of an archived action, of whichever record it is; None where it has none. Raises MalformedMetadata."""
+    return None if action.plan is None else read_record(action.plan, path)
+
+
+def _as_json(action: ArchivedAction, data: bytes, path: str) -> Record:
+    schema = schema_of(content_of(action.instant).records[0])
+    fields = read_json_record(data, path, "LSM-020")
+    known = {field["name"]: fields.get(field["name"], field.get("default")) for field in schema["fields"]}
+    return Record(known, schema)
+
+
+def _bare(action: ArchivedAction, data: bytes, path: str) -> Record:
+    """A record without its schema: the deployed one has to fit, to the last byte."""
+    schema = schema_of(content_of(action.instant).records[0])
+    stream = io.BytesIO(data)
+    try:
+        record = fastavro.schemaless_reader(stream, fastavro.parse_schema(json.loads(json.dumps(schema))), None)
+    except (*DAMAGE, RecursionError) as error:
+        raise _unreadable(path, f"{type(error).__name__}: {error}") from error
+    if stream.tell() != len(data) or not isinstance(record, dict):
+        raise _unreadable(path, f"{len(data) - stream.tell()} bytes behind the record")
+    return Record(record, schema)
+
+
+def _unreadable(path: str, found: str) -> MalformedMetadata:
+    return MalformedMetadata(
+        "not the metadata of an archived action", rule="LSM-020", path=path,
+        expected="a record under the deployed schema, an Avro container, or a JSON object", found=found,
+    )  # fmt: skip

@@ -1,0 +1,282 @@
+"""The timeline history: actions that were moved from the active timeline, spec "LSM Timeline".
+
+A level file is a Parquet file with one row for each action: requested time, completion time, action, completion metadata and
+plan. Only the files and columns that an answer needs are read, the times of each file at most once.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
+from threading import RLock
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hudi_reference.errors import MalformedHistory
+from hudi_reference.requirement import implements
+from hudi_reference.storage import Storage
+from hudi_reference.timeline.history.manifest import LevelFile, Manifest, load_manifest
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, State
+
+#: Earlier and later than every instant: `:` follows the digits.
+START_OF_TIME, END_OF_TIME = "", ":"
+
+#: What of a level file answers whether and when an action completed.
+_TIMES = pa.schema([(name, pa.string()) for name in ("instantTime", "completionTime", "action")])
+_CONTENT = pa.schema([("metadata", pa.binary()), ("plan", pa.binary())])
+#: Looking up the member of an enumeration takes longer than making an instant with it.
+_COMPLETED = State.COMPLETED
+#: How many manifests a reader sees replaced under it before it gives up.
+_PATIENCE = 5
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class ArchivedAction:
+    """A completed action with what its files held; bytes are None where there was no file, or where they were not asked for."""
+
+    instant: Instant
+    metadata: bytes | None = None
+    plan: bytes | None = None
+
+
+@dataclass(frozen=True)
+class _Level:
+    """What was read of a level file."""
+
+    instants: tuple[Instant, ...]
+
+    @cached_property
+    def completions(self) -> dict[str, str]:
+        """Completion times of the writes among them, by requested time."""
+        return {i.requested: i.completion or i.requested for i in reversed(self.instants) if i.action in COMMITS}
+
+
+class History:
+    """The history of a table as of one manifest, read as far as it is asked for.
+
+    A reader finishes with the manifest that it began with, also while a newer one appears. Only when a file of its manifest was
+    removed meanwhile it goes on with the newer one, which holds the same actions and more. May be shared by threads.
+    """
+
+    def __init__(self, storage: Storage, folder: str, known: "History | None" = None) -> None:
+        """`known` is an earlier look at the same history; the files that it has read are not read again."""
+        self._storage, self._folder = storage, folder
+        self._manifest: Manifest | None = None
+        self._read: dict[LevelFile, _Level] = {} if known is None else dict(known._read)
+        self._lock = RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the lock: a copy in another process has threads of its own."""
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """What was read comes along."""
+        self.__dict__.update(state, _lock=RLock())
+
+    @property
+    def manifest(self) -> Manifest:
+        """The manifest that this reader goes by. Raises MalformedHistory."""
+        with self._lock:
+            if self._manifest is None:
+                self._manifest = load_manifest(self._storage, self._folder)
+                live = set(self._manifest.files)
+                self._read = {file: level for file, level in self._read.items() if file in live}
+            return self._manifest
+
+    @implements("LSM-006", "LSM-025")
+    def instants(self, begin: str = START_OF_TIME, end: str = END_OF_TIME) -> tuple[Instant, ...]:
+        """The actions requested from `begin` to `end`, both included, by requested time."""
+        found = self._collected(lambda file: file.may_hold(begin, end))
+        return tuple(instant for instant in found if begin <= instant.requested <= end)
+
+    @implements("LSM-025")
+    def completed(self, begin: str = START_OF_TIME, end: str = END_OF_TIME) -> tuple[Instant, ...]:
+        """The actions completed from `begin` to `end`, both included, by completion time.
+
+        An action may have been requested long before. Whether a file holds one that completed late is not in its name, but in
+        its footer; only that is read of a file which does not.
+        """
+        found = self._collected(lambda file: file.may_hold(START_OF_TIME, end) and self._completed_since(file, begin))
+        done = (instant for instant in found if begin <= (instant.completion or instant.requested) <= end)
+        return tuple(sorted(done, key=lambda instant: instant.completion or instant.requested))
+
+    @implements("RDR-009", "LSM-025")
+    def completion_of(self, requested: str, *, everywhere: bool = False) -> str | None:
+        """Completion time of the archived write with that requested time; None if there is none.
+
+        Looks into the files whose names cover the time; with `everywhere` also into the others before it says no.
+        """
+
+        def look(manifest: Manifest) -> str | None:
+            likely = [file for file in manifest.files if file.may_hold(requested, requested)]
+            others = [file for file in manifest.files if file not in likely] if everywhere else []
+            found = (self._level(file).completions.get(requested) for file in (*likely, *others))
+            return next((completion for completion in found if completion is not None), None)
+
+        return self._steadily(look)
+
+    @implements("LSM-002", "LSM-020", "LSM-021")
+    def actions(
+        self, begin: str = START_OF_TIME, end: str = END_OF_TIME, *, metadata: bool = True, plan: bool = True
+    ) -> tuple[ArchivedAction, ...]:
+        """The actions requested from `begin` to `end`, both included, with the contents that are asked for."""
+        wanted = [name for name, asked in (("metadata", metadata), ("plan", plan)) if asked]
+
+        def read(manifest: Manifest) -> dict[tuple[str, str], ArchivedAction]:
+            found: dict[tuple[str, str], ArchivedAction] = {}
+            for file in manifest.files:
+                if file.may_hold(begin, end):
+                    for action in _read_actions(self._storage, self._folder, file, wanted):
+                        found.setdefault(action.instant.identity, action)
+            return found
+
+        found = (action for action in self._steadily(read).values() if begin <= action.instant.requested <= end)
+        return tuple(sorted(found, key=lambda action: action.instant.requested))
+
+    @implements("LSM-018", "LSM-022")
+    def _collected(self, chosen: Callable[[LevelFile], bool]) -> tuple[Instant, ...]:
+        """The actions in the chosen files by requested time; of an action in several files the first one met counts."""
+
+        def read(manifest: Manifest) -> dict[tuple[str, str], Instant]:
+            found: dict[tuple[str, str], Instant] = {}
+            for file in manifest.files:
+                if chosen(file):
+                    for instant in self._level(file).instants:
+                        found.setdefault(instant.identity, instant)
+            return found
+
+        return tuple(sorted(self._steadily(read).values(), key=attrgetter("requested")))
+
+    def _level(self, file: LevelFile) -> _Level:
+        known = self._read.get(file)
+        if known is None:
+            known = self._read[file] = _Level(_read_instants(self._storage, self._folder, file))
+        return known
+
+    def _completed_since(self, file: LevelFile, begin: str) -> bool:
+        """Whether an action in the file may have completed at `begin` or later."""
+        if file in self._read or file.maximum >= begin or file.minimum > file.maximum:
+            return True
+        with opened_level_file(self._storage, self._folder, file) as parquet:
+            latest = _latest(parquet.metadata, "completionTime")
+        return latest is None or latest >= begin
+
+    @implements("LSM-006")
+    def _steadily(self, read: Callable[[Manifest], _T]) -> _T:
+        """What `read` makes of the manifest; with a newer manifest, if a file of this one was superseded and is gone."""
+        with self._lock:
+            for _ in range(_PATIENCE):
+                manifest = self.manifest
+                try:
+                    return read(manifest)
+                except FileNotFoundError as error:
+                    missing = error
+                    newer = load_manifest(self._storage, self._folder)
+                    if newer.number <= manifest.number:
+                        break
+                    self._manifest = newer
+            raise MalformedHistory(
+                "a file of the manifest is missing", rule="LSM-012", path=f"{self._folder}/{missing.args[0]}",
+                expected=f"every file that manifest_{manifest.number} lists",
+                cure="restore the file; without it the completion times of its actions are unknown",
+            ) from missing  # fmt: skip
+
+
+def read_history(storage: Storage, folder: str) -> tuple[Instant, ...]:
+    """Every completed instant in the history, by requested time; () where nothing was archived yet.
+
+    Raises MalformedHistory when manifest or a listed file is missing or cannot be read.
+    """
+    return History(storage, folder).instants()
+
+
+@contextmanager
+def opened_level_file(storage: Storage, folder: str, file: LevelFile) -> Iterator[pq.ParquetFile]:
+    """The level file for reading. Raises FileNotFoundError with its name, MalformedHistory for whatever is wrong in it."""
+    path = f"{folder}/{file.name}"
+    try:
+        with storage.open(path) as source:
+            _check_length(source.size(), file, path)
+            yield pq.ParquetFile(source)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(file.name) from error
+    except (pa.ArrowException, OSError, UnicodeDecodeError, KeyError) as error:
+        raise MalformedHistory("not a file of the history", rule="LSM-003", path=path, found=str(error)) from error
+
+
+@implements("LSM-011")
+def _check_length(size: int, file: LevelFile, path: str) -> None:
+    """Another length than the manifest tells: the file was cut, or is not the one that was published (ER-082)."""
+    if size != file.length:
+        raise MalformedHistory(
+            "not the length that the manifest tells", rule="LSM-011", path=path,
+            expected=f"{file.length} bytes", found=f"{size} bytes", cure="restore file and manifest from one copy of the table",
+        )  # fmt: skip
+
+
+@implements("LSM-003", "LSM-017", "LSM-018", "LSM-019")
+def _read_instants(storage: Storage, folder: str, file: LevelFile) -> tuple[Instant, ...]:
+    """The actions in a level file; those of other releases, which change no row, are passed over."""
+    with opened_level_file(storage, folder, file) as parquet:
+        rows = _columns(parquet, _TIMES)
+    return tuple(instants_of(rows, f"{folder}/{file.name}"))
+
+
+def instants_of(rows: pa.Table, path: str) -> Iterator[Instant]:
+    """The instants of rows of a level file; those of unknown actions are passed over. Raises MalformedHistory."""
+    requested, completion, action = (rows.column(name).to_pylist() for name in _TIMES.names)
+    _check_digits(requested, "LSM-017", path)
+    _check_digits([c if c is not None else r for c, r in zip(completion, requested, strict=True)], "LSM-018", path)
+    if None in action:
+        raise _no_instant("LSM-019", path, "no action")
+    for r, c, a in zip(requested, completion, action, strict=True):
+        if a in ACTIONS:
+            yield Instant(r, a, _COMPLETED, c)
+
+
+def _check_digits(times: list[str | None], rule: str, path: str) -> None:
+    joined = "".join(time or "" for time in times)
+    if not all(times) or (joined and not (joined.isascii() and joined.isdigit())):
+        raise _no_instant(rule, path, next(repr(t) for t in times if not (t and t.isascii() and t.isdigit())))
+
+
+def _no_instant(rule: str, path: str, found: str) -> MalformedHistory:
+    return MalformedHistory(
+        "a row that is no completed action", rule=rule, path=path,
+        expected="requested time and completion time in digits, and an action", found=found,
+    )  # fmt: skip
+
+
+def _read_actions(storage: Storage, folder: str, file: LevelFile, wanted: Iterable[str]) -> list[ArchivedAction]:
+    """The same with the contents that are wanted, `metadata` and `plan`."""
+    contents = pa.schema([_CONTENT.field(name) for name in wanted])
+    with opened_level_file(storage, folder, file) as parquet:
+        rows = _columns(parquet, pa.unify_schemas([_TIMES, contents]))
+    known = rows.filter(pa.array([action in ACTIONS for action in rows.column("action").to_pylist()], pa.bool_()))
+    columns = [known.column(name).to_pylist() if name in contents.names else [None] * len(known) for name in _CONTENT.names]
+    return [ArchivedAction(*parts) for parts in zip(instants_of(known, f"{folder}/{file.name}"), *columns, strict=True)]
+
+
+def _columns(parquet: pq.ParquetFile, wanted: pa.Schema) -> pa.Table:
+    found = parquet.read(columns=wanted.names, use_threads=False)
+    as_wanted = found.schema.names == wanted.names and found.schema.types == wanted.types
+    return found if as_wanted else found.select(wanted.names).cast(wanted)
+
+
+def _latest(metadata: pq.FileMetaData, column: str) -> str | None:
+    """The greatest value of a column of texts, from the statistics of the file; None where they do not tell it."""
+    if column not in metadata.schema.names:
+        return None
+    place = metadata.schema.names.index(column)
+    found = []
+    for group in range(metadata.num_row_groups):
+        statistics = metadata.row_group(group).column(place).statistics
+        if statistics is None or not statistics.has_min_max:
+            return None
+        found.append(str(statistics.max))
+    return max(found, default=None)

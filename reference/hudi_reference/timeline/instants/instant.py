@@ -1,0 +1,99 @@
+"""Instants and the names of their files, spec "Timeline > States".
+
+    requested   <requested time>.<action>.requested
+    inflight    <requested time>.<action>.inflight          (a commit: <requested time>.inflight)
+    completed   <requested time>_<completion time>.<action>
+
+Times are texts of digits and compared as texts, whatever clock they come from.
+"""
+
+from dataclasses import dataclass
+
+from hudi_reference.errors import MalformedInstantName
+from hudi_reference.requirement import implements
+from hudi_reference.timeline.instants.states import ACTIONS, EXTENSIONS, State
+
+#: Seconds (releases before milliseconds came) or milliseconds.
+_TIME_LENGTHS = (14, 17)
+
+
+@implements("TL-004", "TL-025", "TL-034", "TT-001")
+@dataclass(frozen=True)
+class Instant:
+    """One action in one state. `completion` is set exactly in state COMPLETED."""
+
+    requested: str
+    action: str
+    state: State
+    completion: str | None = None
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """What all states of one action have in common, a compaction and the commit as which it completes among them."""
+        return (self.requested, ACTIONS[self.action].completes_as)
+
+    @property
+    def file_name(self) -> str:
+        """The name of the instant's file in the timeline folder."""
+        match self.state:
+            case State.REQUESTED:
+                return f"{self.requested}.{self.action}.requested"
+            case State.INFLIGHT:
+                return f"{self.requested}.{ACTIONS[self.action].inflight}"
+            case State.COMPLETED:
+                return f"{self.requested}_{self.completion}.{ACTIONS[self.action].completes_as}"
+
+
+#: Timelines are long, and looking up the member of an enumeration takes longer than the rest of a comparison.
+_COMPLETED = State.COMPLETED
+#: Requested time, action, state, completion time: an instant in the making.
+Parts = tuple[str, str, State, str | None]
+
+
+def parse_instant_name(name: str) -> Instant | None:
+    """The instant that a file name of the timeline folder stands for; None for a foreign file.
+
+    A name claims to be an instant when it is digits, maybe a second group of digits, and the extension of a known action.
+    Raises MalformedInstantName when such a name has times of a wrong length or a completion time where none belongs.
+    """
+    parts = instant_name_parts(name)
+    return None if parts is None else Instant(*parts)
+
+
+@implements("TL-027", "TL-028", "TL-031", "TL-037")
+def instant_name_parts(name: str) -> Parts | None:
+    """The same without making an instant of it: of the files of one action only one is worth that."""
+    times, _, extension = name.partition(".")
+    known = EXTENSIONS.get(extension)
+    requested, divider, completion = times.partition("_")
+    if known is None or not times.isascii() or not requested.isdigit() or (divider and not completion.isdigit()):
+        return None
+    action, state = known
+    if len(requested) not in _TIME_LENGTHS:
+        raise _wrong_length(name, "requested", requested, "TL-027" if state < _COMPLETED else "TL-031")
+    if state is not _COMPLETED:
+        if divider:
+            raise _malformed(name, "TL-028", "one time before a pending state", f"{requested} and {completion}")
+        return (requested, action, state, None)
+    if not divider:
+        raise _malformed(name, "TL-031", "<requested time>_<completion time>.<action>", "no completion time")
+    if len(completion) not in _TIME_LENGTHS:
+        raise _wrong_length(name, "completion", completion, "TL-031")
+    if completion <= requested and len(completion) == len(requested):
+        raise _malformed(name, "TL-004", "a completion time after the requested time", f"{completion} <= {requested}")
+    return (requested, action, state, completion)
+
+
+def _wrong_length(name: str, which: str, time: str, rule: str) -> MalformedInstantName:
+    return _malformed(name, rule, f"a {which} time of 17 digits (yyyyMMddHHmmssSSS)", f"{len(time)} digits")
+
+
+def _malformed(name: str, rule: str, expected: str, found: str) -> MalformedInstantName:
+    return MalformedInstantName(
+        "not the name of an instant",
+        rule=rule,
+        path=name,
+        expected=expected,
+        found=found,
+        cure="remove the file if it is foreign; no release writes such a name",
+    )

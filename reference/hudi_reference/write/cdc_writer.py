@@ -1,0 +1,53 @@
+"""Writing change-capture files: what the next base file of a group changes, for tables that ask their writers to log it.
+
+Only a base file in place of an earlier one has such a file beside it. New file groups are inserts as a whole, and log files of
+merge-on-read tables are changes themselves; readers work both out (ER-078).
+"""
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from hudi_reference.files.log.cdc import Change, Mode, Operation
+from hudi_reference.files.log.writer import BlockWriter
+from hudi_reference.layout.names import BaseFileName, LogFileName, join_path
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.records.changes import KEY
+from hudi_reference.records.row_diff import AFTER, BEFORE, OPERATION, Difference, State
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import META_COLUMNS, AvroSchema
+from hudi_reference.timeline.contents.metadata import WriteStat
+from hudi_reference.write.commit import Commit
+
+_ENABLED, _MODE = "hoodie.table.cdc.enabled", "hoodie.table.cdc.supplemental.logging.mode"
+
+
+@implements("TYP-004")
+def logging_mode(properties: TableProperties) -> Mode | None:
+    """What writers of the table log of each change; None where they log nothing. Raises InvalidProperty."""
+    return Mode(properties.require(_MODE)) if properties.is_set(_ENABLED) else None
+
+
+@implements("TYP-004", "BLK-033", "BLK-034", "BLK-035", "BLK-036")
+def write_change_log(
+    commit: Commit, schema: AvroSchema, name: BaseFileName, partition: str, before: pa.Table, after: pa.Table
+) -> Mapping[str, int]:
+    """Log how the rows of a group change with its next base file `name`; path and size of the file, if the table wants one.
+
+    `before` and `after` are rows with meta columns, `schema` is their Avro schema. Where nothing changed the file says that:
+    deployed readers refuse a base file in place of another that has none beside it.
+    """
+    mode = logging_mode(commit.properties)
+    if mode is None:
+        return {}
+    images = Difference(_state(before), _state(after)).images()
+    changes = [Change(Operation(c[OPERATION]), c["key"], c[BEFORE], c[AFTER]) for c in images.to_pylist()]
+    data = BlockWriter(commit.requested, schema).cdc(changes, mode)
+    log = LogFileName(name.file_id, commit.requested, 1, name.write_token, cdc=True)
+    path = join_path(partition, str(log))
+    commit.add_file(str(log), data, WriteStat(name.file_id, partition, path, size=len(data), is_log=True), beside=True)
+    return {path: len(data)}
+
+
+def _state(rows: pa.Table) -> State:
+    return State(rows.column(KEY), rows.drop_columns(list(META_COLUMNS)))

@@ -1,0 +1,71 @@
+"""Markers: who is about to store a data file says so first, spec "Appendix > Markers".
+
+    .hoodie/.temp/<requested time>/<partition>/<name of the data file>.marker.<kind>      an empty file (ER-100)
+
+By them whoever undoes a write that died finds its files without listing the table. They go when the write has completed; those
+that a crash leaves behind mean nothing to readers, and go with the rollback or the archiving of the action.
+"""
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+from hudi_reference.errors import ConcurrentChange
+from hudi_reference.layout.names import join_path, parse_data_file_name, split_path
+from hudi_reference.layout.properties import META_FOLDER
+from hudi_reference.requirement import implements
+from hudi_reference.storage import Storage
+from hudi_reference.timeline.contents.metadata import WriteStat
+from hudi_reference.write.concurrency.heartbeats import Heartbeats
+
+
+class Kind(StrEnum):
+    """What is about to become of the data file."""
+
+    #: A new file. Log files are new files, too: before table version 8 they were appended to.
+    CREATE = "CREATE"
+    #: A base file in place of an earlier one of its file group.
+    MERGE = "MERGE"
+
+
+def folder_of(instant: str) -> str:
+    """Where the markers of the action with that requested time lie."""
+    return f"{META_FOLDER}/.temp/{instant}"
+
+
+@implements("OCC-027", "LAY-011")
+def mark_file(storage: Storage, instant: str, name: str, stat: WriteStat) -> None:
+    """Say that a data file is about to be stored. Raises ObjectExists if it has been said before."""
+    kind = Kind.CREATE if stat.is_log or stat.previous_base_file is None else Kind.MERGE
+    storage.create(f"{folder_of(instant)}/{join_path(stat.partition, name)}.marker.{kind}", b"")
+
+
+def markers_of(storage: Storage, instant: str) -> Iterator[str]:
+    """The paths of all files in that folder: markers, or the lists of them that a server keeps."""
+    return (info.path for info in storage.list(folder_of(instant)))
+
+
+def remove_markers(storage: Storage, instant: str) -> None:
+    """Delete them all."""
+    for path in markers_of(storage, instant):
+        storage.delete(path)
+
+
+@implements("OCC-026")
+def check_unmarked(heartbeats: Heartbeats, instant: str, stat: WriteStat) -> None:
+    """Raises ConcurrentChange if an earlier writer whose heart beats is about to store a file of the same file group.
+
+    What the dead have marked is in nobody's way. Of two writers the later one gives up, so never both; the check at the end
+    stays as it is, for two who mark at once do not see each other.
+    """
+    home = f"{META_FOLDER}/.temp"
+    for path in (info.path for info in heartbeats.storage.list(home)):
+        other, _, marked = path.removeprefix(f"{home}/").partition("/")
+        partition, name = split_path(marked.rpartition(".marker.")[0])
+        parsed = parse_data_file_name(name)
+        if parsed is None or (partition, parsed.file_id) != (stat.partition, stat.file_id):
+            continue
+        if other < instant and heartbeats.is_alive(other):
+            raise ConcurrentChange(
+                "an earlier writer is changing the same file group", rule="OCC-026", path=path, expected="no marker of others",
+                found=f"file group {stat.file_id} in partition {stat.partition!r}", cure="write again when it has completed",
+            )  # fmt: skip

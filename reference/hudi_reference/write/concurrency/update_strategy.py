@@ -1,0 +1,71 @@
+"""What a writer does where a clustering is planned for file groups that it changes, spec "Concurrency Control".
+
+    SparkRejectUpdateStrategy   the write is refused before it begins; so it is without a setting
+    SparkAllowUpdateStrategy    the write goes on, and whoever completes first stays: the clustering finds the change and gives
+                                up, or the write finds its file group replaced
+    the same, told to roll back the plan is withdrawn, then the write goes on
+
+Only plans that are there when a write begins matter here. One that is made later meets the second line in any case.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from hudi_reference.errors import MalformedMetadata, Misuse, WriteConflict
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.query.file_groups import FileSlice, GroupId
+from hudi_reference.query.table import Table
+from hudi_reference.requirement import implements
+from hudi_reference.storage import Storage
+from hudi_reference.timeline.active import Timeline
+from hudi_reference.timeline.contents.actions import load_action
+from hudi_reference.timeline.contents.metadata import groups_of_clustering
+from hudi_reference.timeline.instants.instant import Instant
+from hudi_reference.timeline.instants.states import State
+
+STRATEGY_KEY = "hoodie.clustering.updates.strategy"
+WITHDRAW_KEY = "hoodie.clustering.rollback.pending.replacecommit.on.conflict"
+REJECT, ALLOW = "SparkRejectUpdateStrategy", "SparkAllowUpdateStrategy"
+#: What withdraws the plan of a clustering, by its requested time. Services stand on a floor above: one puts itself in here.
+WITHDRAW: list[Callable[[Table, str], None]] = []
+
+
+@implements("SVC-009", "OCC-017")
+def meet_clusterings(table: Table, timeline: Timeline, changed: Iterable[FileSlice]) -> None:
+    """Follow the update strategy of the settings for a write that changes these slices.
+
+    Raises WriteConflict where it refuses the write, Misuse for an unknown strategy.
+    """
+    name = table.options.get(STRATEGY_KEY, REJECT).rpartition(".")[2]
+    if name not in (REJECT, ALLOW):
+        raise Misuse("no such update strategy", rule="SVC-009", path=STRATEGY_KEY, expected=f"{REJECT} or {ALLOW}", found=name)
+    if not (planned := planned_clusterings(table.storage, table.properties, timeline)):
+        return
+    met = {group: planned[group] for found in changed if (group := (found.partition, found.file_id)) in planned}
+    if met and name == REJECT:
+        (partition, file_id), requested = min(met.items())
+        raise WriteConflict(
+            "a clustering is planned for a file group that the write changes", rule="SVC-009",
+            path=f"{requested}.clustering.requested", expected="no plan that is pending, or another update strategy",
+            found=f"file group {file_id} in partition {partition!r}",
+            cure=f"write when the clustering is completed, or set {STRATEGY_KEY}={ALLOW}",
+        )  # fmt: skip
+    if table.options.get(WITHDRAW_KEY) == "true":
+        for requested in sorted(set(met.values())):
+            WITHDRAW[-1](table, requested)
+
+
+def planned_clusterings(storage: Storage, properties: TableProperties, timeline: Timeline) -> Mapping[GroupId, str]:
+    """The requested time of the clustering that is pending for each file group."""
+    found: dict[GroupId, str] = {}
+    for pending in timeline.pending:
+        if pending.action == "clustering":
+            plan = Instant(pending.requested, "clustering", State.REQUESTED)
+            try:
+                record: Mapping[str, Any] = load_action(storage, properties, plan) or {}
+            except FileNotFoundError as error:
+                raise MalformedMetadata(
+                    "the plan of a pending action is missing", rule="TL-047", path=plan.file_name
+                ) from error
+            found |= dict.fromkeys(groups_of_clustering(record), pending.requested)
+    return found

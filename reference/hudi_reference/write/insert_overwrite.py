@@ -1,0 +1,44 @@
+"""Replacing whole partitions, spec "Timeline > Actions": replacecommit.
+
+    replacecommit.requested     no plan: every field is null
+    replacecommit.inflight
+    base files are stored       an insert overwrite puts its rows into new file groups, a deleted partition has none
+    replacecommit               the completion names the groups that the partitions had: readers leave them out from here on
+
+The old files stay until they are cleaned, for those who read as of an earlier time. What others change in these groups
+meanwhile would be hidden, or come too late: whoever completes last of the two gives way. `write` does an insert overwrite.
+"""
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from hudi_reference.query.table import Table
+from hudi_reference.records.keys.record_keys import KeyGenerator, with_settings
+from hudi_reference.requirement import implements
+from hudi_reference.storage import inside
+from hudi_reference.timeline.contents.metadata import DELETE_PARTITION
+from hudi_reference.write.write import begun, persistently
+from hudi_reference.write.write_context import check_writable
+
+
+@implements("TL-039", "OCC-013")
+def delete_partitions(table: Table, paths: Iterable[str]) -> str:
+    """Replace all file groups of these partitions by nothing, as one action; its requested time.
+
+    Raises UnsupportedTableFeature, PathOutsideTable, InstantExists and WriteConflict, as writes do.
+    """
+    check_writable(table.properties)
+    chosen = sorted({inside(path) for path in paths})
+
+    def attempt() -> str:
+        view = table.view()
+        return begun(table, DELETE_PARTITION, view.timeline, (), view.groups.slices_in(chosen)).complete(view.schema)
+
+    return persistently(table, attempt)
+
+
+def partitions_of(table: Table, rows: pa.Table) -> list[str]:
+    """The paths of the partitions that rows lie in, of which only the partition columns matter. Raises InvalidRows."""
+    paths: list[str] = KeyGenerator.of(with_settings(table.properties, table.options)).paths(rows).to_pylist()
+    return sorted(set(paths))

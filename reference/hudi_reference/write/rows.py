@@ -1,0 +1,210 @@
+"""Rows on their way into a table: checked against its schema, given keys, partitions and meta columns."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_reference.errors import InvalidRows, Misuse, UnsupportedSchema
+from hudi_reference.layout.properties import TableProperties
+from hudi_reference.records.changes import KEY, Changes
+from hudi_reference.records.deletes import DeleteMarker, delete_columns, without_deletes
+from hudi_reference.records.keys.record_keys import KeyGenerator, record_keys
+from hudi_reference.records.mergers.merger import Merging
+from hudi_reference.records.merging.custom_merge import combined_by_merger
+from hudi_reference.records.merging.merge_slice import apply
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import META_COLUMNS, AvroSchema
+from hudi_reference.schema.compatibility import fits
+from hudi_reference.schema.evolution import conform
+
+PARTITION, FILE_NAME = "_hoodie_partition_path", "_hoodie_file_name"
+#: The setting by which a write may add columns to the table's schema, widen its types, and leave columns out.
+RECONCILE = "hoodie.datasource.write.reconcile.schema"
+#: The setting by which columns that the rows lack are null.
+NULL_FOR_MISSING = "hoodie.write.set.null.for.missing.columns"
+
+
+@implements("META-001", "META-007", "META-009")
+@dataclass(frozen=True)
+class Incoming:
+    """Rows with the columns of the stored table. Of the meta columns, key and partition path are filled."""
+
+    rows: pa.Table
+
+    @property
+    def partitions(self) -> list[str]:
+        """The paths of the partitions that the rows lie in, in order."""
+        return sorted(pc.unique(self.rows.column(PARTITION)).to_pylist())
+
+    def by_partition(self) -> Iterator[tuple[str, pa.Table]]:
+        """The rows of each partition, partitions in order of their paths."""
+        paths = self.rows.column(PARTITION)
+        for path in self.partitions:
+            yield path, self.rows.filter(pc.equal(paths, path))
+
+
+#: Which columns the rows of a write must have, beside key and partition fields: all; those that order versions; none.
+Needs = Literal["all", "ordering", "identity"]
+
+
+@implements("OCC-007", "PROP-007", "PROP-008", "MRG-019")
+def prepare(rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, needs: Needs = "all") -> Incoming:
+    """Check incoming rows and give them keys and partitions; columns that they need not have are null. Raises InvalidRows."""
+    if not properties.record_key:
+        raise Misuse("the table has no record key fields", rule="PROP-007", expected="hoodie.table.recordkey.fields")
+    _check_names(rows, stored, _needed(properties, stored, needs))
+    fields = pa.schema([field for field in stored if field.name not in META_COLUMNS])
+    given = rows.drop_columns([name for name in rows.column_names if name in META_COLUMNS])
+    _check_types(given, fields)
+    try:
+        data = conform(given, fields, "rows to write")
+    except UnsupportedSchema as error:
+        raise InvalidRows("a column does not fit the table", rule="LF-038", path=error.path, expected=error.expected,
+                          found=error.found) from error  # fmt: skip
+    generator = KeyGenerator.of(properties)
+    meta = {name: pa.nulls(rows.num_rows, pa.string()) for name in META_COLUMNS}
+    meta[KEY] = generator.keys(data) if properties.populates_meta_fields else record_keys(data, properties.record_key)
+    meta[PARTITION] = generator.paths(data)
+    columns = [*meta.values(), *data.columns]
+    return Incoming(pa.table(columns, schema=stored))
+
+
+def _needed(properties: TableProperties, stored: pa.Schema, needs: Needs) -> list[str]:
+    """The columns of which the rows must have a value, or a null that was meant."""
+    if needs == "all":
+        return [name for name in stored.names if name not in META_COLUMNS]
+    fields = [*properties.record_key, *properties.partition_fields]
+    if needs == "ordering" and properties.merging.mode != "COMMIT_TIME_ORDERING":
+        fields += properties.ordering_fields
+    return list(dict.fromkeys(name if name in stored.names else name.partition(".")[0] for name in fields))
+
+
+def _check_names(rows: pa.Table, stored: pa.Schema, needed: Iterable[str]) -> None:
+    names = rows.column_names
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidRows("a column occurs twice", rule="LAY-002", expected="each column once", found=twice)
+    unknown = [name for name in names if name not in stored.names]
+    absent = [name for name in needed if name not in names]
+    if unknown or absent:
+        raise InvalidRows(
+            f"the rows have {'unknown' if unknown else 'missing'} columns: {', '.join(unknown or absent)}", rule="LF-038",
+            expected=", ".join(n for n in stored.names if n not in META_COLUMNS), found=", ".join(names),
+            cure=f"change the rows, or set {RECONCILE if unknown else NULL_FOR_MISSING}=true",
+        )  # fmt: skip
+
+
+@implements("LF-038")
+def _check_types(rows: pa.Table, fields: pa.Schema) -> None:
+    for column, found in zip(rows.column_names, rows.columns, strict=True):
+        wanted = fields.field(column).type
+        if not fits(found.type, wanted) or not _keeps_its_times(found, wanted):
+            raise InvalidRows(
+                f"the column {column} does not fit the table", rule="LF-038", expected=str(wanted), found=str(found.type),
+                cure="cast the column to the table's type",
+            )  # fmt: skip
+
+
+def _keeps_its_times(found: pa.ChunkedArray, wanted: pa.DataType) -> bool:
+    """Whether no timestamp has digits that the table's unit cuts off."""
+    if not (pa.types.is_timestamp(found.type) and pa.types.is_timestamp(wanted)):
+        return True
+    try:
+        pc.cast(found, wanted, safe=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Intake:
+    """What a write asks of its rows. Tasks of a write take it with them: it is small, and knows nothing of the table's files.
+
+    `stored` and `schema` are the columns of the stored table, with and without the meta columns; `held` those that the rows of
+    a partial update hold, None for whole rows.
+    """
+
+    properties: TableProperties
+    stored: pa.Schema
+    schema: AvroSchema
+    marker: DeleteMarker | None
+    needs: Needs
+    held: frozenset[str] | None = None
+
+    @implements("LF-038")
+    def prepare(self, rows: pa.Table) -> Incoming:
+        """The rows with keys and partitions. Raises InvalidRows, also for a null in a column that takes none."""
+        incoming = prepare(rows, self.properties, self.stored, needs=self.needs)
+        given = incoming.rows if self.held is None else incoming.rows.select([n for n in self.stored.names if n in self.held])
+        kept = without_deletes(given, self.marker)
+        for name in self.required:
+            if name in kept.column_names and kept.column(name).null_count:
+                raise InvalidRows("a null in a column that takes none", rule="LF-038", expected=f"a value in {name}")
+        return incoming
+
+    @property
+    def required(self) -> list[str]:
+        """The columns that take no null. Of a row that is only a key nothing else is asked."""
+        fields = () if self.needs == "identity" else self.schema["fields"]
+        kinds = {field["name"]: field["type"] for field in fields}
+        return [name for name, kind in kinds.items() if kind != "null" and not (isinstance(kind, list) and "null" in kind)]
+
+
+@implements("MRG-011", "MRG-026")
+def combine(incoming: Incoming, merging: Merging) -> Incoming:
+    """One row for each key and partition: the one that the merge mode lets stay of the batch, deletes included."""
+    rows = incoming.rows
+    positions = pa.array(np.arange(rows.num_rows))
+    identity = pc.binary_join_element_wise(rows.column(PARTITION), rows.column(KEY), "\0")
+    if pc.count_distinct(identity).as_py() == rows.num_rows:
+        return incoming
+    if merging.merger is not None:
+        parts = [combined_by_merger(part, merging) for _, part in incoming.by_partition()]
+        return Incoming(pa.concat_tables(parts))
+    names = rows.column_names
+    marked = rows.set_column(names.index(KEY), KEY, identity).append_column("__position", positions)
+    # Inside the batch a row that is marked as deleted competes like any row; only the winner's mark counts.
+    plain = marked.drop_columns([name for name in delete_columns(merging.marker) if name in names])
+    changes = Changes([plain], plain.schema)
+    won = apply(plain.schema.empty_table(), changes, merging)
+    return Incoming(rows.take(won.column("__position")))
+
+
+@implements("META-003", "META-005", "META-010", "META-011")
+def stamp(rows: pa.Table, instant: str, task: int, file_name: str) -> pa.Table:
+    """Fill the meta columns that tell when and where: commit time, sequence number, file name."""
+    count = rows.num_rows
+    numbers = pa.array(np.arange(count)).cast(pa.string())
+    filled = {
+        "_hoodie_commit_time": pa.repeat(pa.scalar(instant), count),
+        "_hoodie_commit_seqno": pc.binary_join_element_wise(f"{instant}_{task}", numbers, "_"),
+        "_hoodie_file_name": pa.repeat(pa.scalar(file_name), count),
+    }
+    for name, values in filled.items():
+        rows = rows.set_column(rows.column_names.index(name), rows.schema.field(name), values)
+    return rows
+
+
+@implements("META-008", "META-012")
+def stored(rows: pa.Table, properties: TableProperties, *kept: str) -> pa.Table:
+    """The rows as files hold them: in a table that leaves its meta columns empty with nulls in these, but for those `kept`.
+
+    While rows are merged they have keys in any case: there the key of such a table comes from its key fields.
+    """
+    if properties.populates_meta_fields:
+        return rows
+    for place, name in enumerate(rows.column_names):
+        if name in META_COLUMNS and name not in kept:
+            rows = rows.set_column(place, rows.schema.field(name), pa.nulls(rows.num_rows, pa.string()))
+    return rows
+
+
+@implements("META-004", "META-010")
+def in_file(rows: pa.Table, file_name: str) -> pa.Table:
+    """Rows that are carried into another file: only the file name changes."""
+    place = rows.column_names.index("_hoodie_file_name")
+    return rows.set_column(place, rows.schema.field(place), pa.repeat(pa.scalar(file_name), rows.num_rows))

@@ -1,0 +1,120 @@
+"""What a write is based on: the table as it is, the schema that it has afterwards, and which columns the rows must have."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Self
+
+import pyarrow as pa
+
+from hudi_reference.errors import Misuse, UnsupportedTableFeature
+from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties
+from hudi_reference.query.slice_reader import SliceReader
+from hudi_reference.query.table import Table, View
+from hudi_reference.records.keys.record_keys import with_settings
+from hudi_reference.records.mergers.merger import RecordMerger
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import META_COLUMNS
+from hudi_reference.schema.reconcile import reconciled
+from hudi_reference.write.rows import NULL_FOR_MISSING, RECONCILE, Intake, Needs
+
+#: The name of the operation that changes some columns of known records; on the timeline it is an upsert.
+PARTIAL_UPDATE = "PARTIAL_UPDATE"
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What a write is based on: the table's view, with the schema that the table has after the write.
+
+    `properties` are the table's with what its key generator needs of the writer's settings, `needs` the columns that rows must
+    have.
+    """
+
+    view: View
+    reader: SliceReader
+    properties: TableProperties
+    needs: Needs
+
+    @classmethod
+    def of(cls, table: Table, operation: str, rows: pa.Schema) -> Self:
+        """The basis of an operation with rows of this schema. Raises UnsupportedTableFeature, InvalidRows."""
+        check_writable(table.properties)
+        view, options = table.view(), table.options
+        grows = options.get(RECONCILE) == "true"
+        if grows and operation != "DELETE":
+            view = replace(view, schema=reconciled(view.schema, rows))
+        lenient = grows or options.get(NULL_FOR_MISSING) == "true" or operation == PARTIAL_UPDATE
+        needs: Needs = "identity" if operation == "DELETE" else "ordering" if lenient else "all"
+        return cls(view, view.reader(table), with_settings(table.properties, options), needs)
+
+    def intake(self, held: frozenset[str] | None = None) -> Intake:
+        """What the write asks of its rows; `held` are the columns that those of a partial update hold."""
+        reader = self.reader
+        return Intake(self.properties, reader.schema, self.view.schema, reader.merging.marker, self.needs, held)
+
+
+@implements("LF-045", "LF-046")
+def held_by_update(basis: Basis, columns: Iterable[str]) -> frozenset[str]:
+    """The columns that records of a partial update hold: meta columns, and those given but for key and partition fields.
+
+    Raises Misuse where nothing would change, UnsupportedTableFeature for a table whose merger knows no partial records, and for
+    one whose rows have no keys.
+    """
+    check_populated(basis.properties, "records of some columns have to tell which record they are of")
+    fixed = {*basis.properties.record_key, *basis.properties.partition_fields, *META_COLUMNS}
+    changed = [name for name in columns if name not in fixed]
+    if not changed:
+        raise Misuse("a partial update of no column", rule="LF-046", expected="a column beside key and partition fields")
+    merger = basis.reader.merging.merger
+    if merger is not None and type(merger).partial_merge is RecordMerger.partial_merge:
+        raise UnsupportedTableFeature(
+            "the merger of the table does not know records of some columns", rule="API-013", cure="upsert whole rows",
+            expected="a merger with partial_merge", found=f"{merger.name}, {merger.strategy_id}",
+        )  # fmt: skip
+    return frozenset({*META_COLUMNS, *changed})
+
+
+#: Partitions of the metadata table that are kept up to date: whoever keeps them puts their names in here.
+KEPT_INDEXES: set[str] = set()
+#: Properties that ask a writer for more than data files and an instant.
+_NEEDS_MORE: Mapping[str, Callable[[TableProperties], bool]] = {
+    "hoodie.table.metadata.partitions": lambda p: not KEPT_INDEXES.issuperset(p.fields("hoodie.table.metadata.partitions")),
+    "hoodie.table.metadata.partitions.inflight": lambda p: (
+        p.get("hoodie.table.metadata.partitions") is not None
+        and not KEPT_INDEXES.issuperset(p.fields("hoodie.table.metadata.partitions.inflight"))
+    ),
+    "hoodie.datasource.write.drop.partition.columns": lambda p: p.is_set("hoodie.datasource.write.drop.partition.columns"),
+    "hoodie.bootstrap.base.path": lambda p: p.get("hoodie.bootstrap.base.path") is not None,
+}
+
+
+@implements("OCC-020", "PROP-001")
+def check_writable(properties: TableProperties) -> None:
+    """Raises UnsupportedTableFeature where a write without an index, change log or format that the table asks for would be lost
+    to other readers.
+    """
+    for key, is_needed in _NEEDS_MORE.items():
+        if is_needed(properties):
+            raise UnsupportedTableFeature(
+                "the table asks its writers for more than this one does", rule="PROP-001",
+                path=".hoodie/hoodie.properties", found=f"{key}={properties.get(key)}",
+                cure="write with an engine that maintains it; reading is possible",
+            )  # fmt: skip
+
+    if properties.base_file_extension == "hfile":
+        check_populated(properties, "rows in HFiles lie in the order of their record keys")
+
+
+@implements("META-012")
+def check_format(block_format: str, properties: TableProperties) -> None:
+    """Raises UnsupportedTableFeature for data blocks that need record keys in a table that stores none."""
+    if block_format == "hfile":
+        check_populated(properties, "rows in HFile blocks lie in the order of their record keys")
+
+
+def check_populated(properties: TableProperties, because: str) -> None:
+    """Raises UnsupportedTableFeature for a table that leaves its meta columns empty."""
+    if not properties.populates_meta_fields:
+        raise UnsupportedTableFeature(
+            f"the table leaves its meta columns empty: {because}", rule="META-012", path=PROPERTIES_PATH,
+            expected="hoodie.populate.meta.fields=true", found="false",
+        )  # fmt: skip

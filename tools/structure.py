@@ -1,0 +1,85 @@
+"""The structure of the code: modules and lines of each package, imports between packages, import circles.
+
+    python -m tools.structure [PACKAGE...]
+
+A package is a folder with an `__init__.py`. An import of a module counts for the package that the module lies in.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import grimp
+
+PACKAGES = ("hudi_reference", "hudi_spark", "hudi_conformance")
+
+
+def package_of(graph: grimp.ImportGraph, module: str) -> str:
+    """The package that a module lies in; a package lies in itself, a package `fast` in the one whose plain code it speeds up."""
+    package = module if graph.find_children(module) else module.rpartition(".")[0] or module
+    return package.removesuffix(".fast")
+
+
+def imports_between(graph: grimp.ImportGraph) -> Counter[tuple[str, str]]:
+    """How often a module of one package imports a module of another one."""
+    found: Counter[tuple[str, str]] = Counter()
+    for module in graph.modules:
+        here = package_of(graph, module)
+        for imported in graph.find_modules_directly_imported_by(module):
+            there = package_of(graph, imported)
+            if there != here:
+                found[here, there] += 1
+    return found
+
+
+def circles(edges: Mapping[str, set[str]]) -> Iterator[tuple[str, ...]]:
+    """Import circles, one at a time: after each the last edge of the circle is taken out, until none is left."""
+    rest = {node: set(targets) for node, targets in edges.items()}
+    while True:
+        try:
+            TopologicalSorter(rest).prepare()
+        except CycleError as error:
+            circle = tuple(error.args[1])
+            yield circle
+            rest[circle[1]].discard(circle[0])
+        else:
+            return
+
+
+def of_modules(graph: grimp.ImportGraph) -> dict[str, set[str]]:
+    """Module -> the modules that it imports."""
+    return {module: set(graph.find_modules_directly_imported_by(module)) for module in graph.modules}
+
+
+def of_packages(graph: grimp.ImportGraph) -> dict[str, set[str]]:
+    """Package -> the packages that it imports, without the root package, which only offers names of the others."""
+    found: dict[str, set[str]] = {}
+    for here, there in imports_between(graph):
+        if "." in here and "." in there:
+            found.setdefault(here, set()).add(there)
+    return found
+
+
+def report(roots: Sequence[str]) -> Iterator[str]:
+    """The lines that are printed."""
+    for root in roots:
+        graph = grimp.build_graph(root, cache_dir=None)
+        modules = Counter(package_of(graph, module) for module in graph.modules if not graph.find_children(module))
+        yield f"\n{root}: {len(graph.modules)} modules in {len(modules)} packages"
+        folder = next(path for path in (Path("reference"), Path("conformance")) if (path / root).is_dir())
+        for package in sorted(modules):
+            place = folder.joinpath(*package.split("."))
+            lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in place.glob("*.py"))
+            yield f"  {package.removeprefix(root + '.'):36} {modules[package]:3} modules {lines:6} lines"
+        between = imports_between(graph)
+        yield f"  imports between packages: {sum(between.values())} in {len(between)} directions"
+        for name, edges in (("modules", of_modules(graph)), ("packages", of_packages(graph))):
+            found = list(circles(edges))
+            yield f"  import circles of {name}: {len(found)}"
+            yield from (f"    {' -> '.join(node.removeprefix(root + '.') for node in reversed(circle))}" for circle in found)
+
+
+if __name__ == "__main__":
+    print("\n".join(report(sys.argv[1:] or PACKAGES)))
