@@ -1,0 +1,88 @@
+"""How many files and functions of the reference six core paths pass, on a table of three writes.
+
+python -m tools.trace_paths [--names]
+"""
+
+import json
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pyarrow as pa
+
+import hudi_reference
+from hudi_reference import archive, compact, create_table, open_table
+from hudi_reference.timeline.history.history import read_history
+
+ROOT = str(Path(hudi_reference.__file__).parent)
+
+
+def passed(call: Callable[[], Any]) -> set[tuple[str, str]]:
+    """(file, function) of everything of the reference that a call passes."""
+    found: set[tuple[str, str]] = set()
+
+    def look(frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(ROOT) and "<" not in code.co_name:
+            found.add((code.co_filename[len(ROOT) + 1 :], code.co_qualname))
+
+    threading.setprofile(look)
+    sys.setprofile(look)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return found
+
+
+def rows(start: int, ts: int) -> pa.Table:
+    """Four rows, of which two have the keys of the rows before."""
+    ids = [f"k{n}" for n in range(start, start + 4)]
+    return pa.table({"id": ids, "name": [f"n{ts}"] * 4, "ts": [ts] * 4})
+
+
+def table_of_three_writes(folder: str) -> str:
+    """A merge-on-read table with an insert and two upserts; its URI."""
+    uri = Path(folder, "table").as_uri()
+    schema = {"type": "record", "name": "r", "fields": [
+        {"name": "id", "type": "string"}, {"name": "name", "type": "string"}, {"name": "ts", "type": "long"}]}  # fmt: skip
+    table = create_table(
+        uri, name="trips", schema=json.dumps(schema), record_key=("id",), table_type="MERGE_ON_READ", ordering=("ts",)
+    )
+    table.insert(rows(0, 1))
+    table.upsert(rows(2, 2))
+    table.upsert(rows(0, 3))
+    return uri
+
+
+def paths(uri: str) -> dict[str, set[tuple[str, str]]]:
+    """What each of the paths passes. Decoding and merging are the parts of a snapshot that lie in their packages."""
+    snapshot = passed(lambda: open_table(uri).snapshot())
+    upsert = passed(lambda: open_table(uri).upsert(rows(1, 4)))
+    compaction = passed(lambda: compact(open_table(uri)))
+    archive(
+        open_table(uri), {"hoodie.keep.min.commits": "1", "hoodie.keep.max.commits": "2", "hoodie.clean.commits.retained": "1"}
+    )
+    storage = open_table(uri).storage
+    history = passed(lambda: read_history(storage, ".hoodie/timeline/history"))
+    return {
+        "snapshot of a merge-on-read table": snapshot,
+        "  of that, log blocks": {f for f in snapshot if f[0].startswith("files/log")},
+        "  of that, merge": {f for f in snapshot if f[0].startswith("records/")},
+        "upsert": upsert,
+        "compaction": compaction,
+        "history": history,
+    }
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        for name, found in paths(table_of_three_writes(folder)).items():
+            print(f"{name:36} {len({file for file, _ in found}):3} files {len(found):4} functions")
+            if "--names" in sys.argv:
+                print("".join(f"    {file}: {function}\n" for file, function in sorted(found)), end="")
