@@ -17,7 +17,7 @@ PACKAGES = ("hudi_reference", "hudi_spark", "hudi_conformance")
 
 
 def package_of(graph: grimp.ImportGraph, module: str) -> str:
-    """The package that a module lies in; a package lies in itself, a package `fast` in the one whose plain code it speeds up."""
+    """The package that a module is in; a package counts for itself, a package `fast` for the one that it speeds up."""
     package = module if graph.find_children(module) else module.rpartition(".")[0] or module
     return package.removesuffix(".fast")
 
