@@ -197,7 +197,7 @@ def test_no_table_is_an_error_with_a_cure(tmp_path: Path):
     for command in ("read", "inspect"):
         found = call(command, tmp_path / "nowhere")
         assert (found.exit_code, found.stderr.split(":")[0]) == (1, "TableNotFound")
-        assert "cure" in found.stderr
+        assert "remedy" in found.stderr
 
 
 def test_inspect_shows_timeline_and_slices(table: Path):

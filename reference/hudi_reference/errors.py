@@ -22,7 +22,7 @@ class HudiError(Exception):
     offset: int | None = None
     expected: str | None = None
     found: str | None = None
-    cure: str | None = None
+    remedy: str | None = None
 
     def __post_init__(self) -> None:
         super().__init__(self.message)
@@ -35,7 +35,7 @@ class HudiError(Exception):
             "offset": None if self.offset is None else f"byte {self.offset}",
             "expected": self.expected,
             "found": self.found,
-            "cure": self.cure,
+            "remedy": self.remedy,
         }
         lines = [f"  {name:<9} {text}" for name, text in facts.items() if text is not None]
         if self.rule is not None:
@@ -43,7 +43,7 @@ class HudiError(Exception):
         return "\n".join([head, *lines])
 
     def __reduce__(self) -> tuple[object, ...]:
-        fields = (self.message, self.rule, self.path, self.offset, self.expected, self.found, self.cure)
+        fields = (self.message, self.rule, self.path, self.offset, self.expected, self.found, self.remedy)
         return type(self), fields
 
 
@@ -313,5 +313,5 @@ def missing_data_file(path: str) -> MissingDataFile:
     return MissingDataFile(
         "the file of a completed action is missing",
         rule="TL-036", path=path, expected="the file in storage until a clean removes its slice",
-        cure="restore the file, or read the table as of an earlier instant",
+        remedy="restore the file, or read the table as of an earlier instant",
     )  # fmt: skip

@@ -61,7 +61,7 @@ class HudiReference(DataSource):  # type: ignore[misc]  # pyspark is not checked
                 "this format only appends",
                 expected=f"mode append, operation {' or '.join(_OPERATIONS)}",
                 found="mode overwrite" if overwrite else f"operation {operation}",
-                cure="hudi_spark.upsert(df, uri) changes rows",
+                remedy="hudi_spark.upsert(df, uri) changes rows",
             )
         return _Appender(self.uri, _OPERATIONS[operation], arrow_schema_of(schema))
 

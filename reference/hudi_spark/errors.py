@@ -15,7 +15,7 @@ from hudi_reference import errors
 from hudi_reference.errors import HudiError, MalformedBaseFile
 
 _HEAD = re.compile(r"^hudi_reference\.errors\.(\w+): \1: (.*)$", re.MULTILINE)
-_FACT = re.compile(r"^  (rule|offset|expected|found|cure) +(.*)$", re.MULTILINE)
+_FACT = re.compile(r"^  (rule|offset|expected|found|remedy) +(.*)$", re.MULTILINE)
 _UNREADABLE = re.compile(r"\[FAILED_READ_FILE[.\w]*\] Encountered error while reading file (\S+?)\.\s")
 _CAUSE = re.compile(r"^Caused by: (.*)$", re.MULTILINE)
 
@@ -55,5 +55,5 @@ def of_sparks_parquet_reader(text: str) -> MalformedBaseFile | None:
     causes = _CAUSE.findall(text)
     return MalformedBaseFile(
         "Spark cannot read the base file", rule="BF-002", path=file[1], found=causes[-1] if causes else None,
-        cure="restore the file, or roll the action back that wrote it",
+        remedy="restore the file, or roll the action back that wrote it",
     )  # fmt: skip

@@ -219,7 +219,7 @@ def _check_placing(table: Table) -> None:
     if Concurrency.of(table.options).index is not None or table.options.get(MOVES_KEY) == "true":
         raise UnsupportedTableFeature(
             "tasks do not place records by buckets, nor move them with an update", rule="NBC-004",
-            expected="no bucket index", cure="write with the reference itself",
+            expected="no bucket index", remedy="write with the reference itself",
         )  # fmt: skip
 
 
@@ -228,5 +228,5 @@ def _check_no_speculation(df: DataFrame) -> None:
     if df.sparkSession.sparkContext.getConf().get("spark.speculation", "false") == "true":
         raise Misuse(
             "speculative tasks could add rows behind the commit's back",
-            rule="TL-036", expected="spark.speculation=false", found="true", cure="write from a session without speculation",
+            rule="TL-036", expected="spark.speculation=false", found="true", remedy="write from a session without speculation",
         )  # fmt: skip

@@ -590,7 +590,7 @@ def test_errors_say_what_to_do() -> None:
 
     error = MalformedTable("m", "TL-001", "p", 5, "e", "f", "c")
     assert str(error).splitlines() == [
-        "MalformedTable: p: m", "  rule      TL-001", "  offset    byte 5", "  expected  e", "  found     f", "  cure      c",
+        "MalformedTable: p: m", "  rule      TL-001", "  offset    byte 5", "  expected  e", "  found     f", "  remedy    c",
         "  see       hudi-conformance explain TL-001",
     ]  # fmt: skip
     copy = pickle.loads(pickle.dumps(error))

@@ -1,6 +1,6 @@
 """Every file of `.hoodie` with every damage: the rows of the table as it is, or a typed error, and never another table.
 
-One exception has no cure: a completed file that is gone without a trace did, by the rules of the format, never exist.
+One exception has no remedy: a completed file that is gone without a trace did, by the rules of the format, never exist.
 """
 
 import random

@@ -44,16 +44,16 @@ class Finding:
     step: str
     said: str = ""
     blame: Blame | None = None
-    cure: str = ""
+    remedy: str = ""
     skipped: bool = False
 
 
 class Fault(Exception):
     """A promise not kept."""
 
-    def __init__(self, blame: Blame, said: str, cure: str) -> None:
+    def __init__(self, blame: Blame, said: str, remedy: str) -> None:
         super().__init__(said)
-        self.blame, self.cure = blame, cure
+        self.blame, self.remedy = blame, remedy
 
 
 class NotOffered(Exception):
@@ -113,13 +113,13 @@ class Smoke:
         return f"{hello.engine} {hello.version} in {hello.language}, {len(hello.features)} features"
 
     def _unknown_operation(self) -> str:
-        cure = 'answer {"id": ..., "error": {"message": ...}} to every op that the adapter does not know'
+        remedy = 'answer {"id": ..., "error": {"message": ...}} to every op that the adapter does not know'
         try:
             answer = self._raw({"op": "dance", "id": 4711})
         except (EngineCrash, EngineTimeout) as e:
-            raise Fault("adapter", str(e), cure) from e
+            raise Fault("adapter", str(e), remedy) from e
         if not (isinstance(answer, dict) and answer.get("id") == 4711 and "error" in answer):
-            raise Fault("adapter", f"answered {answer}", cure)
+            raise Fault("adapter", f"answered {answer}", remedy)
         return ""
 
     def _ids(self) -> str:
@@ -128,8 +128,8 @@ class Smoke:
             answer = self._raw({"op": "inspect", "id": number, "uri": self._table})
             found = answer.get("id") if isinstance(answer, dict) else None
             if found != number:
-                cure = "copy the message's id into its answer"
-                raise Fault("adapter", f"asked with id {number}, answered with id {found}", cure)
+                remedy = "copy the message's id into its answer"
+                raise Fault("adapter", f"asked with id {number}, answered with id {found}", remedy)
         return ""
 
     def _no_table(self) -> str:
@@ -139,14 +139,14 @@ class Smoke:
         except EngineError as e:
             return str(e).splitlines()[0]
         except Refused as e:
-            cure = "refuse only what the engine does not offer; whatever goes wrong is an error"
-            raise Fault("adapter", str(e), cure) from e
+            remedy = "refuse only what the engine does not offer; whatever goes wrong is an error"
+            raise Fault("adapter", str(e), remedy) from e
         raise Fault("engine", f"returned {rows.num_rows} rows", "fail where .hoodie/hoodie.properties is missing")
 
     def _reads(self) -> str:
         self._need("read.snapshot")
-        cure = "two commits wrote the table; a snapshot holds the rows of the newest base file of each file group"
-        _compare(self._connected().read(self._table, Query(columns=("id", "n"))), cure)
+        remedy = "two commits wrote the table; a snapshot holds the rows of the newest base file of each file group"
+        _compare(self._connected().read(self._table, Query(columns=("id", "n"))), remedy)
         return f"{len(_ROWS)} rows"
 
     def _refuses(self) -> str:
@@ -161,17 +161,17 @@ class Smoke:
         except Refused as e:
             return str(e)
         except EngineError as e:
-            cure = 'answer {"refused": {"feature": ..., "message": ...}} where the engine does not offer the work'
-            raise Fault("adapter", f"an error, not a refusal: {e}", cure) from e
-        cure = f"declare read.{missing} in hello if the rows are right, refuse the query otherwise"
-        raise Fault("adapter", f"returned {rows.num_rows} rows for read.{missing}", cure)
+            remedy = 'answer {"refused": {"feature": ..., "message": ...}} where the engine does not offer the work'
+            raise Fault("adapter", f"an error, not a refusal: {e}", remedy) from e
+        remedy = f"declare read.{missing} in hello if the rows are right, refuse the query otherwise"
+        raise Fault("adapter", f"returned {rows.num_rows} rows for read.{missing}", remedy)
 
     def _inspects(self) -> str:
         self._need("inspect.table")
         expected, found = (one.inspect(self._table)["timeline"] for one in (self._oracle, self._connected()))
         if _instants(found) != _instants(expected):
-            cure = "list every instant of .hoodie/timeline with requested and completion time"
-            raise Fault("engine", f"expected {_instants(expected)}, found {_instants(found)}", cure)
+            remedy = "list every instant of .hoodie/timeline with requested and completion time"
+            raise Fault("engine", f"expected {_instants(expected)}, found {_instants(found)}", remedy)
         return f"{len(found['completed'])} completed instants"
 
     def _writes(self) -> str:
@@ -182,15 +182,15 @@ class Smoke:
         try:
             _compare(self._oracle.read(table, Query(columns=("id", "n"))), "the reference finds these rows in what was written")
         except (EngineError, Refused) as e:
-            cure = "the reference can't read the table: keep to table version 8 and see the rule that the message names"
-            raise Fault("engine", str(e), cure) from e
+            remedy = "the reference can't read the table: keep to table version 8 and see the rule that the message names"
+            raise Fault("engine", str(e), remedy) from e
         return f"instant {instant}"
 
     def _ends(self) -> str:
         self._connected()
         if not self._end(GRACE):
-            cure = "leave the loop on bye and at the end of standard input; stop threads and child processes"
-            raise Fault("adapter", f"still running {GRACE:g} s after bye", cure)
+            remedy = "leave the loop on bye and at the end of standard input; stop threads and child processes"
+            raise Fault("adapter", f"still running {GRACE:g} s after bye", remedy)
         return ""
 
     def _need(self, *features: str) -> None:
@@ -236,10 +236,10 @@ def _try(step: str, check: Callable[[], str]) -> Finding:
     except NotOffered as e:
         return Finding(step, str(e), skipped=True)
     except Fault as e:
-        return Finding(step, str(e), e.blame, e.cure)
+        return Finding(step, str(e), e.blame, e.remedy)
     except ContractError as e:
-        blame, cure = next((blame, cure) for kind, blame, cure in _ENDINGS if isinstance(e, kind))
-        return Finding(step, str(e), blame, cure)
+        blame, remedy = next((blame, remedy) for kind, blame, remedy in _ENDINGS if isinstance(e, kind))
+        return Finding(step, str(e), blame, remedy)
 
 
 #: Endings in the middle of a step: whose fault each is, and what to do. The first that fits counts.
@@ -261,13 +261,13 @@ def _rows(*rows: dict[str, Any]) -> pa.Table:
     return pa.Table.from_pylist(list(rows), schema=pa.schema([("id", pa.string()), ("n", pa.int64())]))
 
 
-def _compare(rows: pa.Table, cure: str) -> None:
+def _compare(rows: pa.Table, remedy: str) -> None:
     if rows.column_names != ["id", "n"]:
-        cure = "the columns of the query, in its order; no meta columns unless they are named"
-        raise Fault("engine", f"columns {rows.column_names}, expected ['id', 'n']", cure)
+        remedy = "the columns of the query, in its order; no meta columns unless they are named"
+        raise Fault("engine", f"columns {rows.column_names}, expected ['id', 'n']", remedy)
     found = sorted(rows.to_pylist(), key=lambda row: str(row["id"]))
     if found != _ROWS:
-        raise Fault("engine", f"expected {_ROWS}, found {found}", cure)
+        raise Fault("engine", f"expected {_ROWS}, found {found}", remedy)
 
 
 def _instants(timeline: dict[str, Any]) -> list[tuple[str, str]]:

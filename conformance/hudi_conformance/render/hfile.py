@@ -110,7 +110,7 @@ def show_error(console: Console, error: HudiError) -> None:
     lines: list[Fact] = [("error", Text(f"{type(error).__name__}: {error.message}", style=WRONG))]
     lines += [(word, Text(text)) for word, text in (("found", error.found), ("expected", error.expected)) if text]
     rule = "" if error.rule is None else f"{error.rule}  hudi-conformance explain {error.rule}"
-    lines += [("rule", rule), ("reader", "refuse the file"), ("cure", error.cure or "")]
+    lines += [("rule", rule), ("reader", "refuse the file"), ("remedy", error.remedy or "")]
     title(console, "damage", "" if error.offset is None else f"found at byte {place(error.offset)}")
     facts(console, ((label, text) for label, text in lines if text))
 

@@ -102,7 +102,7 @@ def totals(found: Iterable[Entry]) -> dict[str, int]:
 
 
 def problems(evidence: Evidence) -> Iterator[str]:
-    """What is wrong with the evidence, each with its cure; nothing when all is well."""
+    """What is wrong with the evidence, each with its remedy; nothing when all is well."""
     yield from _unknown_citations(evidence)
     yield from _cases_without_rules(evidence)
     yield from _weak_cases(evidence)

@@ -77,7 +77,8 @@ def _by_extension(storage: Storage, path: str, how: Mapping[str, Callable[..., R
             raise
         raise MalformedBaseFile(
             "the content is of another format than the extension says", rule="BF-010", path=path,
-            expected=BASE_EXTENSIONS[extension], found=BASE_EXTENSIONS[found], cure="give the file the extension of its format",
+            expected=BASE_EXTENSIONS[extension], found=BASE_EXTENSIONS[found],
+            remedy="give the file the extension of its format",
         ) from error  # fmt: skip
 
 

@@ -54,7 +54,8 @@ def _unescape(text: str) -> str:
         if escape == "u":
             raise MalformedProperties(
                 "an escape without its four digits", rule="PROP-011", expected=r"\u and four hexadecimal digits",
-                found=text[match.start() : match.start() + 6], cure="the file was cut or edited: restore it from another copy",
+                found=text[match.start() : match.start() + 6],
+                remedy="the file was cut or edited: restore it from another copy",
             )  # fmt: skip
         return chr(int(escape[1:], 16)) if len(escape) == 5 else _ESCAPES.get(escape, escape)
 

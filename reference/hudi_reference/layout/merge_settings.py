@@ -63,7 +63,7 @@ def configured(mode: str | None, settings: MergeSettings, ordering: Sequence[str
     except InvalidProperty as error:
         raise Misuse(
             f"no table can merge like this: {error.message}", rule=error.rule, expected=error.expected, found=error.found,
-            cure="give one merge mode; for CUSTOM a strategy id and its merger",
+            remedy="give one merge mode; for CUSTOM a strategy id and its merger",
         ) from error  # fmt: skip
     if found.mode == "EVENT_TIME_ORDERING" and not ordering:
         raise Misuse("event-time mode needs an ordering field", rule="MRG-034", expected="ordering=(field,)")
@@ -94,5 +94,5 @@ def check_unchanged(stored: MergeConfiguration, options: Mapping[str, str]) -> N
         if given and given != found:
             raise Misuse(
                 f"a write cannot change the {name} of a table", rule="MRG-024", expected=found, found=given,
-                cure="leave the setting out, or make a new table",
+                remedy="leave the setting out, or make a new table",
             )  # fmt: skip

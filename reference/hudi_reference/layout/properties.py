@@ -69,7 +69,7 @@ class TableProperties:
                 path=PROPERTIES_PATH,
                 expected=f"a line {key}=...",
                 found=f"{len(self.entries)} other keys",
-                cure="restore the file from hoodie.properties.backup, or from another copy of the table",
+                remedy="restore the file from hoodie.properties.backup, or from another copy of the table",
             )
         return value
 
@@ -259,14 +259,14 @@ def _nothing_there(storage: Storage) -> MalformedProperties | TableNotFound:
             "the file is missing",
             rule="LAY-013",
             path=PROPERTIES_PATH,
-            cure="restore it from another copy of the table",
+            remedy="restore it from another copy of the table",
         )
     return TableNotFound(
         "no table at this path",
         rule="LAY-012",
         path=META_FOLDER,
         expected="a folder .hoodie",
-        cure="check the base path",
+        remedy="check the base path",
     )
 
 
@@ -277,7 +277,7 @@ def _checked(properties: TableProperties, path: str) -> TableProperties:
     if stored is not None and stored != expected:
         raise MalformedProperties(
             "wrong checksum", rule="PROP-011", path=path, expected=expected, found=stored,
-            cure="the file was cut or edited: restore it from another copy of the table",
+            remedy="the file was cut or edited: restore it from another copy of the table",
         )  # fmt: skip
     _check_versions(properties, path)
     properties.require("hoodie.table.type")
@@ -292,14 +292,14 @@ def _check_versions(properties: TableProperties, path: str) -> None:
         raise UnsupportedTableVersion(
             f"table version {version} is not supported", rule="COMPAT-004" if newer else "COMPAT-002", path=path,
             expected=f"hoodie.table.version={TABLE_VERSION} or {LEGACY_VERSION}", found=f"hoodie.table.version={version}",
-            cure="use a newer release, or another engine for this version" if newer
+            remedy="use a newer release, or another engine for this version" if newer
             else f"upgrade the table to version {LEGACY_VERSION} or {TABLE_VERSION} with Apache Hudi",
         )  # fmt: skip
     if layout != LAYOUTS[version]:
         raise UnsupportedTimelineLayout(
             f"timeline layout {layout} does not go with table version {version}", rule="PROP-010", path=path,
             expected=f"hoodie.timeline.layout.version={LAYOUTS[version]}", found=str(layout),
-            cure="restore the file from another copy of the table",
+            remedy="restore the file from another copy of the table",
         )  # fmt: skip
 
 
@@ -310,7 +310,7 @@ def check_writable(properties: TableProperties) -> None:
         raise UnsupportedTableVersion(
             f"tables of version {LEGACY_VERSION} are read, not written", rule="COMPAT-005", path=PROPERTIES_PATH,
             expected=f"hoodie.table.version={TABLE_VERSION}", found=f"hoodie.table.version={LEGACY_VERSION}",
-            cure="when all readers and writers know version 8: hudi-conformance migrate TABLE",
+            remedy="when all readers and writers know version 8: hudi-conformance migrate TABLE",
         )  # fmt: skip
 
 

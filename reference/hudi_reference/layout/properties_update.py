@@ -53,7 +53,7 @@ def _replace(storage: Storage, now: Mapping[str, str], then: Mapping[str, str], 
     if load(storage.get(PROPERTIES_PATH)) != then:
         raise InterruptedUpdate(
             "the file does not hold what was written", rule="S3-005", path=PROPERTIES_PATH,
-            cure="somebody changed it without the lock of the table: see that all writers use one",
+            remedy="somebody changed it without the lock of the table: see that all writers use one",
         )  # fmt: skip
     storage.delete(BACKUP_PATH)
 
@@ -72,7 +72,7 @@ def recover(storage: Storage) -> None:
         if not chosen.is_ended:
             raise InterruptedUpdate(
                 "the file is bad and its backup may have been cut", rule="S3-005", path=BACKUP_PATH,
-                cure="restore hoodie.properties from another copy of the table",
+                remedy="restore hoodie.properties from another copy of the table",
             )  # fmt: skip
         storage.put(PROPERTIES_PATH, storage.get(BACKUP_PATH))
     storage.delete(BACKUP_PATH)

@@ -117,7 +117,7 @@ def _instant(record: Mapping[str, Any], path: str) -> tuple[Instant, State]:
 def _malformed(path: str, offset: int | None, found: str) -> MalformedHistory:
     return MalformedHistory(
         "not a file of the archived timeline", rule="COMPAT-003", path=path, offset=offset, expected="states of instants",
-        found=found, cure="restore the file from another copy of the table",
+        found=found, remedy="restore the file from another copy of the table",
     )  # fmt: skip
 
 

@@ -35,5 +35,5 @@ def _check_not_half_upgraded(storage: Storage, properties: TableProperties, time
             raise UnfinishedMigration(
                 "an instant of a table of version 6 is where only version 8 looks", rule="COMPAT-006", path=f"{folder}/{name}",
                 expected=f"every instant in {properties.timeline_folder}",
-                cure="an upgrade was interrupted: let Apache Hudi finish it, until then committed rows are missing",
+                remedy="an upgrade was interrupted: let Apache Hudi finish it, until then committed rows are missing",
             )  # fmt: skip

@@ -141,7 +141,7 @@ class DynamoLease:
     def _lost(self) -> LockLost:
         return LockLost(
             "the lease of the lock was lost", rule="LOCK-001", path=self.name, expected=f"owner {self._holder}",
-            found="another owner, or none", cure="look at the timeline, then begin the action again",
+            found="another owner, or none", remedy="look at the timeline, then begin the action again",
         )  # fmt: skip
 
     @contextmanager
@@ -159,5 +159,5 @@ class DynamoLease:
                 ) from error  # fmt: skip
             raise StorageUnavailable(
                 "the lock's service does not answer", rule="LOCK-005", path=self.name, expected="an answer", found=str(error),
-                cure="look at hoodie.write.lock.dynamodb.endpoint_url and region, then try again",
+                remedy="look at hoodie.write.lock.dynamodb.endpoint_url and region, then try again",
             ) from error  # fmt: skip

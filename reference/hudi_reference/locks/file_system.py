@@ -43,7 +43,7 @@ class FileLease:
         if (found := self._found()) != self._holder:
             raise LockLost(
                 "the lock file was taken away", rule="LOCK-001", path=self.name, expected=f"owner {self._holder}",
-                found=found, cure="look at the timeline, then begin the action again",
+                found=found, remedy="look at the timeline, then begin the action again",
             )  # fmt: skip
 
     def give_back(self) -> None:

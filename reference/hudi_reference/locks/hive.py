@@ -84,7 +84,7 @@ class HiveLease:
     def _lost(self) -> LockLost:
         return LockLost(
             "the metastore does not know the lock any more", rule="LOCK-006", path=self.name, expected=f"lock {self._number}",
-            found="no such lock", cure="look at the timeline, then begin the action again",
+            found="no such lock", remedy="look at the timeline, then begin the action again",
         )  # fmt: skip
 
     def _connected(self) -> Any:
@@ -115,5 +115,5 @@ class HiveLease:
             self.close()
             raise StorageUnavailable(
                 "the metastore does not answer", rule="LOCK-006", path=self.name, expected="an answer", found=repr(error),
-                cure="look at hoodie.write.lock.hivemetastore.uris, then try again",
+                remedy="look at hoodie.write.lock.hivemetastore.uris, then try again",
             ) from error  # fmt: skip

@@ -24,7 +24,7 @@ class InProcessLock:
             if not self._changed.wait_for(lambda: self._owner in (None, owner), self._patience):
                 raise LockNotObtained(
                     "somebody else holds the lock of the table", rule="TT-007", expected=f"the lock for {owner}",
-                    found=f"{self._owner} held it for {self._patience:g} seconds", cure="try again later",
+                    found=f"{self._owner} held it for {self._patience:g} seconds", remedy="try again later",
                 )  # fmt: skip
             self._owner, self._depth = owner, self._depth + 1
 

@@ -85,7 +85,7 @@ class LeasedLock:
             if self._lease.take():
                 return
         raise LockNotObtained(
-            "somebody else holds the lock of the table", rule="LOCK-001", path=self._lease.name, cure="try again later",
+            "somebody else holds the lock of the table", rule="LOCK-001", path=self._lease.name, remedy="try again later",
             expected=f"the lock for {owner}", found=f"it was never free within {self._patience}",
         )  # fmt: skip
 

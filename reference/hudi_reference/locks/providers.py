@@ -60,7 +60,7 @@ def _storage_based(found: Situation) -> Lock:
     if validity < 10 * every:
         raise Misuse(
             "a lease has to last ten times as long as it takes to its renewal", rule="LOCK-001", expected=f"{10 * every} s",
-            found=f"{validity} s", cure=f"change {_SETTING}storage.validity.timeout.secs or renew.interval.secs",
+            found=f"{validity} s", remedy=f"change {_SETTING}storage.validity.timeout.secs or renew.interval.secs",
         )  # fmt: skip
     lease = StoredLease(found.storage, found.clock, found.holder, validity=validity * 1000)
     return LeasedLock(lease, found.clock, found.patience, renewed_every=every * 1000)

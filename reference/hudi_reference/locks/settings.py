@@ -126,7 +126,7 @@ def library(name: str) -> Any:
     except ImportError as error:
         raise Misuse(
             "the lock provider needs a library", rule="LOCK-003", expected=name, found=str(error),
-            cure="pip install 'hudi-conformance[locks]'",
+            remedy="pip install 'hudi-conformance[locks]'",
         ) from error  # fmt: skip
 
 

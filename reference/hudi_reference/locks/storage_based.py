@@ -42,7 +42,7 @@ class Tenure:
             pass
         raise MalformedLock(
             "no lock can be read here", rule="LOCK-001", path=path, found=repr(data[:80]),
-            expected="a JSON object with expired, validUntil and owner", cure="if no writer is at work, delete the file",
+            expected="a JSON object with expired, validUntil and owner", remedy="if no writer is at work, delete the file",
         )  # fmt: skip
 
 
@@ -110,5 +110,5 @@ class StoredLease:
     def _lost(self, found: str) -> LockLost:
         return LockLost(
             "the lease of the lock was lost", rule="LOCK-001", path=self.name, expected=f"owner {self._holder}", found=found,
-            cure="look at the timeline, then begin the action again",
+            remedy="look at the timeline, then begin the action again",
         )  # fmt: skip

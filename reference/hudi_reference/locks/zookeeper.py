@@ -63,7 +63,7 @@ class ZooKeeperLease:
             if self._lock is None or not self._is_mine():
                 raise LockLost(
                     "the session that held the lock is over", rule="LOCK-004", path=self.name, expected="our node",
-                    found="no such node", cure="look at the timeline, then begin the action again",
+                    found="no such node", remedy="look at the timeline, then begin the action again",
                 )  # fmt: skip
 
     def give_back(self) -> None:
@@ -121,7 +121,7 @@ class ZooKeeperLease:
         except (KazooException, KazooTimeoutError, OSError) as error:
             raise StorageUnavailable(
                 "the lock's service does not answer", rule="LOCK-004", path=self.name, expected="an answer", found=repr(error),
-                cure="look at hoodie.write.lock.zookeeper.url, then try again",
+                remedy="look at hoodie.write.lock.zookeeper.url, then try again",
             ) from error  # fmt: skip
 
 

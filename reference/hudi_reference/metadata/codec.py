@@ -44,7 +44,7 @@ def decode_entries(entries: Iterable[Entry], schema: AvroSchema, path: str) -> I
             raise MalformedIndexEntry(
                 f"the value of the key {entry.row[:60]!r} is no record of the metadata table", rule="MDT-003", path=path,
                 expected="an Avro record of the file's schema, with the member of its type",
-                found=f"{type(error).__name__}: {error}", cure="rebuild the metadata table",
+                found=f"{type(error).__name__}: {error}", remedy="rebuild the metadata table",
             ) from error  # fmt: skip
         yield MetadataRecord(key, payload)
 

@@ -85,7 +85,7 @@ class ChangePlan:
             if instant not in found:
                 raise InvalidQuery(
                     "the history does not tell what a write of the window has changed", rule="TYP-012", found=instant.requested,
-                    expected="the metadata of the write", cure="begin the window when the write has completed, or later",
+                    expected="the metadata of the write", remedy="begin the window when the write has completed, or later",
                 )  # fmt: skip
         return found
 
@@ -202,7 +202,7 @@ class ChangeQuery:
             if isinstance(block, CorruptBlock):
                 raise CorruptCommittedBlock(
                     "a committed block is damaged", rule="BLK-015", path=path, offset=block.offset,
-                    expected="a whole block", found=block.reason, cure="restore the file from another copy of the table",
+                    expected="a whole block", found=block.reason, remedy="restore the file from another copy of the table",
                 )  # fmt: skip
             yield _checked_rows(block)
 

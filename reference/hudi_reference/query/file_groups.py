@@ -159,7 +159,7 @@ def load_file_groups(
         parsed = parse_data_file_name(name)
         if parsed is None and path in committed:
             raise MalformedFileName(
-                "not the name of a data file", rule="BF-003", path=path, cure="the commit metadata names it"
+                "not the name of a data file", rule="BF-003", path=path, remedy="the commit metadata names it"
             )
         if parsed is None or (isinstance(parsed, LogFileName) and parsed.cdc):
             continue
@@ -217,7 +217,7 @@ def load_commit(storage: Storage, properties: TableProperties, instant: Instant)
             raise MalformedMetadata(
                 "the metadata is that of another action", rule="BF-009", path=path,
                 expected=f"base files of instant {instant.requested}", found=stat.path,
-                cure="restore the file from another copy of the table",
+                remedy="restore the file from another copy of the table",
             )  # fmt: skip
     return commit
 
@@ -227,7 +227,7 @@ def _content(storage: Storage, path: str, rule: str) -> bytes:
         return storage.get(path)
     except FileNotFoundError as error:
         raise MalformedMetadata(
-            "the file of an action is missing", rule=rule, path=path, cure="read again: it may have been archived meanwhile"
+            "the file of an action is missing", rule=rule, path=path, remedy="read again: it may have been archived meanwhile"
         ) from error
 
 

@@ -45,7 +45,7 @@ def changed_in(
     if not properties.populates_meta_fields:
         raise UnsupportedTableFeature(
             "rows of this table do not tell when they were written", rule="META-012", path=PROPERTIES_PATH,
-            expected="hoodie.populate.meta.fields=true", found="false", cure="read snapshots and compare them",
+            expected="hoodie.populate.meta.fields=true", found="false", remedy="read snapshots and compare them",
         )  # fmt: skip
     if _is_present(window, timeline, groups):
         present = Window(window.begin, None, window.include_begin)

@@ -32,7 +32,7 @@ class Window:
         if first is not None and last is not None and last < first:
             raise InvalidQuery(
                 "the window ends before it begins", rule="TYP-009", expected=f"an end from {first} on", found=last,
-                cure="exchange the bounds; for everything up to the end leave begin out",
+                remedy="exchange the bounds; for everything up to the end leave begin out",
             )  # fmt: skip
         return cls(first, last, include_begin)
 

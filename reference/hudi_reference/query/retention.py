@@ -81,7 +81,7 @@ def cleaned_away(time: str, first: str | None, path: str | None = None) -> Inval
     return InvalidQuery(
         "the files of this time were cleaned", rule="CLN-003", path=path, found=time,
         expected="the present state" if first is None else f"a time from {first} on",
-        cure="leave the end out: what has changed since the beginning can still be told, in its present state",
+        remedy="leave the end out: what has changed since the beginning can still be told, in its present state",
     )  # fmt: skip
 
 

@@ -186,7 +186,7 @@ class SliceReader:
             raise MalformedLogBlock(
                 "a block of some columns in a table that is too old for such blocks", rule="LF-045",
                 path=block.path, offset=block.offset, expected="whole rows, or a table of version 8", found="IS_PARTIAL=true",
-                cure="rewrite the file group with the engine that wrote it",
+                remedy="rewrite the file group with the engine that wrote it",
             )  # fmt: skip
         if columns is not None and self.key_fields:
             raise MalformedLogBlock(
@@ -258,12 +258,12 @@ class SliceReader:
             elif not spans or any(block.offset < after and first < block.end for first, after in spans):
                 raise CorruptCommittedBlock(
                     "a committed block is damaged", rule="BLK-015", path=path, offset=block.offset,
-                    expected="a whole block", found=block.reason, cure="restore the file from another copy of the table",
+                    expected="a whole block", found=block.reason, remedy="restore the file from another copy of the table",
                 )  # fmt: skip
         if end < size:
             raise MalformedLogFile(
                 "the file is shorter than its action wrote it", rule="BLK-016", path=path, offset=end,
-                expected=f"{size} bytes", found=f"{end} bytes", cure="restore the file from another copy of the table",
+                expected=f"{size} bytes", found=f"{end} bytes", remedy="restore the file from another copy of the table",
             )  # fmt: skip
 
 

@@ -40,7 +40,7 @@ def stored_values(rows: pa.Table, field: str) -> pa.ChunkedArray:
     if pt.is_nested(column.type):
         raise UnsupportedSchema(
             f"the ordering field {field} holds values that have no order", rule="MRG-019", expected="one value for a record",
-            found=str(column.type), cure="order by a field of it, or by another column",
+            found=str(column.type), remedy="order by a field of it, or by another column",
         )  # fmt: skip
     if pt.is_date32(column.type) or pt.is_time32(column.type):
         return column.cast(pa.int32())

@@ -72,7 +72,7 @@ def _type(avro: Any, found: pa.DataType, space: str, path: str) -> Any:
         return avro_field(pa.field("f", found), space)["type"][1]
     raise InvalidRows(
         f"the column {path} would become narrower, or another type", rule="LF-038", found=str(found),
-        expected=" or ".join([str(wanted), *BY_NAME.get(kind_of(wanted), ())]), cure="cast the column, or use a new one",
+        expected=" or ".join([str(wanted), *BY_NAME.get(kind_of(wanted), ())]), remedy="cast the column, or use a new one",
     )  # fmt: skip
 
 

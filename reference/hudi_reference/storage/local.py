@@ -53,7 +53,7 @@ class LocalStorage:
         return SymbolicLinkInTable(
             "a symbolic link inside the table is not followed", rule="LAY-005", path=os.path.relpath(place, self.root),
             expected="folders and ordinary files below the base path", found="a symbolic link",
-            cure="remove the link, or put what it leads to in its place",
+            remedy="remove the link, or put what it leads to in its place",
         )  # fmt: skip
 
     def _full(self, path: str) -> Path:

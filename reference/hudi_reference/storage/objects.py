@@ -228,7 +228,7 @@ class ObjectStorage:
                     raise UnfitStorage(
                         "the store ignores the conditions of writes, so that writers would overwrite each other", rule="S3-002",
                         path=probe, expected=f"a PUT with {condition} is refused where the object does not meet it",
-                        found="it was carried out", cure="use a store, or a version of it, with conditional writes",
+                        found="it was carried out", remedy="use a store, or a version of it, with conditional writes",
                     )  # fmt: skip
         finally:
             self.delete(probe)
@@ -302,11 +302,12 @@ def _fault(what: str, path: str, error: Exception) -> StorageFault:
     if isinstance(error, denials) or _DENIED.search(said):  # that of a LIST comes as any other error
         return AccessDenied(
             f"the store does not allow a {what}", path=path, expected="credentials that it knows, with the right to do so",
-            found=said, cure="look at AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and the bucket's policy",
+            found=said,
+            remedy="look at AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and the bucket's policy",
         )  # fmt: skip
     return StorageUnavailable(
         f"the store does not carry out a {what}", path=path, expected="an answer", found=said,
-        cure="look at AWS_ENDPOINT_URL and the bucket's name, then try again; nothing was changed",
+        remedy="look at AWS_ENDPOINT_URL and the bucket's name, then try again; nothing was changed",
     )  # fmt: skip
 
 
@@ -316,7 +317,7 @@ def _unknown(path: str, error: Exception) -> StorageFault:
         return fault
     return OutcomeUnknown(
         "no answer says whether the object was written", rule="S3-002", path=path, expected="an answer", found=fault.found,
-        cure="look at the timeline before the write is repeated: it may be there",
+        remedy="look at the timeline before the write is repeated: it may be there",
     )  # fmt: skip
 
 

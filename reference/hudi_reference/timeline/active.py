@@ -189,7 +189,7 @@ def _check_folders(storage: Storage, folder: str, names: Iterable[str]) -> None:
         if parse_instant_name(name[:-1]) is not None:
             raise MalformedInstantName(
                 "a folder where the file of an instant belongs", rule="TL-046", path=f"{folder}/{name}",
-                cure="remove it, or put the file back; the action may have completed",
+                remedy="remove it, or put the file back; the action may have completed",
             )  # fmt: skip
 
 

@@ -118,7 +118,7 @@ class TimeGenerator:
             if waited >= self.patience:
                 raise ClockBehindTimeline(
                     "this machine's clock is behind the timeline", rule="TT-009", expected=f"a time after {latest}",
-                    found=time, cure="set the clock, or the zone that the table's times are in; an hour that the zone "
+                    found=time, remedy="set the clock, or the zone that the table's times are in; an hour that the zone "
                     "repeats passes by itself",
                 )  # fmt: skip
             self.clock.sleep(step)

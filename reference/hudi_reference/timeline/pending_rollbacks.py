@@ -20,7 +20,7 @@ def check_no_restore(timeline: Timeline) -> None:
         if pending.action == "restore":
             raise WriteConflict(
                 "the table is being restored", rule="TL-023", path=pending.file_name, expected="no pending restore",
-                cure="write again when the restore is completed",
+                remedy="write again when the restore is completed",
             )  # fmt: skip
 
 
@@ -34,7 +34,7 @@ def check_not_undone(storage: Storage, properties: TableProperties, timeline: Ti
         if pending.action == "rollback" and _target_of(storage, properties, pending) == requested:
             raise WriteConflict(
                 "the write is being rolled back", rule="TL-019", path=pending.file_name, expected="the action inflight",
-                cure="write again",
+                remedy="write again",
             )  # fmt: skip
 
 
@@ -56,5 +56,5 @@ def check_still_there(storage: Storage, properties: TableProperties, seen: Timel
         if commit.identity not in known and commit.requested >= (timeline.start or ""):
             raise WriteConflict(
                 "a write that this one builds on was taken back, or is about to be", rule="TL-019", path=commit.file_name,
-                expected="the same commit as when the write began", cure="write again on the new state",
+                expected="the same commit as when the write began", remedy="write again on the new state",
             )  # fmt: skip

@@ -197,7 +197,7 @@ class Transitions:
         except ObjectExists as error:
             raise InstantExists(
                 "another writer has created this instant", rule="S3-002", path=path, expected="no such file",
-                cure="begin the action again: it gets a new instant",
+                remedy="begin the action again: it gets a new instant",
             ) from error  # fmt: skip
         return instant
 

@@ -156,7 +156,7 @@ class Commit:
         if not alive:
             raise HeartbeatLost(
                 "the writer was silent for too long: others may be rolling its files back", rule="TL-030", path=path,
-                expected=f"a beat in the last {self.heartbeats.tolerance} milliseconds", cure="write again",
+                expected=f"a beat in the last {self.heartbeats.tolerance} milliseconds", remedy="write again",
                 found=f"the last one before {silent} milliseconds, or none that is still there",
             )  # fmt: skip
 

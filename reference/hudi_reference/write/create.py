@@ -187,7 +187,7 @@ def _named_lock(store: Storage, properties: TableProperties, options: Mapping[st
 
 def _create(store: Storage, entries: Mapping[str, str], clock: Clock) -> TableProperties:
     exists = TableExists(
-        "there is a table already", rule="LAY-013", path=PROPERTIES_PATH, cure="open it, or choose another path"
+        "there is a table already", rule="LAY-013", path=PROPERTIES_PATH, remedy="open it, or choose another path"
     )
     if store.list(META_FOLDER):
         raise exists

@@ -94,7 +94,7 @@ def _check_names(rows: pa.Table, stored: pa.Schema, needed: Iterable[str]) -> No
         raise InvalidRows(
             f"the rows have {'unknown' if unknown else 'missing'} columns: {', '.join(unknown or absent)}", rule="LF-038",
             expected=", ".join(n for n in stored.names if n not in META_COLUMNS), found=", ".join(names),
-            cure=f"change the rows, or set {RECONCILE if unknown else NULL_FOR_MISSING}=true",
+            remedy=f"change the rows, or set {RECONCILE if unknown else NULL_FOR_MISSING}=true",
         )  # fmt: skip
 
 
@@ -105,7 +105,7 @@ def _check_types(rows: pa.Table, fields: pa.Schema) -> None:
         if not fits(found.type, wanted) or not _keeps_its_times(found, wanted):
             raise InvalidRows(
                 f"the column {column} does not fit the table", rule="LF-038", expected=str(wanted), found=str(found.type),
-                cure="cast the column to the table's type",
+                remedy="cast the column to the table's type",
             )  # fmt: skip
 
 

@@ -400,6 +400,6 @@ def moves_updates(table: Table) -> bool:
     if properties.is_merge_on_read or properties.merging.mode != "COMMIT_TIME_ORDERING":
         raise UnsupportedTableFeature(
             "updates are moved on copy-on-write tables in commit-time order only", rule="OCC-009", found=f"{MOVES_KEY}=true",
-            cure="leave the setting out",
+            remedy="leave the setting out",
         )  # fmt: skip
     return True

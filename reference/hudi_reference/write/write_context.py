@@ -67,7 +67,7 @@ def held_by_update(basis: Basis, columns: Iterable[str]) -> frozenset[str]:
     merger = basis.reader.merging.merger
     if merger is not None and type(merger).partial_merge is RecordMerger.partial_merge:
         raise UnsupportedTableFeature(
-            "the merger of the table does not know records of some columns", rule="API-013", cure="upsert whole rows",
+            "the merger of the table does not know records of some columns", rule="API-013", remedy="upsert whole rows",
             expected="a merger with partial_merge", found=f"{merger.name}, {merger.strategy_id}",
         )  # fmt: skip
     return frozenset({*META_COLUMNS, *changed})
@@ -97,7 +97,7 @@ def check_writable(properties: TableProperties) -> None:
             raise UnsupportedTableFeature(
                 "the table asks its writers for more than this one does", rule="PROP-001",
                 path=".hoodie/hoodie.properties", found=f"{key}={properties.get(key)}",
-                cure="write with an engine that maintains it; reading is possible",
+                remedy="write with an engine that maintains it; reading is possible",
             )  # fmt: skip
 
     if properties.base_file_extension == "hfile":

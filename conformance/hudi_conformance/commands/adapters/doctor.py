@@ -41,7 +41,7 @@ class Diagnosis:
         return all(piece.there for piece in self.pieces)
 
     @property
-    def cure(self) -> str | None:
+    def remedy(self) -> str | None:
         """The one command that brings all that is missing."""
         return None if self.ready else environments.command_for(self.engine.name)
 
@@ -162,5 +162,5 @@ def _table(found: Sequence[Diagnosis]) -> Table:
     for diagnosis in found:
         needs = [f"{'✓' if p.there else '✗'} {p.name}: {escape(p.detail)}" for p in diagnosis.pieces]
         answer = "[green]yes[/green]" if diagnosis.ready else "[yellow]not yet[/yellow]"
-        table.add_row(diagnosis.engine.name, answer, "\n".join(needs) or "nothing more", diagnosis.cure or "")
+        table.add_row(diagnosis.engine.name, answer, "\n".join(needs) or "nothing more", diagnosis.remedy or "")
     return table

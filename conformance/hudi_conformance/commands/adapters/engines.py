@@ -35,7 +35,7 @@ def greet(info: EngineInfo) -> Hello | str:
     """What the engine says of itself; in words, why it says nothing."""
     diagnosis = diagnose(info)
     if not diagnosis.ready:
-        return f"not here yet: {diagnosis.cure}"
+        return f"not here yet: {diagnosis.remedy}"
     limits = {"start_timeout": info.start_timeout, "message_timeout": info.message_timeout}
     try:
         with Client(info.name, info.starter(lambda _: None), **limits) as client:

@@ -29,14 +29,14 @@ def smoke(
     start = info.starter(lambda line: console.print(f"  [dim]{escape(line)}[/dim]"))
     found: list[Finding] = []
     for finding in Smoke(info.name, start, limits, Reference()).findings():
-        known = any((finding.cure, finding.blame) == (before.cure, before.blame) for before in found)
+        known = any((finding.remedy, finding.blame) == (before.remedy, before.blame) for before in found)
         found.append(finding)
         _show(console, finding, again=known)
     raise typer.Exit(_conclude(console, engine, found))
 
 
 def _show(console: Console, finding: Finding, *, again: bool) -> None:
-    """One line; under the first fault of its kind what else was said, and the cure."""
+    """One line; under the first fault of its kind what else was said, and the remedy."""
     word, style = ("not offered", "dim") if finding.skipped else ("ok", "green")
     if finding.blame is not None:
         word, style = f"{finding.blame}!", "bold red"
@@ -46,7 +46,7 @@ def _show(console: Console, finding: Finding, *, again: bool) -> None:
     if finding.blame is not None and not again:
         for line in rest:
             console.print(f"{'':14}[dim]{escape(line)}[/dim]", soft_wrap=True)
-        console.print(f"{'':14}[bold]cure[/bold]  {escape(finding.cure)}", soft_wrap=True)
+        console.print(f"{'':14}[bold]remedy[/bold]  {escape(finding.remedy)}", soft_wrap=True)
 
 
 def _conclude(console: Console, engine: str, found: list[Finding]) -> int:

@@ -158,7 +158,7 @@ def test_what_is_pending_is_finished_before_a_migration(engine: Client, name: st
     before = [info.path for info in storage.list()]
     with pytest.raises(MigrationRefused) as refused:
         migrated(storage)
-    assert refused.value.cure is not None
+    assert refused.value.remedy is not None
     assert [info.path for info in storage.list()] == before
 
 

@@ -37,7 +37,7 @@ def _check_zone(source: pa.NativeFile, path: str) -> None:
     if other:
         raise UnsupportedFileFormat(
             "timestamps in ORC on a clock that was not set to UTC", rule="BF-002", path=path, expected="UTC",
-            found=", ".join(sorted(other)), cure="read the other columns, or have the table's writer run in UTC",
+            found=", ".join(sorted(other)), remedy="read the other columns, or have the table's writer run in UTC",
         )  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def opened_orc(storage: Storage, path: str) -> Iterator[tuple[orc.ORCFile, pa.Na
         raise MalformedBaseFile(
             "not a whole ORC file",
             rule="BF-002", path=path, expected="ORC at its beginning and a footer", found=(str(error).splitlines() or ["?"])[0],
-            cure="restore the file, or roll the action back that wrote it",
+            remedy="restore the file, or roll the action back that wrote it",
         ) from error  # fmt: skip
 
 

@@ -237,5 +237,5 @@ class _Reader:
 def _malformed(path: str, expected: str, found: str) -> MalformedBloomFilter:
     return MalformedBloomFilter(
         "a bloom filter cannot be decoded", rule="IDX-006", path=path, expected=expected, found=found,
-        cure="rewrite the file; until then take every key for one that it may hold",
+        remedy="rewrite the file; until then take every key for one that it may hold",
     )  # fmt: skip

@@ -51,5 +51,5 @@ def _without_key(key: str, record: dict[str, Any]) -> dict[str, Any]:
         return {**record, KEY_FIELD: ""}
     if record.get(KEY_FIELD) == "":
         message = f"an empty text in the field {KEY_FIELD}, which stands for the record key in an HFile"
-        raise InvalidRows(message, rule="BLK-024", found=f"record key {key!r}", cure="write Avro or Parquet blocks")
+        raise InvalidRows(message, rule="BLK-024", found=f"record key {key!r}", remedy="write Avro or Parquet blocks")
     return record

@@ -21,14 +21,14 @@ class Place:
         """The error for what breaks the format at that offset of the HFile."""
         return MalformedBaseFile(
             message, rule="BF-002", path=self.path, offset=self.start + at, expected=expected, found=found,
-            cure="restore the file from another copy of the table",
+            remedy="restore the file from another copy of the table",
         )  # fmt: skip
 
     def unsupported(self, message: str, at: int, found: str, expected: str) -> UnsupportedFileFormat:
         """The refusal of an HFile that is legal and of another kind than Apache Hudi writes."""
         return UnsupportedFileFormat(
             message, rule="BF-002", path=self.path, offset=self.start + at, expected=expected, found=found,
-            cure="have Apache Hudi rewrite the file with its defaults: compression GZ or NONE, no encryption, no encoding",
+            remedy="have Apache Hudi rewrite the file with its defaults: compression GZ or NONE, no encryption, no encoding",
         )  # fmt: skip
 
 

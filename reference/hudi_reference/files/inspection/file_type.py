@@ -65,7 +65,7 @@ def identify(storage: Storage, path: str) -> KnownFile:
             "no file of the format", rule="BF-010", path=path, offset=0,
             expected="a log file (#HUDI#), Parquet (PAR1), ORC (ORC) or HFile (DATABLK*)",
             found=f"{head.hex(' ')} ({head.decode('ascii', 'replace')!r})" if head else "an empty file",
-            cure="give a base or log file of a table, or the table's folder",
+            remedy="give a base or log file of a table, or the table's folder",
         )  # fmt: skip
     return KnownFile(storage, path, info.size, found, name)
 

@@ -291,5 +291,5 @@ def _malformed(block: Block, rule: str, found: str) -> MalformedLogBlock:
     return MalformedLogBlock(
         f"the content of the {block.kind.name} block cannot be decoded",
         rule=rule, path=block.path, offset=block.offset, found=found,
-        cure="restore the file from another copy of the table",
+        remedy="restore the file from another copy of the table",
     )  # fmt: skip

@@ -225,5 +225,5 @@ class _Body:
     def _unsupported(self, rule: str, expected: str, found: str) -> UnsupportedFileFormat:
         return UnsupportedFileFormat(
             "a log block that this release does not know", rule=rule, path=self.path, offset=self.offset,
-            expected=expected, found=found, cure="read the table with the release that wrote it",
+            expected=expected, found=found, remedy="read the table with the release that wrote it",
         )  # fmt: skip

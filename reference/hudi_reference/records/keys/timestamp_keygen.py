@@ -113,7 +113,7 @@ class TimestampPaths:
         if self.unit is None:
             raise InvalidRows(
                 "a number where texts are partition values", rule="PROP-016", found=str(number), expected="a text",
-                cure=f"set {PREFIX}timestamp.type to SCALAR, and {PREFIX}timestamp.scalar.time.unit",
+                remedy=f"set {PREFIX}timestamp.type to SCALAR, and {PREFIX}timestamp.scalar.time.unit",
             )  # fmt: skip
         nanoseconds = abs(number) * UNITS[self.unit]
         milliseconds = nanoseconds // 1_000_000 * (-1 if number < 0 else 1)

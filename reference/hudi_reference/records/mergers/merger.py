@@ -203,7 +203,7 @@ class Merging:
         if absent:  # taken for null, every version would be as late as any other
             raise InvalidProperty(
                 "the table orders versions by a column that it lacks", rule="MRG-028", found=", ".join(absent),
-                expected=f"one of {', '.join(sorted(every))}", cure="name the column in hoodie.table.precombine.field",
+                expected=f"one of {', '.join(sorted(every))}", remedy="name the column in hoodie.table.precombine.field",
             )  # fmt: skip
         if self.merger is not None and not self.merger.is_projection_compatible:
             return every
@@ -230,7 +230,7 @@ def checked(
 
     def fault(message: str, rule: str, expected: str) -> MergerFault:
         return MergerFault(f"{merger.name} {message}", rule=rule, expected=expected, found=repr(result),
-                           cure="mend the merger; the table is as it was")  # fmt: skip
+                           remedy="mend the merger; the table is as it was")  # fmt: skip
 
     if not isinstance(result, BufferedRecord):
         raise fault("gave no record", "API-009", "a BufferedRecord; for a delete one with the operation DELETE")

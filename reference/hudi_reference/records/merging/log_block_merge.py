@@ -37,11 +37,11 @@ def join(changes: Changes, merging: Merging, partition: str) -> Joined:
     """
     if changes.held:
         raise UnsupportedTableFeature(
-            "log blocks with some of the columns are not joined", rule="LCP-001", cure="compact the table instead"
+            "log blocks with some of the columns are not joined", rule="LCP-001", remedy="compact the table instead"
         )
     if merging.merger is not None:
         raise UnsupportedMergeStrategy(
-            "log blocks are not joined by a merger", rule="LCP-001", found=merging.mode, cure="compact the table instead"
+            "log blocks are not joined by a merger", rule="LCP-001", found=merging.mode, remedy="compact the table instead"
         )
     used, merge = merging.ordering_used, merger_of(merging.standard_mode)
     versions: dict[str, list[Version]] = {}

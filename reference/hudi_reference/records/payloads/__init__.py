@@ -55,11 +55,11 @@ def merger_of_payload(name: str) -> PayloadMerger:
     """The merger that does what a payload class does. Raises UnknownMerger for a class that is not built in."""
     full = f"org.apache.hudi{name.removeprefix(_OLD_PACKAGE)}" if name.startswith(_OLD_PACKAGE) else name
     if full not in PAYLOADS:
-        cure = "read the table with an engine that has the class"
+        remedy = "read the table with an engine that has the class"
         if full == _OF_STATEMENTS:
-            cure = "its decisions are those of one MERGE INTO statement; store the payload class of the table instead"
+            remedy = "its decisions are those of one MERGE INTO statement; store the payload class of the table instead"
         raise UnknownMerger(
             "the table merges by a payload class that is not built in", rule="PAY-002", path=PROPERTIES_PATH,
-            expected=f"one of {', '.join(PAYLOADS)}", found=f"hoodie.compaction.payload.class={name}", cure=cure,
+            expected=f"one of {', '.join(PAYLOADS)}", found=f"hoodie.compaction.payload.class={name}", remedy=remedy,
         )  # fmt: skip
     return PayloadMerger(PAYLOADS[full])

@@ -63,7 +63,7 @@ def chosen(configuration: MergeConfiguration, mergers: Sequence[RecordMerger]) -
             "the table merges by a strategy of its own, and no merger that was given has it", rule="API-008",
             path=PROPERTIES_PATH, expected=f"{RECORD_TYPE} merger with one of: {known or 'none was given'}",
             found=f"hoodie.record.merge.strategy.id={configuration.strategy}",
-            cure="give the merger: open_table(uri, mergers=[...]); or read the table with an engine that has it",
+            remedy="give the merger: open_table(uri, mergers=[...]); or read the table with an engine that has it",
         )  # fmt: skip
     return mergers[found]
 

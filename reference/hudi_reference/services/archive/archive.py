@@ -114,7 +114,7 @@ def _check_archivable(properties: TableProperties, needed: Bound | None) -> None
     if properties.get("hoodie.table.keygenerator.type") == "HOODIE_TABLE_METADATA" and needed is None:
         raise UnsupportedTableFeature(
             "a metadata table is archived by what its data table still needs", rule="ARC-001",
-            path=f"{META_FOLDER}/hoodie.properties", cure="archive it with the engine that maintains it",
+            path=f"{META_FOLDER}/hoodie.properties", remedy="archive it with the engine that maintains it",
         )  # fmt: skip
 
 

@@ -89,7 +89,7 @@ class ArchiveLimits:
             raise Misuse(
                 "the lower limit of archiving is not below the upper one", rule="ARC-008",
                 expected=f"{fewest} < {most}", found=f"{fewest}={self.fewest}, {most}={self.most}",
-                cure="without room between them every write would archive, or none",
+                remedy="without room between them every write would archive, or none",
             )  # fmt: skip
 
     def beside_cleaning(self, after_retained: int | None) -> tuple[int, int]:

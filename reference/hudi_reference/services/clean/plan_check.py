@@ -115,5 +115,5 @@ def _unsafe(table: Table, requested: str, path: str, rule: str, reason: str) -> 
     return UnsafePlan(
         "the plan would delete a file that a clean must keep", rule=rule, path=f"{table.properties.timeline_folder}/{plan}",
         expected="files that nothing reads any more", found=f"{path}: {reason}",
-        cure="nothing was deleted; find out which program wrote the plan, then remove the plan from the timeline folder",
+        remedy="nothing was deleted; find out which program wrote the plan, then remove the plan from the timeline folder",
     )  # fmt: skip

@@ -136,7 +136,7 @@ class Attempt:
         plan, begun = (Instant(self.requested, "clustering", state).file_name for state in (State.REQUESTED, State.INFLIGHT))
         if storage.head(f"{folder}/{plan}") is None:
             storage.delete(f"{folder}/{begun}")
-            raise WriteConflict("the plan was withdrawn", rule="TL-050", path=plan, cure="plan another clustering")
+            raise WriteConflict("the plan was withdrawn", rule="TL-050", path=plan, remedy="plan another clustering")
 
     @implements("CLU-035", "OCC-027")
     def _store(self, stat: WriteStat, data: bytes) -> WriteStat:
@@ -197,7 +197,7 @@ def check_unchanged(view: View, groups: Sequence[InputGroup]) -> None:
                 "a file group has changed since its clustering was planned", rule="SVC-009", path=planned.partition,
                 expected=", ".join(sorted(_files(planned))),
                 found="another group in its place" if present is None else ", ".join(sorted(_files(present))),
-                cure="plan another clustering; this plan was withdrawn",
+                remedy="plan another clustering; this plan was withdrawn",
             )  # fmt: skip
 
 

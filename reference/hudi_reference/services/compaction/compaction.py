@@ -120,7 +120,7 @@ def check_stored(table: Table, stats: Iterable[WriteStat]) -> None:
         if table.storage.head(stat.path) is None:
             raise WriteConflict(
                 "somebody else took this attempt at the plan back", rule="TL-050", path=stat.path,
-                expected="the file that was stored", cure="carry the plan out again, if it is still there",
+                expected="the file that was stored", remedy="carry the plan out again, if it is still there",
             )  # fmt: skip
 
 

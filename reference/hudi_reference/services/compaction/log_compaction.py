@@ -175,7 +175,7 @@ def _check_not_overtaken(table: Table, timeline: Timeline, requested: str) -> No
     if other is not None:
         raise WriteConflict(
             "a compaction of the same file groups was planned later", rule="LCP-001", path=other.file_name,
-            expected="no compaction since the plan was made", cure="plan again, if there are still blocks to join",
+            expected="no compaction since the plan was made", remedy="plan again, if there are still blocks to join",
         )  # fmt: skip
 
 

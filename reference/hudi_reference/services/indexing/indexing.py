@@ -173,7 +173,7 @@ class Build:
 def _overtaken(path: str, found: str) -> ConcurrentChange:
     return ConcurrentChange(
         "the index would lack changes of the table", rule="INX-012", path=path, expected="its entries in the index",
-        found=found, cure="see that all writers keep the metadata table, and plan the index again; nothing of it is left",
+        found=found, remedy="see that all writers keep the metadata table, and plan the index again; nothing of it is left",
     )  # fmt: skip
 
 

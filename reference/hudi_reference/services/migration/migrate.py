@@ -124,12 +124,12 @@ def _check_migratable(storage: Storage, properties: TableProperties, listed: Ite
         raise MigrationRefused(
             "an action is pending", rule="COMPAT-006", path=f"{META_FOLDER}/{pending[0].file_name}",
             expected="completed actions only", found=", ".join(instant.file_name for instant in pending[:5]),
-            cure="with a writer of version 6: run the compaction or clustering, or write once, which rolls failed writes back",
+            remedy="with a writer of version 6, run the compaction or clustering, or write once; that rolls back failed writes",
         )  # fmt: skip
     if storage.list(f"{META_FOLDER}/.schema"):
         raise MigrationRefused(
             "the table has a history of its schemas, which is not migrated", rule="COMPAT-006", path=f"{META_FOLDER}/.schema",
-            cure="upgrade the table with Apache Hudi",
+            remedy="upgrade the table with Apache Hudi",
         )  # fmt: skip
 
 
@@ -146,7 +146,7 @@ def _of_an_earlier_run(storage: Storage, target: TableProperties, old: Iterable[
         if instant is not None and instant.requested not in known:
             raise UnfinishedMigration(
                 "an instant of version 8 in a table of version 6, which the old timeline does not have", rule="COMPAT-006",
-                path=path, cure="an upgrade by Apache Hudi was interrupted: finish it with Apache Hudi",
+                path=path, remedy="an upgrade by Apache Hudi was interrupted: finish it with Apache Hudi",
             )  # fmt: skip
     return paths
 
@@ -213,7 +213,7 @@ def _compact(table: Table, groups: Collection[str]) -> None:
 def _changed(path: str) -> TableChanged:
     return TableChanged(
         "somebody wrote to the table during the migration", rule="COMPAT-006", path=path,
-        cure="stop all writers of version 6, then migrate again: the table is still at version 6",
+        remedy="stop all writers of version 6, then migrate again: the table is still at version 6",
     )  # fmt: skip
 
 
@@ -250,7 +250,7 @@ def _not_migrated(instant: Instant) -> UnfinishedMigration:
     return UnfinishedMigration(
         "an instant of version 6 that was not migrated", rule="COMPAT-006", path=f"{META_FOLDER}/{instant.file_name}",
         expected="every action on the timeline of version 8", found="an action that only the old timeline has",
-        cure="a writer of version 6 wrote after the migration: what it wrote is not part of the table",
+        remedy="a writer of version 6 wrote after the migration: what it wrote is not part of the table",
     )  # fmt: skip
 
 

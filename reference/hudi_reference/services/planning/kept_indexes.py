@@ -36,5 +36,5 @@ def check_kept(partitions: Iterable[str]) -> None:
         raise UnsupportedTableFeature(
             "the table has indexes that are not kept up to date here", rule="PROP-001", path=PROPERTIES_PATH,
             expected=f"{USABLE} of {', '.join(INDEXES)}", found=", ".join(others),
-            cure="write with an engine that maintains them; reading is possible",
+            remedy="write with an engine that maintains them; reading is possible",
         )  # fmt: skip

@@ -97,7 +97,7 @@ def _under_way(plan: RestorePlan, instant: str) -> RestorePlan:
     if plan.target != instant:
         raise CannotUndo(
             "another restore is under way", rule="TL-023", expected=f"a restore to {instant}", found=f"one to {plan.target}",
-            cure="finish that one first",
+            remedy="finish that one first",
         )  # fmt: skip
     return plan
 

@@ -154,7 +154,7 @@ def _drop_if_overtaken(table: Table, requested: str) -> None:
             remove_files_of(table, requested, "rollback")
             raise CannotUndo(
                 "the write completed before it was rolled back", rule="TL-030", path=found.file_name,
-                cure="the plan was dropped; roll the write back again if it is not wanted",
+                remedy="the plan was dropped; roll the write back again if it is not wanted",
             )  # fmt: skip
 
 
@@ -212,7 +212,7 @@ def check_own_files(table: Table, target: Instant) -> None:
         if name is not None and name.instant != target.requested:
             raise UnsupportedTableFeature(
                 "the action wrote to a file of another action, as before table version 8", rule="TL-019", path=path,
-                found=target.file_name, cure="undo such a write before the table is migrated",
+                found=target.file_name, remedy="undo such a write before the table is migrated",
             )  # fmt: skip
 
 
@@ -223,7 +223,7 @@ def check_not_savepointed(timeline: Timeline, targets: Iterable[Instant]) -> Non
         if target.requested in savepoints:
             raise CannotUndo(
                 "a savepoint protects this instant", rule="TL-021", path=target.file_name, expected="no savepoint",
-                cure="delete the savepoint first",
+                remedy="delete the savepoint first",
             )  # fmt: skip
 
 
@@ -234,7 +234,7 @@ def _check_newest(timeline: Timeline, target: Instant) -> None:
         if other.requested > target.requested or (other.completion or "") > completion:
             raise CannotUndo(
                 "a later write stands on this one", rule="TL-019", path=target.file_name, found=other.file_name,
-                cure="roll back the later one first, or restore the table to an earlier instant",
+                remedy="roll back the later one first, or restore the table to an earlier instant",
             )  # fmt: skip
 
 
@@ -252,7 +252,7 @@ def _check_failed(table: Table, target: Instant) -> None:
         raise CannotUndo(
             "the writer of this instant is alive", rule="TL-030", path=path_of(target.requested),
             expected=f"no heartbeat for {heartbeats_of(table).tolerance // 1000} seconds",
-            cure="wait until it has completed or died",
+            remedy="wait until it has completed or died",
         )  # fmt: skip
 
 

@@ -109,5 +109,5 @@ def _no_object(path: str, found: str) -> MalformedMetadata:
 def _wrong_record(path: str, instant: Instant, content: Content, found: str) -> MalformedMetadata:
     return MalformedMetadata(
         "the record of another action", rule="TL-002", path=path, expected=" or ".join(content.records) or "an empty file",
-        found=found, cure=f"the file of {instant.action} in state {instant.state.name} was overwritten; restore it",
+        found=found, remedy=f"the file of {instant.action} in state {instant.state.name} was overwritten; restore it",
     )  # fmt: skip

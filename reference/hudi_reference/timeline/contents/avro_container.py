@@ -117,5 +117,5 @@ def _malformed(path: str, found: str, offset: int | None) -> MalformedMetadata:
         offset=offset,
         expected="an Avro object container with one record",
         found=found,
-        cure="restore the file from another copy of the table; it was cut or overwritten",
+        remedy="restore the file from another copy of the table; it was cut or overwritten",
     )

@@ -183,7 +183,7 @@ class History:
             raise MalformedHistory(
                 "a file of the manifest is missing", rule="LSM-012", path=f"{self._folder}/{missing.args[0]}",
                 expected=f"every file that manifest_{manifest.number} lists",
-                cure="restore the file; without it the completion times of its actions are unknown",
+                remedy="restore the file; without it the completion times of its actions are unknown",
             ) from missing  # fmt: skip
 
 
@@ -215,7 +215,8 @@ def _check_length(size: int, file: LevelFile, path: str) -> None:
     if size != file.length:
         raise MalformedHistory(
             "not the length that the manifest tells", rule="LSM-011", path=path,
-            expected=f"{file.length} bytes", found=f"{size} bytes", cure="restore file and manifest from one copy of the table",
+            expected=f"{file.length} bytes", found=f"{size} bytes",
+            remedy="restore file and manifest from one copy of the table",
         )  # fmt: skip
 
 

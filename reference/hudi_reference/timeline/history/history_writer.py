@@ -138,7 +138,7 @@ def _publish(storage: Storage, folder: str, seen: _Seen, files: Sequence[LevelFi
             storage.delete(path)
         raise HistoryChanged(
             "another process changed the history meanwhile", rule="LSM-008", path=str(error),
-            expected=f"manifest_{seen.manifest.number} to be valid still", cure="archive again: nothing was lost",
+            expected=f"manifest_{seen.manifest.number} to be valid still", remedy="archive again: nothing was lost",
         ) from error  # fmt: skip
 
 

@@ -75,7 +75,7 @@ def load_manifest(storage: Storage, folder: str) -> Manifest:
             if newer <= number:  # else it was superseded and removed since the version file was read
                 raise MalformedHistory(
                     "the manifest is missing", rule="LSM-009", path=f"{folder}/manifest_{number}",
-                    cure="restore it; without it nobody knows which files of the history are live",
+                    remedy="restore it; without it nobody knows which files of the history are live",
                 ) from error  # fmt: skip
             number = newer
 
@@ -96,7 +96,7 @@ def current_version(storage: Storage, folder: str) -> int:
     if not _VERSION.fullmatch(text) or not int(text):
         raise MalformedHistory(
             "not a manifest number", rule="LSM-007", path=path, expected="digits", found=repr(text[:40]),
-            cure="remove the file: then the manifest with the greatest number counts",
+            remedy="remove the file: then the manifest with the greatest number counts",
         )  # fmt: skip
     return int(text)
 

@@ -95,5 +95,5 @@ def _malformed(name: str, rule: str, expected: str, found: str) -> MalformedInst
         path=name,
         expected=expected,
         found=found,
-        cure="remove the file if it is foreign; no release writes such a name",
+        remedy="remove the file if it is foreign; no release writes such a name",
     )

@@ -95,7 +95,7 @@ def check_migrated(storage: Storage, properties: TableProperties) -> None:
         if parse_legacy_name(name) is not None:
             raise UnfinishedMigration(
                 "an instant of version 6 in a table of version 8", rule="COMPAT-006", path=f"{META_FOLDER}/{name}",
-                expected=f"every instant in {properties.timeline_folder}", cure="finish it: hudi-conformance migrate TABLE",
+                expected=f"every instant in {properties.timeline_folder}", remedy="finish it: hudi-conformance migrate TABLE",
             )  # fmt: skip
 
 
@@ -116,5 +116,5 @@ def read_json_record(data: bytes, path: str, rule: str = "COMPAT-003") -> dict[s
 def _malformed(path: str, rule: str, found: str) -> MalformedMetadata:
     return MalformedMetadata(
         "not the metadata of an action", rule=rule, path=path, expected="a JSON object", found=found[:80],
-        cure="restore the file from another copy of the table; it was cut or overwritten",
+        remedy="restore the file from another copy of the table; it was cut or overwritten",
     )  # fmt: skip

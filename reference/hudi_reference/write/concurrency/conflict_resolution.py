@@ -210,7 +210,7 @@ class Standing:
                 else "another writer changed the same file group meanwhile",
                 rule="OCC-015" if planned else "OCC-013", path=other.instant.file_name,
                 expected=f"nobody else, for {cell.because}", found=f"file group {file_id} in partition {partition!r}",
-                cure="write again on the new state",
+                remedy="write again on the new state",
             )  # fmt: skip
 
 
@@ -227,5 +227,5 @@ def check_schema(mine: AvroSchema, other: Party) -> None:
             raise ConcurrentChange(
                 "another writer changed the table's schema meanwhile", rule="OCC-011", path=other.instant.file_name,
                 expected="the schema that the write began with", found=f"{field.name}: {field.type}",
-                cure="write again on the new state",
+                remedy="write again on the new state",
             )  # fmt: skip

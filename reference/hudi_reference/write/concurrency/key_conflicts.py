@@ -31,7 +31,7 @@ def check_keys(storage: Storage, mine: frozenset[Key], stats: Iterable[WriteStat
         raise ConcurrentChange(
             "another writer wrote a record of the same key meanwhile", rule="OCC-017", path=path,
             expected="keys that nobody else wrote", found=f"{key!r} in partition {partition!r}",
-            cure="write again on the new state",
+            remedy="write again on the new state",
         )  # fmt: skip
 
 

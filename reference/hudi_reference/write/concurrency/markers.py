@@ -67,5 +67,5 @@ def check_unmarked(heartbeats: Heartbeats, instant: str, stat: WriteStat) -> Non
         if other < instant and heartbeats.is_alive(other):
             raise ConcurrentChange(
                 "an earlier writer is changing the same file group", rule="OCC-026", path=path, expected="no marker of others",
-                found=f"file group {stat.file_id} in partition {stat.partition!r}", cure="write again when it has completed",
+                found=f"file group {stat.file_id} in partition {stat.partition!r}", remedy="write again when it has completed",
             )  # fmt: skip

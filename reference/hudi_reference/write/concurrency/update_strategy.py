@@ -48,7 +48,7 @@ def meet_clusterings(table: Table, timeline: Timeline, changed: Iterable[FileSli
             "a clustering is planned for a file group that the write changes", rule="SVC-009",
             path=f"{requested}.clustering.requested", expected="no plan that is pending, or another update strategy",
             found=f"file group {file_id} in partition {partition!r}",
-            cure=f"write when the clustering is completed, or set {STRATEGY_KEY}={ALLOW}",
+            remedy=f"write when the clustering is completed, or set {STRATEGY_KEY}={ALLOW}",
         )  # fmt: skip
     if table.options.get(WITHDRAW_KEY) == "true":
         for requested in sorted(set(met.values())):

@@ -100,11 +100,11 @@ def _fetch(jar: Jar, progress: Progress) -> None:
 def _failure(jar: Jar, output: str) -> EnvironmentFailure:
     found = _UNRESOLVED.search(output)
     name = f"Apache Hudi {jar.version} ({jar.artifact})"
-    cure = f"when online run: {command_for(jar.engine)}"
+    remedy = f"when online run: {command_for(jar.engine)}"
     if found:
-        return Offline(f"{name} is not in the cache and could not be fetched: {found[0].strip()}; {cure}")
+        return Offline(f"{name} is not in the cache and could not be fetched: {found[0].strip()}; {remedy}")
     end = "\n".join(output.splitlines()[-15:])
-    return EnvironmentFailure(f"{name} could not be fetched; {cure}\n{end}")
+    return EnvironmentFailure(f"{name} could not be fetched; {remedy}\n{end}")
 
 
 def _spark_submit() -> str:
