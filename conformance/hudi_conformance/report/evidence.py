@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hudi_conformance.cases import case as cases
+from hudi_conformance.cases.renames import current_case
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.mutants import all_mutants
 from hudi_conformance.mutants.harness.score import Kill, load_kills
@@ -150,11 +151,11 @@ def _as_list(marks: Any) -> list[Any]:
 def recorded_verdicts() -> dict[str, dict[str, str]]:
     """Engine -> case -> outcome, from the committed results."""
     files = (json.loads(p.read_text(encoding="utf-8")) for p in sorted(RESULTS.glob("*.json")))
-    return {f["engine"]: f["cases"] for f in files}
+    return {f["engine"]: {current_case(case): outcome for case, outcome in f["cases"].items()} for f in files}
 
 
 def recorded_counts(cases: Container[str]) -> dict[str, dict[str, int]]:
     """Case -> what it tried on the reference, of the cases that there still are."""
     path = RESULTS / "reference.json"
     found = json.loads(path.read_text(encoding="utf-8")).get("counts", {}) if path.is_file() else {}
-    return {case: counts for case, counts in found.items() if case in cases}
+    return {current: counts for case, counts in found.items() if (current := current_case(case)) in cases}

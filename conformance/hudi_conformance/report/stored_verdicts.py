@@ -4,7 +4,9 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from hudi_conformance.cases.renames import current_case
 from hudi_conformance.cases.verdict import Outcome, Result
 from hudi_conformance.report.evidence import RESULTS
 from hudi_conformance.report.saved_run import read
@@ -36,11 +38,15 @@ def _worse(known: str | None, found: Outcome) -> str:
     return known
 
 
+def _current(stored: Mapping[str, Any]) -> dict[str, Any]:
+    return {current_case(case): value for case, value in stored.items()}
+
+
 def _merge(results: Path, engine: str, outcomes: dict[str, str], counts: Mapping[str, Mapping[str, int]]) -> Path:
     path = results / f"{engine.replace('/', '_').replace(':', '_')}.json"
     before = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"cases": {}}
-    cases = dict(sorted((before["cases"] | outcomes).items()))
-    counted = {case: tried for case, tried in sorted({**before.get("counts", {}), **counts}.items()) if tried}
+    cases = dict(sorted((_current(before["cases"]) | outcomes).items()))
+    counted = {case: tried for case, tried in sorted({**_current(before.get("counts", {})), **counts}.items()) if tried}
     results.mkdir(parents=True, exist_ok=True)
     kept = {"engine": engine, "cases": cases} | ({"counts": counted} if counted else {})
     path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from hudi_conformance.cases.renames import current_case
 from hudi_conformance.cases.verdict import Outcome, Result
 
 PACKAGE = Path(__file__).parents[1]
@@ -173,4 +174,4 @@ def _entry(raw: Mapping[str, Any], where: str) -> Entry:
     failures = [o.value for o in Outcome if o.is_failure]
     if raw["outcome"] not in failures:
         raise ListError(f"{where}: outcome is {raw['outcome']!r}, expected one of {', '.join(failures)}")
-    return Entry(**{**raw, "outcome": Outcome(raw["outcome"])})
+    return Entry(**{**raw, "case": current_case(raw["case"]), "outcome": Outcome(raw["outcome"])})

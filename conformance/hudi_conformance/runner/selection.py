@@ -4,6 +4,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 
+from hudi_conformance.cases.renames import current_case
 from hudi_conformance.engines import registry
 from hudi_conformance.runner import python_cases
 from hudi_conformance.runner.golden_cases import CaseItem
@@ -11,6 +12,7 @@ from hudi_conformance.runner.golden_cases import CaseItem
 
 def matches(item: pytest.Item, pattern: str) -> bool:
     """Whether `pattern` is the case's id or area or one of its requirements, or matches one of them with `*` and `?`."""
+    pattern = current_case(pattern)
     if isinstance(item, CaseItem):
         names = [item.case.id, item.case.area, *item.case.requirements]
     else:

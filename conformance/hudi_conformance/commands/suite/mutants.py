@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from hudi_conformance.cases.renames import current_mutant
 from hudi_conformance.mutants import Mutant, all_mutants
 from hudi_conformance.mutants.harness.score import Kill, save_kills
 from hudi_conformance.report.evidence import ROOT, CitedCase, gather
@@ -30,7 +31,7 @@ def mutants(
     if not (ROOT / "pyproject.toml").is_file():
         typer.echo("mutants needs a source checkout: its outcome is a file of the sources", err=True)
         raise typer.Exit(2)
-    chosen = [m for m in all_mutants() if only is None or _matches(m, only)]
+    chosen = [m for m in all_mutants() if only is None or _matches(m, current_mutant(only))]
     if not chosen:
         typer.echo(f"no planted bug matches {only!r}; hudi-conformance explain NAME tells of one", err=True)
         raise typer.Exit(2)

@@ -13,6 +13,8 @@ from functools import cached_property
 from types import FunctionType
 from typing import Any
 
+from hudi_conformance.cases.renames import current_mutant
+
 
 class UnknownMutant(LookupError):
     """A name under which no bug is registered."""
@@ -138,6 +140,7 @@ def all_mutants() -> tuple[Mutant, ...]:
 def plant(name: str) -> Iterator[Mutant]:
     """The reference with the bug `name` in it; without it again afterwards."""
     known = {m.name: m for m in all_mutants()}
+    name = current_mutant(name)
     if name not in known:
         near = difflib.get_close_matches(name, known, n=3)
         raise UnknownMutant(f"no planted bug {name!r}" + (f"; did you mean {', '.join(near)}?" if near else ""))

@@ -11,6 +11,7 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from hudi_conformance.cases.renames import current_mutant
 from hudi_conformance.mutants.harness.mutant import plant
 
 FILE = Path(__file__).parents[1] / "schedules.json"
@@ -111,13 +112,14 @@ def shortest(bug: str) -> Schedule | None:
 
 def recorded() -> dict[str, Schedule]:
     """What the file says, by planted bug."""
-    return {bug: Schedule(**found) for bug, found in json.loads(FILE.read_text()).items()} if FILE.exists() else {}
+    stored = json.loads(FILE.read_text()) if FILE.exists() else {}
+    return {current_mutant(name): Schedule(**found) for name, found in stored.items()}
 
 
 def main(bugs: list[str]) -> None:
     """Find the schedules of these bugs, of all if none is named, and record them."""
     found = recorded()
-    for bug in bugs or SCENARIOS:
+    for bug in map(current_mutant, bugs or SCENARIOS):
         schedule = shortest(bug)
         print(bug, "->", schedule or "NOT FOUND", flush=True)
         if schedule is not None:

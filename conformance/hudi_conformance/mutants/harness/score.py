@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from hudi_conformance.cases.renames import current_case, current_mutant
 from hudi_conformance.mutants.harness.mutant import Mutant
 
 #: Bug -> the cases that failed while it was planted.
@@ -37,4 +38,5 @@ def save_kills(kills: dict[str, list[str]], known: Iterable[Mutant]) -> None:
 
 
 def _recorded() -> dict[str, list[str]]:
-    return json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {}
+    stored: dict[str, list[str]] = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {}
+    return {current_mutant(name): sorted(set(map(current_case, cases))) for name, cases in stored.items()}
