@@ -1,6 +1,4 @@
-"""What everybody may rely on in the inventory of the specification."""
-
-import re
+"""The inventory of the specification: complete, well formed, and with a link for each rule."""
 
 import pytest
 
@@ -28,26 +26,52 @@ def test_every_file_of_the_folder_belongs_to_an_area():
 
 @pytest.mark.parametrize("area", index.areas(), ids=lambda a: a.id)
 def test_every_entry_is_complete(area):
-    """Each rule says what it is, where it comes from, how it is checked and which fault breaks it."""
+    """Each rule has its text, its quotation, a source, a check, and a fault that breaks it."""
     roles = {
         "reader", "writer", "service", "archiver", "indexer", "merger", "time-generator", "lock-provider",
     }  # fmt: skip
     for r in area.requirements:
         assert r.level in ("must", "should", "may"), r.id
         assert set(r.role) <= roles and r.role, r.id
-        assert all((r.section, r.text, r.check, r.mutant)), r.id
+        assert all((r.section, r.text, r.quote, r.check, r.mutant)), r.id
+        assert len(r.quote) <= 300, r.id
         assert r.ambiguity is None or r.ambiguity, r.id
         for source in (r.source, *r.also):
-            file, _, lines = source.rpartition(":")
-            assert file in index.documents() and re.fullmatch(r"\d+(-\d+)?", lines), (r.id, source)
+            document, _, anchor = source.partition("#")
+            assert document in index.documents(), (r.id, source)
+            assert not anchor or index.documents()[document].heading(anchor), (r.id, source)
 
 
-def test_a_requirement_knows_its_area_and_its_place_in_the_text():
-    """The source is shown to people by the document's title."""
+def test_every_document_has_an_address_and_distinct_anchors():
+    """A link leads to one heading of a published page."""
+    for document in index.documents().values():
+        assert document.url.startswith("https://") and "#" not in document.url
+        anchors = [index.anchor_of(heading) for heading in document.headings]
+        assert len(set(anchors)) == len(anchors), document.id
+
+
+@pytest.mark.parametrize(
+    ("heading", "anchor"),
+    [
+        ("Command Block (Id: 1)", "command-block-id-1"),
+        ("Table Service/Writer Concurrency", "table-servicewriter-concurrency"),
+        ("COMMIT_TIME_ORDERING", "commit_time_ordering"),
+        ("version 6 & earlier", "version-6--earlier"),
+    ],
+)
+def test_anchors_follow_the_rule_of_the_published_pages(heading, anchor):
+    """Lower case, no punctuation except hyphen and underscore, a hyphen for each blank."""
+    assert index.anchor_of(heading) == anchor
+
+
+def test_a_requirement_knows_its_area_its_document_and_its_link():
+    """A rule leads to its section of the published specification."""
     found = index.requirement("COMPAT-002")
     assert found.area == "COMPAT"
-    assert found.cited.startswith("Apache Hudi Technical Specification")
-    assert found.cited.endswith(found.source.rpartition(":")[2])
+    assert found.cited == "Apache Hudi Technical Specification, table version 8 (December 2024): Compatibility"
+    assert found.document.heading("compatibility") == "Compatibility"
+    assert found.url == f"{found.document.url}#compatibility"
+    assert index.requirement("CLU-011").url == index.documents()["rfc-19"].url
 
 
 def test_an_unknown_id_is_named():

@@ -67,7 +67,9 @@ def _requirement(rule: Requirement, evidence: Evidence) -> Explanation:
 
 
 def _rule(rule: Requirement) -> Iterator[Line]:
-    yield "source", f"{rule.cited}: {rule.section}"
+    yield "source", rule.cited
+    yield "", rule.url
+    yield "sentence", rule.quote
     yield "for", ", ".join(rule.role)
     yield "check", rule.check
     yield "a fault", rule.mutant

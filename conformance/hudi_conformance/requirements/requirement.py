@@ -1,9 +1,10 @@
 """The inventory of the specification, read from `requirements/*.toml`.
 
-One file per area; `requirements/index.toml` names the areas in order, the documents that the sources point into, and
-explains every key. The ids are stable: cases, planted bugs, errata and `@implements` cite them.
+One file per area; `requirements/index.toml` names the areas in order, the documents that the rules are taken from, and
+explains every key. The ids are stable: cases, mutants, errata and `@implements` cite them.
 """
 
+import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,12 +19,36 @@ Level = Literal["must", "should", "may"]
 
 
 class UnknownRequirement(LookupError):
-    """An id that the inventory does not hold."""
+    """An id that is not in the inventory."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A published text that rules are taken from. `page` is its current address, where `url` is a fixed revision."""
+
+    id: str
+    title: str
+    url: str
+    page: str | None = None
+    headings: tuple[str, ...] = ()
+
+    def heading(self, anchor: str) -> str:
+        """The heading that has this anchor; raises `KeyError`."""
+        return {anchor_of(heading): heading for heading in self.headings}[anchor]
+
+
+def anchor_of(heading: str) -> str:
+    """The anchor that GitHub and Docusaurus give a heading: lower case, no punctuation, hyphens for blanks."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """One rule. `also` are further places that carry or touch it; `ambiguity` is what the texts leave open, or None."""
+    """One rule, with the sentence of the specification that carries it (`quote`).
+
+    `source` is a document and an anchor in it, `also` are further places that carry or touch the rule. `ambiguity` is what
+    the texts leave open, or None.
+    """
 
     id: str
     section: str
@@ -31,6 +56,7 @@ class Requirement:
     level: Level
     role: tuple[str, ...]
     text: str
+    quote: str
     check: str
     mutant: str
     also: tuple[str, ...] = ()
@@ -43,9 +69,18 @@ class Requirement:
 
     @property
     def cited(self) -> str:
-        """Document and line of the rule, for people."""
-        file, _, line = self.source.rpartition(":")
-        return f"{documents()[file]}, line {line}"
+        """Title of the document and section of the rule in it."""
+        return f"{self.document.title}: {self.section}"
+
+    @property
+    def document(self) -> Document:
+        """The document that the rule is taken from."""
+        return documents()[self.source.partition("#")[0]]
+
+    @property
+    def url(self) -> str:
+        """The address of the rule in the published text."""
+        return url_of(self.source)
 
 
 @dataclass(frozen=True)
@@ -67,14 +102,21 @@ def _requirement(entry: dict[str, Any]) -> Requirement:
 
 
 @cache
-def documents() -> MappingProxyType[str, str]:
-    """Title by file name of the texts that `Requirement.source` points into."""
-    return MappingProxyType({d["file"]: d["title"] for d in _read("index.toml")["document"]})
+def documents() -> MappingProxyType[str, Document]:
+    """The texts that `Requirement.source` refers to, by id."""
+    found = (Document(**(d | {"headings": tuple(d.get("headings", ()))})) for d in _read("index.toml")["document"])
+    return MappingProxyType({d.id: d for d in found})
+
+
+def url_of(source: str) -> str:
+    """The address of a place in a document, given as in `Requirement.source`."""
+    document, separator, anchor = source.partition("#")
+    return f"{documents()[document].url}{separator}{anchor}"
 
 
 @cache
 def areas() -> tuple[Area, ...]:
-    """All areas with their requirements, in the order in which the texts take them up."""
+    """All areas with their requirements, in the order of the texts."""
     return tuple(
         Area(a["id"], a["title"], tuple(map(_requirement, _read(f"{a['id'].lower()}.toml")["requirement"])))
         for a in _read("index.toml")["area"]
@@ -89,7 +131,7 @@ def requirements() -> MappingProxyType[str, Requirement]:
 
 @cache
 def excluded() -> MappingProxyType[str, str]:
-    """The reason by id for each requirement that nobody is going to check."""
+    """The reason by id for each requirement that will not be checked."""
     return MappingProxyType({e["id"]: e["reason"] for e in _read("excluded.toml")["excluded"]})
 
 
@@ -102,5 +144,5 @@ def requirement(id_: str) -> Requirement:
 
 
 def unknown(ids: Iterable[str]) -> list[str]:
-    """Those of `ids` that the inventory does not hold, in order."""
+    """Those of `ids` that are not in the inventory, in order."""
     return [i for i in ids if i not in requirements()]
