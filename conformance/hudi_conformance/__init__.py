@@ -6,7 +6,7 @@
 * `engines`: the engines shipped with the suite, and doubles that each commit one sin.
 * `model`: what rows are right, in plain Python over dictionaries; imports nothing of ours.
 * `suite`: cases that are programs; golden cases are data under `fixtures/`.
-* `mutants`: planted bugs, one for each rule, that measure the suite's own strength.
+* `mutants`: mutants, one for each rule, that measure the suite's own strength.
 * `report`: matrix, HTML page, coverage of the spec.
 """
 

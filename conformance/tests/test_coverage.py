@@ -22,12 +22,12 @@ app.command()(command)
 
 LATE = CitedCase("merge.late", ("MRG-028", "MRG-029"), (), "fixtures/merge/late/case.json", "A late record loses.")
 TIE = CitedCase("merge.tie", ("MRG-028",), (), "fixtures/merge/tie/case.json", "The newer of equals wins.")
-BUG = Kill("late-records-win", ("MRG-029",), "Takes the later version.", ("merge.late",))
+MUTANT = Kill("late-records-win", ("MRG-029",), "Takes the later version.", ("merge.late",))
 
 SMALL = Evidence(
     implemented={"MRG-028": [("hudi_reference.records.merge:fold", "reference/hudi_reference/records/merge.py")]},
     cases=(LATE, TIE),
-    kills=(BUG,),
+    kills=(MUTANT,),
     verdicts={"reference": {"merge.late": "pass", "merge.tie": "pass"}, "other": {"merge.tie": "fail", "gone": "fail"}},
 )
 
@@ -43,7 +43,7 @@ def with_case(**changes) -> Evidence:
 
 
 def test_status_says_how_far_a_rule_is_covered():
-    """A rule is proved by a planted bug that its own case kills, and not by a case alone."""
+    """A rule is proved by a mutant that its own case kills, and not by a case alone."""
     assert entry("MRG-029").status == "proved"
     assert entry("MRG-028").status == "checked"
     assert entry("MRG-027").status == "uncovered"
@@ -53,7 +53,7 @@ def test_status_says_how_far_a_rule_is_covered():
 
 
 def test_a_bug_that_another_rules_case_kills_proves_nothing():
-    """The case that cites the rule has to notice the bug itself."""
+    """The case that cites the rule has to kill the mutant itself."""
     elsewhere = Evidence(cases=(LATE, TIE), kills=(Kill("b", ("MRG-029",), "d.", ("merge.tie",)),))
     assert entry("MRG-029", elsewhere).status == "checked"
     assert any("no case that cites MRG-029" in p for p in coverage.problems(elsewhere))
@@ -136,10 +136,10 @@ def test_long_lists_of_cases_are_shortened():
         (with_case(errata=("ER-999",)), "case x cites ER-999"),
         (with_case(id="merge.late"), "case id merge.late is given 2 times"),
         (Evidence(implemented={"XX-001": [("m:f", "m.py")]}), "code of m:f cites XX-001"),
-        (Evidence(kills=(Kill("b", ("XX-001",), "d.", ()),)), "planted bug b cites XX-001"),
-        (Evidence(kills=(Kill("b", ("MRG-001",), "d.", ("gone",)),)), "planted bug b is killed by gone"),
+        (Evidence(kills=(Kill("b", ("XX-001",), "d.", ()),)), "mutant b cites XX-001"),
+        (Evidence(kills=(Kill("b", ("MRG-001",), "d.", ("gone",)),)), "mutant b is killed by gone"),
         (Evidence(kills=(Kill("b", ("MRG-001",), "d.", ()),)), "no case that cites MRG-001"),
-        (Evidence(kills=(Kill("b", ("MRG-001",), "d.", None),)), "planted bug b was never run"),
+        (Evidence(kills=(Kill("b", ("MRG-001",), "d.", None),)), "mutant b was never run"),
     ],
 )
 def test_evidence_that_does_not_hold_is_named(found, complaint):

@@ -32,7 +32,7 @@ def test_a_rule_is_told_with_its_source_check_fault_code_cases_and_verdicts():
     assert found["check"] and found["a fault"]
     assert found["implemented"].startswith("hudi_reference.records.merge:fold")
     assert found["cases"] == "merge.late  A late record loses."
-    assert found["planted bugs"] == "late-records-win, killed by: merge.late"
+    assert found["mutants"] == "late-records-win, killed by: merge.late"
     assert found["verdicts"] == "reference: pass (1 pass)"
     assert explain("mrg-029", SMALL) == explain("MRG-029", SMALL)
 
@@ -61,8 +61,8 @@ def test_an_erratum_is_told_with_rules_both_sides_and_evidence():
     assert {"rules", "engines", "reference", "evidence", "cases"} <= set(labels)
 
 
-def test_a_planted_bug_is_told_with_what_it_breaks_and_who_kills_it():
-    """The name in the table of bugs leads to the rule and the case."""
+def test_a_mutant_is_explained_with_its_rules_and_the_cases_that_kill_it():
+    """The name in the table of mutants leads to the rule and the case."""
     found = lines("late-records-win")
     assert found["breaks"].startswith("MRG-029")
     assert found["killed by"] == "merge.late"

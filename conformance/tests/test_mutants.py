@@ -1,4 +1,4 @@
-"""What everybody may rely on in planted bugs: each is really planted, and really gone afterwards."""
+"""Mutants: each one applies, changes the reference, and is reverted afterwards."""
 
 import json
 from functools import cached_property
@@ -10,9 +10,9 @@ import typer
 from typer.testing import CliRunner
 
 from hudi_conformance.commands.suite.mutants import end_of, mutants
-from hudi_conformance.mutants import Bug, StaleMutant, UnknownMutant, all_mutants, plant
-from hudi_conformance.mutants.harness import mutant as planting
+from hudi_conformance.mutants import Mutant, Patch, StaleMutant, UnknownMutant, all_mutants, apply_mutant, mutant
 from hudi_conformance.mutants.harness import score
+from hudi_conformance.mutants.harness.mutant import collect
 from hudi_conformance.mutants.harness.score import Kill
 from hudi_conformance.report.evidence import CitedCase, golden_cases
 from hudi_conformance.requirements import requirement as index
@@ -30,15 +30,15 @@ SCHEMA = {
 
 
 @pytest.fixture
-def bug():
-    """A bug whose changes are taken back after the test."""
-    bug = Bug()
-    yield bug
-    bug.undo()
+def patch():
+    """A patch that is reverted after the test."""
+    patch = Patch()
+    yield patch
+    patch.undo()
 
 
 def late_row_of_a_new_table() -> int:
-    """The ordering value that stays after an update with a lower one."""
+    """The ordering value that is stored after an update with a lower one."""
     options = {"record_key": ("id",), "ordering": ("ts",), "table_type": "MERGE_ON_READ"}
     table = create_table("memory:", name="t", schema=SCHEMA, storage=MemoryStorage(), **options)
     for ts in (10, 9):
@@ -51,7 +51,7 @@ def greet(name: str) -> str:
 
 
 class Greeter:
-    """Something with each kind of callable that a bug may be planted into."""
+    """Something with each kind of callable that a mutant may change."""
 
     def __init__(self) -> None:
         self.name = "world"
@@ -75,109 +75,113 @@ class LoudGreeter(Greeter):
         return super().loud() + "!"
 
 
-def test_a_planted_bug_changes_what_the_reference_answers_and_is_undone():
-    """The reference answers wrongly exactly as long as the bug is planted."""
+def test_a_mutant_changes_the_answers_of_the_reference_until_it_is_reverted():
+    """The reference answers wrongly exactly while the mutant is applied."""
     assert late_row_of_a_new_table() == 10
-    with plant("late-records-win") as mutant:
-        assert "MRG-029" in mutant.breaks
+    with apply_mutant("late-records-win") as applied:
+        assert "MRG-029" in applied.breaks
         assert late_row_of_a_new_table() == 9
     assert late_row_of_a_new_table() == 10
 
 
-def test_a_bug_is_undone_when_the_case_fails():
-    """A failing case does not leave the bug behind for the next one."""
-    with pytest.raises(ZeroDivisionError), plant("late-records-win"):
+def test_a_mutant_is_reverted_when_the_case_fails():
+    """A failing case does not leave the mutant applied for the next one."""
+    with pytest.raises(ZeroDivisionError), apply_mutant("late-records-win"):
         raise ZeroDivisionError
     assert merge.DECISIONS["EVENT_TIME_ORDERING"][Kind.ROW, Kind.ROW][Order.LOWER].result is Result.OLDER
 
 
-@pytest.mark.parametrize("mutant", all_mutants(), ids=lambda m: m.name)
-def test_every_bug_can_still_be_planted_and_says_what_it_does(mutant):
-    """A bug whose place in the reference has moved is noticed; each has a sentence, and rules that exist."""
-    with plant(mutant.name) as planted:
-        assert planted is mutant
-    assert mutant.description.endswith(".")
-    assert mutant.breaks and not index.unknown(mutant.breaks)
+@pytest.mark.parametrize("known", all_mutants(), ids=lambda m: m.name)
+def test_every_mutant_still_applies_and_has_a_description(known):
+    """The text that a mutant replaces still exists; each mutant has a sentence as description, and its rules exist."""
+    with apply_mutant(known.name) as applied:
+        assert applied is known
+    assert known.description.endswith(".")
+    assert known.breaks and not index.unknown(known.breaks)
 
 
-def test_an_edit_reaches_everyone_who_holds_the_function(bug):
-    """A function that others have imported by name is changed for them too."""
+def test_an_edit_changes_the_function_for_every_importer(patch):
+    """A function that another module imported by name is changed there too."""
     held = greet
-    bug.edit(greet, "hello", "bye")
+    patch.edit(greet, "hello", "bye")
     assert held("you") == "bye you"
     assert Greeter().loud() == "BYE WORLD"
-    bug.undo()
+    patch.undo()
     assert held("you") == "hello you"
 
 
-def test_methods_properties_and_super_can_be_edited(bug):
-    """The kinds of callables that the reference is made of can carry a bug."""
-    bug.edit(Greeter.loud, "upper", "title")
-    bug.edit(Greeter.polite, "dear", "oi")
-    bug.edit(Greeter.short, "hi", "yo")
-    bug.edit(LoudGreeter.loud, '"!"', '"?"')
+def test_methods_properties_and_super_can_be_edited(patch):
+    """The kinds of callables that the reference is made of can be edited."""
+    patch.edit(Greeter.loud, "upper", "title")
+    patch.edit(Greeter.polite, "dear", "oi")
+    patch.edit(Greeter.short, "hi", "yo")
+    patch.edit(LoudGreeter.loud, '"!"', '"?"')
     greeter = LoudGreeter()
     assert (greeter.loud(), greeter.polite, greeter.short) == ("Hello World?", "oi world", "yo world")
-    bug.undo()
+    patch.undo()
     greeter = LoudGreeter()
     assert (greeter.loud(), greeter.polite, greeter.short) == ("HELLO WORLD!", "dear world", "hi world")
 
 
-def test_an_edit_whose_place_is_gone_is_stale(bug):
-    """A bug is planted where it was meant to be, or not at all."""
+def test_an_edit_of_missing_or_ambiguous_text_is_stale(patch):
+    """A mutant that would change nothing, or another place, does not apply."""
     with pytest.raises(StaleMutant, match="0 times"):
-        bug.edit(greet, "good morning", "bye")
+        patch.edit(greet, "good morning", "bye")
     with pytest.raises(StaleMutant, match="2 times"):
-        bug.edit(greet, "name", "nobody")
+        patch.edit(greet, "name", "nobody")
 
 
-def test_builtins_cannot_be_edited(bug):
-    """Only code of the reference carries bugs."""
+def test_builtins_cannot_be_edited(patch):
+    """Only functions written in Python can be edited."""
     with pytest.raises(TypeError, match="not a function written in Python"):
-        bug.edit(len, "a", "b")
+        patch.edit(len, "a", "b")
 
 
-def test_values_are_set_and_restored(bug):
-    """Constants and entries of tables come back as they were."""
+def test_values_are_set_and_restored(patch):
+    """Constants and entries of tables have their former values after the patch is reverted."""
     holder, table = SimpleNamespace(limit=1), {"a": 1}
-    bug.set(holder, "limit", 2)
-    bug.set(holder, "limit", 3)
-    bug.item(table, "a", 2)
+    patch.set(holder, "limit", 2)
+    patch.set(holder, "limit", 3)
+    patch.item(table, "a", 2)
     assert (holder.limit, table) == (3, {"a": 2})
-    bug.undo()
+    patch.undo()
     assert (holder.limit, table) == (1, {"a": 1})
 
 
-def test_only_what_exists_is_changed(bug):
-    """A misspelled name is an error and not a bug that changes nothing."""
+def test_only_what_exists_is_changed(patch):
+    """A misspelled name is an error and not a mutant that changes nothing."""
     with pytest.raises(AttributeError):
-        bug.set(SimpleNamespace(), "limit", 2)
+        patch.set(SimpleNamespace(), "limit", 2)
     with pytest.raises(KeyError):
-        bug.item({}, "a", 2)
+        patch.item({}, "a", 2)
 
 
-def test_an_unknown_bug_is_named_with_its_neighbours():
-    """A typing error is answered with what was probably meant."""
-    with pytest.raises(UnknownMutant, match="late-records-win"), plant("late-record-wins"):
+def test_an_unknown_mutant_is_reported_with_similar_names():
+    """The message for a misspelled name suggests the right one."""
+    with pytest.raises(UnknownMutant, match="late-records-win"), apply_mutant("late-record-wins"):
         pass
 
 
-def test_two_bugs_cannot_share_a_name(monkeypatch):
-    """A name leads to one bug."""
-    monkeypatch.setattr(planting, "_MUTANTS", {})
-
-    def another(bug):
-        """Another bug."""
-
-    another.__name__ = late_row_of_a_new_table.__name__
-    planting.planted(breaks="MRG-001")(late_row_of_a_new_table)
-    planting.planted(breaks="MRG-001")(late_row_of_a_new_table)
-    with pytest.raises(ValueError, match="late-row-of-a-new-table"):
-        planting.planted(breaks="MRG-001")(another)
+def test_two_mutants_cannot_share_a_name():
+    """A name identifies one mutant; a mutant that a second module imports is not a second one."""
+    first, second = (Mutant("same", ("MRG-001",), "A mutant.", lambda patch: None) for _ in range(2))
+    assert collect([SimpleNamespace(m=first), SimpleNamespace(m=first)]) == (first,)
+    with pytest.raises(ValueError, match="'same'"):
+        collect([SimpleNamespace(m=first), SimpleNamespace(m=second)])
 
 
-def test_outcomes_are_kept_until_their_bug_is_gone(monkeypatch, tmp_path):
-    """Running some bugs leaves the outcomes of the others; a bug that was never run has none."""
+def test_a_mutant_is_named_after_its_function():
+    """The name has hyphens; the description is the docstring; one rule or several are a tuple."""
+
+    @mutant(breaks="MRG-001")
+    def two_words(patch):
+        """Does something wrong."""
+
+    assert (two_words.name, two_words.breaks, two_words.description) == ("two-words", ("MRG-001",), "Does something wrong.")
+
+
+def test_outcomes_are_stored_until_their_mutant_is_removed(monkeypatch, tmp_path):
+    """Running some mutants leaves the outcomes of the others; a mutant that was never run has none."""
     monkeypatch.setattr(score, "FILE", tmp_path / "results.json")
     known = all_mutants()[:3]
     score.save_kills({known[0].name: ["b", "a"], "gone": []}, known)
@@ -191,21 +195,21 @@ def golden(*ids: str) -> list[CitedCase]:
     return [c for c in golden_cases() if c.id in ids]
 
 
-def test_hunting_runs_the_suite_with_the_bug_in_it():
-    """A case of the bug's rule notices it; a case that does not care passes with it."""
-    (mutant,) = (m for m in all_mutants() if m.name == "late-records-win")
+def test_hunting_runs_the_suite_with_the_mutant_applied():
+    """A case of the mutant's rule fails with it; a case of another rule passes with it."""
+    (late,) = (m for m in all_mutants() if m.name == "late-records-win")
     cases = golden("merge.event-time.late-record.mor", "merge.event-time.newer-record.mor")
-    told: list[Kill] = []
-    (kill,) = mutation_run.hunt([mutant], cases, done=told.append)
-    assert told == [kill]
+    reported: list[Kill] = []
+    (kill,) = mutation_run.hunt([late], cases, done=reported.append)
+    assert reported == [kill]
     assert kill.killed_by == ("merge.event-time.late-record.mor",)
     assert end_of(kill, cases) == "own"
 
 
-def test_other_cases_are_asked_when_the_own_ones_notice_nothing():
-    """A bug that only a case of other rules notices shows that the rule's own cases are too weak."""
+def test_other_cases_run_when_no_citing_case_fails():
+    """A mutant that only a case of other rules kills shows that the cases of its own rules are too weak."""
     (late,) = (m for m in all_mutants() if m.name == "late-records-win")
-    stranger = planting.Mutant(late.name, ("LAY-003",), late.description, late.apply)
+    stranger = Mutant(late.name, ("LAY-003",), late.description, late.apply)
     cases = golden("layout.partition.plain.mor", "merge.event-time.late-record.mor")
     (kill,) = mutation_run.hunt([stranger], cases, done=lambda _: None)
     assert end_of(kill, cases) == "other"
@@ -213,16 +217,16 @@ def test_other_cases_are_asked_when_the_own_ones_notice_nothing():
     assert end_of(survivor, cases) == "survived"
 
 
-def test_a_suite_that_does_not_report_is_broken_and_not_strong():
-    """A run that never came to its cases kills nothing."""
-    with pytest.raises(mutation_run.SuiteBroke, match="no-such-bug"):
-        mutation_run.failing("no-such-bug", golden("merge.event-time.late-record.mor"))
+def test_a_run_without_a_report_is_an_error_and_not_a_kill():
+    """A run that never started its cases kills nothing."""
+    with pytest.raises(mutation_run.SuiteBroke, match="no-such-mutant"):
+        mutation_run.failing("no-such-mutant", golden("merge.event-time.late-record.mor"))
 
 
-def test_a_pattern_that_matches_no_bug_is_wrong_usage():
+def test_a_pattern_that_matches_no_mutant_is_a_usage_error():
     """Exit 2, and nothing is run."""
     app = typer.Typer()
     app.command()(mutants)
-    done = CliRunner().invoke(app, ["--only", "no-such-bug"])
+    done = CliRunner().invoke(app, ["--only", "no-such-mutant"])
     assert done.exit_code == 2
-    assert "no planted bug matches 'no-such-bug'" in done.stderr
+    assert "no mutant matches 'no-such-mutant'" in done.stderr

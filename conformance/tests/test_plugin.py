@@ -271,21 +271,21 @@ def test_the_suite_as_a_package_brings_the_golden_cases(
     done.stdout.fnmatch_lines(["test_writes.py::*tiny*", "*cases/merge/one/case.json::tiny"])
 
 
-def test_a_planted_bug_is_there_during_the_run_and_gone_afterwards(pytester: pytest.Pytester):
-    """--plant NAME takes a name of the catalogue."""
-    from hudi_conformance.mutants import Bug
-    from hudi_conformance.mutants.harness import mutant as planting
+def test_a_mutant_is_applied_during_the_run_and_reverted_afterwards(pytester: pytest.Pytester):
+    """--mutant NAME takes the name of a mutant."""
+    from hudi_conformance.mutants import Patch
+    from hudi_conformance.mutants.harness import mutant as mutant_module
 
-    def apply(bug: Bug) -> None:
+    def apply(patch: Patch) -> None:
         """Leaves a trace."""
-        bug.item(TRACE, "planted", True)
+        patch.item(TRACE, "applied", True)
 
-    mutant = planting.Mutant("leaves-a-trace", ("MRG-029",), "Leaves a trace.", apply)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(planting._MUTANTS, mutant.name, mutant)
-        pytester.makepyfile("from test_plugin import TRACE\ndef test_trace(): assert TRACE == {'planted': True}")
-        run(pytester, "--plant=leaves-a-trace").assert_outcomes(passed=1)
-    assert TRACE == {"planted": False}
+    mutant = mutant_module.Mutant("leaves-a-trace", ("MRG-029",), "Leaves a trace.", apply)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(mutant_module, "all_mutants", lambda: (mutant,))
+        pytester.makepyfile("from test_plugin import TRACE\ndef test_trace(): assert TRACE == {'applied': True}")
+        run(pytester, "--mutant=leaves-a-trace").assert_outcomes(passed=1)
+    assert TRACE == {"applied": False}
 
 
-TRACE = {"planted": False}
+TRACE = {"applied": False}

@@ -215,7 +215,7 @@ def test_a_failure_is_shown_kept_and_made_again(tiny, tmp_path):
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (["no-such"], "no scenario 'no-such'"), (["--preemptions", "few"], "a number, or all"),
-    (["--store", "cheap"], "no store 'cheap'"), (["--bug", "no-such"], "no planted bug"),
+    (["--store", "cheap"], "no store 'cheap'"), (["--mutant", "no-such"], "no mutant"),
     (["--replay", "/nonexistent"], "No such file"),
 ])  # fmt: skip
 def test_wrong_words_are_told_with_exit_code_2(arguments, message):

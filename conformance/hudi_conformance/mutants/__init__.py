@@ -1,9 +1,11 @@
-"""Planted bugs: small named faults of the reference that measure the strength of the suite.
+"""Mutants: small named faults of the reference that measure the strength of the suite.
 
-Each breaks the rules that it names and nothing else. A case that cites one of these rules has to fail while the bug is
-planted; `hudi-conformance mutants` shows whether one does.
+A mutant breaks the rules that it names and nothing else. At least one case that cites one of these rules must fail while the
+mutant is applied. `hudi-conformance mutants` applies one mutant at a time and records which cases kill it.
+
+Each mutant lies in the package of the chapter of the first rule that it breaks. `harness` applies mutants and stores outcomes.
 """
 
-from hudi_conformance.mutants.harness.mutant import Bug, Mutant, StaleMutant, UnknownMutant, all_mutants, plant, planted
+from hudi_conformance.mutants.harness.mutant import Mutant, Patch, StaleMutant, UnknownMutant, all_mutants, apply_mutant, mutant
 
-__all__ = ["Bug", "Mutant", "StaleMutant", "UnknownMutant", "all_mutants", "plant", "planted"]
+__all__ = ["Mutant", "Patch", "StaleMutant", "UnknownMutant", "all_mutants", "apply_mutant", "mutant"]

@@ -1,4 +1,4 @@
-"""What the suite covers: every requirement beside its code, its cases, its planted bugs and the engines' verdicts."""
+"""What the suite covers: every requirement beside its code, its cases, its mutants and the engines' verdicts."""
 
 import difflib
 import textwrap
@@ -35,7 +35,7 @@ class Entry:
 
     @property
     def status(self) -> Status:
-        """How far the rule is covered; "proved" if a case that cites it kills a bug that breaks it."""
+        """How far the rule is covered; "proved" if a case that cites it kills a mutant that breaks it."""
         if self.excluded:
             return "excluded"
         if any(self.killers(kill) for kill in self.mutants):
@@ -45,7 +45,7 @@ class Entry:
         return "implemented" if self.implemented else "uncovered"
 
     def killers(self, kill: Kill) -> tuple[str, ...]:
-        """Those of the rule's own cases that notice a planted bug."""
+        """Those of the rule's own cases that notice a mutant."""
         return tuple(c.id for c in self.cases if c.id in (kill.killed_by or ()))
 
     @property
@@ -112,7 +112,7 @@ def _unknown_citations(evidence: Evidence) -> Iterator[str]:
     citing: list[tuple[str, tuple[str, ...]]]
     citing = [(f"code of {place}", (rule,)) for rule, at in evidence.implemented.items() for place, _ in at]
     citing += [(f"case {c.id}", c.requirements) for c in evidence.cases]
-    citing += [(f"planted bug {k.name}", k.breaks) for k in evidence.kills]
+    citing += [(f"mutant {k.name}", k.breaks) for k in evidence.kills]
     citing += [(f"erratum {e.id}", e.requirements) for e in errata_list.errata()]
     citing += [("requirements/excluded.toml", tuple(index.excluded()))]
     for who, rules in citing:
@@ -129,17 +129,17 @@ def _cases_without_rules(evidence: Evidence) -> Iterator[str]:
 
 
 def _weak_cases(evidence: Evidence) -> Iterator[str]:
-    """Planted bugs that no case of their own rules notices."""
+    """Mutants that no case of their own rules notices."""
     cases = {c.id: set(c.requirements) for c in evidence.cases}
     for kill in evidence.kills:
         if kill.killed_by is None:
-            yield f"planted bug {kill.name} was never run: hudi-conformance mutants --only {kill.name}"
+            yield f"mutant {kill.name} was never run: hudi-conformance mutants --only {kill.name}"
             continue
         gone = (c for c in kill.killed_by if c not in cases)
-        yield from (f"planted bug {kill.name} is killed by {c}, which is no case: run it again" for c in gone)
+        yield from (f"mutant {kill.name} is killed by {c}, which is no case: run it again" for c in gone)
         if not any(cases.get(c, set()) & set(kill.breaks) for c in kill.killed_by):
             rules = ", ".join(kill.breaks)
-            yield f"planted bug {kill.name} is killed by no case that cites {rules}: make such a case stronger"
+            yield f"mutant {kill.name} is killed by no case that cites {rules}: make such a case stronger"
 
 
 def stale(fresh: str) -> str | None:

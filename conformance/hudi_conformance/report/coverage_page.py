@@ -42,7 +42,7 @@ def _totals_table(by_area: dict[str, list[Entry]], everything: list[Entry]) -> s
         "proved": "proved",
         "uncovered": "uncovered",
         "excluded": "excluded",
-        "planted bugs": "mutants",
+        "mutants": "mutants",
         "killed": "mutants_killed",
     }
     rows = [
@@ -58,9 +58,9 @@ def _concurrency(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     """Figures of processes that work on one table at once, and what engines do on an object store."""
     yield "## Writers at once\n"
     yield _table(["figure", "value", "goal", "from"], [[f.about, f.value, f.goal, f.source] for f in figures.lines(counts)])
-    rows = [[name, found.scenario, found.preemptions, found.steps] for name, found in figures.bugs()]
-    yield "### Planted bugs and the shortest schedule that shows each\n"
-    yield _table(["planted bug", "scenario", "preemptions", "steps"], rows, numbers_from=2)
+    rows = [[name, found.scenario, found.preemptions, found.steps] for name, found in figures.mutants()]
+    yield "### Mutants and the shortest schedule that shows each\n"
+    yield _table(["mutant", "scenario", "preemptions", "steps"], rows, numbers_from=2)
     if (store := figures.on_store()) is None:
         return
     yield f"### The object store, and engines behind the gate\n\n`{store.source}`\n"
@@ -80,7 +80,7 @@ def _met(found: figures.Verdict | None) -> str:
 
 def _area(area: Area, found: list[Entry], engines: list[str]) -> str:
     source = f"conformance/hudi_conformance/requirements/{area.id.lower()}.toml"
-    head = ["id", "level", "rule", "status", "implemented at", "cases", "planted bugs killed", *engines]
+    head = ["id", "level", "rule", "status", "implemented at", "cases", "mutants killed", *engines]
     rows = [_row(e, engines) for e in found]
     return f"## {_heading(area)}\n\nThe rules in full: [{source}]({source})\n\n" + _table(head, rows)
 

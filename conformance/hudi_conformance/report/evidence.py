@@ -1,4 +1,4 @@
-"""Who cites which rule: code, cases, planted bugs, and what engines answered.
+"""Who cites which rule: code, cases, mutants, and what engines answered.
 
 Everything is read from files of a source checkout, so that the answer does not depend on which engines are installed.
 """
@@ -62,7 +62,7 @@ class Evidence:
         return tuple(c for c in self.cases if requirement in c.requirements)
 
     def breaking(self, requirement: str) -> tuple[Kill, ...]:
-        """The planted bugs that break a rule."""
+        """The mutants that break a rule."""
         return tuple(k for k in self.kills if requirement in k.breaks)
 
 

@@ -1,4 +1,4 @@
-"""What is known of a rule, a case, an erratum or a planted bug, as lines with labels."""
+"""What is known of a rule, a case, an erratum or a mutant, as lines with labels."""
 
 import difflib
 import textwrap
@@ -37,7 +37,7 @@ class Unknown(LookupError):
 
 
 def explain(name: str, evidence: Evidence) -> Explanation:
-    """What is known of `name`: an id of a requirement, case or erratum, or a planted bug. Raises `Unknown`."""
+    """What is known of `name`: an id of a requirement, case or erratum, or a mutant. Raises `Unknown`."""
     if name.upper() in index.requirements():
         return _requirement(index.requirement(name.upper()), evidence)
     for case in evidence.cases:
@@ -48,7 +48,7 @@ def explain(name: str, evidence: Evidence) -> Explanation:
             return Explanation(f"{erratum.id}: {erratum.text}", tuple(_erratum(erratum, evidence)))
     for kill in evidence.kills:
         if kill.name == name:
-            return Explanation(f"{kill.name}: {kill.description}", tuple(_planted_bug(kill, evidence)))
+            return Explanation(f"{kill.name}: {kill.description}", tuple(_mutant(kill, evidence)))
     raise Unknown(name, _near(name, evidence))
 
 
@@ -87,7 +87,7 @@ def _covered(entry: Entry) -> Iterator[Line]:
         yield "cases", f"{case.id}  {case.description}"
     for kill in entry.mutants:
         killers = ", ".join(entry.killers(kill)) or ("not run yet" if kill.killed_by is None else "no case of this rule")
-        yield "planted bugs", f"{kill.name}, killed by: {killers}"
+        yield "mutants", f"{kill.name}, killed by: {killers}"
     for engine, verdict in entry.verdicts.items():
         counted = ", ".join(f"{n} {outcome}" for outcome, n in sorted(entry.outcomes[engine].items()))
         yield "verdicts", f"{engine}: {verdict} ({counted})"
@@ -154,7 +154,7 @@ def _erratum(erratum: Erratum, evidence: Evidence) -> Iterator[Line]:
             yield "cases", f"{case.id}  {case.description}"
 
 
-def _planted_bug(kill: Kill, evidence: Evidence) -> Iterator[Line]:
+def _mutant(kill: Kill, evidence: Evidence) -> Iterator[Line]:
     for id_ in kill.breaks:
         yield "breaks", f"{id_}  {index.requirement(id_).text}"
     rules = set(kill.breaks)

@@ -15,7 +15,7 @@ from typing import Any
 from hudi_conformance.counters import MEANINGS
 from hudi_conformance.explorer.s3.diagram import Drawing
 from hudi_conformance.mutants.harness.schedules import Schedule
-from hudi_conformance.mutants.harness.schedules import recorded as schedules_of_bugs
+from hudi_conformance.mutants.harness.schedules import recorded as schedules_of_mutants
 from hudi_conformance.report.evidence import RESULTS
 
 FOLDER = RESULTS / "figures"
@@ -52,7 +52,7 @@ class Figure:
 
 def lines(counts: Mapping[str, Mapping[str, int]]) -> list[Figure]:
     """All figures. `counts` are what each case tried."""
-    return [*_speed(kept("schedules")), *_tried(_sum(counts.values())), *_bugs(schedules_of_bugs())]
+    return [*_speed(kept("schedules")), *_tried(_sum(counts.values())), *_mutants(schedules_of_mutants())]
 
 
 def _sum(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
@@ -90,18 +90,18 @@ def _tried(total: Counter[str]) -> list[Figure]:
     return found
 
 
-def _bugs(found: Mapping[str, Schedule]) -> list[Figure]:
+def _mutants(found: Mapping[str, Schedule]) -> list[Figure]:
     steps, source = [one.steps for one in found.values()], "`mutants/schedules.json`"
     length = f"{min(steps)} to {max(steps)}, in the median {median(steps):g}"
     return [
-        Figure("planted bugs of concurrency that the explorer finds", f"{len(steps)}", "at least 40", source),
+        Figure("mutants of concurrency that the explorer finds", f"{len(steps)}", "at least 40", source),
         Figure("steps of the shortest schedule that shows one", length, "", source),
     ]
 
 
-def bugs() -> list[tuple[str, Schedule]]:
-    """Planted bugs with the shortest schedule that shows each."""
-    return sorted(schedules_of_bugs().items())
+def mutants() -> list[tuple[str, Schedule]]:
+    """Mutants with the shortest schedule that shows each."""
+    return sorted(schedules_of_mutants().items())
 
 
 def requests(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, int, int]]:

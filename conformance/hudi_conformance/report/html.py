@@ -80,7 +80,7 @@ def page(run: Run, results: Sequence[Result]) -> str:
         meanings=MEANINGS,
         surprises=sum(r.surprise is not None for r in results),
         figures=figures.lines(counts),
-        bugs=figures.bugs(),
+        mutants=figures.mutants(),
         requests=figures.requests(counts),
         on_store=figures.on_store(),
     )

@@ -1,4 +1,4 @@
-"""Running the suite against the reference with a bug in it, one process per bug."""
+"""Running the suite against the reference with a mutant applied, one process per mutant."""
 
 import subprocess
 import sys
@@ -13,19 +13,19 @@ from hudi_conformance.report.evidence import ROOT, CitedCase
 from hudi_conformance.report.saved_run import read
 from hudi_conformance.report.stored_verdicts import case_of
 
-#: Seconds after which a run counts as broken: no bug is meant to make the reference hang.
+#: Seconds after which a run counts as broken: no mutant is meant to make the reference hang.
 PATIENCE = 900
 
 
 class SuiteBroke(RuntimeError):
-    """The suite did not come to an end with this bug, or did not report."""
+    """The suite did not come to an end with this mutant, or did not report."""
 
 
 def hunt(mutants: Sequence[Mutant], cases: Sequence[CitedCase], *, jobs: int = 1, done: Callable[[Kill], None]) -> list[Kill]:
-    """Plant one bug after the other and see which cases notice; `done` is told of each.
+    """Apply one mutant after the other and record which cases fail; `done` is called for each.
 
-    The golden cases that cite one of the bug's rules run first. Only if none of them notices, the Python cases that cite
-    one do, and only if none of these does, the others, up to the first that notices. Cases that fail without any bug are
+    The golden cases that cite one of the mutant's rules run first. Only if none of them notices, the Python cases that cite
+    one do, and only if none of these does, the others, up to the first that notices. Cases that fail without a mutant are
     left out: they notice nothing. Raises `SuiteBroke`.
     """
     rules = {rule for mutant in mutants for rule in mutant.breaks}
@@ -53,17 +53,17 @@ def _hunt_one(mutant: Mutant, cases: Sequence[CitedCase]) -> Kill:
     return Kill(mutant.name, mutant.breaks, mutant.description, tuple(sorted(killed)))
 
 
-def failing(bug: str | None, cases: Sequence[CitedCase], *, stop_early: bool = False) -> frozenset[str]:
-    """The cases that the reference fails with this bug in it (None: as it is)."""
+def failing(mutant: str | None, cases: Sequence[CitedCase], *, stop_early: bool = False) -> frozenset[str]:
+    """The cases that the reference fails with this mutant applied (None: as it is)."""
     if not cases:
         return frozenset()
     with tempfile.TemporaryDirectory(prefix="hudi-conformance-mutant-") as scratch:
-        options = ["--plant", bug] if bug is not None else []
+        options = ["--mutant", mutant] if mutant is not None else []
         found = _pytest([*options, *(["--maxfail=1"] if stop_early else []), f"--report={scratch}"], cases)
         try:
             _, results = read(Path(scratch))
         except FileNotFoundError:
-            raise SuiteBroke(f"no report with {bug or 'no bug'}:\n{found[-3000:]}") from None
+            raise SuiteBroke(f"no report with {mutant or 'no mutant'}:\n{found[-3000:]}") from None
     return frozenset(case_of(r) for r in results if r.outcome.is_failure)
 
 

@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--expected-failures", metavar="FILE", type=Path, help="list of known failures, or a folder of them")
     group.addoption("--update-expected-failures", action="store_true", help="rewrite the list, keeping reasons")
     group.addoption("--report", metavar="DIR", type=Path, help="write report.jsonl, run.json and index.html")
-    group.addoption("--plant", metavar="NAME", help="plant a bug into the reference (hudi-conformance mutants)")
+    group.addoption("--mutant", metavar="NAME", help="apply a mutant to the reference (hudi-conformance mutants)")
     group.addoption("--seed", metavar="N", type=int, help="seed of drawn data")
     group.addoption("--programs", metavar="N", type=int, help="programs that each model-based test draws")
 
@@ -58,8 +58,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
         if str(fixtures_root()) not in session.config.args:
             session.config.args.append(str(fixtures_root()))
-    if session.config.getoption("plant"):
-        session_of(session.config).plant()
+    if session.config.getoption("mutant"):
+        session_of(session.config).apply_mutant()
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -118,7 +118,7 @@ def pytest_runtest_makereport(
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Engines end, and the planted bug goes."""
+    """Stop the engines and revert the mutant."""
     known = session.config.stash.get(SESSION, None)
     if known is not None:
         known.close()

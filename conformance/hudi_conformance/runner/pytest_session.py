@@ -20,7 +20,7 @@ def session_of(config: pytest.Config) -> "Session":
             engines=tuple(dict.fromkeys(config.getoption("engine") or ("reference",))),
             list_path=config.getoption("expected_failures"),
             update=config.getoption("update_expected_failures"),
-            planted=config.getoption("plant"),
+            mutant=config.getoption("mutant"),
             programs=config.getoption("programs"),
         )
     return found

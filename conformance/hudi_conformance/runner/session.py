@@ -1,4 +1,4 @@
-"""What one pytest process knows: the engines that were started, the lists of expected failures, the planted bug."""
+"""What one pytest process knows: the engines that were started, the lists of expected failures, the mutant."""
 
 from collections.abc import Iterable
 from contextlib import ExitStack
@@ -27,24 +27,24 @@ class Session:
     engines: tuple[str, ...]
     list_path: Path | None = None
     update: bool = False
-    planted: str | None = None
+    mutant: str | None = None
     #: How many programs each model-based test draws; None: as many as the engine can afford.
     programs: int | None = None
     _clients: dict[str, Client | ContractError] = field(default_factory=dict)
     _lists: dict[str, ExpectedFailures] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)
 
-    def plant(self) -> None:
-        """Put the planted bug, if one was asked for, into the reference of this process.
+    def apply_mutant(self) -> None:
+        """Apply the mutant, if one was requested, to the reference of this process.
 
         Whether a case notices is all that counts then: no failing program is made shorter.
         """
-        if self.planted is not None:
-            from hudi_conformance.mutants import plant
+        if self.mutant is not None:
+            from hudi_conformance.mutants import apply_mutant
 
-            settings.register_profile("planted", phases=(Phase.explicit, Phase.generate))
-            settings.load_profile("planted")
-            self._stack.enter_context(plant(self.planted))
+            settings.register_profile("mutant", phases=(Phase.explicit, Phase.generate))
+            settings.load_profile("mutant")
+            self._stack.enter_context(apply_mutant(self.mutant))
 
     def client(self, engine: str) -> Client:
         """The started engine; if it does not start, the same `ContractError` every time."""
@@ -110,5 +110,5 @@ class Session:
         return written
 
     def close(self) -> None:
-        """End every engine and take the planted bug out."""
+        """Stop every engine and revert the mutant."""
         self._stack.close()

@@ -21,7 +21,7 @@ COLUMNS = {
     "cases": "with_cases",
     "proved": "proved",
     "uncovered": "uncovered",
-    "bugs": "mutants",
+    "mutants": "mutants",
     "killed": "mutants_killed",
 }
 

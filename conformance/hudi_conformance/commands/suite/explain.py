@@ -1,4 +1,4 @@
-"""`hudi-conformance explain`: what is known of a rule, a case, an erratum or a planted bug."""
+"""`hudi-conformance explain`: what is known of a rule, a case, an erratum or a mutant."""
 
 from typing import Annotated
 
@@ -14,10 +14,10 @@ from hudi_conformance.report.explanation import explain as explanation_of
 
 def explain(
     name: Annotated[
-        str, typer.Argument(help="Id of a requirement (MRG-029), case or erratum (ER-030), or the name of a planted bug.")
+        str, typer.Argument(help="Id of a requirement (MRG-029), case or erratum (ER-030), or the name of a mutant.")
     ],
 ) -> None:
-    """What is known of a rule, a case, an erratum or a planted bug."""
+    """What is known of a rule, a case, an erratum or a mutant."""
     try:
         found = explanation_of(name, gather())
     except Unknown as error:

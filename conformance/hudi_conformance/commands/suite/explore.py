@@ -42,7 +42,7 @@ def explore(
     jobs: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Processes that explore; one a core if none. Nothing else changes.")
     ] = None,
-    bug: Annotated[str | None, typer.Option(metavar="NAME", help="Plant this bug before; it should be found.")] = None,
+    mutant: Annotated[str | None, typer.Option(metavar="NAME", help="Run with this mutant; a violation is expected.")] = None,
     replay: Annotated[Path | None, typer.Option(metavar="FILE", help="Make the run of a schedule file again.")] = None,
     save: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep the failing or replayed run as a case there.")] = None,
     diagram: Annotated[
@@ -53,13 +53,13 @@ def explore(
     if list_:
         _show_list()
         raise typer.Exit
-    with _planted(bug):
+    with _applied(mutant):
         if replay is not None:
-            failed = _replay(replay, _Keep(save, diagram, bug))
+            failed = _replay(replay, _Keep(save, diagram, mutant))
         else:
             bounds, names = _bounds(preemptions, crashes), _named(scenarios or list(MEETINGS))
             tasks = [Task(name, _store(store), bounds, random, seed) for name in names]
-            failed = _Search(tasks, _Keep(save, diagram, bug), jobs or os.cpu_count() or 1).all()
+            failed = _Search(tasks, _Keep(save, diagram, mutant), jobs or os.cpu_count() or 1).all()
     raise typer.Exit(1 if failed else 0)
 
 
@@ -91,21 +91,21 @@ def _bounds(preemptions: str | None, crashes: int | None) -> dict[str, Any]:
     return found
 
 
-def _planted(bug: str | None) -> Any:
-    if bug is None:
+def _applied(mutant: str | None) -> Any:
+    if mutant is None:
         return nullcontext()
-    from hudi_conformance.mutants import all_mutants, plant
+    from hudi_conformance.mutants import all_mutants, apply_mutant
 
-    if bug not in {mutant.name for mutant in all_mutants()}:
-        raise _usage(f"no planted bug {bug!r}; hudi-conformance explain NAME tells of one")
-    return plant(bug)
+    if mutant not in {known.name for known in all_mutants()}:
+        raise _usage(f"no mutant {mutant!r}; hudi-conformance explain NAME describes one")
+    return apply_mutant(mutant)
 
 
-def _rules_of(bug: str | None) -> tuple[str, ...]:
-    """The rules that a planted bug breaks."""
+def _rules_of(mutant: str | None) -> tuple[str, ...]:
+    """The rules that a mutant breaks."""
     from hudi_conformance.mutants import all_mutants
 
-    return next((mutant.breaks for mutant in all_mutants() if mutant.name == bug), ()) if bug else ()
+    return next((known.breaks for known in all_mutants() if known.name == mutant), ()) if mutant else ()
 
 
 def _show_list() -> None:
@@ -126,7 +126,7 @@ class _Keep:
 
     folder: Path | None
     diagram: Path | None
-    bug: str | None
+    mutant: str | None
 
     def keep(self, scenario: Scenario, run: Run, store: str, violation: str | None, old: Saved | None = None) -> None:
         """Show it, and store what was asked for."""
@@ -137,10 +137,10 @@ class _Keep:
             console.print(f"diagram: {self.diagram}")
         if self.folder is None:
             return
-        rules = old.requirements if old else _rules_of(self.bug)
+        rules = old.requirements if old else _rules_of(self.mutant)
         saved = saved_run(
             scenario.name, run, store=store, violation=violation or (old.violation if old else None),
-            planted=self.bug or (old.planted if old else None), requirements=rules,
+            mutant=self.mutant or (old.mutant if old else None), requirements=rules,
         )  # fmt: skip
         path = keep_schedule(saved, self.folder)
         console.print(f"kept: {path}; make it again with hudi-conformance explore --replay {path}", soft_wrap=True)
@@ -161,7 +161,7 @@ class _Search:
         """Whether something was wrong with one of them."""
         shown, failed, started = Table(*_COLUMNS, box=None, header_style="bold"), False, time.perf_counter()
         parts = [task.parts() for task in self.tasks]
-        with side_by_side(min(self.jobs, sum(map(len, parts))), partial(_plant_for_good, self.keep.bug)) as look:
+        with side_by_side(min(self.jobs, sum(map(len, parts))), partial(_apply_permanently, self.keep.mutant)) as look:
             streams = [look(part) for part in parts]
             for task, stream in zip(self.tasks, streams, strict=True):
                 looked = self._shown(task, stream)
@@ -189,9 +189,9 @@ class _Search:
         return looked
 
 
-def _plant_for_good(bug: str | None) -> None:
+def _apply_permanently(mutant: str | None) -> None:
     """In a process that explores and nothing else."""
-    _planted(bug).__enter__()
+    _applied(mutant).__enter__()
 
 
 def _replay(path: Path, keep: _Keep) -> bool:

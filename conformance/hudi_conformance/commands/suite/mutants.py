@@ -1,4 +1,4 @@
-"""`hudi-conformance mutants`: the strength of the suite, measured with planted bugs."""
+"""`hudi-conformance mutants`: the strength of the suite, measured with mutants."""
 
 from collections.abc import Iterable
 from fnmatch import fnmatch
@@ -15,7 +15,7 @@ from hudi_conformance.mutants.harness.score import Kill, save_kills
 from hudi_conformance.report.evidence import ROOT, CitedCase, gather
 from hudi_conformance.runner.mutation_run import SuiteBroke, hunt
 
-#: How a bug can end, best first, and how that is shown.
+#: The outcomes of a mutant, best first, and how each is shown.
 ENDS = {
     "own": "[green]killed[/]",
     "other": "[yellow]killed by other rules' cases only[/]",
@@ -24,16 +24,16 @@ ENDS = {
 
 
 def mutants(
-    only: Annotated[str | None, typer.Option("--only", help="Bugs whose name or rule matches, * for anything.")] = None,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Bugs that are run at the same time.")] = 1,
+    only: Annotated[str | None, typer.Option("--only", help="Mutants whose name or rule matches, * for anything.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Mutants that are run at the same time.")] = 1,
 ) -> None:
-    """Plant one bug after the other into the reference and see which cases notice it."""
+    """Apply one mutant after the other to the reference and record which cases fail."""
     if not (ROOT / "pyproject.toml").is_file():
         typer.echo("mutants needs a source checkout: its outcome is a file of the sources", err=True)
         raise typer.Exit(2)
     chosen = [m for m in all_mutants() if only is None or _matches(m, current_mutant(only))]
     if not chosen:
-        typer.echo(f"no planted bug matches {only!r}; hudi-conformance explain NAME tells of one", err=True)
+        typer.echo(f"no mutant matches {only!r}; hudi-conformance explain NAME describes one", err=True)
         raise typer.Exit(2)
     cases = gather().cases
     try:
@@ -49,7 +49,7 @@ def mutants(
 
 def _hunt(chosen: list[Mutant], cases: tuple[CitedCase, ...], jobs: int) -> list[Kill]:
     with Progress(transient=True, console=Console(stderr=True)) as progress:
-        task = progress.add_task("without a bug", total=len(chosen))
+        task = progress.add_task("without a mutant", total=len(chosen))
         return hunt(chosen, cases, jobs=jobs, done=lambda k: progress.update(task, advance=1, description=k.name))
 
 
@@ -66,7 +66,7 @@ def end_of(kill: Kill, cases: Iterable[CitedCase]) -> str:
 
 
 def _table(kills: list[Kill], ends: dict[str, str]) -> Table:
-    table = Table("planted bug", "breaks", "", "killed by", box=None, header_style="bold")
+    table = Table("mutant", "breaks", "", "killed by", box=None, header_style="bold")
     table.columns[0].overflow = table.columns[3].overflow = "fold"
     order = list(ENDS)
     for kill in sorted(kills, key=lambda k: (order.index(ends[k.name]), k.name)):
@@ -74,5 +74,5 @@ def _table(kills: list[Kill], ends: dict[str, str]) -> Table:
         more = f" and {len(killers) - 2} more" if len(killers) > 2 else ""
         table.add_row(kill.name, ", ".join(kill.breaks), ENDS[ends[kill.name]], ", ".join(killers[:2]) + more)
     counted = [f"{list(ends.values()).count(end)} {end}" for end in ENDS]
-    table.caption = f"{len(kills)} planted bugs: {', '.join(counted)}"
+    table.caption = f"{len(kills)} mutants: {', '.join(counted)}"
     return table

@@ -44,7 +44,7 @@ class Saved:
     requests: tuple[str | None, ...] = ()
     store: str = "atomic"
     violation: str | None = None
-    planted: str | None = None
+    mutant: str | None = None
     requirements: tuple[str, ...] = ()
     #: Of schedules through the gate: the engine of each process.
     engines: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Saved:
     def lines(self) -> Iterator[dict[str, Any]]:
         """The lines of the file."""
         head = {"schedule": VERSION, "scenario": self.scenario, "processes": list(self.processes), "store": self.store}
-        more: dict[str, Any] = {"violation": self.violation, "planted": self.planted, "requirements": list(self.requirements)}
+        more: dict[str, Any] = {"violation": self.violation, "mutant": self.mutant, "requirements": list(self.requirements)}
         more["engines"] = list(self.engines)
         yield head | {key: value for key, value in more.items() if value}
         for number, (process, fault) in enumerate(self.schedule):
@@ -78,7 +78,7 @@ def write_schedule(saved: Saved, path: Path) -> None:
 
 def keep(saved: Saved, folder: Path) -> Path:
     """Write it into a folder, under a name of its own."""
-    digest = hashlib.sha256(repr((saved.schedule, saved.planted)).encode()).hexdigest()[:8]
+    digest = hashlib.sha256(repr((saved.schedule, saved.mutant)).encode()).hexdigest()[:8]
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{saved.scenario.replace(' ', '-')}-{digest}.jsonl"
     write_schedule(saved, path)
@@ -98,7 +98,8 @@ def read_schedule(path: Path) -> Saved:
             raise ScheduleError(f"{path}: line {number}: no step of {', '.join(head['processes'])}")
     return Saved(
         head["scenario"], tuple(head["processes"]), tuple(Choice(step["process"], step.get("fault")) for step in steps),
-        tuple(step.get("request") for step in steps), head.get("store", "atomic"), head.get("violation"), head.get("planted"),
+        tuple(step.get("request") for step in steps), head.get("store", "atomic"), head.get("violation"),
+        head.get("mutant") or head.get("planted"),
         tuple(head.get("requirements", ())), tuple(head.get("engines", ())),
     )  # fmt: skip
 

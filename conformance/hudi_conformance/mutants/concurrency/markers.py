@@ -1,36 +1,36 @@
-"""Planted bugs: markers."""
+"""Mutants: markers."""
 
-from hudi_conformance.mutants.harness.mutant import Bug, planted
+from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.services.rollback import rollback
 from hudi_reference.write import commit
 from hudi_reference.write.concurrency import markers
 
 
-@planted(breaks="OCC-027")
-def rollback_deletes_what_metadata_names(bug: Bug) -> None:
+@mutant(breaks="OCC-027")
+def rollback_deletes_what_metadata_names(patch: Patch) -> None:
     """A rollback deletes the files that the inflight metadata lists, and no others."""
-    bug.edit(
+    patch.edit(
         rollback.plan_rollback,
         "files_of(table, target)",
         "tuple(sorted(load_commit(table.storage, table.properties, target).paths))",
     )
 
 
-@planted(breaks="OCC-027")
-def markers_follow_the_files(bug: Bug) -> None:
+@mutant(breaks="OCC-027")
+def markers_follow_the_files(patch: Patch) -> None:
     """A writer that stores the marker of a file once the file is there."""
     mark = "mark_file(self.storage, self.requested, name, stat)"
     store = "self.storage.create(join_path(stat.partition, name), data)"
-    bug.edit(commit.Commit.add_file, f"{mark}\n    {store}", f"{store}\n    {mark}")
+    patch.edit(commit.Commit.add_file, f"{mark}\n    {store}", f"{store}\n    {mark}")
 
 
-@planted(breaks="OCC-027")
-def every_file_is_marked_as_new(bug: Bug) -> None:
+@mutant(breaks="OCC-027")
+def every_file_is_marked_as_new(patch: Patch) -> None:
     """A writer that does not tell base files in place of earlier ones from others."""
-    bug.edit(markers.mark_file, "else Kind.MERGE", "else Kind.CREATE")
+    patch.edit(markers.mark_file, "else Kind.MERGE", "else Kind.CREATE")
 
 
-@planted(breaks="OCC-027")
-def markers_outlive_the_rollback(bug: Bug) -> None:
+@mutant(breaks="OCC-027")
+def markers_outlive_the_rollback(patch: Patch) -> None:
     """A rollback that leaves the markers of the write."""
-    bug.edit(rollback.undo, "remove_markers(table.storage, target)", "pass")
+    patch.edit(rollback.undo, "remove_markers(table.storage, target)", "pass")

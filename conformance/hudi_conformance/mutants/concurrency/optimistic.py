@@ -1,11 +1,11 @@
-"""Planted bugs: writers under optimistic control, their steps, and what shows that they live."""
+"""Mutants: writers under optimistic control, their steps, and what shows that they live."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pyarrow.compute as pc
 
-from hudi_conformance.mutants.harness.mutant import Bug, planted
+from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.locks import lock
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.records.changes import KEY
@@ -19,57 +19,57 @@ from hudi_reference.write.concurrency import conflict_resolution, key_conflicts,
 from hudi_reference.write.concurrency.conflict_resolution import Standing
 
 
-@planted(breaks=("OCC-001", "OCC-010"))
-def conflicts_are_checked_before_the_lock(bug: Bug) -> None:
+@mutant(breaks=("OCC-001", "OCC-010"))
+def conflicts_are_checked_before_the_lock(patch: Patch) -> None:
     """A writer checks for conflicts, then takes the lock and completes: two writers pass the check together."""
-    bug.edit(
+    patch.edit(
         Commit.complete,
         "self.transitions.complete(inflight, content, check,",
         "check(load_timeline(self.storage, self.properties)), self.transitions.complete(inflight, content, lambda now: None,",
     )
 
 
-@planted(breaks="OCC-004")
-def files_follow_the_completion(bug: Bug) -> None:
+@mutant(breaks="OCC-004")
+def files_follow_the_completion(patch: Patch) -> None:
     """A writer publishes the completion and uploads its files afterwards."""
-    bug.edit(
+    patch.edit(
         Commit.add_file,
         "self.storage.create(join_path(stat.partition, name), data)",
         "self.__dict__.setdefault('late', []).append((join_path(stat.partition, name), data))",
     )
-    bug.edit(
+    patch.edit(
         Commit.complete,
         "        remove_markers(",
         "        [self.storage.create(*file) for file in self.__dict__.get('late', ())]\n        remove_markers(",
     )
 
 
-@planted(breaks="OCC-005")
-def writers_begin_at_the_time_that_they_started(bug: Bug) -> None:
+@mutant(breaks="OCC-005")
+def writers_begin_at_the_time_that_they_started(patch: Patch) -> None:
     """A writer takes its begin time from its own clock when it starts to read, and asks no generator."""
-    bug.edit(
+    patch.edit(
         commit.begin,
         "announce=beat)",
         "requested=__import__('hudi_reference.timeline.instants.times', fromlist=['times']).format_time(clock.now() - 60_000))",
     )
 
 
-@planted(breaks="OCC-006")
-def the_snapshot_is_the_greatest_begin_time(bug: Bug) -> None:
+@mutant(breaks="OCC-006")
+def the_snapshot_is_the_greatest_begin_time(patch: Patch) -> None:
     """A writer remembers the greatest begin time that it sees instead of the greatest completion time."""
-    bug.edit(conflict_resolution.snapshot_time, "instant.completion or instant.requested", "instant.requested")
+    patch.edit(conflict_resolution.snapshot_time, "instant.completion or instant.requested", "instant.requested")
 
 
-@planted(breaks="OCC-006")
-def the_snapshot_is_taken_when_the_action_begins(bug: Bug) -> None:
+@mutant(breaks="OCC-006")
+def the_snapshot_is_taken_when_the_action_begins(patch: Patch) -> None:
     """A writer takes what had completed at its begin time for what it is based on."""
-    bug.edit(commit.begin, "seen = seen or load_timeline(storage, properties)", "seen = load_timeline(storage, properties)")
+    patch.edit(commit.begin, "seen = seen or load_timeline(storage, properties)", "seen = load_timeline(storage, properties)")
 
 
-@planted(breaks="OCC-007")
-def files_are_stored_under_the_lock(bug: Bug) -> None:
+@mutant(breaks="OCC-007")
+def files_are_stored_under_the_lock(patch: Patch) -> None:
     """A writer holds the lock of the table while it stores its files."""
-    bug.edit(
+    patch.edit(
         Commit.add_file,
         "self.storage.create(join_path(stat.partition, name), data)",
         "with __import__('hudi_reference.locks', fromlist=['locks']).held(self.transitions.times.lock, 'files'):"
@@ -77,8 +77,8 @@ def files_are_stored_under_the_lock(bug: Bug) -> None:
     )
 
 
-@planted(breaks="OCC-008")
-def keys_are_looked_up_in_pending_writes(bug: Bug) -> None:
+@mutant(breaks="OCC-008")
+def keys_are_looked_up_in_pending_writes(patch: Patch) -> None:
     """A writer looks keys up in the files of pending writes, too, and lets these take its changes."""
 
     def locate(incoming: Any, view: Any, reader: Any, **how: Any) -> Any:
@@ -95,100 +95,100 @@ def keys_are_looked_up_in_pending_writes(bug: Bug) -> None:
         return found
 
     located: Callable[..., Any] = write.locate
-    bug.set(write, "locate", locate)
+    patch.set(write, "locate", locate)
 
 
-@planted(breaks="OCC-009")
-def moved_records_stay_where_they_were(bug: Bug) -> None:
+@mutant(breaks="OCC-009")
+def moved_records_stay_where_they_were(patch: Patch) -> None:
     """A writer that stores an update as delete and insert forgets the delete: the key is in two file groups."""
-    bug.edit(write._attempt, "if found.base_instant:", "if moves:\n            pass\n        elif found.base_instant:")
+    patch.edit(write._attempt, "if found.base_instant:", "if moves:\n            pass\n        elif found.base_instant:")
 
 
-@planted(breaks="OCC-011")
-def completions_of_earlier_actions_are_missed(bug: Bug) -> None:
+@mutant(breaks="OCC-011")
+def completions_of_earlier_actions_are_missed(patch: Patch) -> None:
     """A writer looks at the actions that began after its snapshot, and not at those that completed after it."""
-    bug.edit(
+    patch.edit(
         conflict_resolution.completed_since,
         "(instant.completion or instant.requested) > snapshot",
         "instant.requested > snapshot",
     )
 
 
-@planted(breaks="OCC-012")
-def the_concurrent_set_is_that_of_the_beginning(bug: Bug) -> None:
+@mutant(breaks="OCC-012")
+def the_concurrent_set_is_that_of_the_beginning(patch: Patch) -> None:
     """A writer looks for conflicts on the timeline that it loaded when it began."""
-    bug.edit(Commit._check_conflicts, "self.seen, timeline, plans=plans", "self.seen, self.seen, plans=plans")
+    patch.edit(Commit._check_conflicts, "self.seen, timeline, plans=plans", "self.seen, self.seen, plans=plans")
 
 
-@planted(breaks="OCC-012")
-def archived_actions_are_not_asked_for(bug: Bug) -> None:
+@mutant(breaks="OCC-012")
+def archived_actions_are_not_asked_for(patch: Patch) -> None:
     """A writer looks for conflicts on the active timeline alone."""
     everything = "now.completed if now.start == seen.start else now.completed_between(snapshot)"
-    bug.edit(conflict_resolution.completed_since, everything, "now.completed")
+    patch.edit(conflict_resolution.completed_since, everything, "now.completed")
 
 
-@planted(breaks="OCC-013")
-def log_files_are_in_nobodys_way(bug: Bug) -> None:
+@mutant(breaks="OCC-013")
+def log_files_are_in_nobodys_way(patch: Patch) -> None:
     """A writer compares the base files of two writes, and not their log files."""
-    bug.edit(conflict_resolution.touches, "for stat in stats:", "for stat in (s for s in stats if not s.is_log):")
+    patch.edit(conflict_resolution.touches, "for stat in stats:", "for stat in (s for s in stats if not s.is_log):")
 
 
-@planted(breaks="OCC-013")
-def base_files_are_in_nobodys_way(bug: Bug) -> None:
+@mutant(breaks="OCC-013")
+def base_files_are_in_nobodys_way(patch: Patch) -> None:
     """A writer compares the log files of two writes, and not their base files."""
-    bug.edit(conflict_resolution.touches, "for stat in stats:", "for stat in (s for s in stats if s.is_log):")
+    patch.edit(conflict_resolution.touches, "for stat in stats:", "for stat in (s for s in stats if s.is_log):")
 
 
-@planted(breaks="OCC-014")
-def whoever_else_wrote_is_in_the_way(bug: Bug) -> None:
+@mutant(breaks="OCC-014")
+def whoever_else_wrote_is_in_the_way(patch: Patch) -> None:
     """A writer aborts if anybody has completed anything meanwhile."""
-    bug.edit(Standing.conflict, "theirs.get(self.same(identity))", "next(iter(theirs.values()), None)")
+    patch.edit(Standing.conflict, "theirs.get(self.same(identity))", "next(iter(theirs.values()), None)")
 
 
-@planted(breaks="OCC-014")
-def the_partition_is_what_counts(bug: Bug) -> None:
+@mutant(breaks="OCC-014")
+def the_partition_is_what_counts(patch: Patch) -> None:
     """A writer aborts if somebody else wrote to the same partition."""
-    bug.edit(Commit._same_group, "return identity if", "return (partition, '') if")
+    patch.edit(Commit._same_group, "return identity if", "return (partition, '') if")
 
 
-@planted(breaks="OCC-015")
-def plans_that_are_pending_are_missed(bug: Bug) -> None:
+@mutant(breaks="OCC-015")
+def plans_that_are_pending_are_missed(patch: Patch) -> None:
     """A writer looks at completed actions only."""
-    bug.edit(conflict_resolution.concurrent, "if plans and pending.action", "if False and pending.action")
+    patch.edit(conflict_resolution.concurrent, "if plans and pending.action", "if False and pending.action")
 
 
-@planted(breaks="OCC-017")
-def keys_of_new_file_groups_are_not_compared(bug: Bug) -> None:
+@mutant(breaks="OCC-017")
+def keys_of_new_file_groups_are_not_compared(patch: Patch) -> None:
     """The comparison of keys passes over the files of new file groups, where two writers insert the same key."""
-    bug.edit(key_conflicts._keys_in, "elif stat.path:", "elif stat.previous_base_file is not None:")
+    patch.edit(key_conflicts._keys_in, "elif stat.path:", "elif stat.previous_base_file is not None:")
 
 
-@planted(breaks="OCC-019")
-def aborted_writes_keep_the_lock(bug: Bug) -> None:
+@mutant(breaks="OCC-019")
+def aborted_writes_keep_the_lock(patch: Patch) -> None:
     """A writer that aborts with an error does not give the lock back."""
-    bug.edit(lock.held, "with suppress(LockNotHeld):\n            lock.release(owner)", "pass")
+    patch.edit(lock.held, "with suppress(LockNotHeld):\n            lock.release(owner)", "pass")
 
 
-@planted(breaks="OCC-019")
-def losers_complete_all_the_same(bug: Bug) -> None:
+@mutant(breaks="OCC-019")
+def losers_complete_all_the_same(patch: Patch) -> None:
     """A conflict is noticed, and the write completes."""
-    bug.edit(Standing.check, "if (found := self.conflict(mine, other)) is not None:", "if (found := None) is not None:")
+    patch.edit(Standing.check, "if (found := self.conflict(mine, other)) is not None:", "if (found := None) is not None:")
 
 
-@planted(breaks="OCC-020")
-def writers_pass_the_metadata_table_over(bug: Bug) -> None:
+@mutant(breaks="OCC-020")
+def writers_pass_the_metadata_table_over(patch: Patch) -> None:
     """A writer completes on a table with a metadata table, and leaves that as it was."""
-    bug.edit(
+    patch.edit(
         write_context.check_writable,
         "if is_needed(properties):",
         "if 'metadata' not in key and is_needed(properties):",
     )
 
 
-@planted(breaks="OCC-021")
-def the_metadata_table_is_believed(bug: Bug) -> None:
+@mutant(breaks="OCC-021")
+def the_metadata_table_is_believed(patch: Patch) -> None:
     """A reader takes what has completed on the timeline of the metadata table for completed."""
-    bug.edit(
+    patch.edit(
         active.load_timeline,
         "    _check_folders(",
         "    names += tuple(n for n in storage.names('.hoodie/metadata/.hoodie/timeline') if '_' in n and n[17:18] == '_')\n"
@@ -196,15 +196,15 @@ def the_metadata_table_is_believed(bug: Bug) -> None:
     )
 
 
-@planted(breaks="OCC-022")
-def completion_times_are_drawn_before_the_lock(bug: Bug) -> None:
+@mutant(breaks="OCC-022")
+def completion_times_are_drawn_before_the_lock(patch: Patch) -> None:
     """A writer draws its completion time, then waits for the lock: later completions may carry earlier times."""
-    bug.edit(
+    patch.edit(
         Transitions.complete,
         "    with held(self.times.lock, owner):\n",
         "    early = self.times.requested(instant.requested)\n    with held(self.times.lock, owner):\n",
     )
-    bug.edit(
+    patch.edit(
         Transitions._create,
         "path = self.path(instant)",
         "instant = __import__('dataclasses').replace(instant, completion=__import__('sys')._getframe(1).f_locals.get('early',"
@@ -212,24 +212,24 @@ def completion_times_are_drawn_before_the_lock(bug: Bug) -> None:
     )
 
 
-@planted(breaks="OCC-023")
-def completed_files_appear_empty(bug: Bug) -> None:
+@mutant(breaks="OCC-023")
+def completed_files_appear_empty(patch: Patch) -> None:
     """A completed file is created empty, and filled afterwards."""
-    bug.edit(
+    patch.edit(
         Transitions._create,
         "self.storage.create(path, content)",
         "self.storage.create(path, b''), self.storage.put(path, content)",
     )
 
 
-@planted(breaks="OCC-024")
-def services_that_fail_fail_the_write(bug: Bug) -> None:
+@mutant(breaks="OCC-024")
+def services_that_fail_fail_the_write(patch: Patch) -> None:
     """A writer whose inline compaction fails tells its caller that the write has failed."""
-    bug.edit(compaction.compact_after, "with suppress(MalformedTable, UnsupportedFeature, WriteConflict):", "if True:")
+    patch.edit(compaction.compact_after, "with suppress(MalformedTable, UnsupportedFeature, WriteConflict):", "if True:")
 
 
-@planted(breaks="OCC-024")
-def services_run_before_the_completion(bug: Bug) -> None:
+@mutant(breaks="OCC-024")
+def services_run_before_the_completion(patch: Patch) -> None:
     """A writer runs its services before it has completed, and not afterwards."""
     ends = (
         "    with self._dying_of_conflicts():\n"
@@ -240,25 +240,25 @@ def services_run_before_the_completion(bug: Bug) -> None:
     )
     services = "        for service in FOLLOW_UPS:\n            service.run(self, {})\n"
     early = "    for service in FOLLOW_UPS:\n        service.run(self, self.seen)\n"
-    bug.edit(Commit.complete, ends + services.format("found[0]"), early + ends)
+    patch.edit(Commit.complete, ends + services.format("found[0]"), early + ends)
 
 
-@planted(breaks="OCC-026")
-def markers_of_the_dead_block(bug: Bug) -> None:
+@mutant(breaks="OCC-026")
+def markers_of_the_dead_block(patch: Patch) -> None:
     """Early detection counts the markers of writers whose heart has stopped."""
-    bug.edit(markers.check_unmarked, "other < instant and heartbeats.is_alive(other)", "other < instant")
+    patch.edit(markers.check_unmarked, "other < instant and heartbeats.is_alive(other)", "other < instant")
 
 
-@planted(breaks="OCC-026")
-def markers_are_not_looked_at(bug: Bug) -> None:
+@mutant(breaks="OCC-026")
+def markers_are_not_looked_at(patch: Patch) -> None:
     """Early detection is switched on and detects nothing."""
-    bug.edit(Commit._look_at_markers, "if self.concurrency.early:", "if False:")
+    patch.edit(Commit._look_at_markers, "if self.concurrency.early:", "if False:")
 
 
-@planted(breaks="TL-030")
-def hearts_beat_after_the_request(bug: Bug) -> None:
+@mutant(breaks="TL-030")
+def hearts_beat_after_the_request(patch: Patch) -> None:
     """A writer beats for the first time when its action can be seen: until then it looks dead."""
-    bug.edit(
+    patch.edit(
         Transitions.request,
         "            announce(time)\n            return self._create(Instant(time, action, State.REQUESTED), content, owner)",
         "            created = self._create(Instant(time, action, State.REQUESTED), content, owner)\n"
@@ -266,22 +266,22 @@ def hearts_beat_after_the_request(bug: Bug) -> None:
     )
 
 
-@planted(breaks="TL-030")
-def the_silent_complete(bug: Bug) -> None:
+@mutant(breaks="TL-030")
+def the_silent_complete(patch: Patch) -> None:
     """A writer completes without asking whether its own heartbeat is still there."""
-    bug.edit(Commit._check_alive, "if not self.beaten:", "if True:")
+    patch.edit(Commit._check_alive, "if not self.beaten:", "if True:")
 
 
-@planted(breaks=("TL-030", "OCC-027"))
-def cleans_take_the_living_for_dead(bug: Bug) -> None:
+@mutant(breaks=("TL-030", "OCC-027"))
+def cleans_take_the_living_for_dead(patch: Patch) -> None:
     """A clean rolls back every pending write, whether its writer is alive or not."""
-    bug.edit(failed_writes.roll_back_failed, "not heartbeats_of(table).is_alive(pending.requested)", "True")
+    patch.edit(failed_writes.roll_back_failed, "not heartbeats_of(table).is_alive(pending.requested)", "True")
     from hudi_reference.services.rollback import rollback
 
-    bug.edit(rollback._check_failed, "if heartbeats_of(table).is_alive(target.requested):", "if False:")
+    patch.edit(rollback._check_failed, "if heartbeats_of(table).is_alive(target.requested):", "if False:")
 
 
-@planted(breaks="OCC-027")
-def failed_writes_stay_for_ever(bug: Bug) -> None:
+@mutant(breaks="OCC-027")
+def failed_writes_stay_for_ever(patch: Patch) -> None:
     """Nobody rolls back what a dead writer left."""
-    bug.edit(failed_writes.roll_back_failed, "for pending in reversed(table.timeline.pending):", "for pending in ():")
+    patch.edit(failed_writes.roll_back_failed, "for pending in reversed(table.timeline.pending):", "for pending in ():")

@@ -1,4 +1,4 @@
-"""How a bug is planted into the running reference, and taken out again."""
+"""Mutants: how one is declared, found, applied to the running reference, and reverted."""
 
 import ast
 import difflib
@@ -6,55 +6,60 @@ import importlib
 import inspect
 import pkgutil
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from hudi_conformance.cases.renames import current_mutant
 
 
 class UnknownMutant(LookupError):
-    """A name under which no bug is registered."""
+    """No mutant has this name."""
 
 
 class StaleMutant(LookupError):
-    """The reference has changed, and the place where the bug was to be planted is no longer there."""
+    """The reference has changed: the text that the mutant replaces is no longer there, or not only once."""
 
 
-class Bug:
-    """Changes of the running reference, undone together."""
+class Patch:
+    """Changes of the running reference that are reverted together."""
 
     def __init__(self) -> None:
         self._undo = ExitStack()
 
     def edit(self, function: Any, old: str, new: str) -> None:
-        """Replace `old` in the source of a function, method or property by `new`, for everyone who holds the function.
+        """Replace `old` in the source of a function, method or property by `new`.
 
-        `old` has to occur exactly once, so that a bug whose place has moved is noticed. One edit per function.
+        The code object of the function is replaced, so that modules that imported the function by name call the changed
+        code too. One edit per function.
+
+        Raises:
+            StaleMutant: `old` does not occur exactly once.
+            TypeError: `function` is not a function written in Python.
         """
         plain = _plain(function)
         source = textwrap.dedent(inspect.getsource(plain))
         if source.count(old) != 1:
-            raise StaleMutant(f"{plain.__qualname__} holds {old!r} {source.count(old)} times, expected once")
+            raise StaleMutant(f"{plain.__qualname__} contains {old!r} {source.count(old)} times, expected once")
         self.set(plain, "__code__", _compiled(plain, source.replace(old, new)))
 
     def set(self, owner: object, name: str, value: object) -> None:
-        """Give an existing attribute of a module, class or function another value."""
+        """Set an existing attribute of a module, class or function to another value."""
         before = getattr(owner, name)
         setattr(owner, name, value)
         self._undo.callback(setattr, owner, name, before)
 
     def item(self, table: dict[Any, Any], key: object, value: object) -> None:
-        """Give an existing entry of a normative table another value."""
+        """Set an existing entry of a normative table to another value."""
         before = table[key]
         table[key] = value
         self._undo.callback(table.__setitem__, key, before)
 
     def undo(self) -> None:
-        """Take every change back, latest first."""
+        """Revert every change, latest first."""
         self._undo.close()
 
 
@@ -72,7 +77,7 @@ def _plain(function: Any) -> FunctionType:
 
 
 def _compiled(function: FunctionType, source: str) -> Any:
-    """The code of `function` with another source; a method that says super() finds its class again."""
+    """The code of `function` with another source; free variables (the class, for super()) stay bound."""
     tree = ast.parse(source)
     definition = tree.body[0]
     assert isinstance(definition, ast.FunctionDef)
@@ -95,58 +100,64 @@ def _code_named(code: Any, name: str) -> Any:
 
 @dataclass(frozen=True)
 class Mutant:
-    """One planted bug: what it is called, which rules it breaks, what it does wrong, and how it is planted."""
+    """A fault of the reference: its name, the rules that it breaks, what it does, and the function that applies it."""
 
     name: str
     breaks: tuple[str, ...]
     description: str
-    apply: Callable[[Bug], None]
+    apply: Callable[[Patch], None]
 
 
-_MUTANTS: dict[str, Mutant] = {}
+def mutant(*, breaks: str | tuple[str, ...]) -> Callable[[Callable[[Patch], None]], Mutant]:
+    """Make a mutant of a function.
 
+    The name of the mutant is the name of the function with hyphens. Its description is the docstring of the function, which
+    states what the reference does while the mutant is applied.
 
-def planted(*, breaks: str | tuple[str, ...]) -> Callable[[Callable[[Bug], None]], Callable[[Bug], None]]:
-    """Register a function as a planted bug that breaks these rules.
-
-    The bug is called like the function, with hyphens; its docstring says what the reference then does wrong.
+    Args:
+        breaks: ids of the rules that the mutant breaks, the main one first.
     """
-
-    def register(apply: Callable[[Bug], None]) -> Callable[[Bug], None]:
-        name = apply.__name__.replace("_", "-")
-        known = _MUTANTS.get(name)
-        if known is not None and _place(known.apply) != _place(apply):  # a module may be loaded a second time
-            raise ValueError(f"two planted bugs are called {name!r}")
-        rules = (breaks,) if isinstance(breaks, str) else breaks
-        _MUTANTS[name] = Mutant(name, rules, inspect.getdoc(apply) or "", apply)
-        return apply
-
-    return register
-
-
-def _place(apply: Callable[[Bug], None]) -> tuple[str, int]:
-    return apply.__code__.co_filename, apply.__code__.co_firstlineno
+    rules = (breaks,) if isinstance(breaks, str) else breaks
+    return lambda apply: Mutant(apply.__name__.replace("_", "-"), rules, inspect.getdoc(apply) or "", apply)
 
 
 def all_mutants() -> tuple[Mutant, ...]:
-    """Every planted bug, by name."""
+    """Every mutant that is defined in a module of `hudi_conformance.mutants`, by name."""
     package = importlib.import_module("hudi_conformance.mutants")
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        importlib.import_module(module.name)
-    return tuple(_MUTANTS[name] for name in sorted(_MUTANTS))
+    modules = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    return collect(importlib.import_module(module.name) for module in modules)
+
+
+def collect(modules: Iterable[ModuleType]) -> tuple[Mutant, ...]:
+    """The mutants that these modules define, by name.
+
+    Raises:
+        ValueError: two mutants have the same name.
+    """
+    found: dict[str, Mutant] = {}
+    for module in modules:
+        for value in vars(module).values():
+            if isinstance(value, Mutant) and found.setdefault(value.name, value) is not value:
+                raise ValueError(f"two mutants are named {value.name!r}")
+    return tuple(found[name] for name in sorted(found))
 
 
 @contextmanager
-def plant(name: str) -> Iterator[Mutant]:
-    """The reference with the bug `name` in it; without it again afterwards."""
+def apply_mutant(name: str) -> Iterator[Mutant]:
+    """Apply the mutant `name` to the reference of this process; revert it at the end of the block.
+
+    Raises:
+        UnknownMutant: no mutant has this name.
+        StaleMutant: the reference has changed, and the mutant no longer applies.
+    """
     known = {m.name: m for m in all_mutants()}
     name = current_mutant(name)
     if name not in known:
         near = difflib.get_close_matches(name, known, n=3)
-        raise UnknownMutant(f"no planted bug {name!r}" + (f"; did you mean {', '.join(near)}?" if near else ""))
-    bug = Bug()
+        raise UnknownMutant(f"no mutant {name!r}" + (f"; did you mean {', '.join(near)}?" if near else ""))
+    patch = Patch()
     try:
-        known[name].apply(bug)
+        known[name].apply(patch)
         yield known[name]
     finally:
-        bug.undo()
+        patch.undo()

@@ -1,8 +1,8 @@
-"""Which scenario shows each planted bug of concurrency, and how short a schedule does.
+"""Which scenario shows each mutant of concurrency, and how short a schedule does.
 
     python -m hudi_conformance.mutants.harness.schedules [NAME...]      explores anew and writes schedules.json
 
-The bound on preemptions grows from 0 until the bug shows; steps are requests and clock readings up to the broken invariant.
+The bound on preemptions grows from 0 until the mutant is found. Steps are requests and clock readings up to the violation.
 """
 
 import json
@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from hudi_conformance.cases.renames import current_mutant
-from hudi_conformance.mutants.harness.mutant import plant
+from hudi_conformance.mutants.harness.mutant import apply_mutant
 
 FILE = Path(__file__).parents[1] / "schedules.json"
-#: Planted bug -> scenario.
+#: Mutant -> scenario.
 SCENARIOS = {
     "nobody-takes-the-lock": "two-writers-of-one-group",
     "the-lock-is-given-up-between-check-and-publication": "two-writers-of-one-group",
@@ -60,7 +60,7 @@ SCENARIOS = {
     "archived-writes-get-savepoints": "savepoint-and-archive",
     "overwritten-groups-are-clustered": "clustering-and-tolerated-overwrite",
     "overwrites-are-nobodys-concern": "writer-and-overwrite",
-    # Planted elsewhere.
+    # Mutants of other topics.
     "conflicts-are-checked-before-the-lock": "two-writers-of-one-group",
     "files-follow-the-completion": "two-writers-of-one-group",
     "the-concurrent-set-is-that-of-the-beginning": "two-writers-of-one-group",
@@ -86,7 +86,7 @@ MOST = 2
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a planted bug shows: the scenario, the preemptions that it takes, the length of the schedule, what is broken."""
+    """How a mutant shows: the scenario, the preemptions that it takes, the length of the schedule, what is broken."""
 
     scenario: str
     preemptions: int
@@ -94,14 +94,14 @@ class Schedule:
     violation: str
 
 
-def shortest(bug: str) -> Schedule | None:
-    """The schedule with the fewest preemptions that shows the bug in its scenario; None if none does."""
+def shortest(mutant: str) -> Schedule | None:
+    """The schedule with the fewest preemptions that finds the mutant in its scenario; None if none does."""
     from hudi_conformance.explorer.scenarios.scenarios import MEETINGS
 
-    name = SCENARIOS[bug]
+    name = SCENARIOS[mutant]
     for preemptions in range(MOST + 1):
         scenario = MEETINGS[name].scenario(name, preemptions=preemptions)
-        with plant(bug):
+        with apply_mutant(mutant):
             failure = scenario.explore().failure
         if failure is not None:
             told = re.search(r"\(step (\d+)[:)]", failure.violation)
@@ -111,19 +111,19 @@ def shortest(bug: str) -> Schedule | None:
 
 
 def recorded() -> dict[str, Schedule]:
-    """What the file says, by planted bug."""
+    """What the file says, by mutant."""
     stored = json.loads(FILE.read_text()) if FILE.exists() else {}
     return {current_mutant(name): Schedule(**found) for name, found in stored.items()}
 
 
-def main(bugs: list[str]) -> None:
-    """Find the schedules of these bugs, of all if none is named, and record them."""
+def main(mutants: list[str]) -> None:
+    """Find the schedules of these mutants, of all if none is named, and record them."""
     found = recorded()
-    for bug in map(current_mutant, bugs or SCENARIOS):
-        schedule = shortest(bug)
-        print(bug, "->", schedule or "NOT FOUND", flush=True)
+    for mutant in map(current_mutant, mutants or SCENARIOS):
+        schedule = shortest(mutant)
+        print(mutant, "->", schedule or "NOT FOUND", flush=True)
         if schedule is not None:
-            found[bug] = schedule
+            found[mutant] = schedule
             FILE.write_text(json.dumps({name: asdict(found[name]) for name in sorted(found)}, indent=1) + "\n")
 
 

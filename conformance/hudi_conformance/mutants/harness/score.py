@@ -1,4 +1,4 @@
-"""Which cases kill which planted bug: the committed outcome of `hudi-conformance mutants`."""
+"""Which cases kill which mutant: the committed outcome of `hudi-conformance mutants`."""
 
 import json
 from collections.abc import Iterable
@@ -8,13 +8,13 @@ from pathlib import Path
 from hudi_conformance.cases.renames import current_case, current_mutant
 from hudi_conformance.mutants.harness.mutant import Mutant
 
-#: Bug -> the cases that failed while it was planted.
+#: Mutant -> the cases that failed with it.
 FILE = Path(__file__).parents[1] / "results.json"
 
 
 @dataclass(frozen=True)
 class Kill:
-    """A planted bug and the cases that noticed it; `killed_by` is None when the bug was never run."""
+    """A mutant and the cases that kill it; `killed_by` is None when the mutant was never run."""
 
     name: str
     breaks: tuple[str, ...]
@@ -31,7 +31,7 @@ def load_kills(mutants: Iterable[Mutant]) -> tuple[Kill, ...]:
 
 
 def save_kills(kills: dict[str, list[str]], known: Iterable[Mutant]) -> None:
-    """Keep new outcomes beside those of the bugs that were not run; forget bugs that are gone."""
+    """Store new outcomes beside those of the mutants that were not run; remove those of mutants that no longer exist."""
     merged = _recorded() | kills
     names = sorted(m.name for m in known if m.name in merged)
     FILE.write_text(json.dumps({n: sorted(merged[n]) for n in names}, indent=1) + "\n", encoding="utf-8")

@@ -1,6 +1,6 @@
-"""Planted bugs: indexes that are built beside others, and a metadata table that writers and services keep."""
+"""Mutants: indexes that are built beside others, and a metadata table that writers and services keep."""
 
-from hudi_conformance.mutants.harness.mutant import Bug, planted
+from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.metadata import indexes
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.metadata.writer import Deltacommit
@@ -17,12 +17,12 @@ from hudi_reference.write.commit import Commit
 _HERE = f"__import__({__name__!r}, fromlist=['here'])"
 
 
-@planted(breaks=("SVC-012", "INX-015"))
-def indexers_keep_the_lock(bug: Bug) -> None:
+@mutant(breaks=("SVC-012", "INX-015"))
+def indexers_keep_the_lock(patch: Patch) -> None:
     """An indexer takes the lock when it begins to build, and gives it back when all is recorded."""
     build = 'commit = Deltacommit(metadata, self.requested, "BULK_INSERT")'
-    bug.edit(Build.work, build, f"{build}; transitions.times.lock.acquire(owner)")
-    bug.set(Keeper, "complete", recorded_and_released)
+    patch.edit(Build.work, build, f"{build}; transitions.times.lock.acquire(owner)")
+    patch.set(Keeper, "complete", recorded_and_released)
 
 
 def recorded_and_released(keeper: Keeper, metadata: MetadataTable, commit: Deltacommit) -> None:
@@ -33,35 +33,35 @@ def recorded_and_released(keeper: Keeper, metadata: MetadataTable, commit: Delta
         keeper.times.lock.release(keeper.owner)
 
 
-@planted(breaks="INX-001")
-def indexes_cover_what_was_there_when_they_were_planned(bug: Bug) -> None:
+@mutant(breaks="INX-001")
+def indexes_cover_what_was_there_when_they_were_planned(patch: Patch) -> None:
     """An indexer begins the file groups anew, so that what others have added since the plan is lost."""
-    bug.edit(Build.work, "groups = metadata.groups(one.partition)",
+    patch.edit(Build.work, "groups = metadata.groups(one.partition)",
              "groups = metadata.groups(one.partition); clear(metadata, one.partition)")  # fmt: skip
 
 
-@planted(breaks=("INX-002", "INX-003"))
-def indexes_are_planned_and_built_in_one_step(bug: Bug) -> None:
+@mutant(breaks=("INX-002", "INX-003"))
+def indexes_are_planned_and_built_in_one_step(patch: Patch) -> None:
     """A scheduler stores the base files under the lock under which it plans."""
-    _add_to_schedule(bug, "commit.base_files(one.partition, metadata.groups(one.partition), one.whole(table, table.view()))")
+    _add_to_schedule(patch, "commit.base_files(one.partition, metadata.groups(one.partition), one.whole(table, table.view()))")
 
 
-@planted(breaks="INX-003")
-def data_files_are_read_under_the_lock(bug: Bug) -> None:
+@mutant(breaks="INX-003")
+def data_files_are_read_under_the_lock(patch: Patch) -> None:
     """A scheduler counts the records before it decides about file groups."""
-    _add_to_schedule(bug, "len(list(one.whole(table, table.view())))")
+    _add_to_schedule(patch, "len(list(one.whole(table, table.view())))")
 
 
-def _add_to_schedule(bug: Bug, work: str) -> None:
+def _add_to_schedule(patch: Patch, work: str) -> None:
     seeds = "commit.seeds(one.partition, one.groups_of({**table.options, **(options or {})}))"
-    bug.edit(indexing.schedule_indexing, seeds, f"{seeds}; {work}")
+    patch.edit(indexing.schedule_indexing, seeds, f"{seeds}; {work}")
 
 
-@planted(breaks="INX-004")
-def plans_of_indexes_lie_with_the_metadata_table(bug: Bug) -> None:
+@mutant(breaks="INX-004")
+def plans_of_indexes_lie_with_the_metadata_table(patch: Patch) -> None:
     """A scheduler puts the plan onto the timeline of the metadata table."""
     plan = 'publish("indexing", plan_record(wanted, timeline.latest.requested))'
-    bug.edit(
+    patch.edit(
         indexing.schedule_indexing, plan, f"{_HERE}.beside(table, publish, plan_record(wanted, timeline.latest.requested))"
     )
 
@@ -75,127 +75,129 @@ def beside(table: Table, publish: Publish, plan: dict[str, object]) -> str:
     return time
 
 
-@planted(breaks="INX-005")
-def plans_of_indexes_have_no_version(bug: Bug) -> None:
+@mutant(breaks="INX-005")
+def plans_of_indexes_have_no_version(patch: Patch) -> None:
     """A scheduler leaves the version of the plan out."""
-    bug.edit(index_plan.plan_record, 'return {"version": _VERSION', 'return {"version": None')
+    patch.edit(index_plan.plan_record, 'return {"version": _VERSION', 'return {"version": None')
 
 
-@planted(breaks="INX-006")
-def plans_hold_one_index(bug: Bug) -> None:
+@mutant(breaks="INX-006")
+def plans_hold_one_index(patch: Patch) -> None:
     """A scheduler that is asked for two indexes plans the first."""
-    bug.edit(index_plan.plan_record, "for index in indexes", "for index in list(indexes)[:1]")
+    patch.edit(index_plan.plan_record, "for index in indexes", "for index in list(indexes)[:1]")
 
 
-@planted(breaks="INX-007")
-def plans_name_kinds_of_indexes(bug: Bug) -> None:
+@mutant(breaks="INX-007")
+def plans_name_kinds_of_indexes(patch: Patch) -> None:
     """A scheduler names the kind of an index, and not its partition."""
-    bug.edit(index_plan.plan_record, "index.partition.value", "index.partition.name")
+    patch.edit(index_plan.plan_record, "index.partition.value", "index.partition.name")
 
 
-@planted(breaks="INX-008")
-def the_base_is_the_write_that_began_last(bug: Bug) -> None:
+@mutant(breaks="INX-008")
+def the_base_is_the_write_that_began_last(patch: Patch) -> None:
     """A scheduler takes the write that was requested last for the base instant, completed or not."""
-    bug.edit(indexing.schedule_indexing, "timeline.latest.requested))", "timeline.writes[-1].requested))")
+    patch.edit(indexing.schedule_indexing, "timeline.latest.requested))", "timeline.writes[-1].requested))")
 
 
-@planted(breaks="INX-009")
-def plans_need_further_metadata(bug: Bug) -> None:
+@mutant(breaks="INX-009")
+def plans_need_further_metadata(patch: Patch) -> None:
     """An indexer does not get along with a plan whose elements have no map of further metadata."""
     needed = '(dict(info["extraMetadata"]), info["metadataPartitionPath"])[1]'
-    bug.edit(index_plan.indexes_in, 'info["metadataPartitionPath"]', needed)
+    patch.edit(index_plan.indexes_in, 'info["metadataPartitionPath"]', needed)
 
 
-@planted(breaks="INX-010")
-def indexes_are_built_in_a_folder_of_their_own(bug: Bug) -> None:
+@mutant(breaks="INX-010")
+def indexes_are_built_in_a_folder_of_their_own(patch: Patch) -> None:
     """An indexer stores its base files beside the partition."""
-    bug.edit(Deltacommit.base_files, "self._store(partition,", 'self._store(f"{partition}_built",')
+    patch.edit(Deltacommit.base_files, "self._store(partition,", 'self._store(f"{partition}_built",')
 
 
-@planted(breaks="INX-011")
-def writers_keep_only_what_may_be_used(bug: Bug) -> None:
+@mutant(breaks="INX-011")
+def writers_keep_only_what_may_be_used(patch: Patch) -> None:
     """A writer adds nothing to an index that is being built."""
-    bug.edit(Keeper._commit, "partitions = (*self.usable, *self.building)", "partitions = self.usable")
+    patch.edit(Keeper._commit, "partitions = (*self.usable, *self.building)", "partitions = self.usable")
 
 
-@planted(breaks="INX-012")
-def indexers_do_not_look_at_others(bug: Bug) -> None:
+@mutant(breaks="INX-012")
+def indexers_do_not_look_at_others(patch: Patch) -> None:
     """An indexer completes whatever the writers have added."""
-    bug.edit(Build.check, "now.completed_between(self.requested)", "()")
+    patch.edit(Build.check, "now.completed_between(self.requested)", "()")
 
 
-@planted(breaks="INX-012")
-def indexers_ask_for_deltacommits_only(bug: Bug) -> None:
+@mutant(breaks="INX-012")
+def indexers_ask_for_deltacommits_only(patch: Patch) -> None:
     """An indexer does not look whether a write that is known to the metadata table has added to this index."""
-    bug.edit(Build._check_entries, "if one.concerned(commit)", "if False")
+    patch.edit(Build._check_entries, "if one.concerned(commit)", "if False")
 
 
-@planted(breaks="INX-013")
-def half_built_indexes_are_offered(bug: Bug) -> None:
+@mutant(breaks="INX-013")
+def half_built_indexes_are_offered(patch: Patch) -> None:
     """An indexer that gives up leaves the index listed as usable."""
-    bug.edit(indexing.give_up, "keeper.store_lists(keeper.usable,", "keeper.store_lists((*keeper.usable, *names),")
+    patch.edit(indexing.give_up, "keeper.store_lists(keeper.usable,", "keeper.store_lists((*keeper.usable, *names),")
 
 
-@planted(breaks="INX-013")
-def plans_of_indexes_stay_when_they_fail(bug: Bug) -> None:
+@mutant(breaks="INX-013")
+def plans_of_indexes_stay_when_they_fail(patch: Patch) -> None:
     """An indexer that gives up leaves its plan pending, for ever."""
-    bug.edit(indexing.give_up, "transitions.remove(pending)", "pass")
+    patch.edit(indexing.give_up, "transitions.remove(pending)", "pass")
 
 
-@planted(breaks="INX-014")
-def indexes_are_offered_while_they_are_built(bug: Bug) -> None:
+@mutant(breaks="INX-014")
+def indexes_are_offered_while_they_are_built(patch: Patch) -> None:
     """A partition may be used as soon as its plan is made."""
-    bug.edit(indexing.schedule_indexing, "keeper.store_lists(keeper.usable,",
+    patch.edit(indexing.schedule_indexing, "keeper.store_lists(keeper.usable,",
              "keeper.store_lists((*keeper.usable, *(one.partition.value for one in wanted)),")  # fmt: skip
 
 
-@planted(breaks="SVC-012")
-def cleans_forget_what_is_indexed(bug: Bug) -> None:
+@mutant(breaks="SVC-012")
+def cleans_forget_what_is_indexed(patch: Patch) -> None:
     """A clean deletes what only a pending plan of an index needs."""
-    bug.edit(index_plan.files_to_index, "return frozenset(", "return frozenset() and frozenset(")
+    patch.edit(index_plan.files_to_index, "return frozenset(", "return frozenset() and frozenset(")
 
 
-@planted(breaks="MDT-001")
-def only_the_listing_is_kept(bug: Bug) -> None:
+@mutant(breaks="MDT-001")
+def only_the_listing_is_kept(patch: Patch) -> None:
     """Writers leave the record index and the bloom filters to a nightly job."""
-    bug.edit(Keeper._commit, "for name in partitions:", "for name in partitions[-1:] if len(partitions) == 1 else ('files',):")
+    patch.edit(
+        Keeper._commit, "for name in partitions:", "for name in partitions[-1:] if len(partitions) == 1 else ('files',):"
+    )
 
 
-@planted(breaks="MDT-004")
-def metadata_tables_are_never_compacted(bug: Bug) -> None:
+@mutant(breaks="MDT-004")
+def metadata_tables_are_never_compacted(patch: Patch) -> None:
     """Nobody looks after the metadata table."""
-    bug.set(metadata_sync, "maintain", lambda metadata, data, building: None)
+    patch.set(metadata_sync, "maintain", lambda metadata, data, building: None)
 
 
-@planted(breaks="MDT-008")
-def cleaned_files_stay_listed(bug: Bug) -> None:
+@mutant(breaks="MDT-008")
+def cleaned_files_stay_listed(patch: Patch) -> None:
     """A clean deletes files and leaves them in the listing."""
-    bug.edit(Keeper.follow, "deleted=_cleaned(record)", "deleted=()")
+    patch.edit(Keeper.follow, "deleted=_cleaned(record)", "deleted=()")
 
 
-@planted(breaks="MDT-008")
-def files_of_failed_writes_are_listed(bug: Bug) -> None:
+@mutant(breaks="MDT-008")
+def files_of_failed_writes_are_listed(patch: Patch) -> None:
     """The listing that a metadata table begins with has whatever lies in storage."""
-    bug.edit(indexes._all_files, "if info.path in read or", "if info.path.endswith('.parquet') or info.path in read or")
+    patch.edit(indexes._all_files, "if info.path in read or", "if info.path.endswith('.parquet') or info.path in read or")
 
 
-@planted(breaks="IDX-010")
-def clusterings_leave_the_record_index_alone(bug: Bug) -> None:
+@mutant(breaks="IDX-010")
+def clusterings_leave_the_record_index_alone(patch: Patch) -> None:
     """A clustering moves records, and the index says where they were."""
-    bug.edit(indexes._changed_locations, '("COMPACT", "LOG_COMPACT")', '("COMPACT", "LOG_COMPACT", "CLUSTER")')
+    patch.edit(indexes._changed_locations, '("COMPACT", "LOG_COMPACT")', '("COMPACT", "LOG_COMPACT", "CLUSTER")')
 
 
-@planted(breaks="IDX-010")
-def deleted_keys_stay_in_the_record_index(bug: Bug) -> None:
+@mutant(breaks="IDX-010")
+def deleted_keys_stay_in_the_record_index(patch: Patch) -> None:
     """A delete removes the record and not its entry."""
-    bug.edit(indexes._changed_locations, "[key for key in old if key not in new]", "[]")
+    patch.edit(indexes._changed_locations, "[key for key in old if key not in new]", "[]")
 
 
-@planted(breaks=("OCC-020", "OCC-021"))
-def the_metadata_table_follows(bug: Bug) -> None:
+@mutant(breaks=("OCC-020", "OCC-021"))
+def the_metadata_table_follows(patch: Patch) -> None:
     """A write completes, and the metadata table is brought up to date afterwards."""
     kept = "upkeep(self.table, inflight, content)"
-    bug.edit(Commit.complete, f"check, {kept})", f"check); {_HERE}.afterwards(self, inflight, content)")
+    patch.edit(Commit.complete, f"check, {kept})", f"check); {_HERE}.afterwards(self, inflight, content)")
 
 
 def afterwards(commit: Commit, *action: object) -> None:
@@ -208,7 +210,7 @@ def afterwards(commit: Commit, *action: object) -> None:
         upkeep(commit.table, *action)(transitions.times, "late")  # type: ignore[arg-type]
 
 
-@planted(breaks="PROP-012")
-def old_metadata_tables_stay_usable(bug: Bug) -> None:
+@mutant(breaks="PROP-012")
+def old_metadata_tables_stay_usable(patch: Patch) -> None:
     """A writer that keeps no metadata table leaves the one that is there to readers."""
-    bug.set(Keeper, "drop", lambda keeper: None)
+    patch.set(Keeper, "drop", lambda keeper: None)

@@ -1,21 +1,21 @@
-"""Planted bugs in where files lie, what is in them alone, and that they stay as they are."""
+"""Mutants in where files lie, what is in them alone, and that they stay as they are."""
 
-from hudi_conformance.mutants.harness.mutant import Bug, planted
+from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.query import partition_columns
 from hudi_reference.timeline.transitions import Transitions
 from hudi_reference.write import commit, create
 
 
-@planted(breaks="LAY-001")
-def record_keys_stay_with_the_writer(bug: Bug) -> None:
+@mutant(breaks="LAY-001")
+def record_keys_stay_with_the_writer(patch: Patch) -> None:
     """Keeps the record key fields of a table in the memory of whoever created it, and not in the table."""
-    bug.edit(
+    patch.edit(
         create.create_table,
         '"hoodie.table.recordkey.fields": ",".join(record_key),',
         '"hoodie.table.recordkey.fields": vars(create_table).update({uri: ",".join(record_key)}) or "",',
     )
-    bug.edit(
+    patch.edit(
         create.open_table,
         "= read_properties(store)",
         "= TableProperties({**(p := read_properties(store)).entries,"
@@ -23,10 +23,10 @@ def record_keys_stay_with_the_writer(bug: Bug) -> None:
     )
 
 
-@planted(breaks="LAY-004")
-def instants_are_published_by_renaming(bug: Bug) -> None:
+@mutant(breaks="LAY-004")
+def instants_are_published_by_renaming(patch: Patch) -> None:
     """Publishes the files of instants by a step that only a file system has."""
-    bug.edit(
+    patch.edit(
         Transitions._create,
         "self.storage.create(path, content)",
         "file = self.storage.root / path\n"
@@ -37,22 +37,22 @@ def instants_are_published_by_renaming(bug: Bug) -> None:
     )
 
 
-@planted(breaks="LAY-011")
-def instants_beside_the_data(bug: Bug) -> None:
+@mutant(breaks="LAY-011")
+def instants_beside_the_data(patch: Patch) -> None:
     """Keeps the timeline in a folder beside those of the partitions."""
-    bug.edit(TableProperties.timeline_folder, 'f"{META_FOLDER}/', 'f"_timeline/')
+    patch.edit(TableProperties.timeline_folder, 'f"{META_FOLDER}/', 'f"_timeline/')
 
 
-@planted(breaks="LAY-008")
-def folders_give_the_values(bug: Bug) -> None:
+@mutant(breaks="LAY-008")
+def folders_give_the_values(patch: Patch) -> None:
     """Overwrites partition columns with the texts in the names of folders."""
-    bug.edit(partition_columns.dropped_columns, "not properties.is_set(KEY)", "not properties.partition_fields")
+    patch.edit(partition_columns.dropped_columns, "not properties.is_set(KEY)", "not properties.partition_fields")
 
 
-@planted(breaks="LAY-024")
-def base_files_are_rewritten_in_place(bug: Bug) -> None:
+@mutant(breaks="LAY-024")
+def base_files_are_rewritten_in_place(patch: Patch) -> None:
     """Writes the new content of a base file under its old name, too."""
-    bug.edit(
+    patch.edit(
         commit.Commit.add_file,
         "self.stats.append(stat)",
         "self.stats.append(stat)\n"

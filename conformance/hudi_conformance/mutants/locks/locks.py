@@ -1,6 +1,6 @@
-"""Planted bugs of lock providers, and of those who hold a lock."""
+"""Mutants of lock providers, and of those who hold a lock."""
 
-from hudi_conformance.mutants.harness.mutant import Bug, planted
+from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.locks import InProcessLock, in_process, lock_for
 from hudi_reference.locks.dynamodb import DynamoLease
 from hudi_reference.locks.file_system import FileLease
@@ -17,214 +17,214 @@ _PRECONDITION = "if found is None or found.owner != self._holder or found.expire
 _REPLACE = "self._storage.replace(self.name, data, version)"
 
 
-@planted(breaks="LOCK-001")
-def a_lease_is_not_looked_at_before_publication(bug: Bug) -> None:
+@mutant(breaks="LOCK-001")
+def a_lease_is_not_looked_at_before_publication(patch: Patch) -> None:
     """Whoever took the lock once believes that he has it, however long he stood still."""
-    bug.edit(LeasedLock.check, "self._renew()", "pass")
+    patch.edit(LeasedLock.check, "self._renew()", "pass")
 
 
-@planted(breaks=("LOCK-001", "OCC-010"))
-def nobody_asks_before_publication(bug: Bug) -> None:
+@mutant(breaks=("LOCK-001", "OCC-010"))
+def nobody_asks_before_publication(patch: Patch) -> None:
     """Publishes without asking whether the lock is still held."""
-    bug.edit(Transitions._create, "if owner is not None:", "if False:")
+    patch.edit(Transitions._create, "if owner is not None:", "if False:")
 
 
-@planted(breaks="LOCK-001")
-def a_lost_lease_is_given_back_all_the_same(bug: Bug) -> None:
+@mutant(breaks="LOCK-001")
+def a_lost_lease_is_given_back_all_the_same(patch: Patch) -> None:
     """Writes that the lease is free, or that it is ours, whoever has it by now."""
-    bug.edit(StoredLease._write_mine, _PRECONDITION, "if found is None:")
+    patch.edit(StoredLease._write_mine, _PRECONDITION, "if found is None:")
 
 
-@planted(breaks="LOCK-001")
-def a_lock_file_is_deleted_whoever_owns_it(bug: Bug) -> None:
+@mutant(breaks="LOCK-001")
+def a_lock_file_is_deleted_whoever_owns_it(patch: Patch) -> None:
     """Gives up the lock by deleting the file, without a look at what it holds."""
-    bug.edit(FileLease.give_back, "self.renew()", "pass")
+    patch.edit(FileLease.give_back, "self.renew()", "pass")
 
 
-@planted(breaks="LOCK-001")
-def a_lock_file_that_is_there_is_ours(bug: Bug) -> None:
+@mutant(breaks="LOCK-001")
+def a_lock_file_that_is_there_is_ours(patch: Patch) -> None:
     """Takes the creation of the file for done where the file is there already."""
-    bug.edit(FileLease.take, "return self._found() == self._holder", "return True")
+    patch.edit(FileLease.take, "return self._found() == self._holder", "return True")
 
 
-@planted(breaks="LOCK-001")
-def any_thread_may_give_up(bug: Bug) -> None:
+@mutant(breaks="LOCK-001")
+def any_thread_may_give_up(patch: Patch) -> None:
     """Gives up the lock for whoever asks for it."""
-    bug.edit(InProcessLock.release, "self.check(owner)", "pass")
+    patch.edit(InProcessLock.release, "self.check(owner)", "pass")
 
 
-@planted(breaks=("LOCK-001", "LOCK-007"))
-def the_first_release_of_several_frees_it(bug: Bug) -> None:
+@mutant(breaks=("LOCK-001", "LOCK-007"))
+def the_first_release_of_several_frees_it(patch: Patch) -> None:
     """An owner who took it twice and gave it up once does not have it any more."""
-    bug.edit(InProcessLock.release, "self._depth -= 1", "self._depth = 0")
+    patch.edit(InProcessLock.release, "self._depth -= 1", "self._depth = 0")
 
 
-@planted(breaks="LOCK-001")
-def a_lease_is_taken_over_whatever_happened_since(bug: Bug) -> None:
+@mutant(breaks="LOCK-001")
+def a_lease_is_taken_over_whatever_happened_since(patch: Patch) -> None:
     """Overwrites the object without saying which version of it was found over."""
-    bug.edit(StoredLease._write, _REPLACE, "self._storage.put(self.name, data)")
+    patch.edit(StoredLease._write, _REPLACE, "self._storage.put(self.name, data)")
 
 
-@planted(breaks="LOCK-001")
-def a_lease_that_is_over_is_deleted_first(bug: Bug) -> None:
+@mutant(breaks="LOCK-001")
+def a_lease_that_is_over_is_deleted_first(patch: Patch) -> None:
     """Deletes the object of the one before and creates its own: whoever did the same a moment ago loses his."""
-    bug.edit(StoredLease._write, _REPLACE, "self._storage.delete(self.name)\n        self._storage.create(self.name, data)")
+    patch.edit(StoredLease._write, _REPLACE, "self._storage.delete(self.name)\n        self._storage.create(self.name, data)")
 
 
-@planted(breaks="LOCK-001")
-def a_lease_is_over_by_the_clock_of_the_machine(bug: Bug) -> None:
+@mutant(breaks="LOCK-001")
+def a_lease_is_over_by_the_clock_of_the_machine(patch: Patch) -> None:
     """Looks at another clock than the one by which the lease was taken."""
-    bug.edit(StoredLease._is_over, "self._clock.now()", "__import__('time').time_ns() // 1_000_000")
+    patch.edit(StoredLease._is_over, "self._clock.now()", "__import__('time').time_ns() // 1_000_000")
 
 
-@planted(breaks="LOCK-001")
-def clocks_are_taken_for_equal(bug: Bug) -> None:
+@mutant(breaks="LOCK-001")
+def clocks_are_taken_for_equal(patch: Patch) -> None:
     """Takes a lease over in the millisecond after its end."""
-    bug.edit(StoredLease._is_over, " + DRIFT", "")
+    patch.edit(StoredLease._is_over, " + DRIFT", "")
 
 
-@planted(breaks="LOCK-001")
-def a_dead_holder_keeps_his_lease(bug: Bug) -> None:
+@mutant(breaks="LOCK-001")
+def a_dead_holder_keeps_his_lease(patch: Patch) -> None:
     """Takes a lease only where it was given back."""
-    bug.edit(StoredLease._is_over, "tenure.expired or self._clock.now() > tenure.valid_until + DRIFT", "tenure.expired")
+    patch.edit(StoredLease._is_over, "tenure.expired or self._clock.now() > tenure.valid_until + DRIFT", "tenure.expired")
 
 
-@planted(breaks="LOCK-001")
-def a_renewal_comes_after_the_end(bug: Bug) -> None:
+@mutant(breaks="LOCK-001")
+def a_renewal_comes_after_the_end(patch: Patch) -> None:
     """Lets the thread go on that renews the lease after it was given back."""
-    bug.edit(LeasedLock._end_lease, "self._renewal.end()", "pass")
+    patch.edit(LeasedLock._end_lease, "self._renewal.end()", "pass")
 
 
-@planted(breaks="LOCK-001")
-def nobody_renews(bug: Bug) -> None:
+@mutant(breaks="LOCK-001")
+def nobody_renews(patch: Patch) -> None:
     """Starts no thread that renews the lease."""
-    bug.edit(LeasedLock.acquire, "self._renewal.begin()", "pass")
+    patch.edit(LeasedLock.acquire, "self._renewal.begin()", "pass")
 
 
-@planted(breaks="LOCK-001")
-def a_loss_is_kept_secret(bug: Bug) -> None:
+@mutant(breaks="LOCK-001")
+def a_loss_is_kept_secret(patch: Patch) -> None:
     """Says nothing where the lease turns out to be lost when it is given back."""
-    bug.edit(LeasedLock._end_lease, "except StorageFault:", "except Exception:")
+    patch.edit(LeasedLock._end_lease, "except StorageFault:", "except Exception:")
 
 
-@planted(breaks=("LOCK-001", "LOCK-002"))
-def waiting_ends_with_the_lock(bug: Bug) -> None:
+@mutant(breaks=("LOCK-001", "LOCK-002"))
+def waiting_ends_with_the_lock(patch: Patch) -> None:
     """Goes on as if it had the lock when it has waited for long enough."""
-    bug.edit(LeasedLock._take, "    raise LockNotObtained(", "    return None\n    raise LockNotObtained(")
+    patch.edit(LeasedLock._take, "    raise LockNotObtained(", "    return None\n    raise LockNotObtained(")
 
 
-@planted(breaks="LOCK-001")
-def one_try_is_all(bug: Bug) -> None:
+@mutant(breaks="LOCK-001")
+def one_try_is_all(patch: Patch) -> None:
     """Does not pause and try again, whatever the settings say."""
-    bug.edit(Patience.tries, "range(self.retries + 1)", "range(1)")
+    patch.edit(Patience.tries, "range(self.retries + 1)", "range(1)")
 
 
-@planted(breaks=("LOCK-002", "LOCK-001"))
-def a_lock_of_one_process_for_several(bug: Bug) -> None:
+@mutant(breaks=("LOCK-002", "LOCK-001"))
+def a_lock_of_one_process_for_several(patch: Patch) -> None:
     """Keeps the threads of its process apart and asks no service."""
-    bug.edit(LeasedLock._take, "if self._lease.take():", "if True:")
+    patch.edit(LeasedLock._take, "if self._lease.take():", "if True:")
 
 
-@planted(breaks=("LOCK-002", "TT-007"))
-def a_shared_lock_is_taken_for_one_of_this_process(bug: Bug) -> None:
+@mutant(breaks=("LOCK-002", "TT-007"))
+def a_shared_lock_is_taken_for_one_of_this_process(patch: Patch) -> None:
     """Does not wait for the clocks of the other machines."""
-    bug.set(LeasedLock, "in_process", True)
+    patch.set(LeasedLock, "in_process", True)
 
 
-@planted(breaks="LOCK-003")
-def the_archive_has_a_lock_of_its_own(bug: Bug) -> None:
+@mutant(breaks="LOCK-003")
+def the_archive_has_a_lock_of_its_own(patch: Patch) -> None:
     """Archives under the lock that is built in, whatever provider is configured."""
-    bug.edit(
+    patch.edit(
         archive._archive,
         'with held(lock, new_owner("archive")):',
         'from hudi_reference.locks import lock_of\n    with held(lock_of(storage), new_owner("archive")):',
     )
 
 
-@planted(breaks="LOCK-003")
-def a_provider_is_chosen_in_vain(bug: Bug) -> None:
+@mutant(breaks="LOCK-003")
+def a_provider_is_chosen_in_vain(patch: Patch) -> None:
     """Reads the setting and uses the lock that is built in."""
-    bug.edit(lock_for, "return PROVIDERS[name](Situation(storage, table_name, options, clock))", "return lock_of(storage)")
+    patch.edit(lock_for, "return PROVIDERS[name](Situation(storage, table_name, options, clock))", "return lock_of(storage)")
 
 
-@planted(breaks="LOCK-004")
-def a_node_outlives_its_session(bug: Bug) -> None:
+@mutant(breaks="LOCK-004")
+def a_node_outlives_its_session(patch: Patch) -> None:
     """Queues with a node that stays when the session of its owner ends."""
-    bug.edit(ZooKeeperLease.take, "lock.acquire(blocking=False)", "lock.acquire(blocking=False, ephemeral=False)")
+    patch.edit(ZooKeeperLease.take, "lock.acquire(blocking=False)", "lock.acquire(blocking=False, ephemeral=False)")
 
 
-@planted(breaks="LOCK-004")
-def the_end_of_a_session_goes_unnoticed(bug: Bug) -> None:
+@mutant(breaks="LOCK-004")
+def the_end_of_a_session_goes_unnoticed(patch: Patch) -> None:
     """Believes that its node is there because it made it."""
-    bug.edit(
+    patch.edit(
         ZooKeeperLease._is_mine, "return found is not None and found.owner_session_id == client.client_id[0]", "return True"
     )
 
 
-@planted(breaks="LOCK-005")
-def items_are_put_without_a_condition(bug: Bug) -> None:
+@mutant(breaks="LOCK-005")
+def items_are_put_without_a_condition(patch: Patch) -> None:
     """Writes the item whatever is there by now."""
-    bug.edit(DynamoLease._put, "ConditionExpression=condition, **{", "**{} if values else {")
+    patch.edit(DynamoLease._put, "ConditionExpression=condition, **{", "**{} if values else {")
 
 
-@planted(breaks="LOCK-005")
-def a_version_is_stale_at_first_sight(bug: Bug) -> None:
+@mutant(breaks="LOCK-005")
+def a_version_is_stale_at_first_sight(patch: Patch) -> None:
     """Takes a lease over without waiting whether its owner renews it."""
-    bug.edit(DynamoLease._is_stale, "return now - self._seen[1] >= validity", "return True")
+    patch.edit(DynamoLease._is_stale, "return now - self._seen[1] >= validity", "return True")
 
 
-@planted(breaks="LOCK-006")
-def a_shared_lock_in_the_metastore(bug: Bug) -> None:
+@mutant(breaks="LOCK-006")
+def a_shared_lock_in_the_metastore(patch: Patch) -> None:
     """Asks the metastore for a lock that readers share."""
-    bug.edit(HiveLease.take, "types.LockType.EXCLUSIVE", "types.LockType.SHARED_READ")
+    patch.edit(HiveLease.take, "types.LockType.EXCLUSIVE", "types.LockType.SHARED_READ")
 
 
-@planted(breaks=("LOCK-007", "LOCK-008"))
-def a_lock_for_each_client(bug: Bug) -> None:
+@mutant(breaks=("LOCK-007", "LOCK-008"))
+def a_lock_for_each_client(patch: Patch) -> None:
     """Gives whoever opens the table a lock of his own."""
-    bug.edit(in_process.lock_of, "return _locks.setdefault(key, InProcessLock())", "return InProcessLock()")
+    patch.edit(in_process.lock_of, "return _locks.setdefault(key, InProcessLock())", "return InProcessLock()")
 
 
-@planted(breaks="LOCK-008")
-def no_writer_without_a_service(bug: Bug) -> None:
+@mutant(breaks="LOCK-008")
+def no_writer_without_a_service(patch: Patch) -> None:
     """Refuses to write without settings of a lock."""
-    bug.edit(
+    patch.edit(
         lock_for,
         "        return lock_of(storage)\n",
         "        raise Misuse('no lock provider', rule='LOCK-008')\n",
     )
 
 
-@planted(breaks="OCC-002")
-def services_have_a_lock_of_their_own(bug: Bug) -> None:
+@mutant(breaks="OCC-002")
+def services_have_a_lock_of_their_own(patch: Patch) -> None:
     """Writers exclude writers, and services exclude services."""
-    bug.edit(
+    patch.edit(
         plan_execution.transitions_of,
         "table.options, table.lock)",
         "table.options, __import__('hudi_reference.locks').locks.InProcessLock())",
     )
 
 
-@planted(breaks="OCC-010")
-def the_lock_is_free_between_check_and_completion(bug: Bug) -> None:
+@mutant(breaks="OCC-010")
+def the_lock_is_free_between_check_and_completion(patch: Patch) -> None:
     """Looks for conflicts under the lock, gives it up, and takes it again to complete."""
-    bug.edit(
+    patch.edit(
         Transitions.complete,
         "        check(timeline)\n",
         "        check(timeline)\n        self.times.lock.release(owner)\n        self.times.lock.acquire(owner)\n",
     )
 
 
-@planted(breaks="OCC-025")
-def the_lease_is_kept_for_the_next_write(bug: Bug) -> None:
+@mutant(breaks="OCC-025")
+def the_lease_is_kept_for_the_next_write(patch: Patch) -> None:
     """Keeps the lease when the write is done: the same process will soon need it again."""
-    bug.edit(LeasedLock._end_lease, "self._lease.give_back()", "return")
+    patch.edit(LeasedLock._end_lease, "self._lease.give_back()", "return")
 
 
-@planted(breaks="LOCK-002")
-def a_lease_is_read_before_its_version(bug: Bug) -> None:
+@mutant(breaks="LOCK-002")
+def a_lease_is_read_before_its_version(patch: Patch) -> None:
     """Reads who has the lease, then which version that is: somebody may have taken it in between, and loses it."""
-    bug.edit(
+    patch.edit(
         StoredLease._read,
         "    info = self._storage.head(self.name)\n    if info is None:\n        return None, None\n    try:\n"
         "        return info.version, self._load(self._storage.get(self.name), info.modified)\n"

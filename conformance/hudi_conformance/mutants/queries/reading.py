@@ -1,8 +1,8 @@
-"""Planted bugs in reading: history, groups, partitions, names, schemas and meta columns."""
+"""Mutants in reading: history, groups, partitions, names, schemas and meta columns."""
 
 from dataclasses import replace
 
-from hudi_conformance.mutants.harness.mutant import Bug, planted
+from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.files.log import content
 from hudi_reference.layout.names import LogFileName
 from hudi_reference.query import file_groups, table
@@ -13,182 +13,182 @@ from hudi_reference.timeline.history import history, manifest
 from hudi_reference.timeline.instants import instant, states
 
 
-@planted(breaks="RDR-009")
-def archived_writes_completed_when_they_began(bug: Bug) -> None:
+@mutant(breaks="RDR-009")
+def archived_writes_completed_when_they_began(patch: Patch) -> None:
     """Takes the requested time of an archived write for its completion time."""
-    bug.edit(
+    patch.edit(
         active.Timeline._completion_of,
         "return self.archived.completion_of(requested, everywhere=True) or requested",
         "return requested",
     )
 
 
-@planted(breaks="LSM-018")
-def history_without_completion_times(bug: Bug) -> None:
+@mutant(breaks="LSM-018")
+def history_without_completion_times(patch: Patch) -> None:
     """Leaves the completion times of the history out."""
-    bug.edit(history.instants_of, "_COMPLETED, c)", "_COMPLETED, None)")
+    patch.edit(history.instants_of, "_COMPLETED, c)", "_COMPLETED, None)")
 
 
-@planted(breaks="LSM-017")
-def history_takes_completion_times_for_begin_times(bug: Bug) -> None:
+@mutant(breaks="LSM-017")
+def history_takes_completion_times_for_begin_times(patch: Patch) -> None:
     """Takes the completion time of an archived action for its requested time."""
-    bug.edit(history.instants_of, "Instant(r, a", "Instant(c, a")
+    patch.edit(history.instants_of, "Instant(r, a", "Instant(c, a")
 
 
-@planted(breaks="LSM-019")
-def history_of_commits_only(bug: Bug) -> None:
+@mutant(breaks="LSM-019")
+def history_of_commits_only(patch: Patch) -> None:
     """Takes every archived action for a commit."""
-    bug.edit(history.instants_of, "Instant(r, a", 'Instant(r, "commit"')
+    patch.edit(history.instants_of, "Instant(r, a", 'Instant(r, "commit"')
 
 
-@planted(breaks="LSM-005")
-def the_greatest_manifest_counts(bug: Bug) -> None:
+@mutant(breaks="LSM-005")
+def the_greatest_manifest_counts(patch: Patch) -> None:
     """Reads the manifest with the greatest number, whatever the version file says."""
-    bug.edit(manifest.current_version, "storage.get(path)", "storage.get(path + 'none')")
+    patch.edit(manifest.current_version, "storage.get(path)", "storage.get(path + 'none')")
 
 
-@planted(breaks="LSM-005")
-def manifest_numbers_compared_as_text(bug: Bug) -> None:
+@mutant(breaks="LSM-005")
+def manifest_numbers_compared_as_text(patch: Patch) -> None:
     """Takes manifest 9 for later than manifest 10 where there is no version file."""
-    bug.edit(manifest._greatest_manifest, "default=0)", "default=0, key=str)")
+    patch.edit(manifest._greatest_manifest, "default=0)", "default=0, key=str)")
 
 
-@planted(breaks="LSM-007")
-def the_version_is_one_digit(bug: Bug) -> None:
+@mutant(breaks="LSM-007")
+def the_version_is_one_digit(patch: Patch) -> None:
     """Reads only the first digit of the version file."""
-    bug.edit(manifest.current_version, "return int(text)", "return int(text[0])")
+    patch.edit(manifest.current_version, "return int(text)", "return int(text[0])")
 
 
-@planted(breaks="LSM-010")
-def only_the_first_file_of_a_manifest(bug: Bug) -> None:
+@mutant(breaks="LSM-010")
+def only_the_first_file_of_a_manifest(patch: Patch) -> None:
     """Reads the first of the files that a manifest lists."""
-    bug.edit(manifest.read_manifest, "for entry in listed)", "for entry in listed[:1])")
+    patch.edit(manifest.read_manifest, "for entry in listed)", "for entry in listed[:1])")
 
 
-@planted(breaks="LSM-001")
-def the_history_of_older_layouts(bug: Bug) -> None:
+@mutant(breaks="LSM-001")
+def the_history_of_older_layouts(patch: Patch) -> None:
     """Looks for the history in .hoodie/archived."""
-    bug.edit(active.load_timeline, "properties.history_folder", "'.hoodie/archived'")
+    patch.edit(active.load_timeline, "properties.history_folder", "'.hoodie/archived'")
 
 
-@planted(breaks="LAY-009")
-def partitions_of_one_depth(bug: Bug) -> None:
+@mutant(breaks="LAY-009")
+def partitions_of_one_depth(patch: Patch) -> None:
     """Expects one folder for each partition field and skips deeper ones."""
-    bug.edit(
+    patch.edit(
         file_groups.load_file_groups,
         "if won(path):",
         "if won(path) and len(partition.split('/')) <= max(1, len(properties.partition_fields)):",
     )
 
 
-@planted(breaks="LAY-020")
-def groups_by_instant(bug: Bug) -> None:
+@mutant(breaks="LAY-020")
+def groups_by_instant(patch: Patch) -> None:
     """Groups data files by the instant in their names."""
-    bug.edit(file_groups.load_file_groups, "(partition, parsed.file_id), []", "(partition, parsed.instant), []")
+    patch.edit(file_groups.load_file_groups, "(partition, parsed.file_id), []", "(partition, parsed.instant), []")
 
 
-@planted(breaks="LAY-020")
-def one_group_for_each_partition(bug: Bug) -> None:
+@mutant(breaks="LAY-020")
+def one_group_for_each_partition(patch: Patch) -> None:
     """Takes all files of a partition for one group."""
-    bug.edit(file_groups.load_file_groups, "(partition, parsed.file_id), []", '(partition, ""), []')
+    patch.edit(file_groups.load_file_groups, "(partition, parsed.file_id), []", '(partition, ""), []')
 
 
-@planted(breaks="LAY-023")
-def oldest_slice_first(bug: Bug) -> None:
+@mutant(breaks="LAY-023")
+def oldest_slice_first(patch: Patch) -> None:
     """Takes the oldest slice of a group for the newest."""
-    bug.edit(file_groups._slices, "sorted(slices, reverse=True)", "sorted(slices)")
+    patch.edit(file_groups._slices, "sorted(slices, reverse=True)", "sorted(slices)")
 
 
-@planted(breaks=("TL-039", "TL-010"))
-def only_the_first_replaced_group(bug: Bug) -> None:
+@mutant(breaks=("TL-039", "TL-010"))
+def only_the_first_replaced_group(patch: Patch) -> None:
     """Hides only one of the groups of a partition that a replacecommit names."""
-    bug.edit(file_groups._replaced_groups, "for file_id in file_ids\n", "for file_id in file_ids[:1]\n")
+    patch.edit(file_groups._replaced_groups, "for file_id in file_ids\n", "for file_id in file_ids[:1]\n")
 
 
-@planted(breaks="RDR-010")
-def only_replaced_when_nothing_else_is_written(bug: Bug) -> None:
+@mutant(breaks="RDR-010")
+def only_replaced_when_nothing_else_is_written(patch: Patch) -> None:
     """Hides replaced groups only if the replacement is the newest action."""
-    bug.edit(
+    patch.edit(
         file_groups._replaced_groups,
         "for instant, commit in commits.items()",
         "for instant, commit in list(commits.items())[-1:]",
     )
 
 
-@planted(breaks="TT-001")
-def instants_are_calendar_times(bug: Bug) -> None:
+@mutant(breaks="TT-001")
+def instants_are_calendar_times(patch: Patch) -> None:
     """Ignores instants that are no times of the calendar."""
-    bug.edit(
+    patch.edit(
         instant.instant_name_parts,
         "    action, state = known\n",
         "    if requested[12:14] > '59' or requested[10:12] > '59':\n        return None\n    action, state = known\n",
     )
 
 
-@planted(breaks="TYP-008")
-def time_travel_passes_pending_writes(bug: Bug) -> None:
+@mutant(breaks="TYP-008")
+def time_travel_passes_pending_writes(patch: Patch) -> None:
     """Answers time travel past a write that is still pending."""
-    bug.edit(table._as_of, 'instant.action in ("commit", "deltacommit", "replacecommit")', "False")
+    patch.edit(table._as_of, 'instant.action in ("commit", "deltacommit", "replacecommit")', "False")
 
 
-@planted(breaks="TYP-008")
-def time_travel_needs_a_table_at_rest(bug: Bug) -> None:
+@mutant(breaks="TYP-008")
+def time_travel_needs_a_table_at_rest(patch: Patch) -> None:
     """Refuses time travel whenever some write is pending, also a later one."""
-    bug.edit(table._as_of, "for instant in before.pending:", "for instant in timeline.pending:")
+    patch.edit(table._as_of, "for instant in before.pending:", "for instant in timeline.pending:")
 
 
-@planted(breaks="TYP-008")
-def time_travel_sees_later_blocks(bug: Bug) -> None:
+@mutant(breaks="TYP-008")
+def time_travel_sees_later_blocks(patch: Patch) -> None:
     """Counts the later blocks of a log file that was there at the time asked for."""
-    bug.edit(
+    patch.edit(
         SliceReader._counts,
         "block.instant > self.timeline.read_time or ",
         "",
     )
 
 
-@planted(breaks="TL-052")
-def the_last_completion_counts(bug: Bug) -> None:
+@mutant(breaks="TL-052")
+def the_last_completion_counts(patch: Patch) -> None:
     """Takes the last of several completed files of one action."""
-    bug.edit(active.build_timeline, "known[2] <= parts[2]", "known[2] < parts[2]")
+    patch.edit(active.build_timeline, "known[2] <= parts[2]", "known[2] < parts[2]")
 
 
-@planted(breaks="TL-037")
-def foreign_names_are_an_error(bug: Bug) -> None:
+@mutant(breaks="TL-037")
+def foreign_names_are_an_error(patch: Patch) -> None:
     """Fails on a file of the timeline folder that is no instant."""
-    bug.edit(active.build_timeline, "        if parts is None:\n            continue", "        parts[0]")
+    patch.edit(active.build_timeline, "        if parts is None:\n            continue", "        parts[0]")
 
 
-@planted(breaks="TL-043")
-def clusterings_complete_under_their_own_name(bug: Bug) -> None:
+@mutant(breaks="TL-043")
+def clusterings_complete_under_their_own_name(patch: Patch) -> None:
     """Expects a finished clustering under the word clustering."""
-    bug.set(active, "PENDING", {})
-    bug.item(states.ACTIONS, "clustering", replace(states.ACTIONS["clustering"], completes_as="clustering"))
+    patch.set(active, "PENDING", {})
+    patch.item(states.ACTIONS, "clustering", replace(states.ACTIONS["clustering"], completes_as="clustering"))
 
 
-@planted(breaks="TL-044")
-def compactions_complete_under_their_own_name(bug: Bug) -> None:
+@mutant(breaks="TL-044")
+def compactions_complete_under_their_own_name(patch: Patch) -> None:
     """Expects a finished compaction under the word compaction."""
-    bug.set(active, "PENDING", {})
-    bug.item(states.ACTIONS, "compaction", replace(states.ACTIONS["compaction"], completes_as="compaction"))
+    patch.set(active, "PENDING", {})
+    patch.item(states.ACTIONS, "compaction", replace(states.ACTIONS["compaction"], completes_as="compaction"))
 
 
-@planted(breaks="TL-036")
-def missing_files_are_passed_over(bug: Bug) -> None:
+@mutant(breaks="TL-036")
+def missing_files_are_passed_over(patch: Patch) -> None:
     """Leaves out what a completed action wrote if it is not in storage."""
-    bug.edit(file_groups.load_file_groups, "sorted(listed | committed)", "sorted(listed)")
+    patch.edit(file_groups.load_file_groups, "sorted(listed | committed)", "sorted(listed)")
 
 
-@planted(breaks="RDR-009")
-def only_files_that_the_active_timeline_names(bug: Bug) -> None:
+@mutant(breaks="RDR-009")
+def only_files_that_the_active_timeline_names(patch: Patch) -> None:
     """Reads the files that commits of the active timeline name, and no others."""
-    bug.edit(file_groups.load_file_groups, "sorted(listed | committed)", "sorted(committed)")
+    patch.edit(file_groups.load_file_groups, "sorted(listed | committed)", "sorted(committed)")
 
 
-@planted(breaks="LF-038")
-def blocks_decoded_with_the_newest_schema(bug: Bug) -> None:
+@mutant(breaks="LF-038")
+def blocks_decoded_with_the_newest_schema(patch: Patch) -> None:
     """Decodes every block of a slice with the schema of the last one."""
-    bug.edit(
+    patch.edit(
         SliceReader._batches,
         "decode_rows(block, self._stored(fields, block.instant))",
         "decode_rows(type(block)(block.kind, [b for b in blocks if b.kind == block.kind][-1].header,"
@@ -196,42 +196,42 @@ def blocks_decoded_with_the_newest_schema(bug: Bug) -> None:
     )
 
 
-@planted(breaks="BLK-020")
-def the_last_record_of_a_block_is_lost(bug: Bug) -> None:
+@mutant(breaks="BLK-020")
+def the_last_record_of_a_block_is_lost(patch: Patch) -> None:
     """Stops before the last record of an Avro block."""
-    bug.edit(
+    patch.edit(
         content._framed,
         "yield data[position : position + length]",
         "yield from [data[position : position + length]] * (_ + 1 < max(count, 2))",
     )
 
 
-@planted(breaks="LF-005")
-def versions_before_instants(bug: Bug) -> None:
+@mutant(breaks="LF-005")
+def versions_before_instants(patch: Patch) -> None:
     """Orders log files by version first and by instant second."""
-    bug.edit(LogFileName.merge_order, "(self.instant, self.version, ", "(self.version, self.instant, ")
+    patch.edit(LogFileName.merge_order, "(self.instant, self.version, ", "(self.version, self.instant, ")
 
 
-@planted(breaks="RDR-013")
-def the_newest_commit_is_missed(bug: Bug) -> None:
+@mutant(breaks="RDR-013")
+def the_newest_commit_is_missed(patch: Patch) -> None:
     """Leaves the newest instant of the timeline out."""
-    bug.edit(
+    patch.edit(
         file_groups._slices,
         "if parsed.instant > last:",
         "if parsed.instant > last or parsed.instant >= timeline.commits[-1].requested:",
     )
 
 
-@planted(breaks="RDR-016")
-def only_the_last_log_counts(bug: Bug) -> None:
+@mutant(breaks="RDR-016")
+def only_the_last_log_counts(patch: Patch) -> None:
     """Merges only the newest log file of a slice."""
-    bug.edit(SliceReader.blocks, "for name in found.log_files:", "for name in found.log_files[-1:]:")
+    patch.edit(SliceReader.blocks, "for name in found.log_files:", "for name in found.log_files[-1:]:")
 
 
-@planted(breaks="TYP-007")
-def one_partition_twice(bug: Bug) -> None:
+@mutant(breaks="TYP-007")
+def one_partition_twice(patch: Patch) -> None:
     """Reads the first slice twice."""
-    bug.edit(
+    patch.edit(
         Table._read,
         "self._in_parallel(plan.read, plan.slices)",
         "self._in_parallel(plan.read, [*plan.slices, *plan.slices[:1]])",

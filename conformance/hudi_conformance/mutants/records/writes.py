@@ -1,66 +1,66 @@
-"""Planted bugs in writing: where rows go, and what is written beside them."""
+"""Mutants in writing: where rows go, and what is written beside them."""
 
-from hudi_conformance.mutants.harness.mutant import Bug, planted
+from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.write import rows, write
 from hudi_reference.write.write import Writer
 
 
-@planted(breaks=("LAY-021", "PROP-017"))
-def upsert_without_lookup(bug: Bug) -> None:
+@mutant(breaks=("LAY-021", "PROP-017"))
+def upsert_without_lookup(patch: Patch) -> None:
     """Writes a known key into a fresh file group."""
-    bug.edit(write.locate, "if held.any():", "if False:")
+    patch.edit(write.locate, "if held.any():", "if False:")
 
 
-@planted(breaks="TYP-015")
-def merge_on_read_rewrites_base_files(bug: Bug) -> None:
+@mutant(breaks="TYP-015")
+def merge_on_read_rewrites_base_files(patch: Patch) -> None:
     """Writes updates of a merge-on-read table into new base files."""
-    bug.edit(Writer.change, "if self.commit.properties.is_merge_on_read", "if False")
+    patch.edit(Writer.change, "if self.commit.properties.is_merge_on_read", "if False")
 
 
-@planted(breaks=("LF-004", "LF-035"))
-def logs_named_after_their_base_file(bug: Bug) -> None:
+@mutant(breaks=("LF-004", "LF-035"))
+def logs_named_after_their_base_file(patch: Patch) -> None:
     """Names a log file by the instant of the base file, as before version 8."""
-    bug.edit(
+    patch.edit(
         Writer.append_log_file,
         "LogFileName(found.file_id, self.commit.requested",
         "LogFileName(found.file_id, found.base_instant",
     )
 
 
-@planted(breaks="LF-003")
-def logs_get_a_file_id_of_their_own(bug: Bug) -> None:
+@mutant(breaks="LF-003")
+def logs_get_a_file_id_of_their_own(patch: Patch) -> None:
     """Gives each log file a new file id."""
-    bug.edit(Writer.append_log_file, "LogFileName(found.file_id", "LogFileName(self.commit.ids.file_id()")
+    patch.edit(Writer.append_log_file, "LogFileName(found.file_id", "LogFileName(self.commit.ids.file_id()")
 
 
-@planted(breaks=("META-003", "META-004"))
-def carried_rows_get_the_new_commit_time(bug: Bug) -> None:
+@mutant(breaks=("META-003", "META-004"))
+def carried_rows_get_the_new_commit_time(patch: Patch) -> None:
     """Stamps all rows of a rewritten base file with the commit that rewrote it."""
-    bug.edit(Writer.rewrite_base_file, "in_file(merged, str(name))", "stamp(merged, self.commit.requested, 0, str(name))")
+    patch.edit(Writer.rewrite_base_file, "in_file(merged, str(name))", "stamp(merged, self.commit.requested, 0, str(name))")
 
 
-@planted(breaks=("META-010", "META-011"))
-def carried_rows_keep_the_old_file_name(bug: Bug) -> None:
+@mutant(breaks=("META-010", "META-011"))
+def carried_rows_keep_the_old_file_name(patch: Patch) -> None:
     """Copies rows into a new base file with the name of the previous one."""
-    bug.edit(Writer.rewrite_base_file, "in_file(merged, str(name))", "merged")
+    patch.edit(Writer.rewrite_base_file, "in_file(merged, str(name))", "merged")
 
 
-@planted(breaks="META-005")
-def one_sequence_number_for_all(bug: Bug) -> None:
+@mutant(breaks="META-005")
+def one_sequence_number_for_all(patch: Patch) -> None:
     """Gives all rows of a file the same sequence number."""
-    bug.edit(rows.stamp, "np.arange(count)", "np.zeros(count, int)")
+    patch.edit(rows.stamp, "np.arange(count)", "np.zeros(count, int)")
 
 
-@planted(breaks="TYP-003")
-def deletes_stay_in_the_base_file(bug: Bug) -> None:
+@mutant(breaks="TYP-003")
+def deletes_stay_in_the_base_file(patch: Patch) -> None:
     """Leaves the rows of deleted keys in the next base file of a copy-on-write table."""
-    bug.edit(Writer._as_batch, "if by_key else rows", "if False else rows")
+    patch.edit(Writer._as_batch, "if by_key else rows", "if False else rows")
 
 
-@planted(breaks="LAY-007")
-def partition_columns_left_out_of_the_files(bug: Bug) -> None:
+@mutant(breaks="LAY-007")
+def partition_columns_left_out_of_the_files(patch: Patch) -> None:
     """Writes nulls into the partition columns of the files, since the folder has the value."""
-    bug.edit(
+    patch.edit(
         rows.prepare,
         "columns = [*meta.values(), *data.columns]",
         "columns = [*meta.values(), *(pa.nulls(rows.num_rows, f.type) if f.name in properties.partition_fields"

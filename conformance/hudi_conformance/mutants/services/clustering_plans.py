@@ -1,4 +1,4 @@
-"""Planted bugs: plans of clusterings, and executors that do not go by them."""
+"""Mutants: plans of clusterings, and executors that do not go by them."""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_conformance.mutants.harness.mutant import Bug, planted
+from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.table import Table
 from hudi_reference.services.clustering import clustering, groups, partitions, plan, plan_record
@@ -19,34 +19,34 @@ from hudi_reference.timeline.contents.schemas import schema_of
 _HERE = f"__import__({__name__!r}, fromlist=['here'])"
 
 
-@planted(breaks="CLU-002")
-def clusterings_sort_by_record_key(bug: Bug) -> None:
+@mutant(breaks="CLU-002")
+def clusterings_sort_by_record_key(patch: Patch) -> None:
     """Whatever sort columns are set, rows are sorted by their record keys."""
-    bug.edit(plan_record.sort_columns_of, 'options.get(SORT_COLUMNS_KEY, "")', '"_hoodie_record_key"')
+    patch.edit(plan_record.sort_columns_of, 'options.get(SORT_COLUMNS_KEY, "")', '"_hoodie_record_key"')
 
 
-@planted(breaks="CLU-003")
-def small_files_are_never_joined(bug: Bug) -> None:
+@mutant(breaks="CLU-003")
+def small_files_are_never_joined(patch: Patch) -> None:
     """Each file is rewritten by itself."""
-    bug.edit(groups.grouped, "settings.group_size if strategy.together else NO_COMPANY", "NO_COMPANY")
+    patch.edit(groups.grouped, "settings.group_size if strategy.together else NO_COMPANY", "NO_COMPANY")
 
 
-@planted(breaks="CLU-004")
-def every_file_is_eligible(bug: Bug) -> None:
+@mutant(breaks="CLU-004")
+def every_file_is_eligible(patch: Patch) -> None:
     """A planner takes all file groups, whatever the strategy and its limits say."""
-    bug.edit(Planner.candidates, "base > most or ", "")
+    patch.edit(Planner.candidates, "base > most or ", "")
 
 
-@planted(breaks="CLU-005")
-def groups_are_closed_one_file_early(bug: Bug) -> None:
+@mutant(breaks="CLU-005")
+def groups_are_closed_one_file_early(patch: Patch) -> None:
     """A group is full when one more file would still fit, so that its last output is always small."""
-    bug.edit(groups._cut, "filled + candidate.size > limit", "filled + 2 * candidate.size > limit")
+    patch.edit(groups._cut, "filled + candidate.size > limit", "filled + 2 * candidate.size > limit")
 
 
-@planted(breaks="CLU-006")
-def clusterings_are_planned_and_done_in_one_step(bug: Bug) -> None:
+@mutant(breaks="CLU-006")
+def clusterings_are_planned_and_done_in_one_step(patch: Patch) -> None:
     """Scheduling carries the plan out, too."""
-    bug.edit(
+    patch.edit(
         plan.schedule_clustering,
         'return publish("clustering", plan_record(table, plan)) if plan.groups else None',
         'found = publish("clustering", plan_record(table, plan)) if plan.groups else None\n'
@@ -59,92 +59,92 @@ def done(table: Table, requested: str | None) -> str | None:
     return None if requested is None else clustering.execute_clustering(table, requested)
 
 
-@planted(breaks="CLU-010")
-def recent_partitions_are_those_listed_first(bug: Bug) -> None:
+@mutant(breaks="CLU-010")
+def recent_partitions_are_those_listed_first(patch: Patch) -> None:
     """The filter for the newest partitions takes the first ones of the listing."""
-    bug.edit(partitions._recent, "sorted(found, reverse=True)[", "list(found)[")
+    patch.edit(partitions._recent, "sorted(found, reverse=True)[", "list(found)[")
 
 
-@planted(breaks="CLU-011")
-def files_of_the_target_size_are_left_out(bug: Bug) -> None:
+@mutant(breaks="CLU-011")
+def files_of_the_target_size_are_left_out(patch: Patch) -> None:
     """A file of exactly the target size is not eligible."""
-    bug.edit(Planner.candidates, "self.settings.target_size)", "self.settings.target_size - 1)")
+    patch.edit(Planner.candidates, "self.settings.target_size)", "self.settings.target_size - 1)")
 
 
-@planted(breaks="CLU-012")
-def clusterings_overlook_planned_compactions(bug: Bug) -> None:
+@mutant(breaks="CLU-012")
+def clusterings_overlook_planned_compactions(patch: Patch) -> None:
     """A planner looks at the plans of other clusterings only."""
-    bug.edit(Planner.candidates, "self.view.timeline)", 'self.view.timeline, ("clustering",))')
+    patch.edit(Planner.candidates, "self.view.timeline)", 'self.view.timeline, ("clustering",))')
 
 
-@planted(breaks="CLU-013")
-def clusterings_read_base_files_only(bug: Bug) -> None:
+@mutant(breaks="CLU-013")
+def clusterings_read_base_files_only(patch: Patch) -> None:
     """A plan takes file groups with logs, and names their base files alone."""
-    bug.edit(
+    patch.edit(
         plan_record._slice_record,
         "[location(table, found.path(name)) for name in found.log_files]",
         "[]",
     )
 
 
-@planted(breaks="CLU-014")
-def the_grouping_is_built_in(bug: Bug) -> None:
+@mutant(breaks="CLU-014")
+def the_grouping_is_built_in(patch: Patch) -> None:
     """A planner groups by size, whatever strategy is asked for."""
-    bug.edit(groups.strategy_of, "return STRATEGIES[name]", "return _SIZE")
+    patch.edit(groups.strategy_of, "return STRATEGIES[name]", "return _SIZE")
 
 
-@planted(breaks="CLU-015")
-def sort_columns_do_not_group(bug: Bug) -> None:
+@mutant(breaks="CLU-015")
+def sort_columns_do_not_group(patch: Patch) -> None:
     """With sort columns, too, files are grouped by their size alone."""
-    bug.edit(groups.strategy_of, "STRATEGIES[_OVERLAP] if settings.sort_columns else _SIZE", "_SIZE")
+    patch.edit(groups.strategy_of, "STRATEGIES[_OVERLAP] if settings.sort_columns else _SIZE", "_SIZE")
 
 
-@planted(breaks="CLU-016")
-def as_many_outputs_as_inputs(bug: Bug) -> None:
+@mutant(breaks="CLU-016")
+def as_many_outputs_as_inputs(patch: Patch) -> None:
     """Eight files become eight files again."""
-    bug.edit(groups.grouped, "max(1, -(-size // settings.target_size))", "len(group)")
+    patch.edit(groups.grouped, "max(1, -(-size // settings.target_size))", "len(group)")
 
 
-@planted(breaks="CLU-017")
-def all_files_are_one_group(bug: Bug) -> None:
+@mutant(breaks="CLU-017")
+def all_files_are_one_group(patch: Patch) -> None:
     """Files that overlap with none are put together with those that overlap."""
-    bug.edit(
+    patch.edit(
         groups._by_overlap,
         "return [[candidate for _, candidate in row] for row in rows if len(row) > 1] + ([alone] if alone else [])",
         "return [[candidate for row in rows for _, candidate in row] + alone[:0]]",
     )
 
 
-@planted(breaks="CLU-018")
-def overlapping_files_are_split_in_pairs(bug: Bug) -> None:
+@mutant(breaks="CLU-018")
+def overlapping_files_are_split_in_pairs(patch: Patch) -> None:
     """Of four files that overlap two groups are made, whose outputs overlap."""
-    bug.edit(
+    patch.edit(
         groups._by_overlap,
         "[[candidate for _, candidate in row] for row in rows if len(row) > 1]",
         "[[candidate for _, candidate in row[n : n + 2]] for row in rows if len(row) > 1 for n in range(0, len(row), 2)]",
     )
 
 
-@planted(breaks="CLU-019")
-def what_does_not_fit_is_dropped(bug: Bug) -> None:
+@mutant(breaks="CLU-019")
+def what_does_not_fit_is_dropped(patch: Patch) -> None:
     """Files beyond the size of the first group are in no group."""
-    bug.edit(
+    patch.edit(
         groups._cut,
         "if not pieces or filled + candidate.size > limit:",
         "if pieces and filled + candidate.size > limit:\n            continue\n        if not pieces:",
     )
 
 
-@planted(breaks="CLU-020")
-def key_ranges_are_made_up(bug: Bug) -> None:
+@mutant(breaks="CLU-020")
+def key_ranges_are_made_up(patch: Patch) -> None:
     """The strategy by key ranges takes file ids for keys, and opens no file."""
-    bug.edit(groups._by_key_ranges, "statistics.keys(candidate.found)", "(candidate.found.file_id[::-1],) * 2")
+    patch.edit(groups._by_key_ranges, "statistics.keys(candidate.found)", "(candidate.found.file_id[::-1],) * 2")
 
 
-@planted(breaks="CLU-021")
-def commit_time_is_that_of_the_file(bug: Bug) -> None:
+@mutant(breaks="CLU-021")
+def commit_time_is_that_of_the_file(patch: Patch) -> None:
     """The strategy by commit time goes by when the store says that a file was modified."""
-    bug.edit(Planner.candidates, "Candidate(slice_,", f"Candidate({_HERE}.dated(self.table, slice_),")
+    patch.edit(Planner.candidates, "Candidate(slice_,", f"Candidate({_HERE}.dated(self.table, slice_),")
 
 
 def dated(table: Table, found: FileSlice) -> FileSlice:
@@ -153,31 +153,31 @@ def dated(table: Table, found: FileSlice) -> FileSlice:
     return replace(found, base_instant=f"{0 if info is None else info.modified:017}")
 
 
-@planted(breaks="CLU-022")
-def files_are_drawn_with_replacement(bug: Bug) -> None:
+@mutant(breaks="CLU-022")
+def files_are_drawn_with_replacement(patch: Patch) -> None:
     """The strategy at random draws one file more than once, and another one never."""
-    bug.edit(
+    patch.edit(
         groups._at_random,
         "random.Random(settings.seed).shuffle(found)",
         "found = random.Random(settings.seed).choices(found, k=len(found))",
     )
 
 
-@planted(breaks="CLU-023")
-def limits_cut_anywhere(bug: Bug) -> None:
+@mutant(breaks="CLU-023")
+def limits_cut_anywhere(patch: Patch) -> None:
     """Of more groups than a run may have any are taken."""
-    bug.edit(groups.limited, "sorted(groups, key=lambda group: group[1] - len(group[0]))", "list(groups)[::-1]")
+    patch.edit(groups.limited, "sorted(groups, key=lambda group: group[1] - len(group[0]))", "list(groups)[::-1]")
 
 
-def _other_schema(bug: Bug, change: str) -> None:
+def _other_schema(patch: Patch, change: str) -> None:
     """Plans under a schema that a function of this module has changed."""
-    bug.edit(schema_of, "return schema", f"return {_HERE}.{change}(schema)")
+    patch.edit(schema_of, "return schema", f"return {_HERE}.{change}(schema)")
 
 
-@planted(breaks="CLU-024")
-def plans_have_another_name(bug: Bug) -> None:
+@mutant(breaks="CLU-024")
+def plans_have_another_name(patch: Patch) -> None:
     """The record of the plan has another full name."""
-    _other_schema(bug, "renamed")
+    _other_schema(patch, "renamed")
 
 
 def renamed(schema: Any) -> Any:
@@ -197,10 +197,10 @@ def _changed(schema: Any, name: str, change: Any) -> Any:
     return schema
 
 
-@planted(breaks="CLU-025")
-def groups_are_mandatory(bug: Bug) -> None:
+@mutant(breaks="CLU-025")
+def groups_are_mandatory(patch: Patch) -> None:
     """The list of groups has no null and no default."""
-    _other_schema(bug, "with_mandatory_groups")
+    _other_schema(patch, "with_mandatory_groups")
 
 
 def with_mandatory_groups(schema: Any) -> Any:
@@ -208,37 +208,37 @@ def with_mandatory_groups(schema: Any) -> Any:
     return _changed(schema, "inputGroups", lambda field: {"name": field["name"], "type": field["type"][1]})
 
 
-@planted(breaks="CLU-026")
-def groups_lack_their_partition(bug: Bug) -> None:
+@mutant(breaks="CLU-026")
+def groups_lack_their_partition(patch: Patch) -> None:
     """The partition of a group is said in the further metadata of the plan, not in the group."""
-    bug.edit(plan_record._slice_record, '"partitionPath": found.partition', '"partitionPath": None')
+    patch.edit(plan_record._slice_record, '"partitionPath": found.partition', '"partitionPath": None')
 
 
-@planted(breaks="CLU-027")
-def plans_name_paths_for_ids(bug: Bug) -> None:
+@mutant(breaks="CLU-027")
+def plans_name_paths_for_ids(patch: Patch) -> None:
     """In place of file ids a plan has the full paths of base files."""
-    bug.edit(
+    patch.edit(
         plan_record._slice_record,
         '"fileId": found.file_id',
         '"fileId": location(table, found.path(found.base_file or ""))',
     )
 
 
-@planted(breaks="CLU-028")
-def groups_span_partitions(bug: Bug) -> None:
+@mutant(breaks="CLU-028")
+def groups_span_partitions(patch: Patch) -> None:
     """Files of several partitions are put together."""
-    bug.edit(
+    patch.edit(
         Planner.groups,
         "for p in chosen for group in grouped(partitions.get(p, ()), strategy",
         "for group in grouped([c for p in chosen for c in partitions.get(p, ())], strategy",
     )
 
 
-@planted(breaks="CLU-029")
-def metrics_are_whole_numbers(bug: Bug) -> None:
+@mutant(breaks="CLU-029")
+def metrics_are_whole_numbers(patch: Patch) -> None:
     """The metrics of a group are longs."""
-    _other_schema(bug, "with_whole_metrics")
-    bug.edit(plan_record._group_record, "dict(group.metrics)", "{name: int(value) for name, value in group.metrics.items()}")
+    _other_schema(patch, "with_whole_metrics")
+    patch.edit(plan_record._group_record, "dict(group.metrics)", "{name: int(value) for name, value in group.metrics.items()}")
 
 
 def with_whole_metrics(schema: Any) -> Any:
@@ -246,53 +246,53 @@ def with_whole_metrics(schema: Any) -> Any:
     return _changed(schema, "metrics", lambda field: json.loads(json.dumps(field).replace('"double"', '"long"')))
 
 
-@planted(breaks="CLU-030")
-def the_target_is_a_round_number(bug: Bug) -> None:
+@mutant(breaks="CLU-030")
+def the_target_is_a_round_number(patch: Patch) -> None:
     """Without a target a plan means 1000000000 bytes."""
-    bug.set(plan_record, "DEFAULT_TARGET", 1_000_000_000)
+    patch.set(plan_record, "DEFAULT_TARGET", 1_000_000_000)
 
 
-@planted(breaks="CLU-031")
-def executors_sort_by_their_own_columns(bug: Bug) -> None:
+@mutant(breaks="CLU-031")
+def executors_sort_by_their_own_columns(patch: Patch) -> None:
     """Whoever carries a plan out sorts by the columns that are set by then."""
-    bug.edit(
+    patch.edit(
         Rewriting.rewrite,
         "self.plan.sort_columns",
         "[name for name in self.table.options.get('hoodie.clustering.plan.strategy.sort.columns', '').split(',') if name]",
     )
 
 
-@planted(breaks="CLU-032")
-def plans_lose_further_metadata(bug: Bug) -> None:
+@mutant(breaks="CLU-032")
+def plans_lose_further_metadata(patch: Patch) -> None:
     """What the planner was told to keep in the plan is not in it."""
-    bug.edit(
+    patch.edit(
         plan_record.plan_record,
         '"extraMetadata": dict(plan.extra),\n            "version"',
         '"extraMetadata": {},\n            "version"',
     )
 
 
-@planted(breaks="CLU-033")
-def plans_have_the_version_of_the_table(bug: Bug) -> None:
+@mutant(breaks="CLU-033")
+def plans_have_the_version_of_the_table(patch: Patch) -> None:
     """The version of a plan is 8."""
-    bug.edit(
+    patch.edit(
         plan_record.plan_record,
         '"version": PLAN_VERSION,\n            "preserve',
         '"version": 8,\n            "preserve',
     )
-    bug.edit(plan_record.clustering_in, "(None, PLAN_VERSION)", "(None, PLAN_VERSION, 8)")
+    patch.edit(plan_record.clustering_in, "(None, PLAN_VERSION)", "(None, PLAN_VERSION, 8)")
 
 
-@planted(breaks="CLU-033")
-def plans_of_any_version_are_carried_out(bug: Bug) -> None:
+@mutant(breaks="CLU-033")
+def plans_of_any_version_are_carried_out(patch: Patch) -> None:
     """A plan of an unknown version is read as if it were one that is known."""
-    bug.edit(plan_record.clustering_in, "version not in (None, PLAN_VERSION)", "False")
+    patch.edit(plan_record.clustering_in, "version not in (None, PLAN_VERSION)", "False")
 
 
-@planted(breaks="CLU-034")
-def metrics_prune_rows(bug: Bug) -> None:
+@mutant(breaks="CLU-034")
+def metrics_prune_rows(patch: Patch) -> None:
     """An executor leaves out rows that cannot be there by the metrics of the plan."""
-    bug.edit(Rewriting.rewrite, "pa.concat_tables(parts)", f"{_HERE}.pruned(pa.concat_tables(parts), group.metrics)")
+    patch.edit(Rewriting.rewrite, "pa.concat_tables(parts)", f"{_HERE}.pruned(pa.concat_tables(parts), group.metrics)")
 
 
 def pruned(rows: pa.Table, metrics: Mapping[str, float]) -> pa.Table:

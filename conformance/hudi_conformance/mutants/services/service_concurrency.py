@@ -1,6 +1,6 @@
-"""Planted bugs of concurrency: services beside writers, and beside each other. See `concurrency`."""
+"""Mutants of concurrency: services beside writers, and beside each other. See `concurrency`."""
 
-from hudi_conformance.mutants.harness.mutant import Bug, planted
+from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.query import file_groups
 from hudi_reference.services.archive import archive
 from hudi_reference.services.clean import clean
@@ -15,18 +15,18 @@ from hudi_reference.write.concurrency import conflict_resolution
 from hudi_reference.write.concurrency.conflict_resolution import MATRIX, Cell, Touch, Verdict
 
 
-@planted(breaks="SVC-002")
-def plans_are_made_before_the_lock(bug: Bug) -> None:
+@mutant(breaks="SVC-002")
+def plans_are_made_before_the_lock(patch: Patch) -> None:
     """A planner takes the lock to publish its plan, and has made it before."""
-    bug.edit(
+    patch.edit(
         plan_execution.planning, "    with held(transitions.times.lock, owner):\n        yield publish", "    yield publish"
     )
 
 
-@planted(breaks=("SVC-002", "TL-021"))
-def cleans_are_planned_before_the_lock(bug: Bug) -> None:
+@mutant(breaks=("SVC-002", "TL-021"))
+def cleans_are_planned_before_the_lock(patch: Patch) -> None:
     """A clean is planned, then the lock is taken, then the plan is published: what was savepointed in between goes."""
-    bug.edit(
+    patch.edit(
         clean.schedule_clean,
         "    with planning(table) as publish:\n"
         '        if pending_of(table.timeline, "clean") or brings_back(table, table.timeline):\n'
@@ -35,63 +35,63 @@ def cleans_are_planned_before_the_lock(bug: Bug) -> None:
     )
 
 
-@planted(breaks=("SVC-002", "TL-030"))
-def rollbacks_are_planned_before_the_lock(bug: Bug) -> None:
+@mutant(breaks=("SVC-002", "TL-030"))
+def rollbacks_are_planned_before_the_lock(patch: Patch) -> None:
     """That a write is pending is looked at first, and the rollback published under the lock: it may have completed."""
-    bug.edit(
+    patch.edit(
         rollback.schedule_rollback,
         "    with planning(table) as publish:\n        plan = plan_rollback(table, instant, failed=failed)\n",
         "    plan = plan_rollback(table, instant, failed=failed)\n    with planning(table) as publish:\n",
     )
-    bug.set(rollback, "_drop_if_overtaken", lambda *_: None)
+    patch.set(rollback, "_drop_if_overtaken", lambda *_: None)
 
 
-@planted(breaks="SVC-004")
-def plans_that_are_carried_out_are_forgotten(bug: Bug) -> None:
+@mutant(breaks="SVC-004")
+def plans_that_are_carried_out_are_forgotten(patch: Patch) -> None:
     """A planner looks at requested plans, and not at those that somebody is carrying out."""
-    bug.edit(plan_execution.groups_in_plans, "if instant.action in actions)",
+    patch.edit(plan_execution.groups_in_plans, "if instant.action in actions)",
              "if instant.action in actions and instant.state is State.REQUESTED)")  # fmt: skip
 
 
-@planted(breaks="SVC-010")
-def clusterings_take_what_is_planned(bug: Bug) -> None:
+@mutant(breaks="SVC-010")
+def clusterings_take_what_is_planned(patch: Patch) -> None:
     """A clustering is planned over file groups that a compaction is going to rewrite."""
-    bug.edit(plan.Planner.candidates, "groups_in_plans(self.table, self.view.timeline)", "()")
+    patch.edit(plan.Planner.candidates, "groups_in_plans(self.table, self.view.timeline)", "()")
 
 
-@planted(breaks=("SVC-004", "LCP-001"))
-def log_compactions_take_what_is_planned(bug: Bug) -> None:
+@mutant(breaks=("SVC-004", "LCP-001"))
+def log_compactions_take_what_is_planned(patch: Patch) -> None:
     """A log compaction is planned over file groups that a compaction is going to rewrite."""
-    bug.edit(log_compaction.plan_log_compaction, "groups_in_plans(table, view.timeline)", "()")
+    patch.edit(log_compaction.plan_log_compaction, "groups_in_plans(table, view.timeline)", "()")
 
 
-@planted(breaks="SVC-005")
-def executors_clear_the_way(bug: Bug) -> None:
+@mutant(breaks="SVC-005")
+def executors_clear_the_way(patch: Patch) -> None:
     """Whoever carries out a compaction first deletes what lies there of another attempt, and nobody looks again."""
-    bug.edit(
+    patch.edit(
         compaction.execute_compaction,
         "        view, operations = table.view(), operations_in(plan)\n",
         "        for path in __import__('hudi_reference.services.planning.compaction_plan', fromlist=['p'])"
         ".files_of_instant(table, requested):\n            table.storage.delete(path)\n"
         "        view, operations = table.view(), operations_in(plan)\n",
     )
-    bug.set(compaction, "check_stored", lambda *_: None)
+    patch.set(compaction, "check_stored", lambda *_: None)
 
 
-@planted(breaks=("SVC-005", "TL-051"))
-def plans_complete_more_than_once(bug: Bug) -> None:
+@mutant(breaks=("SVC-005", "TL-051"))
+def plans_complete_more_than_once(patch: Patch) -> None:
     """Who has carried out a plan completes it without a look whether somebody else has."""
-    bug.edit(
+    patch.edit(
         Transitions.complete,
         "        if instant not in timeline.instants:\n            raise _elsewhere(instant)\n",
         "",
     )
 
 
-@planted(breaks="TL-050")
-def attempts_are_taken_back_without_the_lock(bug: Bug) -> None:
+@mutant(breaks="TL-050")
+def attempts_are_taken_back_without_the_lock(patch: Patch) -> None:
     """Whoever takes an attempt back deletes its files while its executor may be completing it."""
-    bug.edit(
+    patch.edit(
         rollback.take_back,
         '    with held(transitions.times.lock, new_owner(f"take back {pending.requested}")):\n'
         "        if pending in table.timeline.pending:\n",
@@ -99,141 +99,143 @@ def attempts_are_taken_back_without_the_lock(bug: Bug) -> None:
     )
 
 
-@planted(breaks="TL-023")
-def plans_start_without_the_lock(bug: Bug) -> None:
+@mutant(breaks="TL-023")
+def plans_start_without_the_lock(patch: Patch) -> None:
     """An executor says that it has begun after somebody has taken its plan away."""
-    bug.edit(Transitions.start, "if ACTIONS[instant.action].planned else None", "if False else None")
+    patch.edit(Transitions.start, "if ACTIONS[instant.action].planned else None", "if False else None")
 
 
-@planted(breaks="TL-023")
-def services_complete_during_a_restore(bug: Bug) -> None:
+@mutant(breaks="TL-023")
+def services_complete_during_a_restore(patch: Patch) -> None:
     """A compaction completes that a restore is about to undo."""
-    bug.edit(plan_execution.carry_out, "        if ACTIONS[action].writes:\n", "        if False:\n")
+    patch.edit(plan_execution.carry_out, "        if ACTIONS[action].writes:\n", "        if False:\n")
 
 
-@planted(breaks="TL-023")
-def writes_complete_during_a_restore(bug: Bug) -> None:
+@mutant(breaks="TL-023")
+def writes_complete_during_a_restore(patch: Patch) -> None:
     """A writer that began before a restore completes beside it."""
-    bug.edit(pending_rollbacks.check_no_restore, 'if pending.action == "restore":', "if False:")
+    patch.edit(pending_rollbacks.check_no_restore, 'if pending.action == "restore":', "if False:")
 
 
-@planted(breaks=("TL-019", "TL-030"))
-def writers_do_not_ask_for_rollbacks(bug: Bug) -> None:
+@mutant(breaks=("TL-019", "TL-030"))
+def writers_do_not_ask_for_rollbacks(patch: Patch) -> None:
     """A write completes although its rollback is planned."""
-    bug.edit(Commit.complete, "        check_not_undone(self.storage, self.properties, timeline, self.requested)\n", "")
+    patch.edit(Commit.complete, "        check_not_undone(self.storage, self.properties, timeline, self.requested)\n", "")
 
 
-@planted(breaks=("TL-019", "TL-030"))
-def writers_and_rollbacks_pass_each_other(bug: Bug) -> None:
+@mutant(breaks=("TL-019", "TL-030"))
+def writers_and_rollbacks_pass_each_other(patch: Patch) -> None:
     """A write does not ask whether its rollback is planned, and the rollback does not whether the write has completed."""
-    bug.edit(Commit.complete, "        check_not_undone(self.storage, self.properties, timeline, self.requested)\n", "")
-    bug.set(rollback, "_drop_if_overtaken", lambda *_: None)
+    patch.edit(Commit.complete, "        check_not_undone(self.storage, self.properties, timeline, self.requested)\n", "")
+    patch.set(rollback, "_drop_if_overtaken", lambda *_: None)
 
 
-@planted(breaks=("TL-019", "TL-051"))
-def what_was_rolled_back_begins_and_completes(bug: Bug) -> None:
+@mutant(breaks=("TL-019", "TL-051"))
+def what_was_rolled_back_begins_and_completes(patch: Patch) -> None:
     """A writer that was rolled back before it said that it had begun says so afterwards, and completes."""
-    bug.edit(Transitions.complete, "if ACTIONS[instant.action].has_requested:", "if False:")
+    patch.edit(Transitions.complete, "if ACTIONS[instant.action].has_requested:", "if False:")
 
 
-@planted(breaks="TL-019")
-def files_go_before_the_write_is_hidden(bug: Bug) -> None:
+@mutant(breaks="TL-019")
+def files_go_before_the_write_is_hidden(patch: Patch) -> None:
     """A rollback deletes the files of a completed write that readers still see."""
-    bug.edit(rollback.undo, "            found = transitions.withdraw(found)\n", "            pass\n")
+    patch.edit(rollback.undo, "            found = transitions.withdraw(found)\n", "            pass\n")
 
 
-@planted(breaks=("TL-023", "SVC-005"))
-def restores_hide_writes_without_the_lock(bug: Bug) -> None:
+@mutant(breaks=("TL-023", "SVC-005"))
+def restores_hide_writes_without_the_lock(patch: Patch) -> None:
     """Of two that carry out one restore the slower one puts pending files back that the faster one has removed."""
-    bug.edit(
+    patch.edit(
         rollback.undo,
         "    with held(transitions.times.lock, owner):\n        found = next(",
         "    if True:\n        found = next(",
     )
 
 
-@planted(breaks="TL-051")
-def requested_files_go_first(bug: Bug) -> None:
+@mutant(breaks="TL-051")
+def requested_files_go_first(patch: Patch) -> None:
     """Whoever removes an action from the timeline begins with its requested file."""
-    bug.edit(Transitions.remove, "reversed(states)", "states")
+    patch.edit(Transitions.remove, "reversed(states)", "states")
 
 
-@planted(breaks=("TL-023", "CLN-002"))
-def cleans_are_planned_during_a_restore(bug: Bug) -> None:
+@mutant(breaks=("TL-023", "CLN-002"))
+def cleans_are_planned_during_a_restore(patch: Patch) -> None:
     """A clean is planned while a restore brings back the slices that it deletes."""
-    bug.edit(clean.schedule_clean, " or brings_back(table, table.timeline)", "")
+    patch.edit(clean.schedule_clean, " or brings_back(table, table.timeline)", "")
 
 
-@planted(breaks=("TL-023", "CLN-003"))
-def what_a_clean_is_about_to_delete_is_restored(bug: Bug) -> None:
+@mutant(breaks=("TL-023", "CLN-003"))
+def what_a_clean_is_about_to_delete_is_restored(patch: Patch) -> None:
     """A restore or rollback does not look at cleans that are planned."""
-    bug.edit(rollback_validation.check_left, "doomed = doomed_files(table, timeline)", "doomed = frozenset()")
+    patch.edit(rollback_validation.check_left, "doomed = doomed_files(table, timeline)", "doomed = frozenset()")
 
 
-@planted(breaks=("TL-019", "CLN-003"))
-def rollbacks_do_not_ask_what_is_left(bug: Bug) -> None:
+@mutant(breaks=("TL-019", "CLN-003"))
+def rollbacks_do_not_ask_what_is_left(patch: Patch) -> None:
     """The newest write is rolled back although a clean deletes the slices before it."""
-    bug.edit(rollback.plan_rollback, "        check_left(table, timeline, (target,))\n", "")
+    patch.edit(rollback.plan_rollback, "        check_left(table, timeline, (target,))\n", "")
 
 
-@planted(breaks=("TL-021", "TL-022"))
-def savepoints_complete_beside_a_planned_clean(bug: Bug) -> None:
+@mutant(breaks=("TL-021", "TL-022"))
+def savepoints_complete_beside_a_planned_clean(patch: Patch) -> None:
     """That no clean deletes the files of a savepoint is looked at when it begins, and not when it completes."""
-    bug.edit(savepoint.savepoint, "content, lambda timeline: _check_kept(table, timeline, instant, files))", "content)")
+    patch.edit(savepoint.savepoint, "content, lambda timeline: _check_kept(table, timeline, instant, files))", "content)")
 
 
-@planted(breaks=("ARC-001", "TL-023"))
-def archiving_goes_on_during_a_restore(bug: Bug) -> None:
+@mutant(breaks=("ARC-001", "TL-023"))
+def archiving_goes_on_during_a_restore(patch: Patch) -> None:
     """Writes are archived that a restore has yet to undo."""
-    bug.edit(archive._archive, 'if pending_of(timeline, "restore"):', "if False:")
+    patch.edit(archive._archive, 'if pending_of(timeline, "restore"):', "if False:")
 
 
-@planted(breaks=("ARC-001", "ARC-002"))
-def archivers_take_no_lock(bug: Bug) -> None:
+@mutant(breaks=("ARC-001", "ARC-002"))
+def archivers_take_no_lock(patch: Patch) -> None:
     """Archives beside whoever else decides something."""
-    bug.edit(archive._archive, 'with held(lock, new_owner("archive")):', "if True:")
+    patch.edit(archive._archive, 'with held(lock, new_owner("archive")):', "if True:")
 
 
-@planted(breaks="SVC-009")
-def clusterings_never_look_for_changes(bug: Bug) -> None:
+@mutant(breaks="SVC-009")
+def clusterings_never_look_for_changes(patch: Patch) -> None:
     """A clustering completes although a file group of its plan was changed meanwhile."""
-    bug.edit(clustering.Attempt.check, "        standing.check(mine, other)\n", "        pass\n")
+    patch.edit(clustering.Attempt.check, "        standing.check(mine, other)\n", "        pass\n")
 
 
-@planted(breaks=("TL-019", "OCC-008"))
-def writers_build_on_what_is_being_rolled_back(bug: Bug) -> None:
+@mutant(breaks=("TL-019", "OCC-008"))
+def writers_build_on_what_is_being_rolled_back(patch: Patch) -> None:
     """A writer asks whether what it builds on was rolled back, and not whether somebody is about to."""
-    bug.edit(pending_rollbacks.check_still_there, "if commit.requested not in going", "if True")
+    patch.edit(pending_rollbacks.check_still_there, "if commit.requested not in going", "if True")
 
 
-@planted(breaks="TL-019")
-def what_is_being_rolled_back_is_compacted(bug: Bug) -> None:
+@mutant(breaks="TL-019")
+def what_is_being_rolled_back_is_compacted(patch: Patch) -> None:
     """A compaction is planned over the logs of a write whose rollback is planned: its rows stay."""
-    bug.edit(compaction.schedule_compaction, "[] if brings_back(table, table.timeline) else", "")
+    patch.edit(compaction.schedule_compaction, "[] if brings_back(table, table.timeline) else", "")
 
 
-@planted(breaks="TL-021")
-def archived_writes_get_savepoints(bug: Bug) -> None:
+@mutant(breaks="TL-021")
+def archived_writes_get_savepoints(patch: Patch) -> None:
     """A savepoint completes although its write was archived meanwhile, so that nobody can go back there."""
-    bug.edit(savepoint._check_kept, "    _check_active(timeline, instant)\n", "")
+    patch.edit(savepoint._check_kept, "    _check_active(timeline, instant)\n", "")
 
 
-@planted(breaks=("OCC-016", "SVC-009"))
-def overwritten_groups_are_clustered(bug: Bug) -> None:
+@mutant(breaks=("OCC-016", "SVC-009"))
+def overwritten_groups_are_clustered(patch: Patch) -> None:
     """A clustering completes although its file groups were overwritten meanwhile: what was replaced is there again."""
-    bug.item(MATRIX, (Touch.CLUSTERS, Touch.REPLACES), Cell(Verdict.BOTH, "nobody minds"))  # type: ignore[arg-type]
+    patch.item(MATRIX, (Touch.CLUSTERS, Touch.REPLACES), Cell(Verdict.BOTH, "nobody minds"))  # type: ignore[arg-type]
 
 
-@planted(breaks="OCC-013")
-def overwrites_are_nobodys_concern(bug: Bug) -> None:
+@mutant(breaks="OCC-013")
+def overwrites_are_nobodys_concern(patch: Patch) -> None:
     """A writer looks for the commits of others, and not for what replaces whole file groups."""
-    bug.edit(conflict_resolution.completed_since, "instant.action in COMMITS", "instant.action in COMMITS - {'replacecommit'}")
+    patch.edit(
+        conflict_resolution.completed_since, "instant.action in COMMITS", "instant.action in COMMITS - {'replacecommit'}"
+    )
 
 
-@planted(breaks="NBC-002")
-def uncommitted_base_files_begin_slices(bug: Bug) -> None:
+@mutant(breaks="NBC-002")
+def uncommitted_base_files_begin_slices(patch: Patch) -> None:
     """A base file of a write that is pending begins a slice: committed logs go to it, and nobody reads them there."""
-    bug.edit(
+    patch.edit(
         file_groups._slices,
         "        elif completion is not None:\n"
         "            slices[parsed.instant] = FileSlice(*identity, parsed.instant, base_file=name)\n",

@@ -1,9 +1,9 @@
-"""Planted bugs: which record the file of an action holds, and the steps from one state to the next."""
+"""Mutants: which record the file of an action holds, and the steps from one state to the next."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hudi_conformance.mutants.harness.mutant import Bug, planted
+from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.legacy import versions
 from hudi_reference.query import table
@@ -21,22 +21,22 @@ from hudi_reference.write import commit
 from hudi_reference.write.commit import Commit
 
 
-def holds(bug: Bug, action: str, state: State, content: Content) -> None:
+def holds(patch: Patch, action: str, state: State, content: Content) -> None:
     """Let the file of an action in one state hold something else."""
     known = ACTIONS[action]
-    bug.item(states.ACTIONS, action, replace(known, contents={**known.contents, state: content}))
+    patch.item(states.ACTIONS, action, replace(known, contents={**known.contents, state: content}))
 
 
-def stands_for(bug: Bug, extension: str, action: str) -> None:
+def stands_for(patch: Patch, extension: str, action: str) -> None:
     """Let the ending of a file's name stand for another action."""
     known: Mapping[str, tuple[str, State]] = states.EXTENSIONS
-    bug.set(instant, "EXTENSIONS", {**known, extension: (action, known[extension][1])})
+    patch.set(instant, "EXTENSIONS", {**known, extension: (action, known[extension][1])})
 
 
-@planted(breaks="TL-001")
-def clean_leaves_no_action(bug: Bug) -> None:
+@mutant(breaks="TL-001")
+def clean_leaves_no_action(patch: Patch) -> None:
     """A clean deletes what nobody needs, and tells nobody."""
-    bug.edit(
+    patch.edit(
         clean.clean,
         "requested = schedule_clean(table, options)",
         "requested = [table.storage.delete(path) for path in planned_files(plan_clean(table, options) or"
@@ -44,66 +44,66 @@ def clean_leaves_no_action(bug: Bug) -> None:
     )
 
 
-@planted(breaks="TL-003")
-def state_files_grow_in_their_place(bug: Bug) -> None:
+@mutant(breaks="TL-003")
+def state_files_grow_in_their_place(patch: Patch) -> None:
     """Opens the file of a state under its final name and writes the content into it."""
-    bug.edit(
+    patch.edit(
         Transitions._create,
         "self.storage.create(path, content)",
         "self.storage.create(path, content[: len(content) // 2]), self.storage.put(path, content)",
     )
 
 
-@planted(breaks="TL-012")
-def replacements_complete_with_commit_metadata(bug: Bug) -> None:
+@mutant(breaks="TL-012")
+def replacements_complete_with_commit_metadata(patch: Patch) -> None:
     """Takes a replacecommit for a commit, whose metadata names no replaced groups."""
-    holds(bug, "replacecommit", State.COMPLETED, Content("HoodieCommitMetadata"))
+    holds(patch, "replacecommit", State.COMPLETED, Content("HoodieCommitMetadata"))
 
 
-@planted(breaks="TL-012")
-def replacements_are_requested_by_commit_metadata(bug: Bug) -> None:
+@mutant(breaks="TL-012")
+def replacements_are_requested_by_commit_metadata(patch: Patch) -> None:
     """Takes what a replacement writes for its plan."""
-    holds(bug, "replacecommit", State.REQUESTED, Content("HoodieCommitMetadata", may_be_empty=True))
+    holds(patch, "replacecommit", State.REQUESTED, Content("HoodieCommitMetadata", may_be_empty=True))
 
 
-@planted(breaks="TL-015")
-def compaction_plan_as_the_text_names_it(bug: Bug) -> None:
+@mutant(breaks="TL-015")
+def compaction_plan_as_the_text_names_it(patch: Patch) -> None:
     """Expects the plan of a compaction as one HoodieCompactionOperation."""
-    holds(bug, "compaction", State.REQUESTED, Content("HoodieCompactionOperation"))
+    holds(patch, "compaction", State.REQUESTED, Content("HoodieCompactionOperation"))
 
 
-@planted(breaks="TL-016")
-def log_compactions_are_compactions(bug: Bug) -> None:
+@mutant(breaks="TL-016")
+def log_compactions_are_compactions(patch: Patch) -> None:
     """Takes a log compaction for a compaction, which makes a base file."""
-    stands_for(bug, "logcompaction.requested", "compaction")
+    stands_for(patch, "logcompaction.requested", "compaction")
 
 
-@planted(breaks="TL-017")
-def log_compactions_need_no_plan(bug: Bug) -> None:
+@mutant(breaks="TL-017")
+def log_compactions_need_no_plan(patch: Patch) -> None:
     """Takes an empty requested file of a log compaction: its inputs can be found again."""
-    holds(bug, "logcompaction", State.REQUESTED, Content("HoodieCompactionPlan", may_be_empty=True))
+    holds(patch, "logcompaction", State.REQUESTED, Content("HoodieCompactionPlan", may_be_empty=True))
 
 
-@planted(breaks="TL-018")
-def indexes_complete_with_nothing(bug: Bug) -> None:
+@mutant(breaks="TL-018")
+def indexes_complete_with_nothing(patch: Patch) -> None:
     """Takes an empty completed file of an index."""
-    holds(bug, "indexing", State.COMPLETED, Content("HoodieIndexCommitMetadata", may_be_empty=True))
+    holds(patch, "indexing", State.COMPLETED, Content("HoodieIndexCommitMetadata", may_be_empty=True))
 
 
-@planted(breaks="TL-025")
-def a_state_of_its_own(bug: Bug) -> None:
+@mutant(breaks="TL-025")
+def a_state_of_its_own(patch: Patch) -> None:
     """Marks what has been started by a file of a fourth state."""
-    bug.edit(
+    patch.edit(
         Transitions.start,
         "return self._create(inflight, content)",
         "return self.storage.put(f'{self.path(inflight)}.started', b'') or self._create(inflight, content)",
     )
 
 
-@planted(breaks="TL-026")
-def the_begin_time_is_that_of_the_start(bug: Bug) -> None:
+@mutant(breaks="TL-026")
+def the_begin_time_is_that_of_the_start(patch: Patch) -> None:
     """Gives a planned action another time when it is started."""
-    bug.edit(
+    patch.edit(
         plan_execution.carry_out,
         "inflight = transitions.start(found, content)",
         "inflight = transitions.start(transitions.request(action, table.storage.get(transitions.path(Instant(requested, action,"
@@ -111,20 +111,20 @@ def the_begin_time_is_that_of_the_start(bug: Bug) -> None:
     )
 
 
-@planted(breaks="TL-031")
-def completed_files_without_completion_time(bug: Bug) -> None:
+@mutant(breaks="TL-031")
+def completed_files_without_completion_time(patch: Patch) -> None:
     """Names completed files as before version 8."""
-    bug.edit(
+    patch.edit(
         Instant.file_name,
         "{self.requested}_{self.completion}.{ACTIONS[self.action].completes_as}",
         "{self.requested}.{ACTIONS[self.action].completes_as}",
     )
 
 
-@planted(breaks="TL-035")
-def plans_follow_the_work(bug: Bug) -> None:
+@mutant(breaks="TL-035")
+def plans_follow_the_work(patch: Patch) -> None:
     """Writes the plan again when it is carried out, without the files that have disappeared meanwhile."""
-    bug.edit(
+    patch.edit(
         plan_execution.carry_out,
         "inflight = transitions.start(found, content)",
         "inflight = transitions.start(found, content)\n"
@@ -133,29 +133,29 @@ def plans_follow_the_work(bug: Bug) -> None:
     )
 
 
-@planted(breaks="TL-040")
-def clusterings_are_requested_as_replacecommits(bug: Bug) -> None:
+@mutant(breaks="TL-040")
+def clusterings_are_requested_as_replacecommits(patch: Patch) -> None:
     """Takes a requested clustering for a requested replacecommit."""
-    stands_for(bug, "clustering.requested", "replacecommit")
+    stands_for(patch, "clustering.requested", "replacecommit")
 
 
-@planted(breaks="TL-045")
-def bulk_inserts_are_no_commits(bug: Bug) -> None:
+@mutant(breaks="TL-045")
+def bulk_inserts_are_no_commits(patch: Patch) -> None:
     """Infers from the action what kind of write it was, and rejects metadata that says another."""
-    bug.edit(
+    patch.edit(
         metadata.commit_metadata_of,
         'operation=record.get("operationType") or "UNKNOWN"',
         'operation={"INSERT": "INSERT", "UPSERT": "UPSERT"}[record["operationType"]]',
     )
 
 
-@planted(breaks="TL-049")
-def files_before_the_inflight_state(bug: Bug) -> None:
+@mutant(breaks="TL-049")
+def files_before_the_inflight_state(patch: Patch) -> None:
     """Writes data files while the write is merely requested; moves to inflight just before it completes."""
-    bug.edit(
+    patch.edit(
         commit.begin, "transitions.start(requested, write_commit_metadata(operation, (), None, ids.sync_marker()))", "pass"
     )
-    bug.edit(
+    patch.edit(
         Commit.complete,
         "inflight = Instant(self.requested, self.action, State.INFLIGHT)",
         "inflight = self.transitions.start("
@@ -164,26 +164,26 @@ def files_before_the_inflight_state(bug: Bug) -> None:
     )
 
 
-@planted(breaks="TL-050")
-def an_inflight_action_is_not_started_again(bug: Bug) -> None:
+@mutant(breaks="TL-050")
+def an_inflight_action_is_not_started_again(patch: Patch) -> None:
     """Refuses to go on with an action that somebody has begun."""
-    bug.edit(Transitions.start, '_check_move(instant.action, "start again", State.INFLIGHT)', "raise _elsewhere(instant)")
+    patch.edit(Transitions.start, '_check_move(instant.action, "start again", State.INFLIGHT)', "raise _elsewhere(instant)")
 
 
-@planted(breaks="TL-051")
-def anything_completes(bug: Bug) -> None:
+@mutant(breaks="TL-051")
+def anything_completes(patch: Patch) -> None:
     """Completes an action whose inflight file is gone."""
-    bug.edit(Transitions.complete, "if instant not in timeline.instants:", "if False:")
+    patch.edit(Transitions.complete, "if instant not in timeline.instants:", "if False:")
 
 
-@planted(breaks="TL-054")
-def order_by_begin_times(bug: Bug) -> None:
+@mutant(breaks="TL-054")
+def order_by_begin_times(patch: Patch) -> None:
     """Orders what completed by requested times."""
-    bug.edit(active.completion_order, '"" if pending else instant.completion or instant.requested', "instant.requested")
+    patch.edit(active.completion_order, '"" if pending else instant.completion or instant.requested', "instant.requested")
 
 
-@planted(breaks="TL-055")
-def the_timeline_is_kept(bug: Bug) -> None:
+@mutant(breaks="TL-055")
+def the_timeline_is_kept(patch: Patch) -> None:
     """Looks at the active timeline of a table once in the life of a process."""
     kept: dict[str, Timeline] = {}
     look = versions.timeline_of
@@ -193,4 +193,4 @@ def the_timeline_is_kept(bug: Bug) -> None:
         key = str(getattr(storage, "root", id(storage)))
         return kept.setdefault(key, timeline) if timeline.commits else timeline
 
-    bug.set(table, "timeline_of", remembered)
+    patch.set(table, "timeline_of", remembered)

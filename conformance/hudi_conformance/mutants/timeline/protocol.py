@@ -1,6 +1,6 @@
-"""Planted bugs in what a write says about itself: states, metadata, properties, meta columns."""
+"""Mutants in what a write says about itself: states, metadata, properties, meta columns."""
 
-from hudi_conformance.mutants.harness.mutant import Bug, planted
+from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.layout import merge_config, merge_settings, properties
 from hudi_reference.timeline import instant_generator
 from hudi_reference.timeline.contents import metadata
@@ -12,189 +12,189 @@ from hudi_reference.write.commit import Commit
 from hudi_reference.write.write import Writer
 
 
-@planted(breaks=("TT-002", "TT-009", "TT-004"))
-def times_of_the_clock_alone(bug: Bug) -> None:
+@mutant(breaks=("TT-002", "TT-009", "TT-004"))
+def times_of_the_clock_alone(patch: Patch) -> None:
     """Takes the clock's time whatever the timeline holds already."""
-    bug.edit(TimeGenerator._read_later_than, "<= latest:", '<= "":')
+    patch.edit(TimeGenerator._read_later_than, "<= latest:", '<= "":')
 
 
-@planted(breaks=("TT-009", "TT-004"))
-def completion_times_are_not_looked_at(bug: Bug) -> None:
+@mutant(breaks=("TT-009", "TT-004"))
+def completion_times_are_not_looked_at(patch: Patch) -> None:
     """Takes a time that is later than every requested time, and not than every completion time."""
-    bug.edit(instant_generator.latest_time, 'max(i.requested, i.completion or "")', "i.requested")
+    patch.edit(instant_generator.latest_time, 'max(i.requested, i.completion or "")', "i.requested")
 
 
-@planted(breaks=("TL-005", "TL-007"))
-def metadata_names_one_file_only(bug: Bug) -> None:
+@mutant(breaks=("TL-005", "TL-007"))
+def metadata_names_one_file_only(patch: Patch) -> None:
     """Leaves all but the first file out of the completion metadata."""
-    bug.edit(Commit.complete, "self.operation, self.stats, schema", "self.operation, self.stats[:1], schema")
+    patch.edit(Commit.complete, "self.operation, self.stats, schema", "self.operation, self.stats[:1], schema")
 
 
-@planted(breaks="TL-002")
-def metadata_as_json(bug: Bug) -> None:
+@mutant(breaks="TL-002")
+def metadata_as_json(patch: Patch) -> None:
     """Stores completion metadata as JSON text, as before version 8."""
-    bug.edit(
+    patch.edit(
         metadata.write_commit_metadata,
         "return write_record(COMMIT_METADATA_SCHEMA if replaced is None else REPLACE_METADATA_SCHEMA, record, sync_marker)",
         "return json.dumps(record).encode()",
     )
 
 
-@planted(breaks=("TL-007", "TL-009"))
-def metadata_of_another_type(bug: Bug) -> None:
+@mutant(breaks=("TL-007", "TL-009"))
+def metadata_of_another_type(patch: Patch) -> None:
     """Stores every completion as replace metadata."""
-    bug.set(metadata, "COMMIT_METADATA_SCHEMA", {**metadata.COMMIT_METADATA_SCHEMA, "name": "HoodieReplaceCommitMetadata"})
+    patch.set(metadata, "COMMIT_METADATA_SCHEMA", {**metadata.COMMIT_METADATA_SCHEMA, "name": "HoodieReplaceCommitMetadata"})
 
 
-@planted(breaks="TL-005")
-def file_sizes_left_out(bug: Bug) -> None:
+@mutant(breaks="TL-005")
+def file_sizes_left_out(patch: Patch) -> None:
     """Writes 0 as the size of every file."""
-    bug.edit(WriteStat.to_record, '"fileSizeInBytes": self.size', '"fileSizeInBytes": 0')
+    patch.edit(WriteStat.to_record, '"fileSizeInBytes": self.size', '"fileSizeInBytes": 0')
 
 
-@planted(breaks="LAY-002")
-def schema_left_out_of_the_metadata(bug: Bug) -> None:
+@mutant(breaks="LAY-002")
+def schema_left_out_of_the_metadata(patch: Patch) -> None:
     """Leaves the table's schema out of the completion metadata."""
-    bug.edit(metadata.commit_record, "{} if schema is None else", "{} if True else")
+    patch.edit(metadata.commit_record, "{} if schema is None else", "{} if True else")
 
 
-@planted(breaks=("TL-046", "TL-048"))
-def nothing_is_requested(bug: Bug) -> None:
+@mutant(breaks=("TL-046", "TL-048"))
+def nothing_is_requested(patch: Patch) -> None:
     """Begins actions as inflight."""
-    bug.edit(Transitions.request, "return self._create(Instant(time, action, State.REQUESTED), content, owner)",
+    patch.edit(Transitions.request, "return self._create(Instant(time, action, State.REQUESTED), content, owner)",
              "return Instant(time, action, State.REQUESTED)")  # fmt: skip
-    bug.edit(Transitions.start, "self._check_exists(instant)", "pass")
+    patch.edit(Transitions.start, "self._check_exists(instant)", "pass")
 
 
-@planted(breaks="LAY-018")
-def a_folder_for_each_group(bug: Bug) -> None:
+@mutant(breaks="LAY-018")
+def a_folder_for_each_group(patch: Patch) -> None:
     """Puts data files into a folder of their file group."""
-    bug.edit(
+    patch.edit(
         Commit.add_file,
         "self.storage.create(join_path(stat.partition, name), data)",
         "self.storage.create(join_path(stat.partition, stat.file_id + '/' + name), data)",
     )
 
 
-@planted(breaks="PROP-006")
-def version_of_the_software(bug: Bug) -> None:
+@mutant(breaks="PROP-006")
+def version_of_the_software(patch: Patch) -> None:
     """Stores the release as table version."""
-    bug.edit(create.create_table, '"hoodie.table.version": str(TABLE_VERSION)', '"hoodie.table.version": "1"')
+    patch.edit(create.create_table, '"hoodie.table.version": str(TABLE_VERSION)', '"hoodie.table.version": "1"')
 
 
-@planted(breaks="PROP-007")
-def key_fields_as_json(bug: Bug) -> None:
+@mutant(breaks="PROP-007")
+def key_fields_as_json(patch: Patch) -> None:
     """Stores the record key fields as a JSON list."""
-    bug.edit(create.create_table, '",".join(record_key)', "json.dumps(list(record_key))")
+    patch.edit(create.create_table, '",".join(record_key)', "json.dumps(list(record_key))")
 
 
-@planted(breaks="PROP-008")
-def partition_fields_not_stored(bug: Bug) -> None:
+@mutant(breaks="PROP-008")
+def partition_fields_not_stored(patch: Patch) -> None:
     """Leaves the partition fields out of the properties."""
-    bug.edit(create.create_table, '{"hoodie.table.partition.fields": ",".join(partition)} if partition else {}', "{}")
+    patch.edit(create.create_table, '{"hoodie.table.partition.fields": ",".join(partition)} if partition else {}', "{}")
 
 
-@planted(breaks="PROP-004")
-def table_name_not_stored(bug: Bug) -> None:
+@mutant(breaks="PROP-004")
+def table_name_not_stored(patch: Patch) -> None:
     """Stores a fixed name for the table."""
-    bug.edit(create.create_table, '"hoodie.table.name": name', '"hoodie.table.name": "table"')
+    patch.edit(create.create_table, '"hoodie.table.name": name', '"hoodie.table.name": "table"')
 
 
-@planted(breaks="PROP-005")
-def types_abbreviated(bug: Bug) -> None:
+@mutant(breaks="PROP-005")
+def types_abbreviated(patch: Patch) -> None:
     """Stores every table as copy-on-write."""
-    bug.edit(create.create_table, '"hoodie.table.type": table_type', '"hoodie.table.type": "COPY_ON_WRITE"')
+    patch.edit(create.create_table, '"hoodie.table.type": table_type', '"hoodie.table.type": "COPY_ON_WRITE"')
 
 
-@planted(breaks="PROP-011")
-def checksum_of_the_name_alone(bug: Bug) -> None:
+@mutant(breaks="PROP-011")
+def checksum_of_the_name_alone(patch: Patch) -> None:
     """Computes the checksum from the table's name without its database."""
-    bug.edit(properties.checksum, 'f"{database}.{table}"', "table")
+    patch.edit(properties.checksum, 'f"{database}.{table}"', "table")
 
 
-@planted(breaks=("MRG-017", "MRG-033"))
-def event_time_is_the_default(bug: Bug) -> None:
+@mutant(breaks=("MRG-017", "MRG-033"))
+def event_time_is_the_default(patch: Patch) -> None:
     """Gives a table without ordering fields event-time mode."""
-    bug.edit(merge_config.infer, '"EVENT_TIME_ORDERING" if is_ordered else "COMMIT_TIME_ORDERING"', '"EVENT_TIME_ORDERING"')
-    bug.edit(merge_settings.configured, "and not ordering", "and False")
+    patch.edit(merge_config.infer, '"EVENT_TIME_ORDERING" if is_ordered else "COMMIT_TIME_ORDERING"', '"EVENT_TIME_ORDERING"')
+    patch.edit(merge_settings.configured, "and not ordering", "and False")
 
 
-@planted(breaks=("MRG-018", "MRG-033"))
-def commit_time_is_the_default(bug: Bug) -> None:
+@mutant(breaks=("MRG-018", "MRG-033"))
+def commit_time_is_the_default(patch: Patch) -> None:
     """Gives a table with ordering fields commit-time mode."""
-    bug.edit(merge_settings.configured, "is_ordered=bool(ordering)", "is_ordered=False")
+    patch.edit(merge_settings.configured, "is_ordered=bool(ordering)", "is_ordered=False")
 
 
-@planted(breaks="MRG-034")
-def event_time_without_ordering(bug: Bug) -> None:
+@mutant(breaks="MRG-034")
+def event_time_without_ordering(patch: Patch) -> None:
     """Creates tables in event-time mode without an ordering field."""
-    bug.edit(merge_settings.configured, "and not ordering", "and False")
+    patch.edit(merge_settings.configured, "and not ordering", "and False")
 
 
-@planted(breaks="META-007")
-def keys_missing_in_the_rows(bug: Bug) -> None:
+@mutant(breaks="META-007")
+def keys_missing_in_the_rows(patch: Patch) -> None:
     """Leaves the record key of stored rows empty if they have a partition."""
-    bug.edit(
+    patch.edit(
         Writer._blocks,
         "of_rows.rows(self.logs.block_format, kept,",
         "writer.rows(self.logs.block_format, part.set_column(2, KEY, pa.array([''] * part.num_rows)),",
     )
 
 
-@planted(breaks="META-009")
-def partition_values_instead_of_paths(bug: Bug) -> None:
+@mutant(breaks="META-009")
+def partition_values_instead_of_paths(patch: Patch) -> None:
     """Leaves the partition path of logged rows empty."""
-    bug.edit(
+    patch.edit(
         Writer._blocks,
         "of_rows.rows(self.logs.block_format, kept,",
         "writer.rows(self.logs.block_format, part.set_column(3, PARTITION, pa.array([''] * part.num_rows)),",
     )
 
 
-@planted(breaks="META-003")
-def logged_rows_without_commit_time(bug: Bug) -> None:
+@mutant(breaks="META-003")
+def logged_rows_without_commit_time(patch: Patch) -> None:
     """Leaves the commit time of stored rows empty."""
-    bug.edit(rows.stamp, "pa.repeat(pa.scalar(instant), count)", "pa.repeat(pa.scalar(''), count)")
+    patch.edit(rows.stamp, "pa.repeat(pa.scalar(instant), count)", "pa.repeat(pa.scalar(''), count)")
 
 
-@planted(breaks=("BF-004", "LAY-020"))
-def a_new_group_at_each_rewrite(bug: Bug) -> None:
+@mutant(breaks=("BF-004", "LAY-020"))
+def a_new_group_at_each_rewrite(patch: Patch) -> None:
     """Gives a rewritten base file a new file id."""
-    bug.edit(Writer.rewrite_base_file, "_base_file_name(found.file_id)", "_base_file_name(self.commit.ids.file_id())")
+    patch.edit(Writer.rewrite_base_file, "_base_file_name(found.file_id)", "_base_file_name(self.commit.ids.file_id())")
 
 
-@planted(breaks="BF-009")
-def base_files_named_by_another_instant(bug: Bug) -> None:
+@mutant(breaks="BF-009")
+def base_files_named_by_another_instant(patch: Patch) -> None:
     """Names a new base file by an instant that is not its action's."""
-    bug.edit(Writer._base_file_name, "self.commit.requested, extension", "str(int(self.commit.requested) - 1), extension")
+    patch.edit(Writer._base_file_name, "self.commit.requested, extension", "str(int(self.commit.requested) - 1), extension")
 
 
-@planted(breaks="TYP-002")
-def copy_on_write_writes_logs(bug: Bug) -> None:
+@mutant(breaks="TYP-002")
+def copy_on_write_writes_logs(patch: Patch) -> None:
     """Writes log files whatever the table's type."""
-    bug.edit(Writer.change, "if self.commit.properties.is_merge_on_read", "if True")
+    patch.edit(Writer.change, "if self.commit.properties.is_merge_on_read", "if True")
 
 
-@planted(breaks="TL-008")
-def merge_on_read_inserts_are_commits(bug: Bug) -> None:
+@mutant(breaks="TL-008")
+def merge_on_read_inserts_are_commits(patch: Patch) -> None:
     """Records writes to a merge-on-read table as commits."""
-    bug.edit(commit.begin, '"deltacommit" if properties.is_merge_on_read else "commit"', '"commit"')
+    patch.edit(commit.begin, '"deltacommit" if properties.is_merge_on_read else "commit"', '"commit"')
 
 
-@planted(breaks="MRG-006")
-def new_rows_are_written_twice(bug: Bug) -> None:
+@mutant(breaks="MRG-006")
+def new_rows_are_written_twice(patch: Patch) -> None:
     """Sends a new key to a second group too."""
-    bug.edit(
+    patch.edit(
         write._attempt, "writer.add(partition, new, in_logs=new_keys_in_logs)", "[writer.add(partition, new) for _ in (0, 1)]"
     )
 
 
-@planted(breaks="RDR-001")
-def readers_repair_the_timeline(bug: Bug) -> None:
+@mutant(breaks="RDR-001")
+def readers_repair_the_timeline(patch: Patch) -> None:
     """Removes what is pending on the timeline when a table is read."""
     from hudi_reference.query.table import Table
 
-    bug.edit(
+    patch.edit(
         Table._read,
         "check_readable(self.properties)\n",
         "check_readable(self.properties)\n"
@@ -203,10 +203,10 @@ def readers_repair_the_timeline(bug: Bug) -> None:
     )
 
 
-@planted(breaks=("S3-002", "TL-034"))
-def instants_of_others_are_taken_over(bug: Bug) -> None:
+@mutant(breaks=("S3-002", "TL-034"))
+def instants_of_others_are_taken_over(patch: Patch) -> None:
     """Goes on with an instant that another writer has created in the same millisecond."""
-    bug.edit(
+    patch.edit(
         Transitions._create,
         "    except ObjectExists as error:\n",
         "    except ObjectExists as error:\n        return instant\n",

@@ -18,7 +18,7 @@ from hudi_reference import WritableTable, archive, clean, compact
 from hudi_reference.clock import ManualClock
 from hudi_reference.errors import StorageFault, WriteConflict
 
-#: Few of these tests cite a rule: a planted bug is looked for with all cases that cite its rules, and requests take their time.
+#: Few of these tests cite a rule: a mutant is looked for with all cases that cite its rules, and requests take their time.
 pytestmark = [pytest.mark.s3, pytest.mark.needs("create", "write.upsert", "storage.s3")]
 
 FIRST = (row("a", 1, "first", "oslo"), row("b", 1, "first", "rio"))
