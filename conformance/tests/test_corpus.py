@@ -5,9 +5,9 @@ import json
 import pytest
 from tools.corpus import registry, writing
 from tools.corpus.case import FileCase, Variant, distinct
-from tools.corpus.hfile_bytes import Shape, hfile
-from tools.corpus.log_bytes import COMMAND, INSTANT, TARGET, Block, inspection
-from tools.corpus.log_damage import patch
+from tools.corpus.hfile.builder import Shape, hfile
+from tools.corpus.log.builder import COMMAND, INSTANT, TARGET, Block, inspection
+from tools.corpus.log.envelope_damage import patch
 
 from hudi_conformance.cases.case import load
 from hudi_conformance.cases.file_cases import Variant as LoadedVariant

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tools.recipes import casefiles, catalogue, producing, reference_producer
+from tools.recipes import case_writer, catalogue
 from tools.recipes.difference import byte_differences, file_differences
+from tools.recipes.producers import golden_tables, reference
 from tools.recipes.recipe import REFERENCE, Producer, Recipe
 
 from hudi_conformance.cases.case import find_cases
@@ -71,24 +72,24 @@ def test_recipe_names_are_unique():
 def test_a_case_is_what_its_recipe_says(made):
     """Case file and expected rows follow from recipe and model; `python -m tools.recipes --texts` writes them again."""
     recipe, producer = made
-    times = producing.committed_times(recipe, producer)
-    table = producing.home(recipe, producer) / "table"
-    for name, files in casefiles.case_files(recipe, producer, times, table):
+    times = golden_tables.committed_times(recipe, producer)
+    table = golden_tables.home(recipe, producer) / "table"
+    for name, files in case_writer.case_files(recipe, producer, times, table):
         folder = fixtures_root() / recipe.area / name
         assert list(file_differences(folder, files)) == []
 
 
 def test_every_committed_case_has_a_recipe():
     """No fixture is left behind when its recipe is renamed; `python -m tools.recipes --prune` removes such."""
-    assert producing.orphans() == []
+    assert golden_tables.orphans() == []
 
 
 @pytest.mark.parametrize("recipe", [r for r in RECIPES if REFERENCE in r.producers], ids=lambda r: f"{r.area}.{r.name}")
 def test_the_reference_makes_the_same_bytes_again(recipe, tmp_path):
     """A table of the reference is byte-identical when its recipe is run again."""
-    times = reference_producer.make(recipe, tmp_path)
-    assert tuple(times) == producing.committed_times(recipe, REFERENCE)
-    assert list(byte_differences(producing.home(recipe, REFERENCE) / "table", tmp_path / recipe.name / "table")) == []
+    times = reference.make(recipe, tmp_path)
+    assert tuple(times) == golden_tables.committed_times(recipe, REFERENCE)
+    assert list(byte_differences(golden_tables.home(recipe, REFERENCE) / "table", tmp_path / recipe.name / "table")) == []
 
 
 def test_fixtures_hold_no_junk():

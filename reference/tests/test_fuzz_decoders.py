@@ -14,8 +14,9 @@ from tools.fuzz import oracle
 from tools.fuzz.edits import mutate
 from tools.fuzz.oracle import Broken, Limits
 from tools.fuzz.seed_files import KEPT
-from tools.fuzz.target import Target, all_targets
-from tools.fuzz.targets_log import avro_block
+from tools.fuzz.targets.catalogue import all_targets
+from tools.fuzz.targets.log import avro_block
+from tools.fuzz.targets.target import Target
 
 from hudi_reference.errors import HudiError, MalformedTable
 from hudi_reference.files.log.content import decode_rows

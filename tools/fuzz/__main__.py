@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 from tools.fuzz.figures import Figures
-from tools.fuzz.target import all_targets
+from tools.fuzz.targets.catalogue import all_targets
 
 console = Console()
 _EDGES = re.compile(r"cov: (\d+)")

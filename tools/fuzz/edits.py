@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from tools.corpus.avro_bytes import long
-from tools.fuzz.leaves import Explode, json_text
+from tools.fuzz.structure_aware.parts import Explode, json_text
 
 #: Numbers on which decoders stumble.
 NUMBERS = (

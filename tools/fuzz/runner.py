@@ -31,7 +31,7 @@ def main(
 
         with atheris.instrument_imports(include=["hudi_reference"]):
             import_everything()
-    from tools.fuzz.target import all_targets
+    from tools.fuzz.targets.catalogue import all_targets
 
     chosen = all_targets()[target]
     findings = Findings(chosen.check, folder / "findings")
@@ -100,7 +100,7 @@ def signature(error: BaseException) -> str:
 def _guided(target: object, findings: Findings, folder: Path, seconds: int, seed: int) -> None:
     import atheris
     from tools.fuzz.edits import mutate
-    from tools.fuzz.target import Target
+    from tools.fuzz.targets.target import Target
 
     assert isinstance(target, Target)
     explode, longest = target.explode, target.longest
@@ -123,7 +123,7 @@ def _guided(target: object, findings: Findings, folder: Path, seconds: int, seed
 def _unguided(target: object, findings: Findings, folder: Path, seconds: int, seed: int) -> None:
     """Inputs drawn by chance from the seeds; prints the same figures as libFuzzer."""
     from tools.fuzz.edits import mutate
-    from tools.fuzz.target import Target
+    from tools.fuzz.targets.target import Target
 
     assert isinstance(target, Target)
     random, count, started = Random(seed), 0, time.monotonic()

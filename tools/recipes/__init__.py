@@ -1,11 +1,10 @@
-"""The golden tables, as recipes that anyone can read and run again.
+"""The golden tables, as recipes that can be read and run again.
 
-A recipe is data: a table, the steps that make it, and the checks that ask it something (`recipe.py`). The same steps
-run on Apache Hudi (`hudi_producer.py`, in that engine's own environment), on the reference (`reference_producer.py`)
-and through the model (`expectation.py`), which says what rows are right. `python -m tools.recipes` makes tables and
-compares them with the committed ones.
+A recipe is data: a table, the steps that make it, and the checks that query it (`recipe.py`). The same steps run on Apache
+Hudi (`producers/apache_hudi.py`, in that engine's own environment), on the reference (`producers/reference.py`) and on the
+model (`expectation.py`), which computes the expected rows. `python -m tools.recipes` makes the tables and compares them with
+the committed ones.
 
-The recipes themselves lie in a few modules an area: `layout.py` and `layout_more.py`; `timeline.py`, `timeline_services.py`,
-`timeline_states.py` (every action in every state) and `timeline_long.py`; `log.py`; `merge.py` and `merge_ordering.py`;
-`queries.py`.
+The recipes are in one package for each topic: `layout`, `timeline`, `log`, `merge`, `query`, and `legacy` for tables of
+version 6. `catalogue.py` lists their modules.
 """

@@ -21,7 +21,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import get_args
 
-from tools.recipes import catalogue, producing
+from tools.recipes import catalogue
+from tools.recipes.producers import golden_tables
 from tools.recipes.recipe import REFERENCE, Producer, Recipe
 
 
@@ -45,14 +46,14 @@ def chosen(pattern: str) -> list[Recipe]:
 def regenerate(producer: Producer, recipes: Sequence[Recipe], work: Path, *, refreeze: bool) -> int:
     """Make tables, print differences, put in place what may be replaced; how many tables differ."""
     differing = 0
-    for made in producing.produce(producer, recipes, work):
-        found = producing.compare(made)
+    for made in golden_tables.produce(producer, recipes, work):
+        found = golden_tables.compare(made)
         print(f"{'same' if not found else 'DIFFERS'}  {producer}  {made.recipe.area}.{made.recipe.name}")
         for line in found:
             print(f"    {line}")
         differing += bool(found)
         if found and (refreeze or producer == REFERENCE or found == ["new table"]):
-            producing.freeze(made)
+            golden_tables.freeze(made)
     return differing
 
 
@@ -66,13 +67,13 @@ def main() -> int:
             print(f"{recipe.area}.{recipe.name}: {', '.join(recipe.producers)}")
         return 0
     if asked.prune:
-        for folder in producing.orphans():
+        for folder in golden_tables.orphans():
             print(f"removed: {folder.name}")
             shutil.rmtree(folder)
         return 0
     by_producer = {producer: [r for r in recipes if producer in r.producers] for producer in producers}
     if asked.texts:
-        changed = [f for p, found in by_producer.items() for r in found for f in producing.rewrite_texts(r, p)]
+        changed = [f for p, found in by_producer.items() for r in found for f in golden_tables.rewrite_texts(r, p)]
         print(*(f"written: {folder.name}" for folder in changed), sep="\n")
         return int(bool(changed))
     with tempfile.TemporaryDirectory(prefix="golden-") as work:

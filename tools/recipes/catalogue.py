@@ -2,43 +2,46 @@
 
 import importlib
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from tools.recipes.recipe import AsOf, Recipe
 
 AREAS = ("layout", "timeline", "log", "merge", "queries", "compatibility")
 MODULES = (
-    "layout",
-    "layout_handmade",
-    "layout_more",
-    "keys",
-    "timeline",
-    "timeline_services",
-    "timeline_states",
-    "timeline_long",
-    "timeline_handmade",
-    "timeline_damaged",
-    "log",
-    "log_handmade",
-    "log_partial",
-    "log_partial_handmade",
-    "log_positions",
-    "log_attempts",
-    "log_slices",
-    "merge",
-    "merge_ordering",
-    "truth_tables",
-    "payloads",
-    "queries",
-    "evolution",
-    "windows",
-    "compatibility",
+    "layout.layout",
+    "layout.properties_backup",
+    "layout.partition_folders",
+    "layout.key_generators",
+    "timeline.timeline",
+    "timeline.services",
+    "timeline.action_states",
+    "timeline.long_timelines",
+    "timeline.handmade_histories",
+    "timeline.damage",
+    "log.log_files",
+    "log.handmade_blocks",
+    "log.partial_updates",
+    "log.partial_updates_handmade",
+    "log.positions",
+    "log.task_attempts",
+    "log.file_slices",
+    "merge.merge_modes",
+    "merge.ordering_values",
+    "merge.truth_tables",
+    "merge.payloads",
+    "query.queries",
+    "query.schema_evolution",
+    "query.incremental_windows",
+    "legacy.version_6",
 )
 
 
 def everything() -> list[Recipe]:
-    """The recipes of all areas, in the order of their modules."""
-    return [recipe for name in MODULES for recipe in importlib.import_module(f"tools.recipes.{name}").RECIPES]
+    """The recipes of all areas, in the order of their modules, each with the name of its module."""
+    return [
+        replace(recipe, module=name) for name in MODULES for recipe in importlib.import_module(f"tools.recipes.{name}").RECIPES
+    ]
 
 
 def find(name: str) -> Recipe:

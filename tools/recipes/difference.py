@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tools.recipes.timeline_names import table_property
+from tools.recipes.timeline_summary import table_property
 
 _DIGITS = re.compile(r"\d{17}")
 

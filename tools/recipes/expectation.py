@@ -5,8 +5,8 @@ from typing import Any
 
 import pyarrow as pa
 from tools.recipes.catalogue import as_of_instant
+from tools.recipes.producers.column_types import arrow_schema, declared
 from tools.recipes.recipe import Check, Recipe, Row
-from tools.recipes.schema import arrow_schema, declared
 
 from hudi_conformance.cases.rows import canonical
 from hudi_conformance.model import Model

@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
-from tools.recipes.halfway import Until
+from tools.recipes.producers.interrupted_actions import Until
 
 Row = Mapping[str, Any]
 Producer = Literal["apache-hudi@1.0.2", "apache-hudi@1.2.0", "reference"]
@@ -136,7 +136,7 @@ def stopped(step: Step, until: Until) -> Step:
 
 
 def invisible(step: Step) -> Step:
-    """A step that nobody must see, because the surgery afterwards makes it pending or undoes it."""
+    """A step that nobody must see, because the edits afterwards makes it pending or undoes it."""
     return replace(step, model="nothing")
 
 
@@ -230,16 +230,15 @@ class Check:
 
 
 #: Changes files of a finished table; gets its folder and the requested times of the steps.
-Surgery = Callable[[Path, Sequence[str]], None]
+TableEdit = Callable[[Path, Sequence[str]], None]
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A table, how it came to be, and what is asked of it.
+    """A table, the steps that make it, and the checks that query it.
 
-    `needs` are features that every check needs beyond those that follow from the table; `note` tells what the producer
-    did wrong, where that matters; `module` holds the recipe if that is not the module of its area; `zone` is the time zone of
-    the machine that writes.
+    `needs` are features that every check needs in addition to those that follow from the table; `note` states what the producer
+    did wrong, where that matters; `module` is set by the catalogue; `zone` is the time zone of the machine that writes.
     """
 
     name: str
@@ -248,16 +247,16 @@ class Recipe:
     steps: tuple[Step, ...]
     checks: tuple[Check, ...]
     producers: tuple[Producer, ...] = BOTH
-    surgery: tuple[Surgery, ...] = ()
+    edits: tuple[TableEdit, ...] = ()
     needs: tuple[str, ...] = ()
     note: str | None = None
-    module: str | None = None
+    module: str = ""
     zone: str = "UTC"
 
     @property
     def source(self) -> str:
-        """Where the recipe is written, as a case names it."""
-        return f"tools/recipes/{self.module or self.area}.py::{self.name}"
+        """File and name of the recipe, as `producer.recipe` of a case states it."""
+        return f"tools/recipes/{self.module.replace('.', '/')}.py::{self.name}"
 
     def case_name(self, check: Check, producer: Producer) -> str:
         """The id of a case without its area; tables of further producers carry the producer's name."""

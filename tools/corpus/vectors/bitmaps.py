@@ -5,8 +5,8 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.building import HAND, HUDI, SECOND, Test, acceptable, invalid, numbered, valid
-from tools.corpus.vectors.second import bitmap
+from tools.corpus.vectors.independent_hashes import bitmap
+from tools.corpus.vectors.vector_tests import HAND, HUDI, SECOND, Test, acceptable, invalid, numbered, valid
 
 _NOTES = {
     "array": "Up to 4096 positions of 65536 stand as a list.",

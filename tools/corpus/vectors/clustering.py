@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.building import HAND, Test, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HAND, Test, invalid, numbered, valid
 
 MB = 1 << 20
 PLAN = "hoodie.clustering.plan.strategy."

@@ -5,7 +5,7 @@ from itertools import permutations
 from typing import Any
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.building import HAND, HUDI, Test, acceptable, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HAND, HUDI, Test, acceptable, invalid, numbered, valid
 
 ID = "f0000000-0000-4000-8000-000000000001-0"
 AT = "20250101000000000"

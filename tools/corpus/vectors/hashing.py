@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors import second
-from tools.corpus.vectors.building import HUDI, PUBLISHED, SECOND, Test, invalid, numbered, valid
+from tools.corpus.vectors import independent_hashes as independent
+from tools.corpus.vectors.vector_tests import HUDI, PUBLISHED, SECOND, Test, invalid, numbered, valid
 
 FILE = "036ded81-9ed4-479f-bcea-7145dfa0079b-0_0-21-20_20261121115521796.parquet"
 LOG = ".036ded81-9ed4-479f-bcea-7145dfa0079b-0_20261121115537479.log.1_0-48-78"
@@ -150,29 +150,37 @@ def _groups() -> Iterator[Test]:
                 yield valid(f"{key[:40]} among {groups}", {"key": key, "groups": groups}, group, *_about(key))
     # Published: texts whose hash is -2147483648, found to break Math.abs.
     for key in ("polygenelubricants", "GydZG_", "DESIGNING WORKHOUSES"):
-        assert second.string_hash(key) == -(2**31)
+        assert independent.string_hash(key) == -(2**31)
         for groups in (3, 7, 9999):
-            yield valid(f"{key} among {groups}", {"key": key, "groups": groups}, second.file_group(key, groups), *_about(key))
+            yield valid(
+                f"{key} among {groups}",
+                {"key": key, "groups": groups},
+                independent.file_group(key, groups),
+                *_about(key),
+            )
     more = ("id:2", "a\\$b$k", "𝒳𝒴", "e\u0301", "key-032362", "\uffff", "\uffff" * 10, "0" * 1000)
     for key in more:
-        yield valid(f"{key[:20]!r} among 10", {"key": key, "groups": 10}, second.file_group(key, 10), *_about(key))
+        yield valid(f"{key[:20]!r} among 10", {"key": key, "groups": 10}, independent.file_group(key, 10), *_about(key))
     yield valid(
-        "the most groups", {"key": "a" * 7, "groups": 2147483647}, second.file_group("a" * 7, 2147483647), "wraps-around"
+        "the most groups",
+        {"key": "a" * 7, "groups": 2147483647},
+        independent.file_group("a" * 7, 2147483647),
+        "wraps-around",
     )
     yield invalid("no groups", {"key": "a", "groups": 0}, "no-groups")
 
 
 def _about(key: str) -> list[str]:
-    number = second.string_hash(key)
+    number = independent.string_hash(key)
     flags = ["least-int"] if number == -(2**31) else ["negative-hash"] if number < 0 else []
     return [*flags, *(["utf16"] if not key.isascii() else []), *(["secondary-key"] if "$" in key else [])]
 
 
 def _bucket(comment: str, values: Sequence[str], buckets: int, *flags: str, value: int | None = None) -> Test:
     fields = [[name, text] for name, text in zip("abcdefgh", values, strict=False)]
-    about = ["negative-hash"] if second.list_hash(values) < 0 else []
+    about = ["negative-hash"] if independent.list_hash(values) < 0 else []
     about += ["utf16"] if not all(map(str.isascii, values)) else []
-    right = second.bucket(values, buckets)
+    right = independent.bucket(values, buckets)
     assert value is None or value == right, (values, value, right)
     return valid(comment, {"fields": fields, "buckets": buckets}, right, *about, *flags)
 
@@ -224,12 +232,12 @@ def _list_hash_of(number: int) -> str:
         letters.append(chr(ord("a") + (rest - ord("a")) % 31))
         rest = (rest - ord(letters[-1])) // 31
     text = chr(rest) + "".join(reversed(letters)) if rest else "".join(reversed(letters))
-    assert second.list_hash([text]) == number, (text, second.list_hash([text]))
+    assert independent.list_hash([text]) == number, (text, independent.list_hash([text]))
     return text
 
 
 def _stats(comment: str, column: str, partition: str, file: str, *flags: str) -> Test:
-    key = second.text_hash(column) + second.text_hash(partition or ".") + second.file_hash(file)
+    key = independent.text_hash(column) + independent.text_hash(partition or ".") + independent.file_hash(file)
     return valid(comment, {"column": column, "partition": partition, "file": file}, key, *flags)
 
 
@@ -270,7 +278,7 @@ def _column_stats() -> Iterator[Test]:
 
 def _partition_stats() -> Iterator[Test]:
     def of(comment: str, column: str, partition: str, *flags: str) -> Test:
-        key = second.text_hash(column) + second.text_hash(partition or ".")
+        key = independent.text_hash(column) + independent.text_hash(partition or ".")
         return valid(comment, {"column": column, "partition": partition}, key, *flags)
 
     seen: tuple[tuple[Any, ...], ...] = (
@@ -293,7 +301,7 @@ def _partition_stats() -> Iterator[Test]:
 
 def _bloom_filters() -> Iterator[Test]:
     def of(comment: str, partition: str, file: str, *flags: str) -> Test:
-        key = second.text_hash(partition or ".") + second.file_hash(file)
+        key = independent.text_hash(partition or ".") + independent.file_hash(file)
         return valid(comment, {"partition": partition, "file": file}, key, *flags)
 
     seen = (

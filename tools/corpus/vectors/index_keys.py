@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from uuid import UUID
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.building import HAND, HUDI, Json, Test, acceptable, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HAND, HUDI, Json, Test, acceptable, invalid, numbered, valid
 
 #: (secondary value, record key, key), as Apache Hudi 1.0.2 gave them, and more by hand.
 PAIRS: dict[str, tuple[str, str, str]] = {

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.building import HUDI, Test, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HUDI, Test, invalid, numbered, valid
 
 Field = tuple[str, Any, Any]
 TYPE = "hoodie.table.keygenerator.type"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.building import HAND, Test, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HAND, Test, invalid, numbered, valid
 
 PACKAGE = "org.apache.hudi.common.model."
 FILL_NULLS = "6f1f2b8e-52c5-4d6a-9a55-0a3f3f1c2d01"

@@ -8,7 +8,7 @@ from itertools import combinations_with_replacement
 from typing import Any
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.building import HAND, Test, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HAND, Test, invalid, numbered, valid
 
 Json = Any
 NEEDS = ["compute.merge.fold"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import fastavro
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.building import HAND, HUDI, SECOND, Json, Test, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HAND, HUDI, SECOND, Json, Test, invalid, numbered, valid
 
 from hudi_reference.files.hfile.reader import hfile_of
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.building import HAND, Test, numbered, valid
+from tools.corpus.vectors.vector_tests import HAND, Test, numbered, valid
 
 #: Every character that is escaped: control characters, DEL, and those that mean something in a path.
 ESCAPED = [*map(chr, range(0x20)), "\x7f", *"\"#%'*/:=?\\{[]^"]

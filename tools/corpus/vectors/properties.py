@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.building import HAND, SECOND, Test, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HAND, SECOND, Test, invalid, numbered, valid
 
 ENGINES = "Apache Hudi's own classes, 1.0.2 and 1.2.0"
 

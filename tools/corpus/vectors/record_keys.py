@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.building import HAND, HUDI, Test, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HAND, HUDI, Test, invalid, numbered, valid
 
 
 def cases() -> Iterator[VectorCase]:

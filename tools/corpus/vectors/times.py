@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from tools.corpus.case import VectorCase
-from tools.corpus.vectors.building import HAND, HUDI, Test, acceptable, invalid, numbered, valid
+from tools.corpus.vectors.vector_tests import HAND, HUDI, Test, acceptable, invalid, numbered, valid
 
 
 def cases() -> Iterator[VectorCase]:

@@ -1,0 +1,1 @@
+"""Base files of Parquet and ORC, and single files that writers of Apache Hudi wrote."""

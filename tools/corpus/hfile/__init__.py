@@ -1,0 +1,1 @@
+"""HFiles, built block by block: valid and damaged ones."""

@@ -1,0 +1,329 @@
+"""HFiles in which something is damaged: an error is right, or the answer of the undamaged file, and nothing else.
+
+What a reader does not need it need not look at. But entries that are other or fewer than were written, keys that are not found
+any more, memory as a damaged length demands it, and loops are wrong.
+"""
+
+import struct
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tools.corpus.case import FileCase, Variant, distinct
+from tools.corpus.hfile.builder import CRC32C, DATA, FIELDS, HEADER, NONE, ROOT, HFile, Shape, block, cell, hfile, key, trailer
+from tools.corpus.hfile.valid import NAME, listed
+from tools.corpus.log.builder import Json
+from tools.corpus.log.envelope_damage import patch
+
+SIX = [(row.encode(), value.encode()) for row, value in zip("bcdefg", "123456", strict=True)]
+KEYS = ["a", "c", "f"]
+META = {"note": b"meta"}
+PLAIN = Shape(checksum=NONE, per_block=2, meta=META)
+SUMMED = Shape(checksum=CRC32C, per_block=2, meta=META)
+DEEP = Shape(checksum=NONE, per_block=1, per_leaf=2)
+PRESSED = Shape(checksum=NONE, per_block=2, gz=True, meta=META)
+#: Damaged numbers, as far as they fit into a field.
+NUMBERS_TO_TRY = (0, 1, 2**7, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63, 2**64 - 1)
+
+
+def cases() -> Iterator[FileCase]:
+    """All cases of this module."""
+    yield from whole_files()
+    yield from trailers()
+    yield from headers()
+    yield from indexes()
+    yield from payloads()
+
+
+def right() -> Json:
+    """What the undamaged file shows."""
+    found = [entry for entry in SIX if entry[0].decode() in KEYS]
+    return {"entries": listed(SIX), "found": listed(found)}
+
+
+def family(name: str, shape: Shape, variants: Mapping[str, bytes], **more: Any) -> FileCase:
+    """Damaged copies of the file of six entries in this shape."""
+    data = hfile(SIX, shape).data
+    made = [
+        Variant(name=variant, patches=[patch(data, new)], inspect=right(), or_error=True)
+        for variant, new in variants.items()
+        if new != data
+    ]
+    return FileCase(
+        area="hfile",
+        name=f"damaged.{name}",
+        requirements=more.pop("rules", ("BF-002", "BLK-024", "BLK-026")),
+        file=NAME,
+        content=data,
+        verdict="must-refuse",
+        variants=distinct(made, data),
+        keys=KEYS,
+        needs=("inspect.hfile",),
+        flags=("silent-wrong-values", "lost-write", "crash", "memory"),
+        **more,
+    )
+
+
+def put(data: bytes, offset: int, new: bytes) -> bytes:
+    """The bytes with others in one place."""
+    return data[:offset] + new + data[offset + len(new) :]
+
+
+def whole_files() -> Iterator[FileCase]:
+    """Files that are cut, and bytes that are flipped."""
+    data, places = _made(SUMMED)
+    lengths = sorted(
+        {*range(0, len(data), 61), *places.values(), *(place + HEADER for place in places.values()), len(data) - 1}
+    )
+    yield family(
+        "cut",
+        SUMMED,
+        {f"length-{length}": data[:length] for length in lengths},
+        says="An HFile that is cut somewhere.",
+        if_it_fails="The trailer is the last 4096 bytes; without it a file is none.",
+    )
+    first, root = places["data-0"], places["root"]
+    flips = [*range(first + HEADER, first + HEADER + 60), *range(root + HEADER, root + HEADER + 40)]
+    flips += range(places["info"] + HEADER, places["info"] + HEADER + 60)
+    yield family(
+        "flipped-under-a-checksum",
+        SUMMED,
+        {f"byte-{place}": put(data, place, bytes([data[place] ^ 0x20])) for place in flips},
+        says="A byte of a payload is wrong, and the block's checksum tells it.",
+        if_it_fails="Compare CRC-32C of header and payload, chunk by chunk, before anything of a block is believed.",
+    )
+    sums = {
+        f"sum-of-{name}": put(data, _end(data, place) - 4, b"\x00\x01\x02\x03")
+        for name, place in places.items()
+        if name != "trailer"
+    }
+    yield family(
+        "checksums",
+        SUMMED,
+        sums,
+        says="The checksum of a block is wrong.",
+        if_it_fails="Failing is right, and so is passing over checksums if the payload is as it was.",
+    )
+
+
+def _made(shape: Shape) -> tuple[bytes, Mapping[str, int]]:
+    file = hfile(SIX, shape)
+    return file.data, file.blocks
+
+
+def _end(data: bytes, place: int) -> int:
+    """The offset behind the block at `place`."""
+    return place + HEADER + int(struct.unpack_from(">i", data, place + 8)[0])
+
+
+def trailers() -> Iterator[FileCase]:
+    """The trailer's fields and its version."""
+    file = hfile(SIX, PLAIN)
+    place = file.blocks["trailer"]
+    variants = {}
+    for name, value in file.fields.items():
+        tried = {*NUMBERS_TO_TRY, value - 1, value + 1, place, len(file.data), *file.blocks.values()}
+        for other in sorted(number for number in tried if 0 <= number < 2**64):
+            variants[f"{name}.{other}"] = file.data[:place] + trailer({**file.fields, name: other}, PLAIN)
+        kept = {other: held for other, held in file.fields.items() if other != name}
+        variants[f"{name}.missing"] = file.data[:place] + trailer(kept, PLAIN)
+    yield family(
+        "trailer-fields",
+        PLAIN,
+        variants,
+        says="One field of the trailer has another value, or is missing.",
+        if_it_fails="Offsets must lead forward to blocks of the right kind inside the file; counts must be those of the index.",
+    )
+    message = file.data[place + 8 : place + 120]
+    heads = {
+        "magic": put(file.data, place, b"XXXXXXXX"),
+        "message-length-zero": put(file.data, place + 8, b"\x00"),
+        "message-length-too-long": put(file.data, place + 8, b"\xff\xff\x7f"),
+        "message-length-endless": put(file.data, place + 8, b"\xff" * 40),
+        "message-of-junk": put(file.data, place + 9, b"\xff" * 60),
+        "message-cut": put(file.data, place + 8, bytes([10]) + message[1:]),
+        "field-of-unknown-wire-type": put(file.data, place + 9, b"\x0f"),
+        **{f"major-version-{major}": file.data[:-3] + major.to_bytes(3, "big") for major in (0, 1, 2, 4, 2**24 - 1)},
+        **{f"minor-version-{minor}": put(file.data, len(file.data) - 4, bytes([minor])) for minor in (0, 1, 2, 9, 255)},
+    }
+    yield family(
+        "trailer-head",
+        PLAIN,
+        heads,
+        says="Magic, message or version of the trailer are damaged; a minor version of any number is not.",
+        if_it_fails="Major version 3 with any minor one is known, other major versions are refused.",
+    )
+
+
+#: Blocks whose headers are damaged: one of each kind, as far as a file has it.
+HEADS = ("data-0", "data-2", "leaf-1", "meta-note", "root", "meta-root", "info")
+
+
+def headers() -> Iterator[FileCase]:
+    """The header of every kind of block."""
+    for form, shape in (("plain", PLAIN), ("gzip", PRESSED), ("two-levels", DEEP)):
+        data, places = _made(shape)
+        variants = {}
+        damaged = {name: places[name] for name in HEADS if name in places}
+        for name, place in damaged.items():
+            for field, (offset, width) in FIELDS.items():
+                start = place + offset
+                for other in _others(data[start : start + width]):
+                    variants[f"{name}.{field}.{other.hex()}"] = put(data, start, other)
+        yield family(
+            f"block-headers.{form}",
+            shape,
+            variants,
+            says="One field in the header of a block has another value.",
+            if_it_fails="Sizes in a header must agree with each other, with the index and with what is left in the file.",
+        )
+
+
+def _others(old: bytes) -> Iterator[bytes]:
+    width, value = len(old), int.from_bytes(old, "big")
+    tried = {0, 1, value - 1, value + 1, 2 ** (8 * width - 1), 2 ** (8 * width - 1) - 1, 2 ** (8 * width) - 1, value * 2, 7}
+    yield from (other.to_bytes(width, "big") for other in sorted(tried) if 0 <= other < 2 ** (8 * width) and other != value)
+    if width == 8:
+        yield from (b"DATABLK*", b"IDXROOT2", b"METABLKc", b"FILEINF2", b"XXXXXXXX")
+
+
+def indexes() -> Iterator[FileCase]:
+    """Root and leaf indexes."""
+    data, places = _made(PLAIN)
+    root = places["root"] + HEADER
+    entry = 8 + 4 + 1 + len(key(b"b"))
+    variants = {}
+    for number in range(3):
+        start = root + number * entry
+        for name, offset in {**places, "behind-the-file": len(data), "far-away": 2**62, "negative": -1, "zero": 0}.items():
+            variants[f"entry-{number}.offset-{name}"] = put(data, start, struct.pack(">q", offset))
+        for size in (0, 1, -1, 33, 2**31 - 1, -(2**31)):
+            variants[f"entry-{number}.size-{size}"] = put(data, start + 8, struct.pack(">i", size))
+        for length in (0, 1, entry - 14, entry - 12, 127, 0x8F, 0x88, 0xFF):
+            variants[f"entry-{number}.key-length-{length}"] = put(data, start + 12, bytes([length]))
+        variants[f"entry-{number}.key-below"] = put(data, start + 15, b"a")
+        variants[f"entry-{number}.key-above"] = put(data, start + 15, b"z")
+        variants[f"entry-{number}.row-length"] = put(data, start + 13, b"\x7f\xff")
+    yield family(
+        "root-index",
+        PLAIN,
+        variants,
+        says="An entry of the root index leads elsewhere, has another size or another key.",
+        if_it_fails="Entries must lead forward to data blocks of their size, and their keys must rise and fit the rows there.",
+    )
+    data, places = _made(DEEP)
+    variants = {}
+    for leaf in ("leaf-0", "leaf-1"):
+        start = places[leaf] + HEADER
+        for field, width in (("count", 4), ("first-offset", 4), ("second-offset", 4)):
+            at = start + ("count", "first-offset", "second-offset").index(field) * 4
+            for other in _others(data[at : at + width]):
+                variants[f"{leaf}.{field}.{other.hex()}"] = put(data, at, other)
+        behind = start + 4 * 5
+        for name, offset in {**places, "behind-the-file": len(data), "negative": -1}.items():
+            variants[f"{leaf}.entry-0.leads-to-{name}"] = put(data, behind, struct.pack(">q", offset))
+    for name, offset in places.items():
+        variants[f"root.entry-0.leads-to-{name}"] = put(data, places["root"] + HEADER, struct.pack(">q", offset))
+    yield family(
+        "leaf-index",
+        DEEP,
+        variants,
+        says="A leaf of the index counts wrong, has offsets that do not rise, or leads elsewhere, even to itself.",
+        if_it_fails="An index must lead down and forward; one that leads to itself must end in an error, not in a loop.",
+    )
+
+
+def payloads() -> Iterator[FileCase]:
+    """Entries of data blocks, file info, compressed payloads."""
+    file = hfile(SIX, PLAIN)
+    data, start = file.data, file.blocks["data-1"] + HEADER
+    variants = {}
+    fields = {"key-length": (0, 4), "value-length": (4, 4), "row-length": (8, 2), "family-length": (11, 1)}
+    for field, (offset, width) in fields.items():
+        for other in _others(data[start + offset : start + offset + width]):
+            variants[f"{field}.{other.hex()}"] = put(data, start + offset, other)
+    one, two = cell(*SIX[2]), cell(*SIX[3])
+    variants["mvcc-version"] = put(data, start + len(one) - 1, b"\x01")
+    variants["out-of-order"] = put(data, start, two + one)
+    variants["row-below-its-index-key"] = put(data, start + 10, b"a")
+    variants["row-not-utf-8"] = put(data, start + 10, b"\xff")
+    yield family(
+        "entries",
+        PLAIN,
+        variants,
+        says="A length in an entry is wrong, or a row stands where the index has no place for it.",
+        if_it_fails="Lengths must end with the payload; rows must rise and lie between the keys of the index.",
+    )
+    yield family(
+        "file-info",
+        PLAIN,
+        _infos(file),
+        says="File info is damaged, or tells of entries of another kind.",
+        if_it_fails="PBUF, a length, pairs of names and values; versions of entries other than 1 are refused.",
+    )
+    data, places = _made(PRESSED)
+    inside = range(places["data-0"] + HEADER, _end(data, places["data-0"]) - 4, 3)
+    yield family(
+        "gzip",
+        PRESSED,
+        {f"byte-{place}": put(data, place, bytes([data[place] ^ 0x55])) for place in inside},
+        says="A byte of a compressed payload is wrong, and only gzip itself can tell.",
+        if_it_fails="A gzip member ends with a checksum and its length: compare both, and the size in the block's header.",
+    )
+
+    yield from bombs()
+
+
+#: Bytes that a bomb inflates to: a thousand times its size, and not more than a reader that falls for it can show.
+INFLATED = 1 << 20
+
+
+def bombs() -> Iterator[FileCase]:
+    """A kilobyte that inflates to a million."""
+    bomb = block(DATA, bytes(INFLATED), gz=True, checksum=NONE)
+    sizes = {"that-says-so": INFLATED, "that-says-46": 46, "that-says-nothing": 0}
+    for which, size in sizes.items():
+        shape = Shape(checksum=NONE, gz=True)
+        yield FileCase(
+            area="hfile",
+            name=f"damaged.bomb-{which}",
+            requirements=("BF-002", "BLK-024"),
+            says="Zeros that inflate to a thousand times their size and are no entries: an error, soon and in little memory.",
+            if_it_fails="Inflate no more than the block's header says, and stop at the first entry that is none.",
+            file=NAME,
+            content=_with_first_block(
+                hfile(SIX, shape), put(bomb, FIELDS["uncompressed-size"][0], struct.pack(">i", size)), shape
+            ),
+            verdict="must-refuse",
+            error="the data block holds no entries",
+            needs=("inspect.hfile",),
+            flags=("memory", "crash"),
+        )
+
+
+def _with_first_block(file: HFile, first: bytes, shape: Shape) -> bytes:
+    """The file of one data block with another in its place, and all offsets as far further."""
+    old = file.data[file.blocks["data-0"] : file.blocks["root"]]
+    shift = len(first) - len(old)
+    index = struct.pack(">qi", 0, len(first)) + bytes([len(key(b"b"))]) + key(b"b")
+    root = block(ROOT, index, gz=True, checksum=NONE)
+    rest = file.data[file.blocks["meta-root"] : file.blocks["trailer"]]
+    shift += len(root) - (file.blocks["meta-root"] - file.blocks["root"])
+    fields = {**file.fields, "load-on-open-offset": len(first), "file-info-offset": file.fields["file-info-offset"] + shift}
+    return first + root + rest + trailer(fields, shape)
+
+
+def _infos(file: HFile) -> dict[str, bytes]:
+    start = file.blocks["info"] + HEADER
+    data = file.data
+    version = data.index(b"KEY_VALUE_VERSION", start) + len(b"KEY_VALUE_VERSION") + 2
+    newest = data.index(b"MAX_MEMSTORE_TS_KEY", start) + len(b"MAX_MEMSTORE_TS_KEY") + 2
+    return {
+        "magic": put(data, start, b"XBUF"),
+        "length-too-long": put(data, start + 4, b"\xff\x7f"),
+        "length-zero": put(data, start + 4, b"\x00"),
+        "length-endless": put(data, start + 4, b"\xff" * 12),
+        "pair-too-long": put(data, start + 7, b"\x7f"),
+        "key-value-version-0": put(data, version, struct.pack(">i", 0)),
+        "key-value-version-2": put(data, version, struct.pack(">i", 2)),
+        "newest-change-1": put(data, newest, struct.pack(">q", 1)),
+    }

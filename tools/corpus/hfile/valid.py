@@ -1,0 +1,302 @@
+"""HFiles, valid: every layout that a writer leaves, and look-ups."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tools.corpus.case import FileCase
+from tools.corpus.hfile.builder import CRC32, FAKE, NONE, Entry, HFile, Shape, hfile, key
+from tools.corpus.log.builder import FILE_ID, Json, at
+from tools.corpus.vectors.independent_hashes import Bloom
+
+NAME = f"{FILE_ID}_0-1-2_{at(1)}.hfile"
+RULES = ("BF-002", "BF-010", "BLK-024")
+LOOK_UPS = ("BLK-026", "BF-002")
+TWENTY = [(f"k{n:02}".encode(), f"v{n}".encode()) for n in range(20)]
+
+
+def cases() -> Iterator[FileCase]:
+    """All cases of this module."""
+    yield from layouts()
+    yield from entries()
+    yield from infos()
+    yield from look_ups()
+    yield from metas()
+
+
+def of(name: str, made: Sequence[Entry], shape: Shape | None = None, **more: Any) -> FileCase:
+    """A file of these entries, and everything that is in it."""
+    shape = shape or Shape()
+    file = hfile(made, shape)
+    inspect = showing(file, made, shape)
+    asked = {"keys": more.get("keys"), "prefix": more.get("prefix")}
+    if any(part is not None for part in asked.values()):
+        inspect["found"] = listed([entry for entry in made if _is_asked(entry[0].decode(), **asked)])
+    return FileCase(
+        area="hfile",
+        name=name,
+        requirements=more.pop("rules", RULES),
+        file=NAME,
+        content=file.data,
+        verdict="valid",
+        inspect=inspect | more.pop("shows", {}),
+        needs=more.pop("needs", ("inspect.hfile",)),
+        flags=more.pop("flags", ("lost-write",)),
+        **more,
+    )
+
+
+def _is_asked(row: str, keys: Sequence[str] | None, prefix: str | None) -> bool:
+    return row in (keys or ()) or (prefix is not None and row.startswith(prefix))
+
+
+def showing(file: HFile, made: Sequence[Entry], shape: Shape) -> dict[str, Json]:
+    """What inspecting the file shows."""
+    return {
+        "format": "hfile",
+        "compression": "gz" if shape.gz else "none",
+        "levels": 1 + (shape.per_leaf is not None) + (shape.per_intermediate is not None),
+        "entries": listed(made),
+        "meta": {name: content.hex() for name, content in shape.meta.items()},
+        "info": {name: value.hex() for name, value in file.info.items()},
+    }
+
+
+def listed(made: Sequence[Entry]) -> list[Json]:
+    """Entries as an inspection lists them."""
+    return [{"key": row.decode(), "value": value.hex()} for row, value in made]
+
+
+def layouts() -> Iterator[FileCase]:
+    """Compression, checksums, blocks and levels of the index."""
+    forms: Sequence[tuple[str, Shape, str, str]] = (
+        ("uncompressed", Shape(), "without compression", "Payloads stand behind headers of 33 bytes, checksums behind them."),
+        (
+            "gzip",
+            Shape(gz=True),
+            "with every block a gzip member",
+            "Index and file info are compressed too; the trailer is not.",
+        ),
+        ("gzip-stored", Shape(gz=True, level=0), "with gzip members that are stored", "Inflate them like any other."),
+        ("crc-32", Shape(checksum=CRC32), "with checksums of CRC-32", "The type of checksum is in each block's header."),
+        ("without-checksums", Shape(checksum=NONE), "with zeros for checksums", "Their place is there also for type 0."),
+        ("several-blocks", Shape(per_block=3), "of seven data blocks", "Follow the index, or block after block."),
+        ("one-entry-a-block", Shape(per_block=1, gz=True), "of twenty data blocks", "Follow the index, or block after block."),
+        (
+            "two-levels",
+            Shape(per_block=2, per_leaf=3),
+            "with an index of two levels",
+            "Root entries lead to leaf blocks between the data.",
+        ),
+        (
+            "two-levels-gzip",
+            Shape(True, per_block=2, per_leaf=3),
+            "with a compressed index of two levels",
+            "Leaves are compressed like any other block.",
+        ),
+        (
+            "three-levels",
+            Shape(per_block=1, per_leaf=2, per_intermediate=3),
+            "with an index of three levels",
+            "Go down from the root, level by level.",
+        ),
+        ("later-release", LATER, "as later releases write them", "No suffix in index keys, no checksums, minor version 0."),
+        (
+            "bare-index-keys",
+            Shape(per_block=4, index_suffix=False),
+            "with bare keys in the index",
+            "The suffix may be missing.",
+        ),
+        (
+            "unknown-trailer-field",
+            Shape(unknown_trailer_field=True),
+            "with a field of a release to come",
+            "Pass over unknown fields.",
+        ),
+    )
+    for name, shape, meaning, why in forms:
+        yield of(f"layout.{name}", TWENTY, shape, says=f"An HFile {meaning} holds its twenty entries.", if_it_fails=why)
+    fake = {n: key(TWENTY[4 * n - 1][0] + b"~", FAKE) for n in range(1, 5)}
+    yield of(
+        "layout.shortened-index-keys",
+        TWENTY,
+        Shape(per_block=4, index_keys=fake),
+        says="An index may hold keys that are in no block: above the last key of one block, not above the first of the next.",
+        if_it_fails="An index key is a lower bound, recognizable by the type ff at its end, and no entry.",
+    )
+    yield of(
+        "worked-example",
+        [(b"a", b"1"), (b"b", b"2")],
+        Shape(meta={"m": b"hi"}),
+        says="Two entries and a meta block in 4557 bytes: the smallest whole file to begin with.",
+        if_it_fails="Read the trailer first: offsets of file info and index, then the blocks from there.",
+    )
+
+
+LATER = Shape(checksum=NONE, minor=0, per_block=8, index_suffix=False, last_key="bare", backwards_info=True)
+
+
+def entries() -> Iterator[FileCase]:
+    """What keys and values may be."""
+    for name, gz in (("uncompressed", False), ("gzip", True)):
+        yield of(
+            f"entries.none-{name}",
+            [],
+            Shape(gz=gz, last_key="absent"),
+            says="An HFile without entries has no data block, an empty index, and offsets of 2^64 - 1 in its trailer.",
+            if_it_fails="Two base files of a common metadata table are such; no data block is no error.",
+            flags=("crash",),
+        )
+    yield of("entries.one", [(b"only", b"value")], says="An HFile of one entry.", if_it_fails="A root index of one entry.")
+    texts = sorted(key_text.encode() for key_text in ("", "A", "a", "aa", "Z", "é", "\uffff", "🜁", "名前", "a\x00b"))
+    yield of(
+        "entries.keys-in-byte-order",
+        [(row, row[::-1]) for row in texts],
+        rules=(*RULES, "BLK-025"),
+        says="Keys are UTF-8 in the order of their bytes; the empty one and those beyond the basic plane too.",
+        if_it_fails="Compare unsigned bytes, not UTF-16 and not by language.",
+    )
+    long = [(f"{n:03}".encode() + b"x" * n, b"v") for n in (10, 100, 113, 114, 115, 116, 124, 125, 126, 127, 128, 240, 300)]
+    yield of(
+        "entries.long-keys",
+        long,
+        Shape(per_block=1),
+        says="Keys of 13 to 303 bytes in the index: above 127 their length takes more than one byte.",
+        if_it_fails="Lengths in an index are variable-length integers of Hadoop, not of protobuf: 128 is 8f 80.",
+        flags=("lost-write", "crash"),
+    )
+    yield of(
+        "entries.values-of-all-sizes",
+        [(b"a", b""), (b"b", b"\x00"), (b"c", b"\xff" * 20_000), (b"d", b"DATABLK*")],
+        Shape(per_block=4),
+        says="Values from none to more than 16384 bytes, in a block with two checksums.",
+        if_it_fails="A checksum covers 16384 bytes of header and payload together; the payload ends before the checksums.",
+    )
+    yield of(
+        "entries.key-that-comes-twice",
+        [(b"a", b"1"), (b"b", b"2"), (b"b", b"3"), (b"c", b"4")],
+        keys=["b"],
+        rules=(*RULES, "BLK-026"),
+        says="A key may come twice in one block: both entries are there, in stored order.",
+        if_it_fails="A look-up goes on to the end of the equal keys.",
+    )
+
+
+def infos() -> Iterator[FileCase]:
+    """File info."""
+    last = (("absent", "missing"), ("empty", "empty"), ("bare", "without its suffix"), ("suffix", "with its suffix"))
+    for form, meaning in last:
+        yield of(
+            f"info.last-key-{form}",
+            TWENTY,
+            Shape(last_key=form),
+            says=f"The last key in file info is {meaning}.",
+            if_it_fails="The last key is no more than a hint; do not depend on its form.",
+            flags=("crash",),
+        )
+    yield of(
+        "info.entries-backwards",
+        TWENTY,
+        Shape(backwards_info=True, info={"schema": b'{"type":"string"}'}),
+        says="The entries of file info come in any order.",
+        if_it_fails="Find them by their names.",
+    )
+
+
+def look_ups() -> Iterator[FileCase]:
+    """Keys and prefixes, found by the index."""
+    shapes = {
+        "one-block": Shape(),
+        "several-blocks": Shape(per_block=3),
+        "two-levels": Shape(gz=True, per_block=2, per_leaf=2),
+        "three-levels": Shape(per_block=1, per_leaf=2, per_intermediate=2),
+        "later-release": LATER,
+        "shortened-index-keys": Shape(per_block=4, index_keys={n: key(TWENTY[4 * n - 1][0] + b"~", FAKE) for n in range(1, 5)}),
+    }
+    questions: Sequence[tuple[str, dict[str, Any], str]] = (
+        ("keys", {"keys": ["k00", "k02", "k03", "k11", "k19"]}, "keys that are there"),
+        (
+            "absent-keys",
+            {"keys": ["", "a", "k", "k03~", "k03~~", "k031", "k1", "k20", "z", "é"]},
+            "keys before, between and behind those",
+        ),
+        ("prefix", {"prefix": "k1"}, "a prefix of ten keys"),
+        ("prefixes-of-none", {"prefix": "k03~"}, "a prefix that falls between two keys"),
+    )
+    for form, shape in shapes.items():
+        for question, asked, meaning in questions:
+            yield of(
+                f"look-up.{question}.{form}",
+                TWENTY,
+                shape,
+                **asked,
+                rules=LOOK_UPS,
+                says=f"Looking up {meaning}: what is found is what a scan finds, in the order of the file.",
+                if_it_fails="The block is that of the greatest index key not above the key; index keys may be in no block.",
+                flags=("lost-write", "silent-stale"),
+            )
+    yield of(
+        "look-up.empty-prefix",
+        TWENTY,
+        Shape(per_block=3),
+        prefix="",
+        rules=LOOK_UPS,
+        says="The empty prefix is that of every key.",
+        if_it_fails="A prefix of no bytes has no next one.",
+    )
+    wide = [(row.encode(), b"") for row in sorted(("a", "é", "éa", "ê", "z", "🜁"), key=str.encode)]
+    yield of(
+        "look-up.prefix-that-is-not-ascii",
+        wide,
+        Shape(per_block=2),
+        prefix="é",
+        rules=LOOK_UPS,
+        says="A prefix is compared as bytes.",
+        if_it_fails="Encode the prefix as UTF-8 first.",
+    )
+    for form in ("uncompressed", "gzip"):
+        yield of(
+            f"look-up.in-an-empty-file.{form}",
+            [],
+            Shape(gz=form == "gzip", last_key="absent"),
+            keys=["a"],
+            rules=LOOK_UPS,
+            says="In a file without entries nothing is found.",
+            if_it_fails="There is no block to look into.",
+            flags=("crash",),
+        )
+
+
+def metas() -> Iterator[FileCase]:
+    """Meta blocks."""
+    for kind, entries_, most in (("SIMPLE", 20, 0), ("DYNAMIC_V0", 10, 100)):
+        bloom = Bloom(entries_, 0.01, most)
+        for row, _ in TWENTY:
+            bloom.add(row.decode())
+        info = {"bloomFilterTypeCode": kind.encode(), "minRecordKey": b"k00", "maxRecordKey": b"k19"}
+        asked = ["k00", "k19", "nobody", "k20", "é"]
+        yield of(
+            f"meta.bloom-filter-{'simple' if kind == 'SIMPLE' else 'dynamic'}",
+            TWENTY,
+            Shape(per_block=5, meta={"bloomFilter": bloom.text().encode()}, info=info),
+            keys=asked,
+            rules=("BF-002", "IDX-004", "IDX-005", "IDX-006"),
+            needs=("inspect.hfile", "inspect.bloom-filter"),
+            shows={
+                "bloom": {
+                    "type": kind,
+                    "hashes": bloom.hashes,
+                    "bits": str(bloom.bits),
+                    "may_hold": [bloom.may_hold(one) for one in asked],
+                }
+            },
+            says="A base file's bloom filter is a meta block of Base64 text; every key of the file may be in it.",
+            if_it_fails="File info says the kind of the filter; see the vectors of bloom.may-hold.",
+            flags=("lost-write", "silent-stale"),
+        )
+    yield of(
+        "meta.several",
+        TWENTY,
+        Shape(gz=True, meta={"a": b"", "bloomy": b"\x00\xff", "z": b"z" * 20_000}),
+        says="Meta blocks are found by their names, whatever they hold.",
+        if_it_fails="Names in the meta index have neither length nor suffix of their own.",
+    )

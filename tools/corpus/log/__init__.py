@@ -1,0 +1,1 @@
+"""Log files, built byte by byte: valid and damaged ones."""

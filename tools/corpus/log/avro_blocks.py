@@ -1,0 +1,288 @@
+"""Log files, valid: Avro data blocks, from no rows to many, of every type."""
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tools.corpus import avro_bytes
+from tools.corpus.avro_bytes import Schema, datum, record, schema_text
+from tools.corpus.case import FileCase
+from tools.corpus.log.blocks import ROW, avro, row
+from tools.corpus.log.builder import INSTANT, SCHEMA, Block, Json, at, framed
+from tools.corpus.log.file_cases import framed_only, whole
+
+RULES = ("BLK-018", "BLK-019", "BLK-020", "BLK-021", "BLK-022", "LF-008", "LF-020", "LF-038")
+#: A key and a value of the type in question.
+Value = tuple[Any, Json]
+
+
+def cases() -> Iterator[FileCase]:
+    """All cases of this module."""
+    yield from counts()
+    yield from contents()
+    yield from primitive()
+    yield from logical()
+    yield from nested()
+
+
+def counts() -> Iterator[FileCase]:
+    """From no rows to more than are decoded one by one."""
+    yield whole(
+        "avro.no-rows",
+        avro(1),
+        avro(2, row("a", 1, 2)),
+        rules=RULES,
+        errata=("ER-016", "ER-040"),
+        says="A count of zero: the block holds no rows, the next one is found.",
+        if_it_fails="Eight bytes of content, a version and a count of 0, are enough.",
+        flags=("crash",),
+    )
+    yield whole(
+        "avro.one-row",
+        avro(1, row("a", 7)),
+        rules=RULES,
+        errata=("ER-013", "ER-016", "ER-040"),
+        says="Content version 3, a count, then four bytes of length before each bare datum.",
+        if_it_fails="Type 3 is Avro; the length of a record has four bytes; no container and no schema is in the content.",
+    )
+    yield whole(
+        "avro.rows-in-stored-order",
+        avro(1, *(row(key, n) for n, key in enumerate("cabca"))),
+        rules=RULES,
+        errata=("ER-040",),
+        says="Rows are shown in the order in which they are stored, a key that comes twice too.",
+        if_it_fails="Merging comes later; a block may hold several versions of a key.",
+        flags=("silent-stale",),
+    )
+    for version in (1, 2):
+        rows = [row("a"), row("b", None)]
+        block = avro(1, *rows)
+        old = block.having(
+            content=framed([datum(ROW, one) for one in rows], version), shows={**block.shows, "content_version": version}
+        )
+        yield whole(
+            f"avro.content-version-{version}",
+            old,
+            rules=("BLK-019",),
+            errata=("ER-016",),
+            says=f"Content version {version}, of releases before table version 8, differs from 3 in nothing but the number.",
+            if_it_fails="The version of the content is not that of the envelope; 1, 2 and 3 all carry a count.",
+        )
+    yield from many_rows()
+
+
+def many_rows() -> Iterator[FileCase]:
+    """Blocks of so many rows that a reader may choose another way of decoding."""
+    number = record("row", ("id", "string"), ("n", ["null", "long"]))
+    few = [{"id": f"k{n}", "n": None if n % 7 == 0 else n * 10**15} for n in range(1201)]
+    yield whole(
+        "avro.many-rows",
+        avro(1, *few, schema=number),
+        rules=RULES,
+        says="1201 rows, every seventh with a null.",
+        if_it_fails="If fewer rows are right, look at the way of decoding that is chosen for many.",
+    )
+    color = {"type": "enum", "name": "color", "symbols": ["red", "blue"]}
+    mixed = record(
+        "row", ("id", "string"), ("d", _date("date", "int")), ("m", ["null", DECIMAL]),
+        ("r", ["null", record("in", ("x", "int"))]), ("l", {"type": "array", "items": "int"}), ("e", color),
+    )  # fmt: skip
+    rows = [_mixed(n) for n in range(1001)]
+    yield whole(
+        "avro.many-rows-of-mixed-types",
+        avro(1, *(stored for stored, _ in rows), schema=mixed, shows=[shown for _, shown in rows]),
+        rules=RULES,
+        says="1001 rows of dates, decimals, records, lists and enumerations.",
+        if_it_fails="If fewer rows are right, look at the way of decoding that is chosen for many.",
+        flags=("silent-wrong-values",),
+    )
+
+
+def _mixed(n: int) -> tuple[dict[str, Any], Json]:
+    third, inner, numbers, color = n % 3 == 0, {"x": n} if n % 5 else None, list(range(n % 4)), ("red", "blue")[n % 2]
+    stored = {"id": f"k{n}", "d": n % 28, "m": None if third else _unscaled(n), "r": inner, "l": numbers, "e": color}
+    money = f"{n // 100}.{n % 100:02}"
+    return stored, stored | {"d": f"1970-01-{n % 28 + 1:02}", "m": None if third else money}
+
+
+def contents() -> Iterator[FileCase]:
+    """What texts and records may hold."""
+    texts = ["", "é", "名前", "🜁", "e\u0301", "\x00", "a\nb", "￿", "\u202eabc", "#HUDI#"]
+    yield whole(
+        "avro.texts",
+        avro(1, *({**row(f"k{n}"), "id": text} for n, text in enumerate(texts))),
+        rules=("BLK-022",),
+        says="Texts of any characters come back as they are: empty, composed, beyond the basic plane, with a zero byte.",
+        if_it_fails="Texts are UTF-8 with a length in bytes; nothing is normalized.",
+        flags=("silent-wrong-values",),
+    )
+    yield whole(
+        "avro.long-record",
+        avro(1, {"id": "x" * 66_000}, {"id": "b"}, schema=record("row", ("id", "string"))),
+        rules=("BLK-021",),
+        errata=("ER-040",),
+        says="A record of more than 65535 bytes.",
+        if_it_fails="The length of a record has four bytes.",
+    )
+    described = {**record("row", ("id", "string"), ("n", "int"), namespace="a.b.c"), "doc": "rows", "custom.property": [1]}
+    described["fields"] = [
+        {**field, "default": default, "doc": "d"} for field, default in zip(described["fields"], ("x", 5), strict=True)
+    ]
+    yield whole(
+        "avro.schema-with-defaults",
+        avro(1, {"id": "a", "n": 0}, schema=described),
+        rules=("LF-038", "BLK-022"),
+        says="Defaults, comments and unknown properties of the schema change nothing in how a datum is read.",
+        if_it_fails="A default is for a field that the writer's schema lacks; the datum holds every field of its own schema.",
+    )
+    yield whole(
+        "avro.without-meta-columns",
+        avro(1, {"id": "a"}, {"id": "b"}, schema=record("row", ("id", "string"))),
+        rules=("LF-038", "BLK-022"),
+        says="The schema in the header says which columns there are, meta columns too: here are none.",
+        if_it_fails="Take columns from the header's schema alone.",
+    )
+    yield framed_only(
+        "avro.no-schema",
+        avro(1, row("a")).having(header=[(INSTANT, at(1))]),
+        avro(2, row("b", 2, 2)),
+        rules=("LF-038", "LF-010"),
+        says="Without a schema in the header nobody can read the rows, but the block has its place and the next one is found.",
+        if_it_fails="Framing and content are two things: only the content needs a schema.",
+        flags=("crash",),
+        or_error=True,
+    )
+
+
+DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 12, "scale": 2}
+
+
+def primitive() -> Iterator[FileCase]:
+    """The types without logical types."""
+    numbers: Sequence[tuple[str, Any, Sequence[Value]]] = (
+        ("boolean", "boolean", [(True, True), (False, False)]),
+        ("int", "int", [(n, n) for n in (0, -1, 63, 64, -64, -65, 2**31 - 1, -(2**31))]),
+        ("long", "long", [(n, str(n)) for n in (0, -1, 2**53 + 1, 2**63 - 1, -(2**63))]),
+        ("float", "float", [(1.5, "1.5"), (-0.0, "-0.0"), (float("inf"), "Infinity"), (float("nan"), "NaN"), (0.1, "0.1")]),
+        (
+            "double",
+            "double",
+            [(0.1, "0.1"), (-0.0, "-0.0"), (float("-inf"), "-Infinity"), (float("nan"), "NaN"), (5e-324, "5e-324")],
+        ),
+        ("bytes", "bytes", [(b"", ""), (b"\x00\xff", "00ff"), (b"#HUDI#", b"#HUDI#".hex())]),
+        ("string", "string", [("", ""), ("a", "a")]),
+        ("fixed", {"type": "fixed", "name": "four", "size": 4}, [(b"\x00\x01\xfe\xff", "0001feff")]),
+        ("enum", {"type": "enum", "name": "color", "symbols": ["red", "green"]}, [("green", "green"), ("red", "red")]),
+    )
+    for name, avro_type, values in numbers:
+        yield typed(f"type.{name}", avro_type, values)
+    yield typed("type.null-first", ["null", "int"], [(None, None), (0, 0), (-1, -1)])
+    yield typed("type.null-last", ["int", "null"], [(None, None), (0, 0), (-1, -1)])
+    yield typed("type.union-of-one", ["string"], [("a", "a")])
+
+
+def logical() -> Iterator[FileCase]:
+    """Logical types: the stored number, and what it stands for."""
+    second, milli, micro = 1_735_689_600, 1_735_689_600_123, 1_735_689_600_000_001
+    cents = ((b"\x00", "0.00"), (b"\x7b", "1.23"), (b"\xff", "-0.01"), (b"\x00\x80", "1.28"), (b"\x00\x00\x7b", "1.23"))
+    values: Sequence[tuple[str, Any, Sequence[Value]]] = (
+        ("date", "int", [(0, "1970-01-01"), (20089, "2025-01-01"), (-1, "1969-12-31")]),
+        ("time-millis", "int", [(0, "00:00:00"), (36_000_500, "10:00:00.5")]),
+        ("time-micros", "long", [(1, "00:00:00.000001"), (86_399_999_999, "23:59:59.999999")]),
+        ("timestamp-millis", "long", [(milli, "2025-01-01T00:00:00.123Z"), (-1, "1969-12-31T23:59:59.999Z")]),
+        ("timestamp-micros", "long", [(micro, "2025-01-01T00:00:00.000001Z"), (-1, "1969-12-31T23:59:59.999999Z")]),
+        ("local-timestamp-millis", "long", [(second * 1000, "2025-01-01T00:00:00"), (milli, "2025-01-01T00:00:00.123")]),
+        ("local-timestamp-micros", "long", [(micro, "2025-01-01T00:00:00.000001")]),
+        ("uuid", "string", [("f0000000-0000-4000-8000-000000000001",) * 2]),
+    )
+    wrong = ("silent-wrong-values",)
+    for name, physical, found in values:
+        yield typed(f"type.{name}", _date(name, physical), found, flags=wrong, errata=_errata(name))
+    wide = {**DECIMAL, "type": "fixed", "name": "money", "size": 6}
+    yield typed("type.decimal-bytes", DECIMAL, cents, flags=wrong)
+    yield typed("type.decimal-fixed", wide, [(b"\x00" * 5 + b"\x7b", "1.23"), (b"\xff" * 6, "-0.01")], flags=wrong)
+    yield typed("type.decimal-null", ["null", DECIMAL], [(None, None), (_unscaled(-150), "-1.50")], flags=wrong)
+
+
+def _errata(logical_type: str) -> tuple[str, ...]:
+    return ("ER-060",) if logical_type == "timestamp-millis" else ()
+
+
+def nested() -> Iterator[FileCase]:
+    """Lists, maps and records in each other."""
+    point = record("point", ("x", "int"), ("y", ["null", "string"]))
+    numbers = {"type": "array", "items": ["null", "int"]}
+    yield typed("type.array", numbers, [([], []), ([1, None, -1], [1, None, -1])])
+    yield typed("type.map", {"type": "map", "values": "string"}, [({}, {}), ({"é": "1", "a": ""}, {"a": "", "é": "1"})])
+    yield typed("type.record", point, [({"x": 1, "y": None}, {"x": 1, "y": None})])
+    yield typed("type.record-or-null", ["null", point], [(None, None), ({"x": 1, "y": "a"}, {"x": 1, "y": "a"})])
+    deep = {"type": "array", "items": {"type": "map", "values": point}}
+    yield typed("type.array-of-maps-of-records", deep, [([{"k": {"x": 1, "y": "b"}}, {}], [{"k": {"x": 1, "y": "b"}}, {}])])
+    yield typed("type.array-of-arrays", {"type": "array", "items": numbers}, [([[], [1], [None]], [[], [1], [None]])])
+    twice = record("row", ("id", "string"), ("first", point), ("second", ["null", "corpus.point"]))
+    held = {"id": "a", "first": {"x": 1, "y": "b"}, "second": {"x": 2, "y": None}}
+    yield whole(
+        "avro.type.named-twice",
+        avro(1, held, schema=twice),
+        rules=("BLK-022", "LF-038"),
+        says="A named type is defined once and meant by its name the second time.",
+        if_it_fails="Keep the named types of the schema; names may be given with their namespace.",
+    )
+    yield from blocked()
+
+
+def blocked() -> Iterator[FileCase]:
+    """Lists and maps in several Avro blocks: a count, or minus a count and the size in bytes."""
+    long, text = avro_bytes.long, avro_bytes.text
+    array = record("row", ("id", "string"), ("v", {"type": "array", "items": "int"}))
+    parts = long(2) + long(1) + long(2) + long(-1) + long(1) + long(3) + long(1) + long(4) + long(0)
+    yield whole(
+        "avro.type.array-in-several-blocks",
+        raw(array, [text("a") + parts], [{"id": "a", "v": [1, 2, 3, 4]}]),
+        rules=("BLK-022",),
+        says="A list may come in several blocks; a negative count is followed by the size of the block in bytes.",
+        if_it_fails="Read blocks of a list until a count of 0; after a negative count comes a size.",
+        flags=("crash", "silent-wrong-values"),
+    )
+    mapping = record("row", ("id", "string"), ("v", {"type": "map", "values": "int"}))
+    entry = text("k") + long(5)
+    parts = long(-1) + long(len(entry)) + entry + long(1) + text("l") + long(6) + long(0)
+    yield whole(
+        "avro.type.map-in-several-blocks",
+        raw(mapping, [text("a") + parts], [{"id": "a", "v": {"k": 5, "l": 6}}]),
+        rules=("BLK-022",),
+        says="A map may come in several blocks, as a list may.",
+        if_it_fails="Read blocks of a map until a count of 0; after a negative count comes a size.",
+        flags=("crash", "silent-wrong-values"),
+    )
+
+
+def typed(name: str, avro_type: Any, values: Sequence[Value], **more: Any) -> FileCase:
+    """A block of one value to a row: what is stored, and its canonical form."""
+    schema = record("row", ("id", "string"), ("v", avro_type))
+    rows = [{"id": f"k{n}", "v": stored} for n, (stored, _) in enumerate(values)]
+    shows = [{"id": f"k{n}", "v": shown} for n, (_, shown) in enumerate(values)]
+    flags = more.pop("flags", ("silent-wrong-values", "crash"))
+    return whole(
+        f"avro.{name}",
+        avro(1, *rows, schema=schema, shows=shows),
+        rules=("BLK-022", "BLK-030", "LF-038"),
+        says=f"Values of the type {name.partition('.')[2]} come back as what they stand for.",
+        if_it_fails="Compare the datum by hand with the binary encoding of the type; the schema in the header says the type.",
+        flags=flags,
+        **more,
+    )
+
+
+def raw(schema: Schema, data: Sequence[bytes], shows: Sequence[Mapping[str, Json]]) -> Block:
+    """An Avro block of data that were encoded by hand."""
+    header = [(INSTANT, at(1)), (SCHEMA, schema_text(schema))]
+    return Block("avro", header, framed(data), {"content_version": 3, "rows": list(shows)})
+
+
+def _date(logical_type: str, physical: str) -> Schema:
+    return {"type": physical, "logicalType": logical_type}
+
+
+def _unscaled(number: int) -> bytes:
+    return struct.pack(">i", number)

@@ -1,0 +1,360 @@
+"""Log files with blocks whose envelope is sound and whose content is damaged.
+
+The block has its place and its header, and the blocks around it are whole; of its own content nothing may be shown. A reader
+may show it without rows, show a corrupt block in its place, or fail for the whole file.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tools.corpus.avro_bytes import binary, datum, double, long, optional, text
+from tools.corpus.case import FileCase, Variant
+from tools.corpus.hfile.builder import Shape, hfile
+from tools.corpus.log.blocks import NATURAL, avro, base64_text, delete, delete_list, row
+from tools.corpus.log.builder import BASE_INSTANT, POSITIONS, Block, Json, at, data_of, int4
+from tools.corpus.log.delete_blocks import KRYO
+from tools.corpus.log.envelope_damage import TINY, A, C, changed, family, shown, tiny, tombstones
+from tools.corpus.log.file_cases import CONTENT
+from tools.corpus.log.other_blocks import parquet_block
+from tools.corpus.roaring_bytes import array, bitmap64, runs
+
+DANGER = ("silent-wrong-values", "lost-write", "crash", "memory")
+#: Members of a block that say what is in it.
+HELD = {"avro": "rows", "cdc": "rows", "parquet": "rows", "hfile": "rows", "delete": "deletes"}
+
+B = tiny(2, "cc", "dd")
+RECORDS = [datum(TINY, {"k": key}) for key in ("cc", "dd")]
+
+
+def cases() -> Iterator[FileCase]:
+    """All cases of this module."""
+    yield from avro_contents()
+    yield from delete_contents()
+    yield from other_contents()
+    yield from positions()
+
+
+def undecoded(before: Block, block: Block, after: Block) -> Json:
+    """The envelopes, and of the damaged block that nothing of its content is shown."""
+    found = shown(before, block, after)
+    blocks = [one | ({HELD[block.kind]: None} if number == 1 else {}) for number, one in enumerate(found["blocks"])]
+    return {**found, "blocks": blocks}
+
+
+def contents(name: str, sound: Block, damaged: Mapping[str, bytes], **more: Any) -> FileCase:
+    """A family: the middle block with each of these contents."""
+    whole = data_of(A, sound, C)
+    variants = [_with(sound.having(content=content), variant, whole) for variant, content in damaged.items()]
+    more = {"needs": CONTENT, "flags": DANGER, "errata": ()} | more
+    return family(f"content.{name}", variants, of=whole, **more)
+
+
+def _with(block: Block, name: str, whole: bytes) -> Variant:
+    accept = [shown(A, block.data, C)]
+    return changed(name, data_of(A, block, C), undecoded(A, block, C), of=whole, accept=accept, or_error=True)
+
+
+def cut(content: bytes, least: int = 0) -> dict[str, bytes]:
+    """Every beginning of a content."""
+    return {f"cut-to-{length}": content[:length] for length in range(least, len(content))}
+
+
+def records(count: int, *framed: tuple[int, bytes], version: int = 3, tail: bytes = b"") -> bytes:
+    """The content of an Avro block with any count and any lengths."""
+    return int4(version) + int4(count) + b"".join(int4(length) + data for length, data in framed) + tail
+
+
+def avro_contents() -> Iterator[FileCase]:
+    """Avro blocks."""
+    one, two = RECORDS
+    sound = [(len(one), one), (len(two), two)]
+    wrong_counts = {"minus-one": -1, "one-less": 1, "one-more": 3, "zero": 0, "greatest": 2**31 - 1, "least": -(2**31)}
+    yield contents(
+        "avro.count",
+        B,
+        {name: records(count, *sound) for name, count in wrong_counts.items()},
+        rules=("BLK-015", "BLK-020"),
+        says="The count of an Avro block is less or more than its records.",
+        if_it_fails="Read as many records as counted, and demand that the content ends there; make no room for a count unseen.",
+    )
+    lengths = {
+        "minus-one": -1,
+        "zero": 0,
+        "one-less": 2,
+        "one-more": 4,
+        "greatest": 2**31 - 1,
+        "least": -(2**31),
+        "over-both": 10,
+    }
+    damaged = {f"first.{name}": records(2, (length, one), sound[1]) for name, length in lengths.items()}
+    damaged |= {f"last.{name}": records(2, sound[0], (length, two)) for name, length in lengths.items()}
+    damaged["eight-bytes-wide"] = records(2) + b"".join(int4(0) + int4(len(data)) + data for data in RECORDS)
+    yield contents(
+        "avro.record-length",
+        B,
+        damaged,
+        rules=("BLK-015", "BLK-021"),
+        errata=("ER-040",),
+        says="The length before a record is not that of the record.",
+        if_it_fails="A record must use up its length, and the last one must end where the content does.",
+    )
+    bad = {
+        "text-longer-than-record": b"\x0acc",
+        "text-of-negative-length": b"\x01cc",
+        "text-of-endless-length": b"\xff" * 10,
+        "text-of-2-to-62-bytes": long(2**62),
+        "text-that-is-not-utf-8": b"\x04\xff\xfe",
+        "bytes-left": b"\x02cc",
+        "empty": b"",
+    }
+    damaged = {name: records(2, (len(data), data), sound[1]) for name, data in bad.items()}
+    yield contents(
+        "avro.datum",
+        B,
+        damaged | {"trailing-bytes": records(2, *sound, tail=b"\x00"), "trailing-record": records(2, *sound, sound[1])},
+        rules=("BLK-015", "BLK-022"),
+        says="A record of an Avro block is no datum of its schema, or bytes are left behind the last one.",
+        if_it_fails="A datum ends where its length says, no text is longer than what is left, and texts are UTF-8.",
+    )
+    yield contents(
+        "avro.cut",
+        B,
+        cut(B.content),
+        rules=("BLK-015", "BLK-020", "BLK-021", "BLK-022"),
+        says="The content of an Avro block is cut anywhere, and the lengths around it say so.",
+        if_it_fails="A sound envelope says nothing of what is inside.",
+    )
+    yield contents(
+        "change-capture.cut",
+        B.having(kind="cdc"),
+        cut(B.content) | {"count-one-less": records(1, *sound), "trailing-byte": B.content + b"\x00"},
+        rules=("BLK-015", "BLK-031", "BLK-032"),
+        says="The content of a change-capture block is cut anywhere, counts too few, or goes on behind its end.",
+        if_it_fails="Change blocks are laid out like Avro data blocks, and damaged like them.",
+    )
+    versions = {"zero": 0, "four": 4, "minus-one": -1, "greatest": 2**31 - 1, "little-endian": 3 << 24}
+    yield contents(
+        "avro.version",
+        B,
+        {name: records(2, *sound, version=version) for name, version in versions.items()},
+        rules=("BLK-019",),
+        errata=("ER-016",),
+        says="The content version of an Avro block is one that nobody defined.",
+        if_it_fails="Contents are of version 1, 2 or 3; a higher one is a release to come.",
+    )
+    yield from rich_data()
+
+
+def rich_data() -> Iterator[FileCase]:
+    """Data of types that hold counts and branches."""
+    inner = {"type": "array", "items": "string"}
+    schema = {
+        "type": "record", "name": "r",
+        "fields": [{"name": "u", "type": ["null", "string"]}, {"name": "l", "type": inner}, {"name": "b", "type": "boolean"},
+                   {"name": "e", "type": {"type": "enum", "name": "e", "symbols": ["x", "y"]}},
+                   {"name": "m", "type": {"type": "map", "values": "long"}}],
+    }  # fmt: skip
+    rest = b"\x00" + b"\x01" + b"\x00" + b"\x00"
+    good = optional("a") + rest
+    bad = {
+        "union-branch-two": long(2) + text("a") + rest,
+        "union-branch-minus-one": long(-1) + text("a") + rest,
+        "union-branch-2-to-40": long(2**40) + text("a") + rest,
+        "list-of-2-to-40-items": optional("a") + long(2**40) + text("x") + b"\x00" + rest[1:],
+        "list-of-negative-count-without-size": optional("a") + long(-3) + text("x") + b"\x00" + rest[1:],
+        "list-without-its-end": optional("a") + long(1) + text("x") + rest[1:],
+        "enum-2": optional("a") + b"\x00\x01" + long(2) + b"\x00",
+        "enum-minus-one": optional("a") + b"\x00\x01" + long(-1) + b"\x00",
+        "map-of-2-to-40-entries": optional("a") + b"\x00\x01\x00" + long(2**40) + text("k") + long(1) + b"\x00",
+        "number-of-eleven-bytes": optional("a") + b"\x00\x01\x00" + long(1) + text("k") + b"\x80" * 10 + b"\x01" + b"\x00",
+    }
+    shows = [{"u": "a", "l": [], "b": True, "e": "x", "m": {}}]
+    sound = avro(2, schema=schema, shows=shows).having(content=records(1, (len(good), good)))
+    yield contents(
+        "avro.branches-and-counts",
+        sound,
+        {name: records(1, (len(data), data)) for name, data in bad.items()},
+        rules=("BLK-015", "BLK-022"),
+        says="A datum names a branch or symbol that its schema does not have, or counts what is not there.",
+        if_it_fails="Check branches, symbols and counts against the schema and the bytes that are left before they are used.",
+    )
+
+
+def delete_contents() -> Iterator[FileCase]:
+    """Delete blocks."""
+    sound = tombstones(2, "c", "d")
+    body = sound.content[8:]
+    head = int4(3)
+    size = len(body)
+    lengths = {
+        "minus-one": -1,
+        "zero": 0,
+        "one-less": size - 1,
+        "one-more": size + 1,
+        "greatest": 2**31 - 1,
+        "with-its-head": size + 8,
+    }
+    damaged = {name: head + int4(length) + body for name, length in lengths.items()}
+    damaged["eight-bytes-wide"] = head + int4(0) + int4(size) + body
+    rules = ("BLK-015", "BLK-008", "BLK-009")
+    yield contents(
+        "delete.length",
+        sound,
+        damaged,
+        rules=rules,
+        errata=("ER-017",),
+        says="The length in a delete block's content is not that of the list behind it.",
+        if_it_fails="The length is that of the content without its first eight bytes.",
+    )
+    versions = {"zero": 0, "four": 4, "minus-one": -1, "avro-called-two": 2, "avro-called-one": 1}
+    yield contents(
+        "delete.version",
+        sound,
+        {name: int4(version) + int4(size) + body for name, version in versions.items()},
+        rules=("BLK-007", "BLK-010"),
+        errata=("ER-016", "ER-017"),
+        says="The content version of a delete block is one that nobody defined, or not that of what follows.",
+        if_it_fails="Version 3 is an Avro list, 1 and 2 are Kryo; nothing else is known.",
+    )
+    yield contents(
+        "delete.cut",
+        sound,
+        {name: head + int4(len(part)) + part for name, part in cut(body).items()}
+        | {"no-length": head, "nothing": b"", "half": head[:2]},
+        rules=rules,
+        errata=("ER-017",),
+        says="The list of a delete block is cut anywhere, and all lengths around it say so.",
+        if_it_fails="A list ends with a count of 0, and nothing may be missing before.",
+    )
+    bad = dict(_bad_lists())
+    yield contents(
+        "delete.list",
+        sound,
+        {name: head + int4(len(data)) + data for name, data in bad.items()},
+        rules=rules,
+        errata=("ER-017",),
+        says="The list of a delete block names branches that are none, counts what is not there, or ends too early.",
+        if_it_fails="Check branches and counts before they are used, and demand that the list ends where the content does.",
+    )
+
+
+def _bad_lists() -> Iterator[tuple[str, bytes]]:
+    start = optional("c") + optional("")
+    orderings = {
+        "ordering-branch-13": long(13) + b"\x00", "ordering-branch-minus-one": long(-1), "ordering-branch-100": long(100),
+        "ordering-text-too-long": long(7) + long(100) + b"ab", "ordering-double-cut": long(5) + double(1.5)[:7],
+        "ordering-decimal-of-a-gigabyte": long(9) + long(2**30),
+        "ordering-array-of-2-to-50": long(12) + long(1) + long(2**50), "ordering-int-beyond-32-bits": long(2) + long(2**40),
+        "ordering-bytes-of-negative-length": long(6) + long(-5),
+    }  # fmt: skip
+    yield from ((name, delete_list(start + value)) for name, value in orderings.items())
+    one, _ = delete("c", NATURAL)
+    yield "key-branch-2", delete_list(long(2) + text("c") + optional("") + NATURAL[0])
+    yield "key-not-utf-8", delete_list(long(1) + binary(b"\xff\xfe") + optional("") + NATURAL[0])
+    yield "count-one-more", long(2) + one + b"\x00"
+    yield "count-one-less", long(1) + one + one + b"\x00"
+    yield "count-2-to-40", long(2**40) + one + b"\x00"
+    yield "count-negative-without-size", long(-1) + one + b"\x00"
+    yield "count-least", long(-(2**63)) + long(len(one)) + one + b"\x00"
+    yield "no-end", long(1) + one
+    yield "trailing-byte", delete_list(one) + b"\x00"
+    yield "another-list", delete_list(one) + delete_list(one)
+
+
+def other_contents() -> Iterator[FileCase]:
+    """Parquet and HFile blocks, and deletes in Kryo."""
+    file = parquet_block(2, row("a", 1, 2))
+    ends = (0, 1, 4, 8, 12, len(file.content) // 2, len(file.content) - 8, len(file.content) - 4, len(file.content) - 1)
+    tail = len(file.content) - 8
+    damaged = {f"cut-to-{end}": file.content[:end] for end in ends} | {
+        "footer-length-negative": file.content[:tail] + b"\xff" * 4 + b"PAR1",
+        "footer-length-too-long": file.content[:tail] + (tail + 1).to_bytes(4, "little") + b"PAR1",
+        "footer-length-zero": file.content[:tail] + bytes(4) + b"PAR1",
+        "last-magic": file.content[:-4] + b"PAR2",
+        "footer-of-zeros": file.content[: tail - 60] + bytes(60) + file.content[tail:],
+        "counted-like-avro": int4(3) + int4(1) + file.content,
+    }
+    yield contents(
+        "parquet",
+        file,
+        damaged,
+        rules=("BLK-015", "BLK-028"),
+        errata=("ER-041",),
+        says="The content of a Parquet block is no whole Parquet file.",
+        if_it_fails="Open the content as a file of its own; what does not open is damaged.",
+    )
+    entries = [(f"k{n}".encode(), datum(TINY, {"k": f"k{n}"})) for n in range(3)]
+    made = hfile(entries, Shape())
+    hblock = tiny(2).having(kind="hfile", content=made.data, shows={"rows": [{"k": f"k{n}"} for n in range(3)]})
+    yield contents("hfile", hblock, dict(_bad_hfiles(made.data, made.blocks)), rules=("BLK-015", "BLK-024"), errata=("ER-042",),
+                   says="The content of an HFile block is no whole HFile, or its values are no data of the schema.",
+                   if_it_fails="Trailer, index and blocks must agree, and every value must be a datum.")  # fmt: skip
+    for version, name in ((1, "keys.several"), (2, "records.several")):
+        body = (KRYO / f"{name}.bin").read_bytes()
+        sound = tombstones(2).having(content=int4(version) + int4(len(body)) + body)
+        damaged = {variant: int4(version) + int4(len(part)) + part for variant, part in cut(body).items()}
+        damaged["trailing-byte"] = int4(version) + int4(len(body) + 1) + body + b"\x00"
+        yield contents(
+            f"delete.kryo-{name.partition('.')[0]}",
+            sound,
+            damaged,
+            rules=("BLK-015", "BLK-010"),
+            errata=("ER-017",),
+            says=f"A delete block of content version {version} whose array in Kryo is cut anywhere, or goes on behind its end.",
+            if_it_fails="Kryo has no lengths: every read must look at what is left.",
+        )
+
+
+def _bad_hfiles(data: bytes, places: Mapping[str, int]) -> Iterator[tuple[str, bytes]]:
+    for end in (0, 1, 33, places["root"], places["trailer"], len(data) - 1, len(data) - 4096):
+        yield f"cut-to-{end}", data[:end]
+    for name, place in places.items():
+        yield f"magic-of-{name}", data[:place] + b"XXXXXXXX" + data[place + 8 :]
+    yield "major-version-2", data[:-1] + b"\x02"
+    yield "values-that-are-no-data", hfile([(b"a", b"\xff")]).data
+
+
+def positions() -> Iterator[FileCase]:
+    """Positions that are no bitmap."""
+    good = bitmap64({0: {0: array(0, 1)}})
+    run = bitmap64({0: {0: runs((0, 9))}})
+    bad = {f"array-cut-to-{end}": good[:end] for end in range(len(good))} | {
+        f"run-cut-to-{end}": run[:end] for end in range(12, len(run))
+    }
+    bad |= {
+        "buckets-2-to-63": (2**63).to_bytes(8, "little") + good[8:],
+        "buckets-one-more": (2).to_bytes(8, "little") + good[8:],
+        "cookie": good[:12] + b"\x00\x00\x00\x00" + good[16:],
+        "containers-of-2-to-31": good[:16] + (2**31).to_bytes(4, "little") + good[20:],
+        "cardinality-65536": good[:22] + b"\xff\xff" + good[24:],
+        "runs-65535": run[: len(run) - 6] + b"\xff\xff" + run[-4:],
+        "trailing-bytes": good + b"\x00",
+    }
+    texts = {name: base64_text(data) for name, data in bad.items()}
+    right = base64_text(good)
+    texts |= {"not-base64": "!" * 20, "without-padding": right.rstrip("=") + "A", "empty-text": "", "a-list": "0,1"}
+    sound = _at(right)
+    whole = data_of(A, sound, C)
+    variants = []
+    for name, value in texts.items():
+        block = _at(value)
+        found = shown(A, block, C)
+        found["blocks"][1]["positions"] = None
+        accept = [shown(A, block.data, C)]
+        variants.append(changed(name, data_of(A, block, C), found, of=whole, accept=accept, or_error=True))
+    yield family(
+        "positions",
+        variants,
+        of=whole,
+        rules=("LF-041",),
+        errata=("ER-014",),
+        needs=CONTENT,
+        flags=("silent-stale", "crash", "memory"),
+        says="The positions of the middle block are no bitmap: none are shown.",
+        if_it_fails="A bitmap that does not decode to its last byte is none; fall back to keys or fail.",
+    )
+
+
+def _at(value: str) -> Block:
+    block = tiny(2, "c", "d")
+    return block.having(header=[*block.header, (POSITIONS, value), (BASE_INSTANT, at(0))])

@@ -1,0 +1,341 @@
+"""Log files, valid: the envelope of blocks, their headers and footers, several blocks, names of files."""
+
+from collections.abc import Iterator
+
+from tools.corpus.avro_bytes import schema_text, stored
+from tools.corpus.case import FileCase
+from tools.corpus.log.blocks import ROW, avro, delete, deletes, rollback, row
+from tools.corpus.log.builder import COMPACTED, IDENTIFIER, INSTANT, MAGIC, PARTIAL, SCHEMA, Block, at, name
+from tools.corpus.log.file_cases import framed_only, whole
+
+A, B = avro(1, row("a")), avro(2, row("b", 2), second_row := row("c", 3, 2))
+EMPTY_LIST = deletes(1)
+
+
+def cases() -> Iterator[FileCase]:
+    """All cases of this module."""
+    yield from envelopes()
+    yield from headers()
+    yield from header_keys()
+    yield from footers()
+    yield from several()
+    yield from names()
+
+
+def envelopes() -> Iterator[FileCase]:
+    """Magic, lengths, version and type of a block."""
+    yield framed_only(
+        "empty",
+        rules=("LF-001", "LF-025"),
+        says="A log file of zero bytes has no blocks, and is no error.",
+        if_it_fails="A writer that died before its first flush leaves such a file: end of file before a magic is the end.",
+        flags=("crash",),
+    )
+    yield framed_only(
+        "one-command-block",
+        rollback(2, 1),
+        rules=("LF-009", "LF-010", "LF-011", "LF-013", "LF-015", "LF-016", "LF-019", "LF-021", "LF-023", "BLK-001", "BLK-002"),
+        errata=("ER-010", "ER-011", "ER-012", "ER-013"),
+        says="A command block of 105 bytes: plain big-endian integers in their order, type 0, no content, no footer.",
+        if_it_fails="Walk the fields in their order: neither header nor footer has a length of its own, types count from 0.",
+    )
+    yield framed_only(
+        "one-delete-block",
+        EMPTY_LIST.having(header=[(INSTANT, at(1))]),
+        rules=("LF-013", "LF-015", "LF-019", "LF-023", "BLK-006"),
+        errata=("ER-012", "ER-013"),
+        says="A delete block of 80 bytes: block length 66, trailing length 72.",
+        if_it_fails="The block length leaves out the magic and itself, the trailing length leaves out itself.",
+    )
+    yield framed_only(
+        "two-blocks",
+        A,
+        B,
+        rules=("LF-001", "LF-010", "LF-011", "LF-013", "LF-023"),
+        errata=("ER-012",),
+        says="Blocks follow each other without padding, each with its own magic.",
+        if_it_fails="The next block begins 14 bytes plus the block length after the start of the one before.",
+    )
+    yield whole(
+        "command-between-data",
+        A,
+        rollback(3, 2),
+        B,
+        rules=("BLK-002", "LF-019", "LF-013"),
+        says="A content of zero bytes still has its length field: the block behind a command block is found.",
+        if_it_fails="The content length is there also where the content is empty.",
+    )
+    yield whole(
+        "magic-inside-a-content",
+        avro(1, row("#HUDI#"), row("x#HUDI#\x00\x00")),
+        B,
+        rules=("LF-010", "LF-013", "LF-019"),
+        says="A text that holds the magic is part of its record, not the start of a block.",
+        if_it_fails="The next block is found by the block length; the magic is searched only behind damage.",
+        flags=("lost-write", "silent-stale"),
+    )
+    inner = deletes(9, delete("a")).data.decode("latin-1")
+    yield whole(
+        "whole-block-inside-a-content",
+        avro(1, row(inner)),
+        B,
+        rules=("LF-010", "LF-013", "LF-019"),
+        says="A text that holds a whole delete block is part of its record, and deletes nothing.",
+        if_it_fails="The next block is found by the block length; nothing inside a content is a block.",
+        flags=("lost-write", "double-apply"),
+    )
+    yield whole(
+        "magic-inside-a-header",
+        A.having(header=[(INSTANT, at(1)), (SCHEMA, schema_text({**ROW, "doc": "#HUDI#"}))]),
+        B,
+        rules=("LF-010", "LF-018"),
+        says="A header text that holds the magic is part of its block.",
+        if_it_fails="The next block is found by the block length; the magic is searched only behind damage.",
+    )
+    yield whole(
+        "magic-as-last-bytes-of-a-content",
+        deletes(1, delete("a", (b"\x0e\x0c" + MAGIC, {"type": "string", "value": "#HUDI#"}))),
+        B,
+        rules=("LF-010", "LF-013"),
+        says="A content that ends in the letters of the magic does not end its block.",
+        if_it_fails="Footer and trailer follow the content; the next block begins where the block length says.",
+    )
+    yield from version_0()
+
+
+def version_0() -> Iterator[FileCase]:
+    """Blocks of log format version 0, of which only the text of the specification knows."""
+    rules = ("LF-014", "LF-027", "LF-028", "LF-029", "LF-030", "LF-031", "LF-032", "LF-033", "LF-034")
+    tombstones = deletes(1, delete("a"), delete("b"))
+    old = OldBlock("delete", [], tombstones.content, tombstones.shows, version=0)
+    empty = OldBlock("command", [], b"", version=0)
+    yield whole(
+        "version-0.delete-block",
+        old,
+        rules=rules,
+        says="A block of version 0 has magic, length, version, type, content length and content, and nothing else.",
+        if_it_fails="Take the parts from the table of flags: in version 0 the content length follows the type at once.",
+    )
+    yield whole(
+        "version-0.between-blocks-of-version-1",
+        A,
+        old,
+        B,
+        rules=rules,
+        says="Blocks of versions 0 and 1 in one file: the block behind one of version 0 is found.",
+        if_it_fails="Behind the content of a block of version 0 the next magic follows at once.",
+    )
+    yield whole(
+        "version-0.of-two-types",
+        old,
+        empty,
+        B,
+        rules=("LF-014", "LF-027", "LF-030", "LF-031", "LF-034"),
+        says="Blocks of version 0 tell their type like those of version 1.",
+        if_it_fails="The type follows the version in both versions.",
+    )
+
+
+class OldBlock(Block):
+    """A block of version 0."""
+
+    def fields(self) -> list[tuple[str, bytes]]:
+        """Magic, length, version, type, content length, content."""
+        kept = ("version", "type", "content-length", "content")
+        parts = [(name, part) for name, part in super().fields() if name in kept]
+        length = sum(len(part) for _, part in parts)
+        return [("magic", MAGIC), ("length", length.to_bytes(8, "big")), *parts]
+
+
+def headers() -> Iterator[FileCase]:
+    """The header map."""
+    yield framed_only(
+        "header.empty",
+        EMPTY_LIST.having(header=[]),
+        A,
+        rules=("LF-017",),
+        says="A header map without entries is four zero bytes.",
+        if_it_fails="The map begins with a count of entries, not of bytes.",
+    )
+    yield framed_only(
+        "header.one-entry",
+        EMPTY_LIST.having(header=[(INSTANT, at(1))]),
+        A,
+        rules=("LF-017", "LF-018", "LF-035"),
+        errata=("ER-014", "ER-015"),
+        says="A header with the instant alone, as in the first block of a metadata table's file groups.",
+        if_it_fails="An entry is four bytes of key, four of length, and the text.",
+    )
+    yield whole(
+        "header.schema-before-instant",
+        A.having(header=[(SCHEMA, schema_text(ROW)), (INSTANT, at(1))]),
+        rules=("LF-018", "LF-035", "LF-038"),
+        errata=("ER-014", "ER-015"),
+        says="The entries of a header come in any order: writers keep them in hash maps.",
+        if_it_fails="Find header entries by their key, not by their place.",
+    )
+    everything = [*KEYS_OF_A, (COMPACTED, at(0)), (IDENTIFIER, "0,0"), (PARTIAL, "true")]
+    yield framed_only(
+        "header.entries-backwards",
+        A.having(header=everything[::-1]),
+        rules=("LF-018", "LF-035", "LF-038", "LF-040", "LF-044", "LF-045"),
+        errata=("ER-014",),
+        says="Five entries in falling order of their keys.",
+        if_it_fails="Find header entries by their key, not by their place.",
+    )
+    twice = framed_only(
+        "header.repeated-key",
+        EMPTY_LIST.having(header=[(INSTANT, at(7)), (INSTANT, at(1))]),
+        A,
+        rules=("LF-017", "LF-018"),
+        says="Of two entries with one key the later counts, as in a map that is filled in order; or the block is refused.",
+        if_it_fails="Put the entries into a map in the order in which they are stored.",
+        or_error=True,
+    )
+    yield twice
+    yield framed_only(
+        "header.empty-text",
+        EMPTY_LIST.having(header=[(INSTANT, at(1)), (SCHEMA, "")]),
+        A,
+        rules=("LF-018",),
+        says="A header text may have no bytes.",
+        if_it_fails="A length of 0 is followed by the next entry at once.",
+    )
+    for key in (9, 1000, 2**31 - 1):
+        yield framed_only(
+            f"header.unknown-key-{key}",
+            EMPTY_LIST.having(header=[(INSTANT, at(1)), (key, "of a later release")]),
+            A,
+            rules=("LF-017", "LF-018"),
+            errata=("ER-014",),
+            says="A header key that nobody defined is kept by its number, or the block is refused; nothing moves.",
+            if_it_fails="Unknown keys have lengths too: read over the text, then go on.",
+            or_error=True,
+        )
+    wide = schema_text(stored(("id", "string"), ("größe", ["null", "long"]), ("名前", ["null", "string"]), name="Größe"))
+    yield framed_only(
+        "header.schema-that-is-not-ascii",
+        EMPTY_LIST.having(header=[(INSTANT, at(1)), (SCHEMA, wide + " 🜁")]),
+        A,
+        rules=("LF-018",),
+        errata=("ER-015",),
+        says="The length of a header text counts bytes of UTF-8, not characters.",
+        if_it_fails="Take the length as bytes, then decode them.",
+    )
+    yield framed_only(
+        "header.text-of-many-bytes",
+        EMPTY_LIST.having(header=[(INSTANT, at(1)), (SCHEMA, schema_text({**ROW, "doc": "x" * 70_000}))]),
+        A,
+        rules=("LF-018",),
+        errata=("ER-015",),
+        says="The length of a header text has four bytes.",
+        if_it_fails="A length of two bytes, as Java's writeUTF has, is too short.",
+    )
+
+
+KEYS_OF_A = [(INSTANT, at(1)), (SCHEMA, schema_text(ROW))]
+
+
+def header_keys() -> Iterator[FileCase]:
+    """What each header key says. Record positions have a module of their own."""
+    key_cases = (
+        ("compacted-times", COMPACTED, f"{at(9)},{at(5)},{at(2)}", "LF-040", "the instants that a log compaction joined"),
+        ("block-identifier", IDENTIFIER, "2,17", "LF-044", "attempt and number of the block"),
+        ("partial-true", PARTIAL, "true", "LF-045", "that its rows hold only some of the columns"),
+        ("partial-false", PARTIAL, "false", "LF-045", "that its rows hold all columns"),
+    )
+    for key_name, key, value, rule, meaning in key_cases:
+        yield whole(
+            f"header.{key_name}",
+            A.having(header=[*KEYS_OF_A, (key, value)]),
+            rules=(rule, "LF-018"),
+            errata=("ER-014",),
+            says=f"Header key {key} tells {meaning}.",
+            if_it_fails="Keys are stored from 0, one less than the text's encoding ids.",
+        )
+    yield framed_only(
+        "header.target-instant",
+        rollback(5, 3),
+        rules=("LF-037", "LF-039", "LF-035", "BLK-003"),
+        errata=("ER-014", "ER-043"),
+        says="A rollback names its own instant under key 0, the instant to undo under key 1 and the command 0 under key 3.",
+        if_it_fails="Keys are stored from 0; the target is not the rollback's own instant.",
+        flags=("silent-stale", "lost-write"),
+    )
+
+
+def footers() -> Iterator[FileCase]:
+    """The footer map, which no writer fills."""
+    for count in (1, 2):
+        footer = [(0, "note"), (3, "nötig")][:count]
+        yield whole(
+            f"footer.{('one-entry', 'two-entries')[count - 1]}",
+            A.having(footer=footer),
+            B,
+            rules=("LF-022",),
+            errata=("ER-011",),
+            says="A footer with entries is a map like the header: it moves nothing of what follows.",
+            if_it_fails="Read the footer as a map; the trailer is behind its last entry.",
+        )
+
+
+def several() -> Iterator[FileCase]:
+    """Several blocks, instants and schemas in one file."""
+    yield whole(
+        "several.of-one-instant",
+        avro(1, row("a")),
+        avro(1, row("b")),
+        deletes(1, delete("c")),
+        rules=("LF-001", "BLK-011"),
+        says="Data, data and deletes of one instant in one file, in the order in which they were written.",
+        if_it_fails="Show blocks in file order; deletes come last, as they were written.",
+    )
+    yield whole(
+        "several.instants",
+        *(avro(second, row(f"k{second}", second, second)) for second in (1, 5, 3, 9)),
+        rules=("LF-001", "LF-035"),
+        errata=("ER-049",),
+        says="Blocks of four instants in one file keep the order of the file, not that of their instants.",
+        if_it_fails="Each block carries its own instant; sorting blocks is not the reader's business here.",
+        flags=("silent-stale",),
+    )
+    wider = stored(("n", ["null", "int"]), ("id", "string"), ("extra", ["null", "string"]))
+    yield whole(
+        "several.schemas",
+        avro(1, row("a", 7)),
+        avro(2, {**row("b", 8, 2), "extra": "new"}, schema=wider, shows=[{**row("b", 8, 2), "extra": "new"}]),
+        avro(3, row("c", 9, 3)),
+        rules=("LF-038", "BLK-022"),
+        says="Each block is decoded with the schema of its own header, also when fields changed places and types.",
+        if_it_fails="The schema of one block says nothing of the next one.",
+        flags=("silent-stale", "crash"),
+    )
+    yield framed_only(
+        "several.a-hundred-blocks",
+        *(EMPTY_LIST.having(header=[(INSTANT, at(number % 60))]) for number in range(100)),
+        rules=("LF-001", "LF-013"),
+        errata=("ER-049",),
+        says="A file holds any number of blocks.",
+        if_it_fails="Read until the end of the file.",
+    )
+
+
+def names() -> Iterator[FileCase]:
+    """Names of log files: all of them are opened alike."""
+    variants = (
+        ("second-version", name(1, version=2)),
+        ("version-ten", name(1, version=10)),
+        ("other-token", name(1, token="17-203-4")),
+        ("without-token", name(1).removesuffix("_0-1-2")),
+        ("id-without-counter", f".f0000000-0000-4000-8000-000000000001_{at(1)}.log.1_0-1-2"),
+        ("of-the-metadata-table", f".record-index-0003-0_{at(1)}.log.1_0-0-0"),
+    )
+    for variant, file in variants:
+        yield framed_only(
+            f"name.{variant}",
+            A,
+            file=file,
+            rules=("LF-002",),
+            says=f"A file of the name {file} is a log file.",
+            if_it_fails="The name is a dot, file id, underscore, instant, .log., version, mostly underscore and write token.",
+        )

@@ -1,0 +1,348 @@
+"""Log files in which a field of an envelope is damaged: what is whole is shown, what is not is one corrupt block.
+
+Where magic, block length and trailer do not agree, a reader goes on at the next magic, and nothing but that is right. Where
+they agree and the parts between them do not add up, an error is right too: the bytes may be those of a later release.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tools.corpus.avro_bytes import record
+from tools.corpus.case import FileCase, Variant, distinct
+from tools.corpus.log.blocks import avro, delete, delete_list, delete_of
+from tools.corpus.log.builder import (
+    INSTANT,
+    MAGIC,
+    Block,
+    Json,
+    Part,
+    at,
+    data_of,
+    envelopes,
+    inspection,
+    int4,
+    int8,
+    without_corrupt,
+)
+from tools.corpus.log.builder import name as log_name
+from tools.corpus.log.file_cases import FRAMING
+
+#: A short schema, so that a block has few bytes and every one of them can be damaged.
+TINY = record("r", ("k", "string"))
+
+
+def tiny(second: int, *keys: str) -> Block:
+    """An Avro block of few bytes."""
+    rows = [{"k": key} for key in keys]
+    return avro(second, *rows, schema=TINY)
+
+
+def tombstones(second: int, *keys: str) -> Block:
+    """A delete block of few bytes."""
+    entries = [delete(key) for key in keys]
+    body = delete_list(*(data for data, _ in entries))
+    return delete_of(body, [shows for _, shows in entries], [(INSTANT, at(second))])
+
+
+A, B, C = tiny(1, "a", "b"), tiny(2, "c", "d"), tombstones(3, "a")
+WHOLE = data_of(A, B, C)
+START, END = len(A.data), len(A.data + B.data)
+
+RECOVER = ("LF-012", "LF-013", "LF-024", "BLK-015", "BLK-017")
+GO_ON = "Where magic, block length and trailer do not agree, search the next magic from behind this one."
+AGREE = "Every length must lie within its block and all parts must end at the trailer; otherwise the block is corrupt."
+DANGER = ("lost-write", "silent-stale", "crash", "memory")
+
+
+def cases() -> Iterator[FileCase]:
+    """All cases of this module."""
+    yield from cuts()
+    yield from outer_fields()
+    yield from inner_fields()
+    yield from unknown()
+    yield from bytes_more_or_less()
+
+
+def shown(*parts: Part) -> Json:
+    """What inspecting shows of the envelopes."""
+    return envelopes(inspection(*parts))
+
+
+def patch(old: bytes, new: bytes) -> tuple[int, int, bytes]:
+    """The one replacement that makes `new` of `old`."""
+    head = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    rest_old, rest_new = old[head:], new[head:]
+    pairs = zip(reversed(rest_old), reversed(rest_new), strict=False)
+    tail = next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(rest_old), len(rest_new)))
+    return head, len(rest_old) - tail, rest_new[: len(rest_new) - tail]
+
+
+def changed(name: str, new: bytes, inspect: Json, of: bytes = WHOLE, **more: Any) -> Variant:
+    """A variant whose bytes are `new`."""
+    return Variant(name=name, patches=[patch(of, new)], inspect=inspect, **more)
+
+
+def with_field(block: Block, field: str, value: bytes) -> bytes:
+    """The block with other bytes in a field."""
+    place, width = block.place(field)
+    return block.data[:place] + value + block.data[place + width :]
+
+
+def middle(field: str, name: str, value: bytes, **more: Any) -> Variant:
+    """Another value in a field of the middle one of three blocks."""
+    broken = with_field(B, field, value)
+    return changed(f"{field}.{name}", A.data + broken + C.data, shown(A, broken, C), **more)
+
+
+def family(name: str, variants: Sequence[Variant], of: bytes = WHOLE, **more: Any) -> FileCase:
+    """A family of damaged copies of one file."""
+    return FileCase(
+        area="log",
+        name=f"damaged-file.{name}",
+        requirements=more.pop("rules", RECOVER),
+        says=more.pop("says"),
+        if_it_fails=more.pop("if_it_fails", GO_ON),
+        file=log_name(1),
+        content=of,
+        verdict=more.pop("verdict", "must-recover"),
+        variants=distinct(variants, of),
+        needs=more.pop("needs", FRAMING),
+        flags=more.pop("flags", DANGER),
+        errata=more.pop("errata", ("ER-047", "ER-048")),
+        **more,
+    )
+
+
+def cuts() -> Iterator[FileCase]:
+    """Files and blocks that end too early."""
+    for name, first, second in (("two-data-blocks", A, B), ("two-delete-blocks", tombstones(1, "a"), tombstones(2, "b"))):
+        data = data_of(first, second)
+        variants = [_cut(first, second, length) for length in range(len(data) + 1)]
+        yield family(
+            f"cut-everywhere.{name}",
+            variants,
+            of=data,
+            rules=("BLK-015", "BLK-016", "LF-001", "LF-025"),
+            says="Every beginning of a file of two blocks: the blocks that are whole are shown, what is cut is corrupt.",
+            if_it_fails="The end of the file inside a block ends that block only; up to five bytes may be passed over.",
+        )
+    for name, torn in (("", B), ("-holding-a-magic", tiny(2, "c#HUDI#d", "#HUDI#"))):
+        data = data_of(A, torn, C)
+        variants = []
+        for kept in range(1, len(torn.data)):
+            part = torn.data[:kept]
+            variants.append(changed(f"kept-{kept}", data_of(A, part, C), shown(A, part, C), of=data))
+        yield family(
+            f"cut-block{name}-before-a-whole-one",
+            variants,
+            of=data,
+            says="A block cut at every byte, and a whole one behind it, as a crashed append and the next one leave them.",
+        )
+
+
+def _cut(first: Block, second: Block, length: int) -> Variant:
+    parts: list[Part] = []
+    for block in (first, second):
+        begin = len(data_of(*parts))
+        part = block.data[: max(length - begin, 0)]
+        parts += [block] if part == block.data else [part] if part else []
+    stray = parts and isinstance(parts[-1], bytes) and len(parts[-1]) < len(MAGIC)
+    found = shown(*parts)
+    return Variant(name=f"length-{length}", cut=length, inspect=found, accept=[without_corrupt(found)] if stray else [])
+
+
+def outer_fields() -> Iterator[FileCase]:
+    """Magic, block length and trailer."""
+    yield family("magic", list(_magics()), rules=("LF-011", "LF-012", "LF-028", "BLK-015", "BLK-017"), says=MAGIC_SAYS)
+    yield family(
+        "length",
+        [middle("length", name, int8(value)) for name, value in _lengths()],
+        says="The block length of the middle block is zero, negative, too short, too long, or that of other blocks.",
+    )
+    yield family(
+        "trailer",
+        [middle("trailer", name, int8(value)) for name, value in _trailers()],
+        rules=("LF-023", "LF-024", "BLK-015", "BLK-017"),
+        errata=("ER-012", "ER-047"),
+        says="The trailing length of the middle block is not its block length plus 6.",
+        if_it_fails="Compare both lengths, all eight bytes of them, before anything of the block is believed.",
+    )
+    flips = [
+        (part, offset, bit) for part in ("magic", "length", "trailer") for offset in range(B.place(part)[1]) for bit in range(8)
+    ]
+    yield family(
+        "one-bit",
+        [_flipped(part, offset, bit) for part, offset, bit in flips],
+        rules=("LF-012", "LF-013", "LF-024", "BLK-015", "BLK-017"),
+        says="One bit is wrong in magic, block length or trailer of the middle block.",
+    )
+
+
+MAGIC_SAYS = "A wrong byte in the magic of the first, the middle or the last block: the others are shown."
+
+
+def _magics() -> Iterator[Variant]:
+    blocks = {"first": A, "middle": B, "last": C}
+    for which, block in blocks.items():
+        for offset in range(len(MAGIC)):
+            broken = block.data[:offset] + b"\x00" + block.data[offset + 1 :]
+            parts = [broken if one is block else one for one in (A, B, C)]
+            yield changed(f"{which}.byte-{offset}", data_of(*parts), shown(*parts), or_error=which == "first")
+
+
+def _lengths() -> Iterator[tuple[str, int]]:
+    own, following = len(B.data) - 14, len(C.data)
+    yield from (("zero", 0), ("one", 1), ("minus-one", -1), ("least", -(2**63)), ("greatest", 2**63 - 1))
+    yield from (("two-to-31", 2**31), ("two-to-32", 2**32), ("greatest-int", 2**31 - 1), ("least-int", -(2**31)))
+    yield from (
+        ("high-word-set", own + 2**32),
+        ("minus-itself", -own),
+        ("size-of-the-block", own + 14),
+        ("without-magic", own + 8),
+    )
+    yield from (("one-less", own - 1), ("one-more", own + 1), ("eight-less", own - 8), ("half", own // 2), ("shortest", 31))
+    yield from (
+        ("over-the-next-block", own + following),
+        ("into-the-next-block", own + 14),
+        ("to-the-end-and-one", own + following + 1),
+    )
+    yield from (("into-the-next-length", own + 10), ("bytes-swapped", int.from_bytes(int8(own), "little", signed=True)))
+
+
+def _trailers() -> Iterator[tuple[str, int]]:
+    length = len(B.data) - 14
+    yield from (("zero", 0), ("one-less", length + 5), ("one-more", length + 7), ("minus-one", -1), ("negative", -(length + 6)))
+    yield from (("the-leading-length", length), ("the-whole-size", length + 14), ("high-word-set", length + 6 + 2**32))
+    yield from (("greatest", 2**63 - 1), ("least", -(2**63)), ("of-the-block-before", len(A.data) + 1))
+    yield ("bytes-swapped", int.from_bytes(int8(length + 6), "little", signed=True))
+
+
+def _flipped(part: str, offset: int, bit: int) -> Variant:
+    place, _ = B.place(part)
+    broken = bytearray(B.data)
+    broken[place + offset] ^= 1 << bit
+    return changed(f"{part}.byte-{offset}.bit-{bit}", data_of(A, bytes(broken), C), shown(A, bytes(broken), C))
+
+
+def inner_fields() -> Iterator[FileCase]:
+    """Header, content length and footer of a block whose outer lengths agree."""
+    counts = (("minus-one", -1), ("one-less", 1), ("one-more", 3), ("zero", 0), ("greatest", 2**31 - 1), ("least", -(2**31)))
+    yield family(
+        "header-count",
+        [middle("header-count", name, int4(value), or_error=True) for name, value in counts],
+        rules=("LF-010", "LF-017", "BLK-015"),
+        says="The header of the middle block counts more or fewer entries than it has.",
+        if_it_fails=AGREE,
+    )
+    lengths = (("minus-one", -1), ("greatest", 2**31 - 1), ("least", -(2**31)), ("one-more", 1), ("one-less", -1), ("zero", 0))
+    texts = [
+        middle(f"header-{number}-length", name, int4(_relative(f"header-{number}-text", name, value)), or_error=True)
+        for number in (0, 1)
+        for name, value in lengths
+    ]
+    bad = [("not-utf-8", b"\xff"), ("half-a-character", b"\xc3"), ("surrogate", b"\xed\xa0\x80"), ("overlong", b"\xc0\xaf")]
+    for name, wrong in bad:
+        _, width = B.place("header-1-text")
+        texts.append(middle("header-1-text", name, b"{" * (width - len(wrong)) + wrong, or_error=True))
+    yield family(
+        "header-text",
+        texts,
+        rules=("LF-010", "LF-018", "BLK-015"),
+        says="A header text of the middle block has a wrong length, or is no UTF-8.",
+        if_it_fails=AGREE,
+    )
+    width = len(B.content)
+    contents = (("minus-one", -1), ("one-less", width - 1), ("one-more", width + 1), ("zero", 0), ("greatest", 2**63 - 1))
+    more = (
+        ("least", -(2**63)),
+        ("high-word-set", width + 2**32),
+        ("to-the-trailer", width + 4),
+        ("over-the-trailer", width + 12),
+    )
+    yield family(
+        "content-length",
+        [middle("content-length", name, int8(value), or_error=True) for name, value in (*contents, *more)],
+        rules=("LF-010", "LF-019", "BLK-015"),
+        says="The content length of the middle block leaves bytes before the trailer, or reaches over it.",
+        if_it_fails=AGREE,
+    )
+    footers = (("one", 1), ("minus-one", -1), ("greatest", 2**31 - 1), ("least", -(2**31)))
+    yield family(
+        "footer-count",
+        [middle("footer-count", name, int4(value), or_error=True) for name, value in footers],
+        rules=("LF-010", "LF-021", "LF-022", "BLK-015"),
+        errata=("ER-011",),
+        says="The footer of the middle block counts entries that it does not have.",
+        if_it_fails=AGREE,
+    )
+
+
+def _relative(text: str, name: str, value: int) -> int:
+    return B.place(text)[1] + value if name.startswith("one-") else value
+
+
+def unknown() -> Iterator[FileCase]:
+    """Versions and types that nobody defined, in sound envelopes: their rows must not vanish without a word."""
+    refused: dict[str, Any] = {
+        "verdict": "must-refuse",
+        "errata": ("ER-013", "ER-016"),
+        "flags": ("lost-write", "silent-stale"),
+    }
+    versions = [
+        _unknown("version", name, value)
+        for name, value in (("two", 2), ("eight", 8), ("minus-one", -1), ("greatest", 2**31 - 1))
+    ]
+    yield family(
+        "unknown-version",
+        versions,
+        rules=("LF-014", "LF-026", "LF-027"),
+        says="A block of an unknown log format version with a sound envelope: only refusing it is right.",
+        if_it_fails="What a version means is known before anything behind it is read; an unknown one is a release to come.",
+        **refused,
+    )
+    kinds = (
+        ("corrupt", 2),
+        ("seven", 7),
+        ("255", 255),
+        ("minus-one", -1),
+        ("greatest", 2**31 - 1),
+        ("little-endian-avro", 3 << 24),
+    )
+    yield family(
+        "unknown-type",
+        [_unknown("type", name, value) for name, value in kinds],
+        rules=("LF-015", "LF-031", "BLK-014"),
+        says="A block of an unknown type with a sound envelope: only refusing it is right.",
+        if_it_fails="Types are 0, 1 and 3 to 6; 2 is never written.",
+        **refused,
+    )
+
+
+def _unknown(field: str, name: str, value: int) -> Variant:
+    broken = with_field(B, field, int4(value))
+    said = f"a block of {field} {value}, which nobody defined"
+    return Variant(name=name, patches=[patch(WHOLE, data_of(A, broken, C))], error=said)
+
+
+def bytes_more_or_less() -> Iterator[FileCase]:
+    """A byte too few or too many anywhere in a block, or the magic of the next one missing."""
+    missing = [_without(place, 1) for place in range(len(B.data))]
+    yield family("one-byte-missing", missing, says="One byte of the middle block is missing.")
+    added = []
+    for place in range(1, len(B.data)):
+        broken = B.data[:place] + b"\x7f" + B.data[place:]
+        added.append(changed(f"at-{place}", data_of(A, broken, C), shown(A, broken, C)))
+    yield family("one-byte-too-many", added, says="The middle block has one byte too many.")
+    glued = [_without(0, width) for width in (*range(1, 7), 14, 22)]
+    yield family(
+        "glued",
+        glued,
+        rules=("LF-011", "LF-012", "BLK-015", "BLK-017"),
+        says="The magic of the middle block is missing, in part or whole: it is stuck to the one before.",
+        if_it_fails="Without its magic a block is none, whatever follows; the next magic is that of the block behind it.",
+    )
+
+
+def _without(place: int, width: int) -> Variant:
+    broken = B.data[:place] + B.data[place + width :]
+    return changed(f"at-{place}-of-{width}", data_of(A, broken, C), shown(A, broken, C))

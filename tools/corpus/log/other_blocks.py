@@ -1,0 +1,244 @@
+"""Log files, valid: blocks of Parquet, HFile and change capture, and commands."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+from tools.corpus.avro_bytes import Schema, datum, plain, record, schema_text, stored
+from tools.corpus.case import FileCase
+from tools.corpus.hfile.builder import CRC32, NONE, Shape, hfile
+from tools.corpus.log.blocks import ROW, avro, delete, deletes, parquet, parquet_bytes, rollback, row
+from tools.corpus.log.builder import COMMAND, INSTANT, SCHEMA, TARGET, Block, Json, at, framed, name
+from tools.corpus.log.file_cases import framed_only, whole
+
+
+def cases() -> Iterator[FileCase]:
+    """All cases of this module."""
+    yield whole(
+        "every-kind-of-block",
+        avro(1, row("a")),
+        parquet_block(2, row("b", 2, 2)),
+        hfile_block(3, row("c", 3, 3)),
+        deletes(4, delete("a")),
+        rollback(5, 4),
+        rules=("LF-001", "LF-008", "LF-015", "LF-020", "BLK-001", "BLK-006", "BLK-018", "BLK-023", "BLK-027"),
+        errata=("ER-013",),
+        says="One file with a block of each kind: each is read by its own type.",
+        if_it_fails="The type of a block says nothing of the next one.",
+    )
+    yield from parquet_blocks()
+    yield from hfile_blocks()
+    yield from change_capture()
+    yield from commands()
+
+
+def parquet_block(second: int, *rows: dict[str, Any], **options: Any) -> Block:
+    """A Parquet data block of rows of ROW."""
+    kinds = {field["name"]: pa.int64() if field["name"] == "n" else pa.string() for field in ROW["fields"]}
+    # A column may be null where the header's schema says so: Apache Hudi refuses a file that differs from its header.
+    nullable = {field["name"]: isinstance(field["type"], list) for field in ROW["fields"]}
+    schema = pa.schema([pa.field(column, kind, nullable[column]) for column, kind in kinds.items()])
+    table = pa.table({column: pa.array([one[column] for one in rows], kind) for column, kind in kinds.items()}, schema)
+    return parquet(second, parquet_bytes(table, **options), plain(ROW, rows))
+
+
+def parquet_blocks() -> Iterator[FileCase]:
+    """Parquet data blocks."""
+    rows = [row("b", 1), row("a", None), row("é", 3)]
+    rules = ("BLK-027", "BLK-028", "BLK-030", "LF-008", "LF-020")
+    forms: Sequence[tuple[str, Sequence[dict[str, Any]], dict[str, Any], str]] = (
+        ("three-rows", rows, {}, "the content is a whole Parquet file and nothing else"),
+        ("no-rows", [], {}, "a Parquet file without rows is a content too"),
+        ("gzip", rows, {"compression": "gzip"}, "pages may be compressed"),
+        ("several-row-groups", rows * 3, {"row_group_size": 2}, "rows lie in several row groups"),
+        ("plain-pages", rows, {"use_dictionary": False}, "pages may be without dictionary"),
+    )
+    for form, held, options, meaning in forms:
+        yield whole(
+            f"parquet.{form}",
+            parquet_block(1, *held, **options),
+            avro(2, row("z", 1, 2)),
+            rules=rules,
+            errata=("ER-013", "ER-041"),
+            says=f"A Parquet data block: {meaning}.",
+            if_it_fails="Neither version nor count stand before the file; open the content as it is.",
+        )
+    point = pa.struct([("x", pa.int32()), ("y", pa.list_(pa.int64()))])
+    kinds = {"id": pa.string(), "m": pa.decimal128(10, 2), "p": point, "t": pa.timestamp("us", "UTC"), "d": pa.date32()}
+    columns: dict[str, list[Any]] = {
+        "id": ["a", "b"],
+        "m": [None, "-1.50"],
+        "p": [{"x": 1, "y": [1, None]}, None],
+        "t": [1_735_689_600_000_001, None],
+        "d": [20089, -1],
+    }
+    arrays = {c: pa.array(v).cast(kinds[c]) if c == "m" else pa.array(v, kinds[c]) for c, v in columns.items()}
+    shows = [
+        {"id": "a", "m": None, "p": {"x": 1, "y": ["1", None]}, "t": "2025-01-01T00:00:00.000001Z", "d": "2025-01-01"},
+        {"id": "b", "m": "-1.50", "p": None, "t": None, "d": "1969-12-31"},
+    ]
+    yield whole(
+        "parquet.nested-and-logical",
+        parquet(1, parquet_bytes(pa.table(arrays)), shows, _typed()),
+        rules=rules,
+        errata=("ER-041",),
+        says="Decimals, dates, times and nested values of a Parquet block mean what they mean in an Avro block.",
+        if_it_fails="Compare with log.file.avro.type.*: only the encoding differs.",
+        flags=("silent-wrong-values",),
+    )
+
+
+def _typed() -> Schema:
+    point = record("point", ("x", ["null", "int"]), ("y", ["null", {"type": "array", "items": ["null", "long"]}]))
+    return record(
+        "row",
+        ("id", ["null", "string"]),
+        ("m", ["null", {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2}]),
+        ("p", ["null", point]),
+        ("t", ["null", {"type": "long", "logicalType": "timestamp-micros"}]),
+        ("d", ["null", {"type": "int", "logicalType": "date"}]),
+    )
+
+
+def hfile_block(second: int, *rows: dict[str, Any], shape: Shape | None = None, schema: Schema = ROW) -> Block:
+    """An HFile data block; rows must be in the order of their keys."""
+    entries = [(one["_hoodie_record_key"].encode(), datum(schema, one)) for one in rows]
+    header = [(INSTANT, at(second)), (SCHEMA, schema_text(schema))]
+    shown = {"rows": plain(schema, rows)}
+    return Block("hfile", header, hfile(entries, shape).data, shown)
+
+
+def hfile_blocks() -> Iterator[FileCase]:
+    """HFile data blocks."""
+    rows = [row(f"k{n:02}", n) for n in range(12)]
+    forms: Sequence[tuple[str, Shape, str]] = (
+        ("uncompressed", Shape(), "an HFile without compression"),
+        ("gzip", Shape(gz=True), "an HFile whose blocks are gzip members"),
+        ("crc-32", Shape(checksum=CRC32), "checksums of CRC-32"),
+        ("without-checksums", Shape(checksum=NONE, minor=0, index_suffix=False, last_key="bare"), "the form of later releases"),
+        ("several-blocks", Shape(per_block=5), "several data blocks"),
+        ("two-index-levels", Shape(per_block=2, per_leaf=2), "an index of two levels"),
+    )
+    rules = ("BLK-023", "BLK-024", "BLK-030", "LF-008", "LF-020")
+    for form, shape, meaning in forms:
+        yield whole(
+            f"hfile.{form}",
+            hfile_block(1, *rows, shape=shape),
+            avro(2, row("z", 1, 2)),
+            rules=rules,
+            errata=("ER-013", "ER-042"),
+            says=f"An HFile data block: {meaning}.",
+            if_it_fails="Offsets inside the HFile count from its own start; values are bare Avro data under the schema.",
+        )
+    yield whole(
+        "hfile.no-rows",
+        hfile_block(1),
+        avro(2, row("z", 1, 2)),
+        rules=rules,
+        errata=("ER-042",),
+        says="An HFile without entries is a content too.",
+        if_it_fails="Such a file has no data block and an empty index.",
+        flags=("crash",),
+    )
+    wide = [row(key) for key in ("Z", "a", "é", "\uffff", "🜁")]
+    yield whole(
+        "hfile.keys-in-byte-order",
+        hfile_block(1, *wide),
+        rules=("BLK-024", "BLK-025"),
+        errata=("ER-042",),
+        says="Keys are raw UTF-8 in the order of their bytes, also beyond the basic plane, where UTF-16 sorts otherwise.",
+        if_it_fails="Compare keys as unsigned bytes; they have no length of their own as Avro texts have.",
+    )
+    keyed = stored(("key", "string"), ("n", "int"))
+    held = [{**row(key), "key": "", "n": n} for n, key in enumerate("ab")]
+    for one in held:
+        del one["id"]
+    yield whole(
+        "hfile.emptied-key-field",
+        hfile_block(1, *held, schema=keyed).having(shows={"rows": [one | {"key": one["_hoodie_record_key"]} for one in held]}),
+        rules=("BLK-024",),
+        errata=("ER-042",),
+        says="The field key of a value is stored empty; the key of the entry gives it back.",
+        if_it_fails="Fill an empty field of the name key from the entry's key.",
+        flags=("silent-wrong-values", "lost-write"),
+    )
+
+
+#: A table's rows in change images: without meta columns.
+IMAGE = record("row", ("id", "string"), ("n", ["null", "long"]))
+
+
+def change_capture() -> Iterator[FileCase]:
+    """The three shapes of change blocks."""
+    old, new = {"id": "b", "n": 1}, {"id": "b", "n": 2}
+    first, last = {"id": "a", "n": None}, {"id": "c", "n": 3}
+    moves = (("i", "a", None, first), ("u", "b", old, new), ("d", "c", last, None))
+    by_key = record("Record", ("op", ["string", "null"]), ("record_key", ["string", "null"]))
+    by_key = {key: value for key, value in by_key.items() if key != "namespace"}
+    text = ["null", "string"]
+    before = record("CDC", ("op", text), ("record_key", text), ("before", ["null", IMAGE]))
+    both = record("CDC", ("op", text), ("ts_ms", text), ("before", ["null", IMAGE]), ("after", ["null", "corpus.row"]))
+    shapes: Sequence[tuple[str, Schema, tuple[str, ...]]] = (
+        ("keys", by_key, ("BLK-034",)),
+        ("keys-and-before", before, ("BLK-034", "BLK-035")),
+        ("before-and-after", both, ("BLK-035", "BLK-036")),
+    )
+    everything = [{"op": o, "record_key": k, "ts_ms": at(1), "before": b, "after": a} for o, k, b, a in moves]
+    for shape, schema, rules in shapes:
+        columns = [field["name"] for field in schema["fields"]]
+        rows = [{column: change[column] for column in columns} for change in everything]
+        yield whole(
+            f"change-capture.{shape}",
+            Block(
+                "cdc",
+                [(INSTANT, at(1)), (SCHEMA, schema_text(schema))],
+                framed([datum(schema, one) for one in rows]),
+                {"content_version": 3, "rows": [_change(one) for one in rows]},
+            ),
+            file=name(1, suffix=".cdc"),
+            rules=("BLK-031", "BLK-032", "BLK-033", *rules),
+            errata=("ER-013",),
+            says="Changes are laid out like an Avro data block; insert, update and delete are i, u and d.",
+            if_it_fails="Type 6; the schema in the header says which of key, before and after there are.",
+            flags=("lost-write", "silent-wrong-values"),
+        )
+
+
+def _change(one: dict[str, Any]) -> Json:
+    return {column: plain(IMAGE, [value])[0] if isinstance(value, dict) else value for column, value in one.items()}
+
+
+def commands() -> Iterator[FileCase]:
+    """Command blocks."""
+    yield framed_only(
+        "command.rollback-after-its-target",
+        avro(1, row("a")),
+        avro(2, row("b", 2, 2)),
+        rollback(3, 2),
+        rollback(3, 2),
+        rules=("BLK-001", "BLK-003", "LF-037", "LF-039"),
+        errata=("ER-013", "ER-014", "ER-043"),
+        says="Two rollbacks of one instant: both are shown, and so are the blocks that they undo.",
+        if_it_fails="Inspecting shows what is in the file; what counts is another question.",
+    )
+    unknown = [(INSTANT, at(3)), (TARGET, at(1)), (COMMAND, "1")]
+    yield framed_only(
+        "command.unknown",
+        avro(1, row("a")),
+        Block("command", unknown),
+        rules=("LF-039",),
+        errata=("ER-043",),
+        says="A command that nobody defined is shown as it is or refused; it is never taken for a rollback.",
+        if_it_fails="Read the command's number; only 0 is a rollback.",
+        or_error=True,
+    )
+    yield framed_only(
+        "command.without-its-type",
+        avro(1, row("a")),
+        Block("command", [(INSTANT, at(3)), (TARGET, at(1))]),
+        rules=("BLK-003", "LF-039"),
+        errata=("ER-043",),
+        says="A command block that does not say which command it is: shown as it is or refused.",
+        if_it_fails="There is one kind of command, and yet it must be named.",
+        or_error=True,
+    )

@@ -1,0 +1,100 @@
+"""Log files, valid: blocks whose header tells at which rows of the base file their records are."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from tools.corpus.avro_bytes import record
+from tools.corpus.case import FileCase
+from tools.corpus.log.blocks import avro, base64_text, delete, deletes, row
+from tools.corpus.log.builder import BASE_INSTANT, POSITIONS, Block, at
+from tools.corpus.log.file_cases import whole
+from tools.corpus.roaring_bytes import Containers, array, bitmap64, bits, runs
+
+RULES = ("LF-041", "LF-042")
+#: Of a bitmap no more positions are shown.
+SHOWN = 1000
+ID_ONLY = record("row", ("id", "string"))
+
+
+def cases() -> Iterator[FileCase]:
+    """All cases of this module."""
+    small = {0: {0: array(0, 2, 5)}}
+    yield of("array-container", small, [0, 2, 5], "A few positions are a sorted list.")
+    yield of(
+        "run-container",
+        {0: {0: runs((0, 98))}},
+        list(range(99)),
+        "Neighbouring positions are a run: its first, its length minus 1.",
+    )
+    even = list(range(0, 8196, 2))
+    yield of(
+        "bitmap-container", {0: {0: bits(even)}}, even, "More than 4096 positions of one container are a field of 65536 bits."
+    )
+    yield of("two-containers", {0: {0: array(1), 1: array(4464)}}, [1, 70_000], "A container holds 65536 positions.")
+    several = {0: {n: runs((10, 19)) for n in range(4)}}
+    spans = [n * 65536 + m for n in range(4) for m in range(10, 20)]
+    yield of("four-run-containers", several, spans, "From four containers on a bitmap with runs has offsets too.")
+    mixed = {0: {0: runs((0, 9)), 2: array(1, 5), 9: runs((0, 1), (7, 9))}}
+    places = [*range(10), 131_073, 131_077, 589_824, 589_825, 589_831, 589_832, 589_833]
+    yield of("mixed-containers", mixed, places, "A flag for each container says whether it is one of runs.")
+    high = {0: {0: array(7)}, 1: {0: array(0)}, 256: {1: array(3)}}
+    yield of(
+        "beyond-32-bits", high, [7, 2**32, 256 * 2**32 + 65_539], "Positions above 2^32 lie in a bucket of their high word."
+    )
+    yield whole(
+        "positions.of-deletes",
+        with_positions(deletes(1, delete("a"), delete("b")), {0: {0: array(3, 9)}}, [3, 9]),
+        rules=(*RULES, "BLK-006"),
+        errata=("ER-014",),
+        says="Delete blocks have positions like data blocks.",
+        if_it_fails="Header keys do not depend on the type of the block.",
+    )
+    yield whole(
+        "positions.without-the-base-file-instant",
+        with_positions(avro(1, row("a")), {0: {0: array(4)}}, [4], base=False),
+        rules=(*RULES, "LF-043"),
+        errata=("ER-014",),
+        says="Positions without header key 8: they are shown, and no merge may use them.",
+        if_it_fails="The first release of version 8 wrote such blocks: nobody knows which base file the positions are of.",
+        flags=("silent-stale",),
+    )
+    full = {0: {n: runs((0, 65_535)) for n in range(1000)}}
+    yield whole(
+        "positions.of-sixty-five-million-rows",
+        with_positions(avro(1, row("a")), full, range(SHOWN)),
+        avro(2, row("b", 2, 2)),
+        rules=RULES,
+        errata=("ER-014",),
+        or_error=True,
+        says="A short bitmap of 65536000 positions before one row: the beginning of it is shown, or an error.",
+        if_it_fails="Do not unfold a bitmap before its number of positions was compared with the number of rows.",
+        flags=("memory", "crash"),
+    )
+    yield whole(
+        "positions.none",
+        with_positions(avro(1, row("a")), {}, []),
+        rules=RULES,
+        errata=("ER-014",),
+        says="An empty bitmap is eight zero bytes.",
+        if_it_fails="The number of buckets has eight bytes, little-endian.",
+        flags=("crash",),
+    )
+
+
+def of(name: str, buckets: Mapping[int, Containers], places: Sequence[int], says: str) -> FileCase:
+    """A block with as many rows as it has positions."""
+    rows = [{"id": f"k{place}"} for place in places]
+    return whole(
+        f"positions.{name}",
+        with_positions(avro(1, *rows, schema=ID_ONLY), buckets, places),
+        rules=RULES,
+        errata=("ER-014",),
+        says=says,
+        if_it_fails="Base64, then a 64-bit Roaring bitmap in the portable form, little-endian; positions count from 0.",
+        flags=("silent-stale", "lost-write"),
+    )
+
+
+def with_positions(block: Block, buckets: Mapping[int, Containers], places: Sequence[int], *, base: bool = True) -> Block:
+    """The block with positions in its header."""
+    header = [*block.header, (POSITIONS, base64_text(bitmap64(buckets))), *([(BASE_INSTANT, at(0))] if base else [])]
+    return block.having(header=header, shows={**block.shows, "positions": [str(place) for place in places[:SHOWN]]})

@@ -1,0 +1,357 @@
+"""Log files with one damage each, and what the whole blocks around it hold: those to try first, families have the rest."""
+
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tools.corpus.case import FileCase
+from tools.corpus.hfile.builder import hfile
+from tools.corpus.log.blocks import avro, delete, delete_list, deletes, row
+from tools.corpus.log.builder import (
+    COMMAND,
+    INSTANT,
+    MAGIC,
+    SCHEMA,
+    TARGET,
+    TYPES,
+    Block,
+    Json,
+    Part,
+    at,
+    data_of,
+    inspection,
+    int4,
+    int8,
+    name,
+    without_corrupt,
+)
+from tools.corpus.log.content_damage import HELD
+from tools.corpus.log.envelope_damage import AGREE, GO_ON, with_field
+from tools.corpus.log.file_cases import CONTENT
+from tools.corpus.log.other_blocks import parquet_block
+
+A, B, C = avro(1, row("a")), avro(2, row("b", 2, 2), row("c", 3, 2)), deletes(3, delete("a"))
+LENGTH = len(B.data) - 14
+FRAME = ("lost-write", "silent-stale")
+
+
+def cases() -> Iterator[FileCase]:
+    """All cases of this module."""
+    yield from cut_files()
+    yield from broken_frames()
+    yield from stray_bytes()
+    yield from broken_parts()
+    yield from not_to_be_read()
+    yield from broken_contents()
+
+
+def damaged(
+    case_name: str, *parts: Part, rules: Sequence[str], says: str, because: str = GO_ON, inspect: Json = None, **more: Any
+) -> FileCase:
+    """A file of whole blocks and of bytes that are none."""
+    return FileCase(
+        area="log",
+        name=f"damaged-file.{case_name}",
+        requirements=rules,
+        says=says,
+        if_it_fails=because,
+        file=name(1),
+        content=data_of(*parts),
+        verdict=more.pop("verdict", "must-recover"),
+        inspect=inspection(*parts) if inspect is None and "error" not in more else inspect,
+        needs=CONTENT,
+        flags=more.pop("flags", FRAME),
+        errata=more.pop("errata", ("ER-047",)),
+        **more,
+    )
+
+
+def cut_files() -> Iterator[FileCase]:
+    """Files that end inside a block."""
+    rules = ("BLK-015", "BLK-016", "LF-024")
+    ends = (
+        ("magic", 6, "with the magic of its last block"),
+        ("length", 10, "inside the length of its last block"),
+        ("head", 22, "before the header of its last block"),
+        ("header", 60, "inside the header of its last block"),
+        ("content", B.place("content")[0] + 9, "inside the content of its last block"),
+        ("footer", B.place("footer-count")[0] + 2, "inside the footer of its last block"),
+        ("trailer", len(B.data) - 8, "before the trailer of its last block"),
+        ("last-byte", len(B.data) - 1, "one byte before the end of its last block"),
+    )
+    for where, kept, meaning in ends:
+        yield damaged(
+            f"cut.{where}",
+            A,
+            B.data[:kept],
+            rules=rules,
+            says=f"A file that ends {meaning}: the block before is shown, the rest is one corrupt block without rows.",
+            because="A crashed append; the end of the file inside a block ends that block only, and none of its rows count.",
+            flags=("lost-write", "dirty-read", "crash"),
+        )
+    yield damaged(
+        "cut.only-a-magic",
+        MAGIC,
+        rules=("BLK-015", "BLK-016", "LF-012"),
+        says="A file of nothing but a magic holds one corrupt block.",
+        because="A writer that died after its first six bytes.",
+        flags=("crash",),
+    )
+    short = inspection(A, MAGIC[:3])
+    yield damaged(
+        "cut.half-a-magic-at-the-end",
+        A,
+        MAGIC[:3],
+        rules=("BLK-016", "LF-025"),
+        errata=("ER-048",),
+        accept=[without_corrupt(short)],
+        says="Fewer than six bytes behind the last block: they are corrupt or passed over, the block is shown.",
+        because="Less than a magic is no block; it takes nothing away from the one before.",
+    )
+    yield damaged(
+        "cut.block-before-a-whole-one",
+        A,
+        B.data[:100],
+        C,
+        rules=("BLK-015", "BLK-017", "LF-024"),
+        says="A crashed append, and a later one behind it: both whole blocks are shown.",
+    )
+    torn = avro(2, row("x#HUDI#y")).data[:-30]
+    yield damaged(
+        "cut.block-that-holds-a-magic",
+        A,
+        torn,
+        C,
+        rules=("BLK-015", "BLK-017", "LF-012", "LF-024"),
+        says="The search for the next magic stops at one inside the damaged content: two corrupt blocks, then the whole one.",
+        because="What begins with a magic by chance is checked like any block, found corrupt, and the search goes on.",
+    )
+    yield damaged(
+        "cut.nothing-is-whole",
+        A.data[:-1],
+        B.data[:-1],
+        C.data[:-1],
+        rules=("BLK-015", "BLK-017"),
+        says="Three cut blocks: each is a corrupt block of its own.",
+    )
+
+
+def broken_frames() -> Iterator[FileCase]:
+    """Magic, block length and trailer of the middle block."""
+    fields: Sequence[tuple[str, str, bytes, str, tuple[str, ...]]] = (
+        ("magic", "magic", b"#HUDJ#", "has a wrong byte in its magic", ("LF-012", "LF-011", "LF-028")),
+        ("length-zero", "length", int8(0), "says a length of 0", ("LF-013", "LF-024")),
+        ("length-negative", "length", int8(-1), "says a length of -1", ("LF-013", "LF-024")),
+        ("length-huge", "length", int8(2**62), "says a length of 2 to the 62", ("LF-013", "LF-024")),
+        (
+            "length-of-the-whole-block",
+            "length",
+            int8(LENGTH + 14),
+            "counts magic and length in its length",
+            ("LF-013", "LF-024"),
+        ),
+        (
+            "length-over-the-next-block",
+            "length",
+            int8(LENGTH + len(C.data)),
+            "says a length that ends with the next block",
+            ("LF-024",),
+        ),
+        (
+            "length-with-a-high-word",
+            "length",
+            int8(LENGTH + 2**32),
+            "says a length that is right in its low 32 bits",
+            ("LF-013",),
+        ),
+        ("trailer-zero", "trailer", int8(0), "has a trailing length of 0", ("LF-023", "LF-024")),
+        ("trailer-repeats-the-length", "trailer", int8(LENGTH), "repeats its length at its end", ("LF-023", "LF-024")),
+        ("trailer-one-more", "trailer", int8(LENGTH + 7), "has a trailing length that is one more", ("LF-023", "LF-024")),
+    )
+    for case_name, field, value, meaning, rules in fields:
+        yield damaged(
+            f"frame.{case_name}",
+            A,
+            with_field(B, field, value),
+            C,
+            rules=(*rules, "BLK-015", "BLK-017"),
+            errata=("ER-012", "ER-047"),
+            says=f"The middle block {meaning}: it is corrupt, its rows are not shown, the other blocks are.",
+        )
+    yield damaged(
+        "frame.glued",
+        A,
+        B.data[6:],
+        C,
+        rules=("LF-011", "LF-012", "BLK-015", "BLK-017"),
+        says="A block without its magic behind a whole one: it is corrupt, the one before and the one behind are shown.",
+        because="A writer that puts the magic once per file leaves such blocks: they are none.",
+    )
+    yield damaged(
+        "frame.laid-out-as-the-text-says",
+        literal(B),
+        C,
+        rules=("LF-013", "LF-015", "LF-016", "LF-021", "LF-023", "BLK-015"),
+        errata=("ER-010", "ER-011", "ER-012", "ER-013"),
+        says="A block with lengths of header and footer and with types from 1, as no engine writes it, is corrupt.",
+        because="Follow the deployed layout; the lengths of this block do not agree under it.",
+        or_error=True,
+    )
+
+
+def literal(block: Block) -> bytes:
+    """The block as the text describes it."""
+    header = b"".join(part for part_name, part in block.fields() if part_name.startswith("header"))
+    shifted = int4(1) + int4(TYPES[block.kind] + 1) + int8(len(header)) + header
+    body = shifted + int8(len(block.content)) + block.content + int8(4) + int4(0)
+    length = 8 + len(body) + 8
+    return MAGIC + int8(length) + body + int8(length + 6)
+
+
+def stray_bytes() -> Iterator[FileCase]:
+    """Bytes that belong to no block."""
+    junk = (("one-byte", b"\x00"), ("six-bytes", b"junk!!"), ("eight-bytes", b"\x00" * 8), ("many-bytes", b"\xff" * 300))
+    for amount, data in junk:
+        for place, parts in (("between", (A, data, C)), ("at-the-end", (A, C, data))):
+            yield damaged(
+                f"stray.{amount}-{place}",
+                *parts,
+                rules=("LF-025", "BLK-017"),
+                errata=("ER-048",),
+                accept=[without_corrupt(inspection(*parts))],
+                says="Bytes of no block behind a whole one: they are corrupt or passed over, every block is shown.",
+                because="Do not judge a block by what stands behind it.",
+            )
+    yield damaged(
+        "stray.at-the-beginning",
+        b"junk!!",
+        A,
+        C,
+        rules=("LF-012", "LF-025"),
+        errata=("ER-048",),
+        accept=[without_corrupt(inspection(b"junk!!", A, C))],
+        or_error=True,
+        says="A file that does not begin with a magic: its blocks are shown behind the damage, or the file is no log file.",
+        because="Never take the bytes for a block; failing is safe, showing nothing is not.",
+    )
+
+
+def broken_parts() -> Iterator[FileCase]:
+    """Parts that do not add up inside a sound frame."""
+    width = len(B.content)
+    fields: Sequence[tuple[str, str, bytes, str, str]] = (
+        ("header-count-huge", "header-count", int4(2**31 - 1), "counts 2147483647 header entries", "LF-017"),
+        ("header-count-one-less", "header-count", int4(1), "counts one header entry of two", "LF-017"),
+        ("header-text-longer-than-the-block", "header-0-length", int4(2**30), "has a header text of a gigabyte", "LF-018"),
+        ("header-text-of-negative-length", "header-0-length", int4(-1), "has a header text of -1 bytes", "LF-018"),
+        ("content-length-negative", "content-length", int8(-1), "has a content of -1 bytes", "LF-019"),
+        ("content-length-one-more", "content-length", int8(width + 1), "has a content length of one more", "LF-019"),
+        ("content-length-zero", "content-length", int8(0), "has a content length of 0 before its content", "LF-019"),
+        ("footer-count", "footer-count", int4(1), "counts a footer entry that is not there", "LF-022"),
+        ("footer-length-as-in-the-text", "footer-count", int8(4) + int4(0), "has a footer length of eight bytes", "LF-021"),
+    )
+    for case_name, field, value, meaning, rule in fields:
+        broken = with_field(B, field, value)
+        grown = len(broken) - len(B.data)
+        if grown:
+            broken = MAGIC + int8(LENGTH + grown) + broken[14:-8] + int8(LENGTH + grown + 6)
+        yield damaged(
+            f"parts.{case_name}",
+            A,
+            broken,
+            C,
+            rules=(rule, "LF-010", "BLK-015", "BLK-017"),
+            says=f"The middle block {meaning}, while its lengths agree: it is corrupt, or the file cannot be read.",
+            because=AGREE,
+            or_error=True,
+            flags=("lost-write", "silent-wrong-values", "crash", "memory"),
+        )
+    bad_text = B.having(header=[(INSTANT, at(2)), (SCHEMA, "x")]).data.replace(b"\x00\x00\x00\x01x", b"\x00\x00\x00\x01\xff")
+    yield damaged(
+        "parts.header-text-not-utf-8",
+        A,
+        bad_text,
+        C,
+        rules=("LF-018", "BLK-015"),
+        says="A header text of the middle block is no UTF-8: the block is corrupt, or the file cannot be read.",
+        because="Decode strictly: a replaced character makes another instant or schema.",
+        or_error=True,
+        flags=("silent-stale", "crash"),
+    )
+
+    talking = Block("command", [(INSTANT, at(2)), (TARGET, at(1)), (COMMAND, "0")], b"\x00")
+    yield damaged(
+        "parts.command-with-a-content",
+        A,
+        talking,
+        C,
+        rules=("BLK-002", "BLK-015"),
+        errata=(),
+        accept=[inspection(A, talking.data, C)],
+        or_error=True,
+        says="A command block with a content: shown as it is, or as a corrupt block, or an error; the next block is found.",
+        because="A command's content has no bytes; whatever is made of one that has some, the next block stands behind it.",
+    )
+
+
+def not_to_be_read() -> Iterator[FileCase]:
+    """Blocks of a release to come."""
+    fields = (
+        ("version-2", "version", 2, ("LF-014", "LF-027")),
+        ("version-of-the-table", "version", 8, ("LF-026", "LF-027")),
+        ("type-2", "type", 2, ("BLK-014", "LF-015")),
+        ("type-7", "type", 7, ("LF-015", "LF-031")),
+    )
+    for case_name, field, value, rules in fields:
+        yield damaged(
+            f"unknown.{case_name}",
+            A,
+            with_field(B, field, int4(value)),
+            C,
+            rules=rules,
+            errata=("ER-013", "ER-016"),
+            verdict="must-refuse",
+            error=f"a block of {field} {value}, which nobody defined",
+            says=f"A block of {field} {value} in a sound envelope is refused, and not passed over.",
+            because="Rows of a release to come must not vanish without a word.",
+        )
+
+
+def broken_contents() -> Iterator[FileCase]:
+    """Contents that do not decode, in sound envelopes."""
+    framed = B.content
+    first = struct.unpack_from(">i", framed, 8)[0]
+    removal = deletes(2, delete("a"))
+    listed = removal.content[8:]
+    branch = delete_list(delete("a", (b"\x1a\x00", None))[0])
+    parquet, stored = parquet_block(2, row("b", 2, 2)), hfile([(b"b", b"\x00")]).data
+    broken: Sequence[tuple[str, Block, bytes, str, tuple[str, ...]]] = (
+        ("avro-count-one-more", B, framed[:4] + int4(3) + framed[8:], "an Avro block counts a record too many", ("BLK-020",)),
+        ("avro-count-one-less", B, framed[:4] + int4(1) + framed[8:], "an Avro block counts a record too few", ("BLK-020",)),
+        ("avro-count-huge", B, framed[:4] + int4(2**31 - 1) + framed[8:], "an Avro block counts 2^31 records", ("BLK-020",)),
+        ("avro-record-length", B, framed[:8] + int4(first + 1) + framed[12:], "a record's length is one more", ("BLK-021",)),
+        ("avro-record-length-negative", B, framed[:8] + int4(-1) + framed[12:], "a record's length is -1", ("BLK-021",)),
+        ("avro-trailing-byte", B, framed + b"\x00", "a byte stands behind the last record", ("BLK-021", "BLK-022")),
+        ("avro-cut", B, framed[:-1], "the last record lacks a byte", ("BLK-021", "BLK-022")),
+        ("avro-version", B, int4(4) + framed[4:], "the content version of an Avro block is 4", ("BLK-019",)),
+        ("delete-length", removal, int4(3) + int4(len(listed) + 1) + listed, "the length of deletes is one more", ("BLK-008",)),
+        ("delete-branch", removal, int4(3) + int4(len(branch)) + branch, "an ordering value is of branch 13", ("BLK-009",)),
+        ("delete-version", removal, int4(4) + removal.content[4:], "the content version of a delete block is 4", ("BLK-007",)),
+        ("parquet-cut", parquet, parquet.content[:-1], "a Parquet file lacks its last byte", ("BLK-028",)),
+        ("hfile-cut", avro(2).having(kind="hfile"), stored[:-1], "an HFile lacks its last byte", ("BLK-024",)),
+    )  # fmt: skip
+    for case_name, block, content, meaning, rules in broken:
+        bad = block.having(content=content, shows={HELD[block.kind]: None})
+        yield damaged(
+            f"contents.{case_name}",
+            A,
+            bad,
+            C,
+            rules=(*rules, "BLK-015"),
+            errata=(),
+            accept=[inspection(A, bad.data, C)],
+            or_error=True,
+            says=f"A block in a sound envelope, but {meaning}: none of its rows or deletes are shown.",
+            because="A content is right to its last byte or damaged; rows that could still be decoded are a guess.",
+            flags=("silent-wrong-values", "lost-write", "crash", "memory"),
+        )

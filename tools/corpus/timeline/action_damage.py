@@ -1,0 +1,177 @@
+"""Files of actions in which something is damaged: families of copies that are cut or changed. None passes for a record."""
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tools.corpus.avro_bytes import binary, datum, long
+from tools.corpus.case import FileCase, Variant, distinct
+from tools.corpus.log.envelope_damage import patch
+from tools.corpus.timeline.action_records import BY_NAME, PLACES, Place
+from tools.corpus.timeline.avro_containers import MARKER, block, container, deployed, header, sample, text
+
+#: Bytes that a bomb inflates to: a thousand times its size.
+INFLATED = 16 << 20
+HUGE = long(2**40)
+
+
+def cases() -> Iterator[FileCase]:
+    """All cases of this module."""
+    for place in PLACES:
+        yield _cut(place)
+    for name in ("commit.completed", "clean.requested", "restore.completed"):
+        yield _parts(BY_NAME[name])
+        yield _numbers(BY_NAME[name])
+    yield _schemas(BY_NAME["clean.completed"])
+    yield _bombs(BY_NAME["clean.completed"])
+
+
+def family(
+    place: Place, name: str, says: str, data: bytes, variants: Mapping[str, bytes], errata: Sequence[str] = ()
+) -> FileCase:
+    """Copies of one file, each of which must be refused."""
+    made = [
+        Variant(name=variant, patches=[patch(data, new)], error="not the record of the action in this state")
+        for variant, new in variants.items()
+    ]
+    return FileCase(
+        area="actions",
+        name=f"damaged.{place.name}.{name}",
+        requirements=("TL-002", *place.rules),
+        says=says,
+        if_it_fails="A damaged file must never pass for a record: rows, plans or protected files would be lost without a word.",
+        needs=("inspect.instant",),
+        flags=("silent-stale", "lost-write", "crash", "memory"),
+        errata=errata,
+        file=place.file,
+        content=data,
+        verdict="must-refuse",
+        variants=distinct(made, data),
+    )
+
+
+def _whole(place: Place) -> tuple[Any, bytes, bytes]:
+    """A schema, the header of a file, and the datum in it."""
+    schema = deployed(place.real)
+    return schema, header({"avro.schema": text(schema)}), datum(schema, sample(schema))
+
+
+def _cut(place: Place) -> FileCase:
+    """In the magic, the schema, the marker, the counts, every few bytes of the record, before the last byte."""
+    schema, head, content = _whole(place)
+    data = container(schema, sample(schema))
+    first = 0 if place.name in ("commit.inflight", "replacecommit.requested", "clustering.requested") else None
+    lengths = {0, 1, 3, 4, 5, 20, len(head) // 2, len(head) - 16, len(head) - 1, len(head), len(head) + 1, len(head) + 2}
+    lengths |= set(range(len(head), len(data), max(7, len(content) // 12)))
+    lengths |= {len(data) - back for back in (1, 2, 15, 16, 17)}
+    cuts = {f"length-{length}": data[:length] for length in sorted(lengths) if length != first}
+    return family(place, "cut", "A file that ends too early is refused, wherever it ends.", data, cuts, place.empty_counts)
+
+
+def _parts(place: Place) -> FileCase:
+    """Each part of the container wrong by itself."""
+    schema, head, content = _whole(place)
+    one, other = block(content), block(content, marker=bytes(16))
+    return family(
+        place, "parts", "A container with another number of records than one, or with a part that is wrong, is refused.",
+        head + one,
+        {
+            "two-records": head + block(content, content),
+            "two-blocks": head + one + one,
+            "the-file-twice": head + one + head + one,
+            "no-block": head,
+            "no-record": head + block(),
+            "a-count-of-two": head + block(content, count=2),
+            "bytes-behind-the-record": head + block(content + b"\x00"),
+            "bytes-behind-the-block": head + one + b"\x02\x04",
+            "another-marker": head + other,
+            "another-marker-in-the-header": header({"avro.schema": text(schema)}, bytes(16)) + one,
+            "magic-of-version-2": b"Obj\x02" + head[4:] + one,
+            "magic-of-parquet": b"PAR1" + head[4:] + one,
+            "no-schema": header({"avro.codec": b"null"}) + one,
+            "schema-is-no-json": header({"avro.schema": text(schema)[:-1]}) + one,
+            "schema-is-empty": header({"avro.schema": b""}) + one,
+            "codec-unknown": header({"avro.schema": text(schema), "avro.codec": b"rot13"}) + one,
+            "codec-not-applied": header({"avro.schema": text(schema), "avro.codec": b"deflate"}) + one,
+            "zeros": bytes(len(head) + len(one)),
+            "noise": bytes((7 * n * n + 3) % 251 for n in range(len(head) + len(one))),
+            "json": b'{"version": 2}',
+            "text": b"file deleted\n",
+        },
+        ("ER-099",),
+    )  # fmt: skip
+
+
+def _numbers(place: Place) -> FileCase:
+    """Counts and lengths that are not those of what follows."""
+    schema, head, content = _whole(place)
+    key = long(1) + binary(b"avro.schema")
+    pair = binary(b"avro.schema") + binary(text(schema))
+    tail = head[len(head) - 17 :]
+    made = {
+        "huge-count-of-records": head + HUGE + binary(content) + MARKER,
+        "negative-count-of-records": head + long(-1) + binary(content) + MARKER,
+        "huge-length-of-block": head + long(1) + HUGE + content + MARKER,
+        "negative-length-of-block": head + long(1) + long(-len(content)) + content + MARKER,
+        "length-of-block-too-small": head + long(1) + long(len(content) - 1) + content + MARKER,
+        "length-of-block-too-large": head + long(1) + long(len(content) + 16) + content + MARKER,
+        "endless-number": head + b"\xff" * 40 + content + MARKER,
+        "huge-count-of-metadata": b"Obj\x01" + HUGE + pair + tail + block(content),
+        "huge-length-of-schema": b"Obj\x01" + key + HUGE + text(schema) + tail + block(content),
+        "negative-length-of-schema": b"Obj\x01" + key + long(-3) + text(schema) + tail + block(content),
+        "record-of-0xff": head + block(b"\xff" * len(content)),
+        "record-too-short": head + block(content[: len(content) // 2]),
+        "branch-that-is-none": head + block(long(9) + content[1:]) if content[0] in (0, 2) else head + block(content[:-1]),
+    }  # fmt: skip
+    return family(place, "numbers", "Counts, lengths and branches that do not fit what follows are refused.",
+                  head + block(content), made, ("ER-099",))  # fmt: skip
+
+
+def _schemas(place: Place) -> FileCase:
+    """Schemas that a reader must not decode with: other records, other types, types without end."""
+    schema, head, content = _whole(place)
+
+    def of(other: Any, data: bytes = content) -> bytes:
+        return header({"avro.schema": text(other)}) + block(data)
+
+    endless = {"type": "record", "name": schema["name"], "fields": [{"name": "next", "type": schema["name"]}]}
+    nothing = {
+        "type": "record",
+        "name": schema["name"],
+        "fields": [{"name": "many", "type": {"type": "array", "items": "null"}}],
+    }
+    twice = {**schema, "fields": [*schema["fields"], schema["fields"][0]]}
+    return family(
+        place, "schema", "A schema of something else, or of values without end, is refused.", head + block(content),
+        {
+            "of-a-text": of("string", binary(b"clean")),
+            "of-a-number": of("long", long(1)),
+            "of-another-name": of({**schema, "name": "HoodieSomething"}),
+            "of-an-array": of({"type": "array", "items": schema}, long(1) + content + long(0)),
+            "that-holds-itself": of(endless, b""),
+            "of-an-array-of-nothing": of(nothing, HUGE + long(0)),
+            "with-a-field-twice": of(twice, content + content),
+            "of-an-unknown-type": of({**schema, "fields": [{"name": "x", "type": "HoodieSomething"}]}),
+            "nested-very-deep": header({"avro.schema": b'{"type":"array","items":' * 1_500}) + block(content),
+        },
+        ("ER-099",),
+    )  # fmt: skip
+
+
+def _bombs(place: Place) -> FileCase:
+    """A few bytes that claim or become very many."""
+    schema, head, content = _whole(place)
+    plain = {"type": "record", "name": schema["name"], "fields": [{"name": "startCleanTime", "type": "string"}]}
+    deflated = header({"avro.schema": text(plain), "avro.codec": b"deflate"})
+    zeros = {"type": "record", "name": schema["name"], "fields": [{"name": "n", "type": {"type": "array", "items": "string"}}]}
+    long_text = deflated + block(long(INFLATED) + bytes(INFLATED), deflate=True)
+    return family(
+        place, "bombs", "A few bytes that claim to be very many are refused, without memory for what they claim.",
+        head + block(content),
+        {
+            "text-that-is-not-there": header({"avro.schema": text(plain)}) + block(HUGE),
+            "array-that-is-not-there": header({"avro.schema": text(zeros)}) + block(HUGE + bytes(8)),
+            "a-block-with-more-behind": long_text[: len(long_text) - 1],
+            "doubles-of-a-length": header({"avro.schema": text(plain)}) + block(struct.pack("<d", 1e300)),
+        },
+    )  # fmt: skip

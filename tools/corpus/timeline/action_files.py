@@ -1,0 +1,206 @@
+"""Files of actions that Apache Hudi wrote, one for each action in each of its states. The bytes are frozen: they were taken
+from golden tables. What each must show comes from its bytes, decoded by fastavro under the schema in the file.
+
+    python -m tools.corpus.timeline.action_files      takes the files that are missing from the golden tables
+"""
+
+import io
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import fastavro
+from tools.corpus.case import FileCase
+
+FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A file of a golden table: that of `table` whose name ends like `extension`, the first of several.
+
+    `beside` is the extension of another file of the same action, to tell a compaction from a commit.
+    """
+
+    name: str
+    table: str
+    extension: str
+    says: str
+    requirements: Sequence[str]
+    beside: str | None = None
+    errata: Sequence[str] = ()
+
+    def place(self) -> Path:
+        """The folder of its bytes."""
+        return FIXTURES / "actions" / self.name / "bytes"
+
+    def source(self) -> Path:
+        """The file in the golden table."""
+        timeline = FIXTURES / self.table / "table/.hoodie/timeline"
+        found = sorted(path for path in timeline.iterdir() if path.name.partition(".")[2] == self.extension)
+        return next(p for p in found if self.beside is None or (timeline / f"{p.name[:17]}.{self.beside}").exists())
+
+
+def cases() -> Iterator[FileCase]:
+    """All cases of this module."""
+    for one in TAKEN:
+        (path,) = one.place().iterdir()
+        yield FileCase(
+            area="actions",
+            name=one.name,
+            requirements=("TL-002", *one.requirements),
+            says=one.says,
+            if_it_fails="See docs/timeline.md for what it holds; decode it under the schema in the file, not under your own.",
+            needs=("inspect.instant",),
+            flags=("silent-stale",),
+            errata=one.errata,
+            producer={"engine": "apache-hudi", "version": "1.0.2", "note": f"from the golden table {one.table}"},
+            file=path.name,
+            content=None,
+            verdict="valid",
+            inspect=shown(path.name, path.read_bytes()),
+            derived_by=("fastavro, under the schema in the file",),
+        )
+
+
+def shown(name: str, data: bytes) -> Json:
+    """What inspecting the file of this name must show."""
+    times, _, extension = name.partition(".")
+    requested, _, completion = times.partition("_")
+    word, _, state = ("commit.inflight" if extension == "inflight" else extension).partition(".")
+    record, content = decoded(data) if data else (None, None)
+    return {
+        "format": "instant",
+        "requested": requested,
+        "completion": completion or None,
+        "action": word,
+        "state": state.upper() or "COMPLETED",
+        "record": record,
+        "content": content,
+    }
+
+
+def decoded(data: bytes) -> tuple[str, Json]:
+    """The record's name and its canonical fields."""
+    reader = fastavro.reader(io.BytesIO(data))
+    (record,) = reader
+    schema = json.loads(reader.metadata["avro.schema"])
+    return schema["name"], canonical(record, schema, named_types(schema))
+
+
+def named_types(schema: Any) -> dict[str, Any]:
+    """The records inside a schema by their names: they may be mentioned again."""
+    if isinstance(schema, list):
+        parts: list[Any] = schema
+    elif isinstance(schema, dict):
+        inner = [field["type"] for field in schema.get("fields", ())]
+        parts = [*inner, *(schema[key] for key in ("items", "values") if key in schema)]
+    else:
+        return {}
+    own = {schema["name"]: schema} if isinstance(schema, dict) and schema["type"] == "record" else {}
+    return own | {name: found for part in parts for name, found in named_types(part).items()}
+
+
+def canonical(value: Any, schema: Any, named: Mapping[str, Any]) -> Any:
+    """A value in canonical form: long and double as text, the rest as in JSON. The unions of these records have one type
+    beside null."""
+    if value is None:
+        return None
+    if isinstance(schema, list):
+        schema = next(branch for branch in schema if branch != "null")
+    if isinstance(schema, str) and schema in named:
+        schema = named[schema]
+    kind = schema if isinstance(schema, str) else schema["type"]
+    if kind == "record":
+        return {field["name"]: canonical(value[field["name"]], field["type"], named) for field in schema["fields"]}
+    if kind == "array":
+        return [canonical(item, schema["items"], named) for item in value]
+    if kind == "map":
+        return {key: canonical(item, schema["values"], named) for key, item in value.items()}
+    return str(value) if kind == "long" else repr(value) if kind == "double" else value
+
+
+def _states(
+    action: str, table: str, rules: Sequence[str], says: Mapping[str, str], errata: Sequence[str] = ()
+) -> Iterator[Taken]:
+    """The files of one action by state: what the extension is, what it holds."""
+    for state, text in says.items():
+        extension = action if state == "completed" else f"{action}.{state}"
+        yield Taken(f"{action}.{state}", table, "inflight" if extension == "commit.inflight" else extension, text, rules,
+                    errata=errata)  # fmt: skip
+
+
+_NO_PLAN = "A write has no plan: the requested file is empty."
+_PROFILE = "The inflight file holds what the write is about to do."
+_STARTED = "The inflight file says that the work has begun, and nothing else."
+
+TAKEN = (
+    *_states("commit", "timeline/clean.cow", ("TL-007",), {
+        "requested": _NO_PLAN, "inflight": _PROFILE, "completed": "A commit completes with HoodieCommitMetadata.",
+    }),
+    *_states("deltacommit", "timeline/clean.mor", ("TL-009",), {
+        "requested": _NO_PLAN, "inflight": _PROFILE, "completed": "A deltacommit completes with HoodieCommitMetadata.",
+    }),
+    *_states("replacecommit", "timeline/insert-overwrite.merge-on-read", ("TL-012",), {
+        "requested": "An insert overwrite requests a replacement without a plan: every field is null.",
+        "inflight": _PROFILE,
+        "completed": "A replacecommit completes with HoodieReplaceCommitMetadata, which names the groups it replaced.",
+    }),
+    Taken("replacecommit.of-a-deleted-partition", "timeline/delete-partition", "replacecommit",
+          "Deleting a partition replaces its groups by nothing.", ("TL-012",)),
+    *_states("clustering", "timeline/clustering.completed", ("TL-012", "TL-040"), {
+        "requested": "The plan of a clustering: its groups of slices and the strategy.", "inflight": _STARTED,
+    }, errata=("ER-003",)),
+    Taken("replacecommit.of-a-clustering", "timeline/clustering.completed", "replacecommit",
+          "A clustering completes as a replacecommit.", ("TL-012",), beside="clustering.requested"),
+    *_states("compaction", "timeline/compaction.completed-then-log", ("TL-015",), {
+        "requested": "The plan of a compaction: its slices by bare file names.", "inflight": _STARTED,
+    }, errata=("ER-004",)),
+    Taken("commit.of-a-compaction", "timeline/compaction.completed-then-log", "commit",
+          "A compaction completes as a commit, with HoodieCommitMetadata.", ("TL-007", "TL-015"),
+          beside="compaction.requested", errata=("ER-004",)),
+    *_states("logcompaction", "log/log-compaction", ("TL-016", "TL-017"), {
+        "requested": "The plan of a log compaction is a compaction plan that names its strategy.", "inflight": _STARTED,
+    }, errata=("ER-006",)),
+    Taken("deltacommit.of-a-log-compaction", "log/log-compaction", "deltacommit",
+          "A log compaction completes as a deltacommit.", ("TL-009", "TL-017"), beside="logcompaction.requested",
+          errata=("ER-006",)),
+    *_states("clean", "timeline/clean.mor", ("TL-014",), {
+        "requested": "The plan of a clean: which files go, and what it keeps.",
+        "inflight": "The plan of a clean once more.",
+        "completed": "A clean completes with HoodieCleanMetadata, which names what was deleted.",
+    }),
+    *_states("rollback", "timeline/rollback.cow", ("TL-020",), {
+        "requested": "The plan of a rollback: which instant, which files.", "inflight": _STARTED,
+        "completed": "A rollback completes with HoodieRollbackMetadata, which names the instant that is gone.",
+    }),
+    *_states("restore", "timeline/restore.mor", ("TL-024",), {
+        "requested": "The plan of a restore; its schema has a default that its type does not allow.", "inflight": _STARTED,
+        "completed": "A restore completes with HoodieRestoreMetadata; its schema has a default that its type does not allow.",
+    }),
+    *_states("savepoint", "timeline/savepoint", ("TL-022",), {
+        "inflight": "A savepoint begins inflight, empty.",
+        "completed": "A savepoint completes with HoodieSavepointMetadata, which names the protected files.",
+    }),
+    *_states("indexing", "timeline/states.indexing.completed.mor", ("TL-018",), {
+        "requested": "The plan of an index: which partition of the metadata table, up to which instant.",
+        "inflight": _STARTED, "completed": "An index completes with HoodieIndexCommitMetadata.",
+    }),
+)  # fmt: skip
+
+
+def take() -> None:
+    """Copy what is missing."""
+    for one in TAKEN:
+        if not one.place().exists():
+            one.place().mkdir(parents=True)
+            shutil.copyfile(one.source(), one.place() / one.source().name)
+            print(one.place())
+
+
+if __name__ == "__main__":
+    take()

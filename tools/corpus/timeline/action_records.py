@@ -1,0 +1,262 @@
+"""Records of actions put together by hand: with every field filled, with fields that are unknown here, in another order, from
+other releases; the wrong record, none, and two.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tools.corpus.avro_bytes import datum
+from tools.corpus.case import FileCase
+from tools.corpus.timeline.action_files import Json, canonical, named_types
+from tools.corpus.timeline.avro_containers import block, container, deployed, extended, header, reordered, sample, text, without
+
+REQUESTED, COMPLETION = "20260101000000000", "20260101000001000"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A state of an action that has a record: the name of its file, the case that shows a real one, the rules about it."""
+
+    action: str
+    state: str
+    record: str
+    real: str
+    rules: Sequence[str]
+
+    @property
+    def name(self) -> str:
+        """Action and state, as cases are named."""
+        return f"{self.action}.{self.state}"
+
+    @property
+    def file(self) -> str:
+        """The file's name."""
+        if self.state == "completed":
+            return f"{REQUESTED}_{COMPLETION}.{self.action}"
+        return f"{REQUESTED}.inflight" if self.name == "commit.inflight" else f"{REQUESTED}.{self.name}"
+
+    @property
+    def empty_counts(self) -> tuple[str, ...]:
+        """The erratum of the files that deployed readers take for a record without anything in it where they are empty."""
+        writes = ("commit.completed", "deltacommit.completed", "replacecommit.completed")
+        return ("ER-098",) if self.name in writes else ()
+
+    def shows(self, record: str | None, content: Json | None) -> Json:
+        """What inspecting it must show."""
+        return {
+            "format": "instant",
+            "requested": REQUESTED,
+            "completion": COMPLETION if self.state == "completed" else None,
+            "action": self.action,
+            "state": self.state.upper(),
+            "record": record,
+            "content": content,
+        }
+
+
+def _place(name: str, record: str, *rules: str, real: str | None = None) -> Place:
+    action, _, state = name.partition(".")
+    return Place(action, state, record, real or name, rules)
+
+
+PLACES = (
+    _place("commit.inflight", "HoodieCommitMetadata", "TL-007"),
+    _place("commit.completed", "HoodieCommitMetadata", "TL-007"),
+    _place("deltacommit.completed", "HoodieCommitMetadata", "TL-009"),
+    _place("replacecommit.requested", "HoodieRequestedReplaceMetadata", "TL-012"),
+    _place("replacecommit.completed", "HoodieReplaceCommitMetadata", "TL-012"),
+    _place("clustering.requested", "HoodieRequestedReplaceMetadata", "TL-012", "TL-040"),
+    _place("compaction.requested", "HoodieCompactionPlan", "TL-015"),
+    _place("logcompaction.requested", "HoodieCompactionPlan", "TL-017", "TL-016"),
+    _place("clean.requested", "HoodieCleanerPlan", "TL-014"),
+    _place("clean.completed", "HoodieCleanMetadata", "TL-014"),
+    _place("rollback.requested", "HoodieRollbackPlan", "TL-020"),
+    _place("rollback.completed", "HoodieRollbackMetadata", "TL-020"),
+    _place("restore.requested", "HoodieRestorePlan", "TL-024"),
+    _place("restore.completed", "HoodieRestoreMetadata", "TL-024"),
+    _place("savepoint.completed", "HoodieSavepointMetadata", "TL-022"),
+    _place("indexing.requested", "HoodieIndexPlan", "TL-018"),
+    _place("indexing.completed", "HoodieIndexCommitMetadata", "TL-018"),
+)
+BY_NAME = {place.name: place for place in PLACES}
+#: What a reader does not know: a text, a number, a record of its own.
+UNKNOWN = (
+    {"name": "ofALaterRelease", "type": ["null", "string"], "default": None},
+    {"name": "number", "type": "long", "default": 0},
+    {"name": "part", "type": {"type": "record", "name": "PartOfALaterRelease", "fields": [{"name": "n", "type": "int"}]}},
+)
+STRANGE = {"ofALaterRelease": "?", "number": 7, "part": {"n": 1}}
+
+
+def cases() -> Iterator[FileCase]:
+    """All cases of this module."""
+    for place in PLACES:
+        yield from _of(place)
+    yield from _empty()
+    yield from _of_another_action()
+    yield from _of_other_releases()
+    yield from _as_json()
+
+
+def case(place: Place, name: str, says: str, content: bytes, shows: Json | None, **more: Any) -> FileCase:
+    """One file; must be refused where nothing is to be shown."""
+    refused: Json = {"error": "not the record of the action in this state", "verdict": "must-refuse"}
+    right: Json = refused if shows is None else {"inspect": shows, "verdict": "valid"}
+    return FileCase(
+        area="actions",
+        name=f"{place.name}.{name}",
+        requirements=("TL-002", *place.rules),
+        says=says,
+        if_it_fails=more.pop("if_it_fails", "Decode the record under the schema in the file, and take it only by its name."),
+        needs=("inspect.instant",),
+        flags=("silent-stale",),
+        file=place.file,
+        content=content,
+        **right,
+        **more,
+    )
+
+
+def filled(schema: Any) -> tuple[Json, Json]:
+    """A record with something in every field, and its canonical form."""
+    value = sample(schema)
+    return value, canonical(value, schema, named_types(schema))
+
+
+def _of(place: Place) -> Iterator[FileCase]:
+    """The record whole, with fields of a later release, in another order."""
+    schema = deployed(place.real)
+    value, content = filled(schema)
+    shows = place.shows(place.record, content)
+    yield case(place, "every-field", "Every field has a value, and is shown.", container(schema, value), shows)
+    later = extended(schema, *UNKNOWN)
+    yield case(
+        place, "further-fields", "Fields that a later release has added do not stop a reader.",
+        container(later, value | STRANGE), shows,
+    )  # fmt: skip
+    yield case(
+        place, "other-order", "Fields lie in the order of the schema in the file, whatever order other releases have.",
+        container(reordered(schema), value), shows,
+    )  # fmt: skip
+
+
+def _empty() -> Iterator[FileCase]:
+    """Files without a byte, where readers need a record."""
+    for place in PLACES:
+        if place.name not in ("commit.inflight", "replacecommit.requested", "clustering.requested"):
+            yield case(
+                place, "empty", f"An empty file is no {place.record}.", b"", None,
+                if_it_fails="Whoever takes an empty file for an empty record loses what the action did or is to do.",
+                errata=place.empty_counts,
+            )  # fmt: skip
+
+
+def _of_another_action() -> Iterator[FileCase]:
+    """A whole record that belongs elsewhere."""
+    for name, other in (
+        ("commit.completed", "replacecommit.completed"),
+        ("replacecommit.requested", "commit.inflight"),
+        ("replacecommit.completed", "commit.completed"),
+        ("clustering.requested", "compaction.requested"),
+        ("compaction.requested", "commit.completed"),
+        ("logcompaction.requested", "clustering.requested"),
+        ("clean.requested", "clean.completed"),
+        ("clean.completed", "clean.requested"),
+        ("rollback.requested", "restore.requested"),
+        ("rollback.completed", "rollback.requested"),
+        ("restore.requested", "rollback.requested"),
+        ("restore.completed", "rollback.completed"),
+        ("savepoint.completed", "clean.completed"),
+        ("indexing.requested", "indexing.completed"),
+        ("indexing.completed", "indexing.requested"),
+    ):
+        schema = deployed(other)
+        record = BY_NAME[other].record
+        yield case(
+            BY_NAME[name], f"holds-a-{_dashed(record)}", f"A {record} is not what this file is for.",
+            container(schema, sample(schema)), None, errata=("ER-099",),
+        )  # fmt: skip
+    plan = BY_NAME["compaction.requested"]
+    names = b"f1_0-1-2_20250101000000000.parquet\n.f1_20250102000000000.log.1_0-1-2\n"
+    yield case(plan, "file-names-as-text", "A list of file names is no plan.", names, None)
+
+
+def _dashed(record: str) -> str:
+    """HoodieCleanerPlan as cleaner-plan."""
+    return "".join(f"-{c.lower()}" if c.isupper() else c for c in record.removeprefix("Hoodie")).strip("-")
+
+
+def _of_other_releases() -> Iterator[FileCase]:
+    """Records as releases before or after 1.0.2 have them."""
+    for name, missing in (
+        ("clean.requested", ("lastCompletedCommitTimestamp", "extraMetadata")),
+        ("clean.completed", ("lastCompletedCommitTimestamp", "bootstrapPartitionMetadata", "extraMetadata")),
+        ("restore.requested", ("savepointToRestoreTimestamp", "version")),
+        ("rollback.completed", ("instantsRollback",)),
+        ("compaction.requested", ("strategy", "preserveHoodieMetadata", "missingSchedulePartitions")),
+        ("commit.completed", ("operationType",)),
+    ):
+        place, schema = BY_NAME[name], without(deployed(name), *missing)
+        value, content = filled(schema)
+        yield case(
+            place, "of-an-older-release", f"Releases that did not know {', '.join(missing)} yet are read.",
+            container(schema, value), place.shows(place.record, content),
+        )  # fmt: skip
+    for place in (BY_NAME["compaction.requested"], BY_NAME["clean.requested"], BY_NAME["restore.requested"]):
+        schema = deployed(place.real)
+        value, content = filled(schema)
+        yield case(
+            place, "of-a-later-version", "A plan of version 99 is shown as it is, or refused.",
+            container(schema, value | {"version": 99}), place.shows(place.record, content | {"version": 99}), or_error=True,
+        )  # fmt: skip
+    clean = BY_NAME["clean.completed"]
+    schema = deployed("clean.completed")
+    first = {**schema, "fields": [{"name": "policy", "type": "string"}, *schema["fields"]]}
+    value, content = filled(schema)
+    yield case(
+        clean, "with-a-policy-first", "A field before all others, as some snapshots of the schema have it, moves nothing.",
+        container(first, value | {"policy": "KEEP_LATEST_COMMITS"}), clean.shows(clean.record, content),
+    )  # fmt: skip
+    yield from _compressed(clean, schema, value, clean.shows(clean.record, content))
+
+
+def _compressed(place: Place, schema: Any, value: Json, shows: Json) -> Iterator[FileCase]:
+    """What containers allow, and deployed writers do not do."""
+    for codec in ("null", "deflate"):
+        yield case(
+            place, f"codec-{codec}", f"A container may name the codec {codec}.", container(schema, value, codec=codec), shows,
+            or_error=codec != "null",
+        )  # fmt: skip
+    more = header({"written.by": b"somebody else", "avro.schema": text(schema)}) + block(datum(schema, value))
+    yield case(place, "further-metadata", "Entries of the container that nobody knows are passed over.", more, shows)
+    datum_ = datum(schema, value)
+    odd = header({"avro.schema": text(schema)}) + block() + block(datum_) + block()
+    yield case(place, "empty-blocks", "Blocks without a record around the one with it.", odd, shows, or_error=True)
+
+
+def _as_json() -> Iterator[FileCase]:
+    """What an upgrade from version 6 leaves in pending files: commit metadata as JSON, without the fields that do not apply."""
+    said = b"""{
+  "partitionToWriteStats" : {
+    "n" : [ { "fileId" : "", "path" : null, "prevCommit" : "null", "numInserts" : 2, "numWrites" : 0 } ]
+  },
+  "compacted" : false,
+  "extraMetadata" : { },
+  "operationType" : "INSERT_OVERWRITE"
+}"""
+    content = {
+        "partitionToWriteStats": {
+            "n": [{"fileId": "", "path": None, "prevCommit": "null", "numInserts": "2", "numWrites": "0"}]
+        },
+        "compacted": False,
+        "operationType": "INSERT_OVERWRITE",
+    }
+    for name, action in (("clustering.inflight", "clustering"), ("replacecommit.inflight", "replacecommit")):
+        place = Place(action, "inflight", "HoodieCommitMetadata", name, ("COMPAT-003",))
+        yield case(
+            place, "json-of-an-upgrade", "An upgraded table may have JSON in the inflight files of its replacements.", said,
+            place.shows("HoodieCommitMetadata", content), or_error=True,
+        )  # fmt: skip
+    place = BY_NAME["commit.completed"]
+    yield case(place, "json", "A completed commit of version 8 is no JSON.", said, None)

@@ -1,0 +1,110 @@
+"""Avro containers put together by hand, so that each of their parts can be wrong by itself."""
+
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tools.corpus.avro_bytes import binary, datum, long
+from tools.corpus.timeline.action_files import FIXTURES, named_types
+
+MAGIC = b"Obj\x01"
+MARKER = bytes(range(16))
+
+
+def deployed(case: str) -> Any:
+    """The schema in the file of a case: as a deployed writer embeds it."""
+    (path,) = (FIXTURES / "actions" / case / "bytes").iterdir()
+    data = path.read_bytes()
+    start = data.index(b'{"type":"record"')
+    return json.JSONDecoder().raw_decode(data[start:].decode("utf-8", "replace"))[0]
+
+
+def header(entries: Mapping[str, bytes], marker: bytes = MARKER) -> bytes:
+    """Magic, file metadata in one block, marker."""
+    pairs = b"".join(binary(key.encode()) + binary(value) for key, value in entries.items())
+    return MAGIC + long(len(entries)) + pairs + long(0) + marker
+
+
+def block(*data: bytes, marker: bytes = MARKER, count: int | None = None, deflate: bool = False) -> bytes:
+    """Number of data, length, data, marker."""
+    content = b"".join(data)
+    if deflate:
+        press = zlib.compressobj(wbits=-15)
+        content = press.compress(content) + press.flush()
+    return long(len(data) if count is None else count) + binary(content) + marker
+
+
+def text(schema: Any) -> bytes:
+    """A schema as it is embedded."""
+    return json.dumps(schema, separators=(",", ":")).encode()
+
+
+def container(schema: Any, *records: Mapping[str, Any], codec: str | None = None) -> bytes:
+    """A container with these records in one block; `codec` is named where one is given."""
+    entries = {"avro.schema": text(schema)} | ({} if codec is None else {"avro.codec": codec.encode()})
+    return header(entries) + block(*(datum(schema, one) for one in records), deflate=codec == "deflate")
+
+
+def without(schema: Any, *names: str) -> Any:
+    """The schema without some of its fields."""
+    return {**schema, "fields": [field for field in schema["fields"] if field["name"] not in names]}
+
+
+def reordered(schema: Any) -> Any:
+    """The schema with its fields in the order of their names; a record is defined where it is mentioned first."""
+    turned = {**schema, "fields": sorted(schema["fields"], key=lambda field: str(field["name"]))}
+    return _defined_first(turned, named_types(schema), set())
+
+
+def _defined_first(schema: Any, named: Mapping[str, Any], seen: set[str]) -> Any:
+    if isinstance(schema, list):
+        return [_defined_first(branch, named, seen) for branch in schema]
+    name = schema if isinstance(schema, str) else schema.get("name")
+    if name in named and name in seen:
+        return name
+    schema = named.get(schema, schema) if isinstance(schema, str) else schema
+    if isinstance(schema, str):
+        return schema
+    seen.add(str(name))
+    inner = {key: _defined_first(schema[key], named, seen) for key in ("items", "values") if key in schema}
+    if "fields" in schema:
+        inner["fields"] = [{**field, "type": _defined_first(field["type"], named, seen)} for field in schema["fields"]]
+    return {**schema, **inner}
+
+
+def extended(schema: Any, *fields: Mapping[str, Any]) -> Any:
+    """The schema with further fields at its end."""
+    return {**schema, "fields": [*schema["fields"], *fields]}
+
+
+def sample(schema: Any) -> Any:
+    """A value with something in every field of a record: texts that are the field's name, numbers that differ."""
+    return _Sampler().of(schema, "value")
+
+
+class _Sampler:
+    """Values by type."""
+
+    def __init__(self) -> None:
+        self.named: dict[str, Any] = {}
+        self.number = 0
+
+    def of(self, schema: Any, name: str) -> Any:
+        if isinstance(schema, list):
+            return self.of(next(branch for branch in schema if branch != "null"), name)
+        schema = self.named.get(schema, schema) if isinstance(schema, str) else schema
+        kind = schema if isinstance(schema, str) else schema["type"]
+        if kind == "record":
+            self.named[schema["name"]] = schema
+            return {field["name"]: self.of(field["type"], field["name"]) for field in schema["fields"]}
+        if kind == "array":
+            return [self.of(schema["items"], f"{name}-1"), self.of(schema["items"], f"{name}-2")]
+        if kind == "map":
+            return {key: self.of(schema["values"], f"{name}-{key}") for key in ("", "a=1/b")}
+        self.number += 1
+        values: Sequence[tuple[str, Any]] = (
+            ("string", name), ("int", self.number), ("long", 2**53 + self.number), ("double", self.number + 0.5),
+            ("boolean", self.number % 2 == 0),
+        )  # fmt: skip
+        return dict(values)[kind]

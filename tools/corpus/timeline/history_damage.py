@@ -1,0 +1,148 @@
+"""Damaged history files and manifests: an error, and never other actions or fewer."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+from tools.corpus.case import FileCase, Variant, distinct
+from tools.corpus.hfile.damage import put
+from tools.corpus.log.envelope_damage import patch
+from tools.corpus.timeline.avro_containers import container, deployed
+from tools.corpus.timeline.history_files import (
+    COLUMNS,
+    LEVEL_0,
+    LEVEL_1,
+    TWO,
+    at,
+    commit,
+    listed,
+    nothing,
+    parquet,
+    row,
+    said,
+    shows,
+)
+
+FILE = f"{at(1)}_{at(2)}_0.parquet"
+ROWS = [row(1, metadata=commit()), row(2, metadata=commit("INSERT"))]
+WHOLE = parquet(ROWS)
+RIGHT = shows([said(ROWS[0], nothing("UPSERT")), said(ROWS[1], nothing("INSERT"))], at(1), at(2), 0)
+
+
+def cases() -> Iterator[FileCase]:
+    """All cases of this module."""
+    yield from files()
+    yield from contents()
+    yield from manifests()
+
+
+def family(name: str, data: bytes, file: str, variants: Mapping[str, bytes], feature: str, **more: Any) -> FileCase:
+    """Damaged copies of a file, each of which must be an error; with `right`, that answer is right too."""
+    right = more.pop("right", None)
+    answer: dict[str, Any] = {"error": "damaged"} if right is None else {"inspect": right, "or_error": True}
+    made = [Variant(name=variant, patches=[patch(data, new)], **answer) for variant, new in variants.items() if new != data]
+    return FileCase(
+        area="history", name=f"damaged.{name}", file=file, content=data, verdict="must-refuse", variants=distinct(made, data),
+        needs=(feature,), flags=("lost-write", "crash", "memory"), **more,
+    )  # fmt: skip
+
+
+def files() -> Iterator[FileCase]:
+    """Parquet files that are cut, flipped, or hold other columns."""
+    yield family(
+        "cut", WHOLE, FILE, {f"length-{length}": WHOLE[:length] for length in (*range(0, len(WHOLE), 97), len(WHOLE) - 1)},
+        "inspect.history-file", requirements=("LSM-003",), says="A history file that is cut somewhere.",
+        if_it_fails="Without its footer a file is no Parquet file: say so, and name it.",
+    )  # fmt: skip
+    footer = len(WHOLE) - 8 - int.from_bytes(WHOLE[-8:-4], "little")
+    flips = {f"byte-{place}": put(WHOLE, place, bytes([WHOLE[place] ^ 0xFF])) for place in range(4, len(WHOLE), 41)}
+    yield family(
+        "flipped", WHOLE, FILE, {name: data for name, data in flips.items() if int(name[5:]) not in range(footer, footer + 4)},
+        "inspect.history-file", right=RIGHT, requirements=("LSM-003", "LSM-020"),
+        says="A history file with one byte that is another.",
+        if_it_fails="An error is right, or the answer of the whole file where the byte says nothing; other actions are not.",
+    )  # fmt: skip
+    one = [dict(ROWS[0])]
+    wrong: dict[str, bytes] = {
+        "no-parquet": b"PAR1 no Parquet at all PAR1",
+        "times-as-numbers": _retyped(one, "instantTime", pa.int64(), int(at(1))),
+        "an-ordinal-for-the-action": _retyped(one, "action", pa.int32(), 3),
+        "metadata-as-a-number": _retyped(one, "metadata", pa.int64(), 1),
+        "no-requested-time": parquet([ROWS[0] | {"instantTime": None}]),
+        "no-action": parquet([ROWS[0] | {"action": None}]),
+        "a-requested-time-of-words": parquet([ROWS[0] | {"instantTime": "yesterday"}]),
+        "a-completion-time-of-words": parquet([ROWS[0] | {"completionTime": "today"}]),
+        "without-the-times": parquet([{"action": "commit"}], pa.schema([("action", pa.string())])),
+    }
+    yield family(
+        "columns", WHOLE, FILE, wrong, "inspect.history-file", requirements=("LSM-017", "LSM-018", "LSM-019"),
+        says="A Parquet file whose columns are not those of the history, or that has rows without time or action.",
+        if_it_fails="Look at names and types of the columns before their values.",
+    )  # fmt: skip
+
+
+def _retyped(rows: list[dict[str, Any]], column: str, kind: pa.DataType, value: Any) -> bytes:
+    place = COLUMNS.get_field_index(column)
+    return parquet([one | {column: value} for one in rows], COLUMNS.set(place, pa.field(column, kind)))
+
+
+def contents() -> Iterator[FileCase]:
+    """Metadata and plans that are not what the action has."""
+    whole = commit()
+    clean = container(deployed("clean.requested"), _plan())
+    broken: dict[str, bytes] = {
+        **{f"metadata-cut-at-{length}": parquet([row(1, metadata=whole[:length])]) for length in (1, 4, 100, len(whole) - 1)},
+        "metadata-of-another-action": parquet([row(1, metadata=clean)]),
+        "metadata-as-half-a-json": parquet([row(1, metadata=b'{"operationType": "UPSE')]),
+        "metadata-as-a-json-list": parquet([row(1, metadata=b"[]")]),
+        "a-plan-that-is-cut": parquet([row(1, "clean", plan=clean[:-3])]),
+        "a-plan-of-no-bytes": parquet([row(1, "clean", plan=b"")]),
+    }
+    yield family(
+        "contents", WHOLE, FILE, broken, "inspect.history-file", requirements=("LSM-020", "LSM-021"), errata=("ER-038",),
+        says="Contents of archived actions that are cut, of another action, or no content at all.",
+        if_it_fails="The bytes in the columns are whole files: judge them as one judges the files of an action.",
+    )  # fmt: skip
+
+
+def _plan() -> dict[str, Any]:
+    return {
+        "earliestInstantToRetain": None, "lastCompletedCommitTimestamp": "", "policy": "KEEP_LATEST_COMMITS",
+        "filesToBeDeletedPerPartition": {}, "version": 2, "filePathsToBeDeletedPerPartition": {}, "partitionsToBeDeleted": [],
+        "extraMetadata": {},
+    }  # fmt: skip
+
+
+def manifests() -> Iterator[FileCase]:
+    """Manifests that are cut, or of another shape."""
+    data = json.dumps(TWO, indent=2).encode()
+    last = data.rstrip().rindex(b"}")
+    yield family(
+        "manifest.cut", data, "manifest_7", {f"length-{length}": data[:length] for length in (*range(1, last, 7), last)},
+        "inspect.manifest", requirements=("LSM-009", "LSM-010"), errata=("ER-005",),
+        says="A manifest that is cut somewhere, so that files at its end would be missed.",
+        if_it_fails="Parse the whole text as JSON; a cut one is none.",
+    )  # fmt: skip
+
+    def text(content: Any) -> bytes:
+        return json.dumps(content).encode()
+
+    shapes: dict[str, bytes] = {
+        "a-list": text([LEVEL_1]),
+        "no-list-of-files": text({"fileNames": [LEVEL_1]}),
+        "files-are-names": text({"files": [LEVEL_1, LEVEL_0]}),
+        "no-name": text({"files": [{"fileLen": 1}]}),
+        "no-length": text({"files": [{"fileName": LEVEL_1}]}),
+        "a-length-in-words": text(listed((LEVEL_1, "long"))),
+        "a-name-that-leads-out": text(listed((f"../../{LEVEL_1}", 1))),
+        "an-absolute-name": text(listed((f"/tmp/{LEVEL_1}", 1))),
+        "a-name-of-another-kind": text(listed(("manifest_1", 1))),
+        "no-text": b"\xff\xfe\x00",
+        "deep": b'{"files":' + b"[" * 100_000,
+    }
+    yield family(
+        "manifest.shape", data, "manifest_7", shapes, "inspect.manifest", requirements=("LSM-010", "LSM-013"),
+        says="JSON that is no manifest, or names what is no history file.",
+        if_it_fails="A manifest names files of its own folder, each with name and length.",
+    )  # fmt: skip

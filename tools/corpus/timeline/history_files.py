@@ -1,0 +1,242 @@
+"""Files of the timeline history and manifests: those of Apache Hudi, and some put together with a general Parquet library.
+
+What the files of Apache Hudi must show is known from the names of the actions' files before they were archived, and from the
+recipe of their table.
+"""
+
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tools.corpus.avro_bytes import datum
+from tools.corpus.case import FileCase
+from tools.corpus.timeline.action_files import FIXTURES, Json
+from tools.corpus.timeline.avro_containers import container, deployed
+
+HISTORY = "table/.hoodie/timeline/history"
+COMMIT = "commit.completed"
+
+
+def cases() -> Iterator[FileCase]:
+    """All cases of this module."""
+    yield from hudi_files()
+    yield from hudi_manifests()
+    yield from by_hand()
+    yield from manifests()
+
+
+def at(second: int) -> str:
+    """An instant time."""
+    return f"202601010000{second:02}000"
+
+
+def row(
+    second: int, action: str = "commit", metadata: bytes | None = None, plan: bytes | None = None, end: int | None = None
+) -> dict[str, Any]:
+    """A row of a history file: requested at that second, completed half a second or `end` seconds later."""
+    completion = at(second)[:14] + "500" if end is None else at(end)
+    return {
+        "instantTime": at(second),
+        "completionTime": completion,
+        "action": action,
+        "metadata": metadata,
+        "plan": plan,
+        "version": 1,
+    }
+
+
+COLUMNS = pa.schema(
+    [("instantTime", pa.string()), ("completionTime", pa.string()), ("action", pa.string()), ("metadata", pa.binary()),
+     ("plan", pa.binary()), pa.field("version", pa.int32(), nullable=False)]
+)  # fmt: skip
+
+
+_LARGE = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
+LARGE = pa.schema([field.with_type(_LARGE.get(field.type, field.type)) for field in COLUMNS])
+
+
+def parquet(rows: Sequence[Mapping[str, Any]], schema: pa.Schema = COLUMNS) -> bytes:
+    """A Parquet file with these rows, as the format describes it."""
+    out = io.BytesIO()
+    options: dict[str, Any] = {"compression": "gzip", "store_schema": False, "write_statistics": False, "use_dictionary": False}
+    pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), out, **options)
+    return out.getvalue()
+
+
+@cache
+def commit(operation: str = "UPSERT") -> bytes:
+    """Completion metadata of a write that wrote nothing."""
+    return container(deployed(COMMIT), nothing(operation))
+
+
+def nothing(operation: str) -> Json:
+    """The record of a write that wrote nothing."""
+    extra = {"schema": "{}"}
+    return {
+        "partitionToWriteStats": {},
+        "compacted": False,
+        "extraMetadata": extra,
+        "version": None,
+        "operationType": operation,
+    }
+
+
+def said(one: Mapping[str, Any], metadata: Json | None = None, plan: Json | None = None) -> Json:
+    """What a row must show."""
+    return {
+        "requested": one["instantTime"], "completion": one["completionTime"], "action": one["action"], "metadata": metadata,
+        "plan": plan, "version": 1,
+    }  # fmt: skip
+
+
+def shows(instants: Sequence[Json], minimum: str, maximum: str, level: int) -> Json:
+    """What a history file must show."""
+    return {"format": "history-file", "minimum": minimum, "maximum": maximum, "level": level, "instants": list(instants)}
+
+
+def history_file(name: str, content: bytes, inspect: Json, *, file: str, **more: Any) -> FileCase:
+    """A case of one history file."""
+    return FileCase(
+        area="history", name=name, file=file, content=content, verdict="valid", inspect=inspect,
+        needs=("inspect.history-file",), flags=("lost-write",), **more,
+    )  # fmt: skip
+
+
+#: What the actions of the golden tables with a history say, by the recipe.
+KNOWN: Mapping[str, tuple[Json, Json | None]] = {
+    "commit": ({"operationType": "UPSERT", "compacted": False}, None),
+    "deltacommit": ({"operationType": "UPSERT", "compacted": False}, None),
+    "clean": ({"version": 2}, {"policy": "KEEP_LATEST_COMMITS", "version": 2}),
+}
+BY_HUDI = {"engine": "apache-hudi", "version": "1.0.2", "note": "taken from the golden table"}
+
+
+def hudi_files() -> Iterator[FileCase]:
+    """Level 0 and level 1, with and without plans."""
+    for table, level, word in (("history.mor", 0, "delta-commits"), ("history.cow", 1, "commits-and-cleans")):
+        folder = FIXTURES / "timeline" / table
+        told = json.loads((folder.with_name(f"{table}.timeline") / "expected" / "inspect.json").read_text("utf-8"))
+        path = sorted((folder / HISTORY).glob(f"*_{level}.parquet"))[0]
+        minimum, maximum, _ = path.stem.split("_")
+        instants = [
+            {"requested": one["requested"], "completion": one["completion"], "action": one["action"],
+             "metadata": KNOWN[one["action"]][0], "plan": KNOWN[one["action"]][1], "version": 1}
+            for one in told["timeline"]["completed"] if minimum <= one["requested"] <= maximum
+        ]  # fmt: skip
+        yield history_file(
+            f"level-{level}.{word}.by-hudi-1-0", path.read_bytes(), shows(instants, minimum, maximum, level), file=path.name,
+            requirements=("LSM-003", "LSM-013", "LSM-014", "LSM-017", "LSM-018", "LSM-019", "LSM-020", "LSM-021"),
+            says=f"A file of level {level} that Apache Hudi 1.0.2 wrote: times, actions, metadata and plans.",
+            if_it_fails="The contents of an action are the bytes of its files: Avro containers inside a column.",
+            errata=("ER-038", "ER-039"), producer=BY_HUDI, derived_by=("names of the actions' files", "recipe of the table"),
+        )  # fmt: skip
+
+
+def hudi_manifests() -> Iterator[FileCase]:
+    """Manifests of the same tables; lengths are those of the files beside them."""
+    folder = FIXTURES / "timeline" / "history.mor" / HISTORY
+    path = folder / "manifest_5"
+    files = [{"name": name, "length": str((folder / name).stat().st_size)} for name in _names_in(path.read_text("utf-8"))]
+    yield manifest(
+        "by-hudi-1-0", path.read_bytes(), files, requirements=("LSM-010", "LSM-011"), file=path.name,
+        says="A manifest that Apache Hudi 1.0.2 wrote: names and lengths of the live files.",
+        if_it_fails="The keys are files, fileName and fileLen; the length is the size of the file in bytes.",
+        producer=BY_HUDI, derived_by=("the files of the table",),
+    )  # fmt: skip
+
+
+def _names_in(text: str) -> list[str]:
+    return [word for word in text.split('"') if word.endswith(".parquet")]
+
+
+def by_hand() -> Iterator[FileCase]:
+    """Contents and columns in the forms that a reader meets."""
+    one, two, three = row(1, metadata=commit()), row(2, metadata=commit("INSERT")), row(3, metadata=None)
+    record = nothing("UPSERT")
+    upsert, insert = {"operationType": "UPSERT"}, {"operationType": "INSERT"}
+    forms: dict[str, tuple[str, list[dict[str, Any]], list[Json], pa.Schema]] = {
+        "metadata-of-no-file": (
+            "An action whose completed file was empty has no metadata.",
+            [one, three], [said(one, upsert), said(three)], COLUMNS,
+        ),
+        "metadata-as-json": (
+            "Completion metadata as JSON, as the text has it, is read too.",
+            [row(1, metadata=json.dumps(record).encode())], [said(one, record)], COLUMNS,
+        ),
+        "metadata-as-a-bare-record": (
+            "Completion metadata without container and schema, as one release wrote it when it upgraded tables.",
+            [row(1, metadata=datum(deployed(COMMIT), record))], [said(one, record)], COLUMNS,
+        ),
+        "rows-in-no-order": (
+            "Rows are shown as they are stored, also those of an upgraded table, which are in no order.",
+            [two, one], [said(two, insert), said(one, upsert)], COLUMNS,
+        ),
+        "further-columns": (
+            "Columns that nobody knows are passed over.",
+            [one | {"note": "x"}], [said(one, upsert)], pa.schema([pa.field("note", pa.string()), *COLUMNS]),
+        ),
+        "columns-in-another-order": (
+            "Columns are known by their names and not by their places.",
+            [one, two], [said(one, upsert), said(two, insert)], pa.schema(list(COLUMNS)[::-1]),
+        ),
+        "large-texts": (
+            "The types are those of Parquet, however a library calls its own.",
+            [one], [said(one, upsert)], LARGE,
+        ),
+    }  # fmt: skip
+    for name, (says, rows, expected, schema) in forms.items():
+        yield history_file(
+            name, parquet(rows, schema), shows(expected, at(1), at(3), 0), file=f"{at(1)}_{at(3)}_0.parquet",
+            requirements=("LSM-020",) if name.startswith("metadata") else ("LSM-017", "LSM-019", "LSM-022"),
+            errata=("ER-038",) if name.startswith("metadata") else (), says=says,
+            if_it_fails="Metadata is an Avro container, a JSON object, or a record without its schema, by its first bytes.",
+        )  # fmt: skip
+    late = row(1, metadata=commit(), end=50)
+    yield history_file(
+        "level-of-two-digits", parquet([late, two]), shows([said(late, upsert), said(two, insert)], at(1), at(2), 12),
+        file=f"{at(1)}_{at(2)}_12.parquet", requirements=("LSM-013", "LSM-018"),
+        says="The level in a name is a number of any length; an action may have completed after later ones.",
+        if_it_fails="The name is <minimum>_<maximum>_<level>.parquet, each of them digits.",
+    )  # fmt: skip
+
+
+def listed(*files: tuple[str, int | str], **more: Any) -> Json:
+    """The JSON of a manifest."""
+    return {"files": [{"fileName": name, "fileLen": length} for name, length in files], **more}
+
+
+LEVEL_0, LEVEL_1 = f"{at(9)}_{at(12)}_0.parquet", f"{at(1)}_{at(8)}_1.parquet"
+FILES: list[Json] = [{"name": LEVEL_1, "length": "3477"}, {"name": LEVEL_0, "length": "2992"}]
+TWO = listed((LEVEL_1, 3477), (LEVEL_0, 2992))
+
+
+def manifest(name: str, content: bytes, files: Sequence[Json], *, file: str = "manifest_7", **more: Any) -> FileCase:
+    """A case of one manifest."""
+    return FileCase(
+        area="history", name=f"manifest.{name}", file=file, content=content, verdict="valid",
+        inspect={"format": "manifest", "files": list(files)}, needs=("inspect.manifest",), flags=("lost-write",), **more,
+    )  # fmt: skip
+
+
+def manifests() -> Iterator[FileCase]:
+    """Manifests in the forms that JSON allows."""
+    large = 2**53 + 1
+    forms: dict[str, tuple[str, bytes, list[Json]]] = {
+        "one-line": ("JSON without white space says the same.", json.dumps(TWO, separators=(",", ":")).encode(), FILES),
+        "further-keys": ("Keys beside the list of files are passed over.", json.dumps({"version": 1, **TWO}).encode(), FILES),
+        "empty": ("An empty manifest lists no files.", b"", []),
+        "no-files": ("An empty list lists no files.", b'{ "files" : [ ] }', []),
+        "a-length-of-64-bits": (
+            "A length is a 64-bit number.", json.dumps(listed((LEVEL_1, large))).encode(),
+            [{"name": LEVEL_1, "length": str(large)}],
+        ),
+    }  # fmt: skip
+    for name, (says, content, files) in forms.items():
+        yield manifest(
+            name, content, files, requirements=("LSM-010",), says=says,
+            if_it_fails="A manifest is a JSON object with a list `files`; its entries have a name and a length.",
+        )  # fmt: skip

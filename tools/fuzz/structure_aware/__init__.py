@@ -1,0 +1,1 @@
+"""Inputs taken apart and put together again, so that a mutation changes one part and lengths and checksums stay valid."""

@@ -1,0 +1,72 @@
+"""Inputs taken apart into leaves, and put together again with right lengths, trailers and checksums.
+
+A random change to a framed file mostly ends at the first length that no longer fits. So a mutation may change one leaf, and the
+frame is made whole around it: what lies deeper is reached.
+"""
+
+import base64
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+Build = Callable[[Sequence[bytes]], bytes]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The leaves of an input and how they become an input again."""
+
+    leaves: tuple[bytes, ...]
+    build: Build
+
+
+#: None where the input is not whole enough to be taken apart.
+Explode = Callable[[bytes], Parts | None]
+
+
+def whole(data: bytes) -> Parts | None:
+    """One leaf: texts, and files without a frame."""
+    return Parts((data,), lambda leaves: leaves[0])
+
+
+def line_and_rest(rest: Explode = whole) -> Explode:
+    """A first line, and behind it what `rest` takes apart."""
+
+    def explode(data: bytes) -> Parts | None:
+        line, _, body = data.partition(b"\n")
+        inner = rest(body)
+        if inner is None:
+            return None
+        return Parts((line, *inner.leaves), lambda leaves: leaves[0].replace(b"\n", b" ") + b"\n" + inner.build(leaves[1:]))
+
+    return explode
+
+
+def nested(parts: Sequence[Parts], join: Build) -> Parts:
+    """The leaves of all parts, one part behind the other; `join` makes the whole of the parts that were built."""
+    ends = [sum(len(part.leaves) for part in parts[:i]) for i in range(len(parts) + 1)]
+
+    def build(leaves: Sequence[bytes]) -> bytes:
+        return join([part.build(leaves[start:end]) for part, (start, end) in zip(parts, pairwise(ends), strict=True)])
+
+    return Parts(tuple(leaf for part in parts for leaf in part.leaves), build)
+
+
+def base64_text(data: bytes) -> Parts | None:
+    """The bytes that a text of Base64 stands for."""
+    try:
+        return Parts((base64.b64decode(data, validate=True),), lambda leaves: base64.b64encode(leaves[0]))
+    except ValueError:
+        return None
+
+
+def json_text(data: bytes) -> object | None:
+    """The JSON value that a leaf is, if it is a list or an object."""
+    if data[:1] not in (b"{", b"["):
+        return None
+    try:
+        found: object = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return found

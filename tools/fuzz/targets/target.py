@@ -1,0 +1,31 @@
+"""Targets: a decoder with its first inputs, the way its inputs are taken apart, and the laws beside those of `oracle`."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from tools.fuzz import oracle
+from tools.fuzz.oracle import Limits
+from tools.fuzz.seed_files import kept
+from tools.fuzz.structure_aware.parts import Explode, whole
+
+
+@dataclass(frozen=True)
+class Target:
+    """One decoder. `decode` raises a HudiError for bad input and `oracle.Broken` where a law of its own does not hold."""
+
+    name: str
+    says: str
+    decode: Callable[[bytes], object]
+    seeds: Callable[[], Iterable[bytes]]
+    explode: Explode = whole
+    limits: Limits = field(default_factory=Limits)
+    #: Longest input in bytes.
+    longest: int = 1 << 16
+
+    def inputs(self) -> list[bytes]:
+        """What the decoder once failed on, then the seeds; nothing that is too long."""
+        return [data for data in (*kept(self.name), *self.seeds()) if len(data) <= self.longest]
+
+    def check(self, data: bytes) -> None:
+        """Decode, and raise whatever breaks a law."""
+        oracle.guarded(self.decode, data, self.limits)

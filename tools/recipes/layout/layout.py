@@ -1,0 +1,591 @@
+"""Layout: folders, names, properties, and tables that nobody may guess at."""
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from tools.recipes.recipe import (
+    COW,
+    HUDI,
+    HUDI_1_2,
+    MOR,
+    REFERENCE,
+    Check,
+    Recipe,
+    Row,
+    Step,
+    Table,
+    TableType,
+    delete,
+    insert,
+    insert_overwrite,
+    upsert,
+)
+from tools.recipes.table_edits import PROPERTIES, add, copy, cut, edit, only, remove, set_property
+
+COLUMNS = (("id", "string"), ("ts", "long"), ("name", "string"))
+PARTED = (*COLUMNS, ("p", "string"))
+SHORT = {COW: "cow", MOR: "mor"}
+
+
+def row(key: str, ts: int, name: str, **more: Any) -> Row:
+    """A version of record `key`."""
+    return {"id": key, "ts": ts, "name": name, **more}
+
+
+def layout(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
+    """A recipe of this area; what is not about the recipe is about its one check, unless `checks` are given."""
+    about = {key: more.pop(key) for key in ("producers", "edits", "needs", "note") if key in more}
+    checks = more.pop("checks", None) or (Check(**more),)
+    return Recipe(name=name, area="layout", table=table, steps=steps, checks=checks, **about)
+
+
+def both_types(name: str, table: Table, *steps: Step, **more: Any) -> list[Recipe]:
+    """The same recipe for copy-on-write and merge-on-read."""
+    return [layout(f"{name}.{SHORT[kind]}", table.having(type=kind), *steps, **more) for kind in (COW, MOR)]
+
+
+FOLDERS = "Print the file groups by partition (inspect): is each data folder there, and under the right path?"
+#: Values that stand in a folder's name as they are, and those that only an escaped name can hold.
+AWKWARD = ("plain", "a b", "a=b", "50%", "a:b", "straße", "[x]{y}^#?")
+
+PARTITIONS = [
+    *both_types(
+        "partition.none",
+        Table(columns=COLUMNS),
+        upsert(row("a", 1, "first"), row("b", 1, "first")),
+        upsert(row("a", 2, "second")),
+        delete({"id": "b"}),
+        requirements=("LAY-010", "LAY-018", "LAY-020"),
+        says="A table without partitions has its data files in the base folder.",
+        if_it_fails=FOLDERS,
+        flags=("lost-write",),
+    ),
+    *both_types(
+        "partition.plain",
+        Table(columns=PARTED, partition=("p",)),
+        upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south")),
+        upsert(row("a", 2, "second", p="north"), row("c", 2, "new partition", p="east")),
+        requirements=("LAY-003", "LAY-018", "LAY-007", "PROP-008", "PROP-016"),
+        says="Each partition value has a folder of its name; the table is the union of all of them.",
+        if_it_fails=FOLDERS,
+        flags=("lost-write",),
+    ),
+    *both_types(
+        "partition.hive-style",
+        Table(columns=PARTED, partition=("p",), hive_style=True),
+        upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south")),
+        upsert(row("b", 2, "second", p="south")),
+        requirements=("LAY-006", "LAY-007", "LAY-008"),
+        says="Folders named field=value are folders like others; the column is in the files.",
+        if_it_fails="The value of the partition column was taken from the folder's name, or appears twice.",
+        flags=("wrong-value",),
+    ),
+    layout(
+        "partition.several-levels",
+        Table(columns=(*COLUMNS, ("y", "int"), ("p", "string")), partition=("y", "p")),
+        upsert(row("a", 1, "first", y=2025, p="north"), row("b", 1, "first", y=2026, p="north")),
+        upsert(row("a", 2, "second", y=2025, p="north"), row("c", 1, "first", y=2026, p="south")),
+        requirements=("LAY-005", "LAY-008", "PROP-016"),
+        says="Two partition fields give two levels of folders; the columns keep their types.",
+        if_it_fails=FOLDERS,
+        flags=("lost-write",),
+    ),
+    layout(
+        "partition.several-levels.hive-style",
+        Table(columns=(*COLUMNS, ("y", "int"), ("p", "string")), partition=("y", "p"), hive_style=True, type=COW),
+        upsert(row("a", 1, "first", y=2025, p="north"), row("b", 1, "first", y=2026, p="north")),
+        upsert(row("a", 2, "second", y=2025, p="north")),
+        requirements=("LAY-005", "LAY-006", "LAY-008"),
+        says="Two levels of folders named field=value.",
+        if_it_fails=FOLDERS,
+        flags=("lost-write",),
+    ),
+    layout(
+        "partition.url-encoded",
+        Table(columns=PARTED, partition=("p",), url_encode=True),
+        upsert(*(row(f"k{n}", 1, value, p=value) for n, value in enumerate((*AWKWARD, "a/b")))),
+        upsert(*(row(f"k{n}", 2, f"{value} again", p=value) for n, value in enumerate((*AWKWARD, "a/b")))),
+        requirements=("LAY-008", "LAY-018", "META-009"),
+        says="Escaped folder names are names; the values come from the records.",
+        if_it_fails="Folder names were unescaped on the way to the file, or the value was taken from the name.",
+        flags=("lost-write",),
+    ),
+    layout(
+        "partition.hive-style-and-url-encoded",
+        Table(columns=PARTED, partition=("p",), url_encode=True, hive_style=True, type=COW),
+        upsert(*(row(f"k{n}", 1, value, p=value) for n, value in enumerate(("a=b", "a/b", "50%")))),
+        requirements=("LAY-006", "LAY-008"),
+        says="Escaped values in folders named field=value.",
+        if_it_fails="Folder names were unescaped on the way to the file, or the value was taken from the name.",
+        flags=("lost-write",),
+    ),
+    layout(
+        "partition.slashes-make-folders",
+        Table(columns=PARTED, partition=("p",)),
+        upsert(row("a", 1, "one level", p="x"), row("b", 1, "two levels", p="y/z"), row("c", 1, "three", p="y/u/v")),
+        upsert(row("b", 2, "two levels again", p="y/z"), row("c", 2, "three again", p="y/u/v")),
+        requirements=("LAY-009", "LAY-005"),
+        says="An unescaped slash in a value makes folders, so partitions of one table lie at different depths.",
+        if_it_fails="The number of partition fields was taken for the depth of the folders.",
+        flags=("lost-write",),
+    ),
+    *both_types(
+        "partition.null",
+        Table(columns=PARTED, partition=("p",)),
+        upsert(row("a", 1, "no partition value", p=None), row("b", 1, "first", p="north")),
+        upsert(row("a", 2, "still none", p=None)),
+        requirements=("LAY-008",),
+        says="A null partition value comes back as null, whatever its folder is called.",
+        if_it_fails="The folder __HIVE_DEFAULT_PARTITION__ stands for null; the value is in the file.",
+        flags=("wrong-value",),
+    ),
+    layout(
+        "partition.empty-text",
+        Table(columns=PARTED, partition=("p",)),
+        upsert(row("a", 1, "empty text", p=""), row("b", 1, "first", p="north")),
+        upsert(row("b", 2, "second", p="north")),
+        producers=(HUDI,),
+        requirements=("LAY-008",),
+        says="An empty text as partition value comes back as an empty text, although its folder is that of null.",
+        if_it_fails="The value was taken from the folder's name; it is in the file.",
+        flags=("wrong-value",),
+    ),
+    layout(
+        "partition.by-time",
+        Table(
+            columns=(*COLUMNS, ("at", "long")),
+            partition=("at",),
+            type=COW,
+            options={
+                "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.TimestampBasedKeyGenerator",
+                "hoodie.keygen.timebased.timestamp.type": "EPOCHMILLISECONDS",
+                "hoodie.keygen.timebased.output.dateformat": "yyyy-MM-dd",
+                "hoodie.keygen.timebased.timezone": "UTC",
+            },
+        ),
+        upsert(row("a", 1, "first", at=1767225600000), row("b", 1, "first", at=1767312000001)),
+        upsert(row("a", 2, "second", at=1767225600000)),
+        producers=(HUDI,),
+        requirements=("LAY-008", "PROP-016"),
+        says="A folder made from a time by a pattern says nothing about the column: its value stays a number of millis.",
+        if_it_fails="The value or the type of the partition column was taken from the folder's name.",
+        flags=("wrong-value",),
+    ),
+    layout(
+        "partition.unicode",
+        Table(columns=PARTED, partition=("p",)),
+        upsert(row("a", 1, "first", p="日本"), row("b", 1, "first", p="ÅÄÖ")),
+        upsert(row("a", 2, "second", p="日本")),
+        requirements=("LAY-018", "META-009"),
+        says="Partition folders may have names outside ASCII.",
+        if_it_fails="The path was escaped once too often between listing and opening the file.",
+        flags=("lost-write",),
+    ),
+    layout(
+        "partition.date-column",
+        Table(columns=(*COLUMNS, ("d", "date")), partition=("d",)),
+        upsert(row("a", 1, "first", d=date(2026, 1, 2)), row("b", 1, "first", d=date(1969, 12, 31))),
+        upsert(row("a", 2, "second", d=date(2026, 1, 2))),
+        requirements=("LAY-008", "PROP-016"),
+        says="A partition column of type date is a date in the result, not the text of the folder.",
+        if_it_fails="The value of the partition column was taken from the folder's name.",
+        flags=("wrong-value",),
+    ),
+]
+
+
+def older_content_of_another_attempt(path: str, instants: Sequence[str]) -> str:
+    """The name of a base file of the second commit with another write token."""
+    return f"{path.partition('_')[0]}_9-9-9_{instants[1]}.parquet"
+
+
+OTHERS = [
+    *both_types(
+        "foreign-files",
+        Table(columns=PARTED, partition=("p",)),
+        upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south")),
+        upsert(row("a", 2, "second", p="north")),
+        edits=(
+            add("north/README.md", "not a data file\n"),
+            add("north/_SUCCESS"),
+            add("north/.stray.swp", b"\x00"),
+            add("north/notes.parquet.tmp", b"PAR1"),
+            add("spare/data.csv", "id,ts\n"),
+        ),
+        requirements=("LAY-019",),
+        says="Files that are no data files, and folders that are no partitions, neither add rows nor disturb.",
+        if_it_fails="Match the whole name of a file against the grammar of base and log files; ignore what does not match.",
+        flags=("lost-write",),
+    ),
+    layout(
+        "foreign-folder-in-a-partition",
+        Table(columns=PARTED, partition=("p",)),
+        upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south")),
+        upsert(row("a", 2, "second", p="north")),
+        edits=(add("north/notes/readme.txt", "not a partition\n"),),
+        requirements=("LAY-019", "LAY-009"),
+        says="A folder inside a partition that is no partition itself does not hide the files beside it.",
+        if_it_fails="Only the deepest folders were taken for partitions; the partition metadata file marks one.",
+        flags=("lost-write",),
+    ),
+    layout(
+        "base-file-of-another-attempt",
+        Table(columns=COLUMNS, type=COW),
+        upsert(row("a", 1, "first"), row("b", 1, "first")),
+        upsert(row("a", 2, "second")),
+        edits=(copy("*_{0}.parquet", older_content_of_another_attempt),),
+        requirements=("BF-008", "BF-005", "BF-006"),
+        says="A base file that a losing attempt of a completed instant left behind is not read.",
+        if_it_fails="Two base files of one instant differ in the write token; commit metadata names the right one.",
+        flags=("silent-stale",),
+    ),
+    layout(
+        "folder-without-partition-metadata",
+        Table(columns=PARTED, partition=("p",), type=COW),
+        upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south")),
+        edits=(remove("south/.hoodie_partition_metadata"),),
+        requirements=("LAY-003",),
+        says="A partition folder whose partition metadata file is gone: the commit metadata still names its files.",
+        if_it_fails="Answers are recorded and nobody fails.",
+        open=True,
+    ),
+    layout(
+        "no-record-key",
+        Table(columns=(("ts", "long"), ("name", "string")), record_key=(), ordering=(), type=COW),
+        insert({"ts": 1, "name": "one"}, {"ts": 1, "name": "one"}),
+        insert({"ts": 2, "name": "two"}),
+        producers=(HUDI,),
+        requirements=("PROP-015", "PROP-007"),
+        says="A table without record key, ordering and partition fields keeps equal rows apart.",
+        if_it_fails="Keys of such a table are made by the writer and lie in _hoodie_record_key.",
+        flags=("lost-write",),
+    ),
+    layout(
+        "no-meta-fields.cow",
+        Table(columns=PARTED, partition=("p",), type=COW, options={"hoodie.populate.meta.fields": "false"}),
+        upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south")),
+        upsert(row("a", 2, "second", p="north")),
+        producers=(HUDI,),
+        needs=("meta-fields.absent",),
+        requirements=("META-012",),
+        says="A copy-on-write table whose meta fields are not filled gives its snapshot like any other.",
+        if_it_fails="Nothing in a snapshot of base files needs the meta columns.",
+        flags=("lost-write",),
+    ),
+    layout(
+        "no-meta-fields.mor",
+        Table(columns=COLUMNS, options={"hoodie.populate.meta.fields": "false"}),
+        upsert(row("a", 1, "first"), row("b", 1, "first")),
+        upsert(row("a", 2, "second")),
+        producers=(HUDI,),
+        needs=("meta-fields.absent",),
+        requirements=("META-012", "MRG-014"),
+        says="A merge-on-read table whose meta fields are not filled merges by its key columns.",
+        if_it_fails="Without _hoodie_record_key take the key from the columns that hoodie.table.recordkey.fields names.",
+        flags=("lost-write",),
+    ),
+    layout(
+        "with-metadata-table",
+        Table(columns=PARTED, partition=("p",), options={"hoodie.metadata.enable": "true"}),
+        upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south")),
+        upsert(row("a", 2, "second", p="north")),
+        producers=(HUDI,),
+        requirements=("LAY-014", "LAY-012", "RDR-018"),
+        says="The metadata table under .hoodie is no part of the data, and the rows are the same with and without it.",
+        if_it_fails="Folders below .hoodie were listed as partitions, or the index of files was misread.",
+        flags=("lost-write",),
+    ),
+    layout(
+        "properties.unknown-and-comments",
+        Table(columns=COLUMNS, type=COW),
+        upsert(row("a", 1, "first")),
+        edits=(
+            edit(
+                str(PROPERTIES),
+                lambda content: b"! a comment\n\n  # another\n" + content + b"acme.owner = someone\nacme.long=a\\\n   b\n",
+            ),
+        ),
+        requirements=("PROP-001", "PROP-011"),
+        says="Comments, blank lines, continued lines and unknown keys in the properties file do not disturb.",
+        if_it_fails="The file has the syntax of Java properties.",
+        flags=("lost-write",),
+    ),
+    layout(
+        "properties.only-the-backup",
+        Table(columns=COLUMNS, type=COW),
+        upsert(row("a", 1, "first")),
+        edits=(
+            copy(str(PROPERTIES), lambda path, _: f"{path}.backup"),
+            remove(str(PROPERTIES)),
+        ),
+        requirements=("PROP-001", "LAY-013"),
+        says="A writer that changes the properties leaves only a backup of them for a moment; reading it is not in the spec.",
+        if_it_fails="Answers are recorded and nobody fails.",
+        open=True,
+    ),
+    layout(
+        "properties.without-checksum",
+        Table(columns=COLUMNS, type=COW),
+        upsert(row("a", 1, "first")),
+        edits=(set_property("hoodie.table.checksum", None),),
+        requirements=("PROP-011",),
+        says="A properties file without checksum is read: older writers made none.",
+        if_it_fails="A missing checksum is no wrong checksum.",
+        errata=("ER-020",),
+        flags=("lost-write",),
+    ),
+]
+
+
+def refusal(name: str, says: str, feature: str, *edits: Any, requirements: tuple[str, ...], kind: TableType = COW) -> Recipe:
+    """A table that looks familiar and that nobody may read on a guess."""
+    return layout(
+        f"refuse.{name}",
+        Table(columns=COLUMNS, type=kind),
+        upsert(row("a", 1, "first"), row("b", 1, "first")),
+        upsert(row("a", 2, "second")),
+        edits=edits,
+        requirements=requirements,
+        says=says,
+        refused=feature,
+        producers=(HUDI,),
+        if_it_fails="The table was read by rules that may not hold for it; look at the property first and refuse by name.",
+        flags=("silent-guess",),
+    )
+
+
+REFUSALS = [
+    layout(
+        "refuse.table-version-9",
+        Table(columns=COLUMNS, type=MOR, options={"hoodie.write.table.version": "9"}),
+        upsert(row("a", 10, "first"), row("b", 1, "first")),
+        upsert(row("a", 9, "late")),
+        producers=(HUDI_1_2,),
+        requirements=("COMPAT-002", "COMPAT-004", "PROP-006"),
+        says="A table of version 9 is refused, unless the engine knows that version and reads it right.",
+        refused="table-version",
+        or_rows=True,
+        if_it_fails="The table was read by rules that may not hold for it; look at the version first and refuse by name.",
+        flags=("silent-guess", "silent-stale"),
+    ),
+    refusal(
+        "table-version-99",
+        "A table of a version that does not exist yet is refused.",
+        "table-version",
+        set_property("hoodie.table.version", "99"),
+        requirements=("COMPAT-002", "COMPAT-004", "PROP-006"),
+    ),
+    refusal(
+        "table-version-5",
+        "A version 8 layout that claims to be of version 5 is refused or at least not read by version 8 rules.",
+        "table-version",
+        set_property("hoodie.table.version", "5"),
+        requirements=("COMPAT-001", "COMPAT-002", "PROP-006"),
+    ),
+    refusal(
+        "timeline-layout-99",
+        "A timeline layout that nobody knows is refused.",
+        "timeline-layout",
+        set_property("hoodie.timeline.layout.version", "99"),
+        requirements=("PROP-010",),
+    ),
+    refusal(
+        "unknown-merge-strategy",
+        "A merge-on-read table merged by an unknown custom strategy is refused.",
+        "merge-strategy",
+        set_property("hoodie.record.merge.mode", "CUSTOM"),
+        set_property("hoodie.record.merge.strategy.id", "0badf00d-dead-4bad-8bad-0123456789ab"),
+        requirements=("MRG-035", "MRG-031"),
+        kind=MOR,
+    ),
+]
+
+
+def broken(
+    name: str, error: str, says: str, *edits: Any, requirements: tuple[str, ...], kind: TableType = COW, **more: Any
+) -> Recipe:
+    """A damaged table: an error is right, and rows are wrong."""
+    return layout(
+        f"broken.{name}",
+        Table(columns=COLUMNS, type=kind),
+        upsert(row("a", 1, "first"), row("b", 1, "first")),
+        upsert(row("a", 2, "second")),
+        edits=edits,
+        requirements=requirements,
+        says=says,
+        error=error,
+        producers=more.pop("producers", (REFERENCE,)),
+        if_it_fails=more.pop("if_it_fails", "The damage was passed over; name the file, the rule and what was found."),
+        flags=("silent-guess",),
+        **more,
+    )
+
+
+LAST_BASE_FILE = "*_{1}.parquet"
+LAST_COMPLETED = ".hoodie/timeline/{1}_*.commit"
+
+
+def without_table(folder: Path, _: Sequence[str]) -> None:
+    """Leave a folder in which there is no table."""
+    for file in sorted(folder.rglob("*"), reverse=True):
+        file.rmdir() if file.is_dir() else file.unlink()
+    (folder / "README.txt").write_text("no table here\n")
+
+
+def path_in_metadata(old: bytes, new: bytes) -> Any:
+    """TableEdit: put another text of the same length into the last completed commit's metadata."""
+    assert len(old) == len(new), "Avro strings carry their length"
+    return edit(LAST_COMPLETED, lambda content: content.replace(old, new))
+
+
+def escaping_file_name(folder: Path, instants: Sequence[str]) -> None:
+    """Let the last commit's metadata name a base file above the table's folder: same length, other place."""
+    name = only(folder, LAST_BASE_FILE.format(*instants)).name
+    edit(LAST_COMPLETED, lambda content: content.replace(name.encode(), ("../" + name[3:]).encode()))(folder, instants)
+
+
+BROKEN = [
+    broken(
+        "no-table",
+        "table",
+        "A folder without .hoodie is no table, and that is an error, not an empty result.",
+        without_table,
+        requirements=("LAY-011", "LAY-013"),
+    ),
+    broken(
+        "properties.missing",
+        "properties",
+        "A table whose properties file is gone is an error.",
+        remove(str(PROPERTIES)),
+        requirements=("LAY-013", "PROP-001"),
+    ),
+    broken(
+        "properties.cut",
+        "properties",
+        "A properties file that ends in the middle is noticed.",
+        edit(str(PROPERTIES), lambda content: content[: content.index(b"hoodie.table.version")]),
+        requirements=("PROP-011", "PROP-006"),
+    ),
+    broken(
+        "properties.wrong-checksum",
+        "properties",
+        "A properties file whose checksum does not fit its names is noticed.",
+        set_property("hoodie.table.checksum", "12345"),
+        requirements=("PROP-011",),
+        producers=(HUDI,),
+    ),
+    broken(
+        "properties.no-table-type",
+        "properties",
+        "A table without a type is not guessed to be copy-on-write or merge-on-read.",
+        set_property("hoodie.table.type", None),
+        requirements=("PROP-005", "PROP-002"),
+    ),
+    broken(
+        "properties.no-table-name",
+        "properties",
+        "A table without a name is an error.",
+        set_property("hoodie.table.name", None),
+        requirements=("PROP-004", "PROP-002"),
+    ),
+    broken(
+        "properties.unknown-table-type",
+        "properties",
+        "A table type that does not exist is an error.",
+        set_property("hoodie.table.type", "MERGE_ON_MOON"),
+        requirements=("PROP-005",),
+    ),
+    broken(
+        "properties.unknown-merge-mode",
+        "properties",
+        "A merge mode that is none of the three is an error.",
+        set_property("hoodie.record.merge.mode", "LATEST_MOON_PHASE"),
+        requirements=("MRG-016",),
+        kind=MOR,
+    ),
+    broken(
+        "commit-metadata.cut",
+        "commit-metadata",
+        "A completed commit file that ends in the middle is an error; its commit is not left out.",
+        cut(LAST_COMPLETED, 0.5),
+        requirements=("TL-002", "TL-007"),
+        producers=(HUDI,),
+    ),
+    broken(
+        "commit-metadata.junk",
+        "commit-metadata",
+        "A completed commit file that is not Avro is an error.",
+        edit(LAST_COMPLETED, lambda _: b"this is not an Avro file"),
+        requirements=("TL-002", "TL-007"),
+    ),
+    layout(
+        "broken.commit-metadata.cut.mor",
+        Table(columns=COLUMNS),
+        upsert(row("a", 1, "first"), row("b", 1, "first")),
+        upsert(row("a", 2, "second")),
+        edits=(cut(".hoodie/timeline/{1}_*.deltacommit", 0.5),),
+        producers=(HUDI,),
+        requirements=("TL-002", "TL-009"),
+        says="A completed deltacommit file that ends in the middle is an error; its logs are not left out.",
+        error="commit-metadata",
+        if_it_fails="The damage was passed over; name the file, the rule and what was found.",
+        flags=("silent-guess",),
+    ),
+    layout(
+        "broken.replace-metadata.cut",
+        Table(columns=PARTED, partition=("p",), type=COW),
+        upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south")),
+        insert_overwrite(row("c", 1, "instead", p="north")),
+        edits=(cut(".hoodie/timeline/{1}_*.replacecommit", 0.5),),
+        producers=(HUDI,),
+        requirements=("TL-002", "TL-012"),
+        says="A completed replacecommit file that ends in the middle is an error: nobody knows what it replaced.",
+        error="commit-metadata",
+        if_it_fails="The damage was passed over, so replaced rows come back or new ones are missing.",
+        flags=("silent-guess",),
+    ),
+    broken(
+        "base-file.missing",
+        "base-file",
+        "A base file that a completed commit wrote and that is gone is an error; the older version is no answer.",
+        remove(LAST_BASE_FILE),
+        requirements=("TL-036", "TYP-007"),
+        producers=(HUDI,),
+    ),
+    broken(
+        "base-file.cut",
+        "base-file",
+        "A base file without its footer is an error.",
+        cut(LAST_BASE_FILE, 0.7),
+        requirements=("BF-002", "TL-036"),
+        producers=(HUDI,),
+    ),
+    broken(
+        "base-file.not-parquet",
+        "base-file",
+        "A base file that holds something else than Parquet is an error.",
+        edit(LAST_BASE_FILE, lambda _: b"id,ts,name\na,2,second\n"),
+        requirements=("BF-002", "BF-010"),
+        producers=(HUDI,),
+    ),
+    broken(
+        "base-file.empty",
+        "base-file",
+        "A base file of zero bytes is an error.",
+        edit(LAST_BASE_FILE, lambda _: b""),
+        requirements=("BF-002", "TL-036"),
+    ),
+    broken(
+        "path.leads-outside",
+        "path",
+        "Commit metadata that names a file above the table's folder is an error for whoever follows it.",
+        escaping_file_name,
+        requirements=("LAY-018",),
+        open=True,
+        if_it_fails="An engine that lists folders never looks at the name, so answers are recorded and nobody fails.",
+    ),
+]
+
+RECIPES = [*PARTITIONS, *OTHERS, *REFUSALS, *BROKEN]

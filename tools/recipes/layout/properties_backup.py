@@ -1,0 +1,67 @@
+"""Layouts put together by hand: properties beside their backup."""
+
+from typing import Any
+
+from tools.recipes.handmade_actions import COLUMNS, data_block, deltacommit
+from tools.recipes.recipe import COMMIT, MOR, REFERENCE, Check, Recipe, Row, Table, TableEdit, upsert
+from tools.recipes.table_edits import PROPERTIES, copy, cut, edit
+
+TABLE = Table(columns=COLUMNS, type=MOR, merge_mode=COMMIT)
+BACKUP = f"{PROPERTIES}.backup"
+
+
+def row(name: str, key: str = "a", ts: int = 5) -> Row:
+    """A version of record `key`."""
+    return {"id": key, "ts": ts, "name": name}
+
+
+def layout(name: str, *edits: TableEdit, **check: Any) -> Recipe:
+    """A commit-time table with a log whose ordering value is lower than the base row's, and what was done to it."""
+    return Recipe(
+        name=name,
+        area="layout",
+        table=TABLE,
+        steps=(upsert(row("base"), row("bystander", "b")),),
+        checks=(Check(rows=(row("log", ts=1), row("bystander", "b")), **check),),
+        producers=(REFERENCE,),
+        edits=(deltacommit(10, 11, data_block(10, row("log", ts=1))), *edits),
+        needs=("log.avro", "merge.commit-time"),
+    )
+
+
+def by_event_time(content: bytes) -> bytes:
+    """The properties of a table in event-time mode."""
+    return content.replace(b"COMMIT_TIME_ORDERING", b"EVENT_TIME_ORDERING")
+
+
+backed_up = copy(str(PROPERTIES), lambda path, _: f"{path}.backup")
+
+RECIPES = [
+    layout(
+        "properties.damaged-beside-a-whole-backup",
+        backed_up,
+        cut(str(PROPERTIES), 0.4),
+        requirements=("S3-005", "PROP-011"),
+        says="A properties file that was cut while it was written again is told from a whole one; the backup is read.",
+        if_it_fails="Check that the required properties are there and that the checksum fits, and read the backup if not.",
+        flags=("silent-stale",),
+    ),
+    layout(
+        "properties.empty-beside-a-whole-backup",
+        backed_up,
+        edit(str(PROPERTIES), lambda _: b""),
+        requirements=("S3-005", "PROP-011"),
+        says="An empty properties file beside a whole backup is told from a whole one; the backup is read.",
+        if_it_fails="Check that the required properties are there and that the checksum fits, and read the backup if not.",
+        flags=("silent-stale",),
+    ),
+    layout(
+        "properties.a-stale-backup",
+        backed_up,
+        edit(BACKUP, by_event_time),
+        requirements=("LAY-013", "PROP-001"),
+        says="A backup that was left behind says nothing while the properties file is whole.",
+        if_it_fails="Read hoodie.properties first, and the backup only if that is missing or damaged.",
+        flags=("silent-stale",),
+    ),
+]

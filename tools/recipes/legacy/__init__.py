@@ -1,0 +1,1 @@
+"""Recipes for tables of version 6."""

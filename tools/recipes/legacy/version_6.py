@@ -1,0 +1,414 @@
+"""Tables of version 6, and tables that Apache Hudi upgraded from it to version 8."""
+
+from typing import Any
+
+from tools.recipes.recipe import (
+    COMMIT,
+    COW,
+    HUDI,
+    HUDI_1_2,
+    MOR,
+    AsOf,
+    Check,
+    Recipe,
+    Row,
+    Step,
+    Table,
+    TableEdit,
+    bulk_insert,
+    compact,
+    delete,
+    delete_partition,
+    insert_overwrite,
+    invisible,
+    service,
+    upsert,
+)
+from tools.recipes.table_edits import only, set_property
+
+COLUMNS = (("id", "string"), ("ts", "long"), ("p", "string"), ("name", "string"))
+OLD = {"hoodie.write.table.version": "6"}
+#: The settings of the write that upgrades the table before it begins.
+UPGRADE = {"hoodie.write.table.version": "8", "hoodie.write.auto.upgrade": "true"}
+#: Writers upgrade a table by the metadata table's settings, too; keep to few commits, and archive the rest.
+ARCHIVING = {
+    "hoodie.archive.automatic": "true",
+    "hoodie.keep.min.commits": "2",
+    "hoodie.keep.max.commits": "3",
+    "hoodie.commits.archival.batch": "2",
+    "hoodie.clean.automatic": "true",
+    "hoodie.cleaner.commits.retained": "1",
+}
+COMPACTING = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "3"}
+LATEST = {"hoodie.datasource.write.payload.class": "org.apache.hudi.common.model.OverwriteWithLatestAvroPayload"}
+COW_6 = Table(columns=COLUMNS, type=COW, partition=("p",), options=OLD)
+MOR_6 = Table(columns=COLUMNS, type=MOR, partition=("p",), options=OLD)
+
+BY_NAME = "In a table of version 6 a log file belongs to the slice whose base file's instant is in its name."
+BY_LAYOUT_1 = "The timeline of version 6 lies in .hoodie itself; a completed instant there has no completion time."
+
+
+def row(ts: int, name: str, key: str = "a", p: str = "x") -> Row:
+    """A version of record `key`."""
+    return {"id": key, "ts": ts, "p": p, "name": name}
+
+
+def recipe(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
+    """A recipe of this area; with `requirements` and what else a check has instead of `checks` it has that one check."""
+    given = {key: more.pop(key) for key in ("checks", "edits", "producers", "needs", "note") if key in more}
+    checks = given.pop("checks", None) or (Check(**more),)
+    return Recipe(name=name, area="compatibility", table=table, steps=steps, checks=checks, **{"producers": (HUDI,), **given})
+
+
+def old(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
+    """A table of version 6."""
+    defaults = {} if "checks" in more else {"requirements": ("COMPAT-001", "COMPAT-003"), "flags": ("silent-stale",)}
+    needs = ("table-version.6", *more.pop("needs", ()))
+    return recipe(f"v6.{name}", table, *steps, needs=needs, **{**defaults, **more})
+
+
+def upgraded(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
+    """A table that was made at version 6, and that the last step upgraded."""
+    defaults = {"requirements": ("COMPAT-003", "TYP-007"), "flags": ("lost-write",), "producers": (HUDI, HUDI_1_2)}
+    last = upsert(row(1, "after the upgrade", "new"), options=UPGRADE)
+    return recipe(f"upgraded.{name}", table, *steps, last, **{**defaults, **more})
+
+
+def as_of(step: int, **more: Any) -> Check:
+    """A question to the table as a step left it."""
+    return Check(
+        name="as-of", kind="as-of", as_of=AsOf(step), requirements=("COMPAT-001", "COMPAT-003"), flags=("silent-stale",), **more
+    )
+
+
+def snapshot(says: str, if_it_fails: str) -> Check:
+    """A question for the rows of now."""
+    return Check(requirements=("COMPAT-001", "COMPAT-003"), says=says, if_it_fails=if_it_fails, flags=("silent-stale",))
+
+
+LOGS = (
+    upsert(row(1, "a1"), row(1, "b1", "b"), row(1, "c1", "c", "y")),
+    upsert(row(2, "a2")),
+    upsert(row(4, "a4"), row(2, "c2", "c", "y")),
+    upsert(row(3, "late")),
+    delete({"id": "b", "p": "x"}),
+)
+OVERWRITES = (
+    upsert(row(1, "a1"), row(1, "b1", "b"), row(1, "c1", "c", "y")),
+    upsert(row(2, "a2")),
+    insert_overwrite(row(3, "instead", "d")),
+    upsert(row(4, "a4")),
+    delete_partition({"p": "y"}),
+)
+COMPACTIONS = (
+    upsert(row(5, "a5"), row(1, "b1", "b")),
+    upsert(row(4, "a4")),
+    compact(),
+    upsert(row(3, "a3")),
+)
+SCHEDULED = (*COMPACTIONS, service("schedule_compaction"), upsert(row(2, "a2")))
+BY_COMMIT = MOR_6.having(ordering=(), merge_mode=COMMIT)
+
+OLD_TABLES = [
+    old(
+        "cow",
+        COW_6,
+        *OVERWRITES,
+        checks=(
+            snapshot("A copy-on-write table of version 6 with replaced file groups is read by its own timeline.", BY_LAYOUT_1),
+            as_of(1, says="Time travel to before the replacecommits sees what they replaced.", if_it_fails=BY_LAYOUT_1),
+        ),
+    ),
+    old(
+        "mor",
+        MOR_6,
+        *LOGS,
+        checks=(
+            snapshot("All log files of a slice have its base file's instant in their names; their blocks count each.", BY_NAME),
+            as_of(
+                1,
+                says="Time travel stops at a block, not at a file: the names of all logs bear the same, earlier instant.",
+                if_it_fails="Compare the instant in the header of a block with the time that is asked for.",
+            ),
+            Check(
+                name="read-optimized",
+                kind="read-optimized",
+                requirements=("COMPAT-003", "TYP-017"),
+                says="A read-optimized query of a table of version 6 sees base files only.",
+                if_it_fails="Rows of logs were merged, or base files were not found.",
+                flags=("silent-stale",),
+            ),
+        ),
+    ),
+    old(
+        "mor.compacted",
+        BY_COMMIT,
+        *COMPACTIONS,
+        says="Logs that a compaction has merged are not merged again: their names bear the earlier base file's instant.",
+        if_it_fails=BY_NAME,
+        flags=("double-apply",),
+    ),
+    old(
+        "mor.pending-compaction",
+        BY_COMMIT,
+        *SCHEDULED,
+        needs=("timeline.pending-compaction",),
+        says="Logs that are named after a compaction to come are read on top of the slice before it.",
+        if_it_fails="The instant in the name is pending; the blocks in the file are completed.",
+        flags=("lost-write",),
+    ),
+    old(
+        "mor.rolled-back",
+        MOR_6,
+        upsert(row(1, "a1"), row(1, "b1", "b")),
+        upsert(row(2, "a2")),
+        invisible(upsert(row(9, "failed"), until="inflight")),
+        upsert(row(4, "a4")),
+        upsert(row(3, "late")),
+        needs=("log.command",),
+        says="The block of a write that failed and was rolled back does not count; a command behind it says so.",
+        if_it_fails="Version 6 rolls back by a command block in the same slice, and leaves the failed block there.",
+        flags=("resurrected-row",),
+    ),
+    *(
+        old(
+            f"{short}.pending",
+            table,
+            upsert(row(1, "a1"), row(1, "b1", "b")),
+            upsert(row(2, "a2")),
+            invisible(upsert(row(9, "pending"), until="inflight")),
+            says="A write that did not complete is not read, though its files are there.",
+            if_it_fails="Only a file without .requested or .inflight at its end is a completed instant.",
+            flags=("dirty-read",),
+        )
+        for short, table in (("cow", COW_6), ("mor", MOR_6))
+    ),
+    old(
+        "mor.clustered",
+        MOR_6,
+        bulk_insert(row(1, "a1"), row(1, "b1", "b")),
+        upsert(row(2, "a2")),
+        service("cluster"),
+        upsert(row(3, "a3")),
+        service("schedule_clustering"),
+        needs=("timeline.replaced-groups",),
+        says="A clustering is called replacecommit in every state; only a completed one replaces file groups.",
+        if_it_fails="The pending one has done nothing yet; the groups of the completed one are gone.",
+        flags=("lost-write", "double-apply"),
+    ),
+    old(
+        "cow.savepoint",
+        COW_6,
+        upsert(row(1, "a1"), row(1, "b1", "b")),
+        service("savepoint", of=0),
+        upsert(row(2, "a2")),
+        says="A savepoint of version 6 bears the instant of the commit that it protects; both are completed.",
+        if_it_fails="Two completed actions of one instant: neither hides the other.",
+    ),
+    *(
+        old(
+            f"{short}.archived",
+            table,
+            *(upsert(row(n, f"a{n}"), *([row(1, "b1", "b")] if n == 1 else [])) for n in range(1, count)),
+            says="What is older than the timeline in .hoodie was archived, and so completed.",
+            if_it_fails="An instant that the active timeline begins after completed long ago; its files are committed.",
+            flags=("lost-write",),
+        )
+        for short, table, count in (
+            ("cow", COW_6.having(options=ARCHIVING), 9),
+            ("mor", MOR_6.having(options={**ARCHIVING, **COMPACTING}), 12),
+        )
+    ),
+    old(
+        "mor.latest-with-an-ordering-field",
+        MOR_6.having(options=LATEST),
+        upsert(row(5, "a5"), row(1, "b1", "b")),
+        upsert(row(9, "a9")),
+        upsert(row(3, "a3")),
+        rows=(row(3, "a3"), row(1, "b1", "b")),
+        open=True,
+        errata=("ER-084",),
+        requirements=("COMPAT-003",),
+        says="A payload class that keeps the latest write, beside an ordering field: the class decides, not the field.",
+        if_it_fails="Releases of the time compared ordering values among logs, and not against base files.",
+    ),
+]
+
+UPGRADED = [
+    upgraded(
+        "cow",
+        COW_6,
+        *OVERWRITES,
+        says="After an upgrade all replacecommits are called clustering while pending; what they replaced stays replaced.",
+        if_it_fails="The completed file is a replacecommit; its earlier states hold JSON under the name of a clustering.",
+    ),
+    upgraded(
+        "mor",
+        MOR_6,
+        *LOGS,
+        says="Logs with a base file's instant in their names belong to its slice after an upgrade, too.",
+        if_it_fails=BY_NAME,
+    ),
+    upgraded(
+        "mor.pending-compaction",
+        BY_COMMIT,
+        *SCHEDULED,
+        needs=("timeline.pending-compaction",),
+        errata=("ER-085",),
+        says="Logs that are named after a compaction that is still to come are not lost in an upgrade.",
+        if_it_fails="The instant in the name is pending; the blocks in the file are completed.",
+    ),
+    upgraded(
+        "mor.rolled-back",
+        MOR_6,
+        upsert(row(1, "a1"), row(1, "b1", "b")),
+        upsert(row(2, "a2")),
+        invisible(upsert(row(9, "failed"), until="inflight")),
+        upsert(row(4, "a4")),
+        needs=("log.command",),
+        says="The block of a write that was rolled back before the upgrade does not count afterwards.",
+        if_it_fails="The command block that undid it lies in the same slice.",
+        flags=("resurrected-row",),
+    ),
+    *(
+        upgraded(
+            f"{short}.archived",
+            table,
+            *(upsert(row(n, f"a{n}"), *([row(1, "b1", "b")] if n == 1 else [])) for n in range(1, count)),
+            producers=(HUDI,),  # the archived files make these tables large, and 1.2.0 upgrades them alike
+            needs=("timeline.history",),
+            errata=("ER-083",),
+            says="The history that an upgrade makes of archived instants is out of order; nothing of it is lost.",
+            if_it_fails="Rows are not sorted, and the smallest time in a file's name may be larger than the largest.",
+        )
+        for short, table, count in (
+            ("cow", COW_6.having(options=ARCHIVING), 9),
+            ("mor", MOR_6.having(options={**ARCHIVING, **COMPACTING}), 12),
+        )
+    ),
+]
+
+
+def half_upgraded(folder: Any, instants: Any) -> None:
+    """What an upgrade by Apache Hudi leaves when it dies: the first instants are moved, the version is still 6."""
+    target = folder / ".hoodie" / "timeline"
+    target.mkdir()
+    for file in sorted((folder / ".hoodie").glob(f"{instants[1]}.*")):
+        complete = file.name.endswith("commit")
+        name = file.name.replace(".", f"_{int(instants[1]) + 900}.", 1) if complete else file.name
+        file.rename(target / name)
+
+
+def back_in_place(folder: Any, instants: Any) -> None:
+    """Put an instant of version 6 back where a migration has taken it away."""
+    source = only(folder / ".hoodie" / "timeline", f"{instants[0]}_*")
+    (folder / ".hoodie" / f"{instants[0]}{source.suffix}").write_bytes(b"{}")
+
+
+TWO = (upsert(row(1, "a1"), row(1, "b1", "b")), upsert(row(2, "a2")))
+
+
+def refused(
+    name: str,
+    says: str,
+    feature: str,
+    *edits: TableEdit,
+    requirements: tuple[str, ...],
+    table: Table = COW_6,
+    or_rows: bool = False,
+) -> Recipe:
+    """A table whose version and layout do not go together, or that no release reads."""
+    return recipe(
+        f"refuse.{name}",
+        table,
+        *TWO,
+        edits=edits,
+        requirements=requirements,
+        says=says,
+        refused=feature,
+        or_rows=or_rows,
+        if_it_fails="Version and layout say together by which rules a table is read; there is no rule for these two.",
+        flags=("silent-guess",),
+    )
+
+
+VERSION, LAYOUT = "hoodie.table.version", "hoodie.timeline.layout.version"
+COW_8 = COW_6.having(options={"hoodie.write.table.version": "8"})
+ODD_ONES = [
+    refused(
+        "version-7",
+        "A table of version 7, which no published release writes, is refused, or read as one of version 6.",
+        "table-version",
+        set_property(VERSION, "7"),
+        or_rows=True,
+        requirements=("COMPAT-002",),
+    ),
+    refused(
+        "version-5",
+        "A table of version 5, with its timeline in .hoodie, is refused by who does not read that version.",
+        "table-version",
+        set_property(VERSION, "5"),
+        or_rows=True,
+        requirements=("COMPAT-001", "COMPAT-002"),
+    ),
+    refused(
+        "version-6-with-layout-2",
+        "A table of version 6 whose timeline claims to have layout 2 is refused.",
+        "timeline-layout",
+        set_property(LAYOUT, "2"),
+        requirements=("PROP-010", "COMPAT-001"),
+    ),
+    refused(
+        "version-8-with-layout-1",
+        "A table of version 8 whose timeline claims to have layout 1 is refused.",
+        "timeline-layout",
+        set_property(LAYOUT, "1"),
+        requirements=("PROP-010", "COMPAT-001"),
+        table=COW_8,
+    ),
+    recipe(
+        "refuse.no-version",
+        COW_8,
+        *TWO,
+        edits=(set_property(VERSION, None),),
+        requirements=("COMPAT-002", "PROP-006"),
+        says="A table that does not say its version is an error: nobody knows by which rules to read it.",
+        error="no version",
+        if_it_fails="The reader took its own newest version for the table's.",
+        flags=("silent-guess",),
+    ),
+    recipe(
+        "initial-version-by-name",
+        COW_8,
+        *TWO,
+        edits=(set_property("hoodie.table.initial.version", "SIX"),),
+        requirements=("COMPAT-002", "COMPAT-003"),
+        says="The version at which a table was created says nothing about how it is read; some builds wrote it as a word.",
+        if_it_fails="Only hoodie.table.version decides.",
+        flags=("lost-write",),
+    ),
+    recipe(
+        "v6.half-upgraded",
+        COW_6,
+        *TWO,
+        edits=(half_upgraded,),
+        needs=("table-version.6",),
+        requirements=("COMPAT-003", "COMPAT-006"),
+        says="A table of version 6 of which an interrupted upgrade has moved some instants is an error, not the rest of it.",
+        error="an upgrade was interrupted",
+        if_it_fails="Instants lie in .hoodie/timeline which .hoodie does not have; without them committed rows are missing.",
+        flags=("lost-write",),
+    ),
+    recipe(
+        "unfinished.old-instants-left",
+        COW_8,
+        *TWO,
+        edits=(back_in_place,),
+        requirements=("COMPAT-006", "LAY-017"),
+        says="Instants of version 6 that a migration has not yet taken away are not read by a reader of version 8.",
+        if_it_fails="The timeline of version 8 is in its own folder; what lies beside it in .hoodie is no part of it.",
+        flags=("double-apply",),
+    ),
+]
+
+RECIPES = [*OLD_TABLES, *UPGRADED, *ODD_ONES]

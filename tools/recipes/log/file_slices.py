@@ -1,0 +1,154 @@
+"""What belongs to a file slice and what does not: lost attempts, base files of several formats, meta columns as stored."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tools.recipes.handmade_actions import COLUMNS, Group, at, compaction, data_block, delete_block, deltacommit
+from tools.recipes.recipe import (
+    BOTH,
+    COMMIT,
+    MOR,
+    REFERENCE,
+    AsOf,
+    Check,
+    Recipe,
+    Row,
+    Table,
+    TableEdit,
+    delete,
+    upsert,
+)
+
+TABLE = Table(columns=COLUMNS, type=MOR, merge_mode=COMMIT)
+
+
+def row(key: str, name: str = "base", **more: Any) -> Row:
+    """A version of record `key`."""
+    return {"id": key, "ts": 1, "name": name, **more}
+
+
+def slices(name: str, *edits: TableEdit, **more: Any) -> Recipe:
+    """A recipe of this module: a base file with the records a and b, and what was done by hand."""
+    needs = ("log.avro", "merge.commit-time", *more.pop("needs", ()))
+    return Recipe(
+        name=f"slices.{name}",
+        area="log",
+        table=TABLE,
+        steps=(upsert(row("a"), row("b")),),
+        checks=more.pop("checks", None) or (Check(**more),),
+        producers=(REFERENCE,),
+        edits=edits,
+        needs=needs,
+    )
+
+
+def lost(second: int, version: int, *blocks: bytes) -> TableEdit:
+    """A log file of another attempt of the action of that second, which the action's metadata does not name."""
+
+    def act(folder: Path, _: Sequence[str]) -> None:
+        name = Group.of(folder).log_name(second, version)
+        (folder / f"{name.removesuffix('0-0-0')}0-0-9").write_bytes(b"".join(blocks))
+
+    return act
+
+
+#: How a row is stored whose columns were filled by others: none of these texts follows from the file or from other columns.
+AS_STORED = {
+    "_hoodie_commit_time": at(10),
+    "_hoodie_commit_seqno": f"{at(10)}_7_77",
+    "_hoodie_record_key": "a",
+    "_hoodie_file_name": "a name that is stored",
+}
+
+RECIPES = [
+    slices(
+        "a-lost-attempt-beside-the-one-that-won",
+        deltacommit(10, 11, data_block(10, row("a", "won"))),
+        lost(10, 1, data_block(10, row("a", "lost"), row("c", "lost"))),
+        requirements=("LF-006", "TL-005"),
+        says="A log file of an attempt that lost against another one of the same action is not read.",
+        if_it_fails="Which of two files of one action counts says the metadata of the action, not the write token.",
+        flags=("dirty-read",),
+        errata=("ER-022",),
+        rows=(row("a", "won"), row("b")),
+    ),
+    slices(
+        "a-lost-attempt-that-had-rolled-over",
+        deltacommit(10, 11, data_block(10, row("a", "won"))),
+        lost(10, 2, data_block(10, row("a", "lost"), row("c", "lost"))),
+        deltacommit(20, 21, delete_block(20, "b")),
+        needs=("log.delete",),
+        requirements=("LF-006", "TL-005"),
+        says="A second log file of an attempt that lost is not read either, though the winner has none of its version.",
+        if_it_fails="A block counts if the metadata of its action names the file that it lies in.",
+        flags=("dirty-read",),
+        errata=("ER-022",),
+        rows=(row("a", "won"),),
+    ),
+    slices(
+        "base-files-of-two-formats",
+        deltacommit(10, 11, data_block(10, row("a", "log"))),
+        compaction(20, 22, row("a", "log"), row("b"), extension="orc"),
+        deltacommit(30, 31, data_block(30, row("b", "later"))),
+        checks=(
+            Check(
+                requirements=("BF-010", "BF-011"),
+                says="A file group whose newest base file is ORC and whose first one is Parquet is read by each file's format.",
+                if_it_fails="The extension of a base file tells its format, not the table or the group's first file.",
+                flags=("lost-write",),
+                rows=(row("a", "log"), row("b", "later")),
+            ),
+            Check(
+                name="as-of-the-first",
+                kind="as-of",
+                as_of=AsOf(0),
+                requirements=("BF-010", "BF-011", "TYP-008"),
+                says="Time travel in a group of two formats reads the base file in Parquet.",
+                if_it_fails="The extension of a base file tells its format, not the table or the group's newest file.",
+                flags=("lost-write",),
+                rows=(row("a"), row("b")),
+            ),
+        ),
+    ),
+    slices(
+        "meta-columns-as-stored",
+        deltacommit(10, 11, data_block(10, row("a", "log", **AS_STORED))),
+        requirements=("META-002", "META-006"),
+        says="Meta columns are those that were stored with the row, not what file and block would give.",
+        if_it_fails="File name, sequence number and commit time are columns like others; read them, do not make them.",
+        flags=("silent-stale",),
+        columns=("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_file_name", "name"),
+        where=(("name", "=", "log"),),
+        rows=({**AS_STORED, "name": "log"},),
+    ),
+    slices(
+        "keys-as-stored",
+        deltacommit(10, 11, data_block(10, row("A", "written differently", _hoodie_record_key="a"))),
+        deltacommit(20, 21, data_block(20, row("b", "another record", _hoodie_record_key="B"))),
+        requirements=("META-008",),
+        says="Records are told apart by their stored keys, also where the key column was written differently.",
+        if_it_fails="Keys were made again from the key column; the stored one counts.",
+        flags=("lost-write", "phantom-row"),
+        rows=(row("A", "written differently"), row("b"), row("b", "another record")),
+    ),
+    Recipe(
+        name="slices.one-key-in-two-partitions",
+        area="log",
+        table=TABLE.having(columns=(*COLUMNS, ("city", "string")), partition=("city",)),
+        steps=(
+            upsert(row("a", city="oslo"), row("b", city="oslo"), row("a", city="rio"), row("b", city="rio")),
+            delete({"id": "a", "city": "rio"}),
+        ),
+        checks=(
+            Check(
+                requirements=("BLK-013", "LAY-021"),
+                says="A delete concerns the record of its partition; the record with the same key in another one stays.",
+                if_it_fails="Deletes were matched by key across partitions.",
+                flags=("lost-write",),
+            ),
+        ),
+        producers=BOTH,
+        needs=("log.delete", "merge.commit-time"),
+    ),
+]

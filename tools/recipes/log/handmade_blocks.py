@@ -1,0 +1,422 @@
+"""Log files put together by hand: blocks, versions and overlapping actions that a single writer never leaves."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tools.recipes.handmade_actions import (
+    COLUMNS,
+    STORED,
+    Group,
+    at,
+    compaction,
+    data_block,
+    data_block_of,
+    delete_block,
+    deltacommit,
+    joined_block,
+    log_compaction,
+)
+from tools.recipes.recipe import COMMIT, MOR, REFERENCE, AsOf, Check, Recipe, Row, Step, Table, TableEdit, upsert
+from tools.recipes.table_edits import add, edit, int_at
+
+from hudi_reference.files.log.block import HeaderKey
+
+EVENT_TABLE = Table(columns=COLUMNS, type=MOR)
+#: In commit-time mode the order in which changes are applied shows.
+COMMIT_TABLE = EVENT_TABLE.having(merge_mode=COMMIT)
+
+
+def row(name: str, key: str = "a", ts: int = 1) -> Row:
+    """A version of record `key`."""
+    return {"id": key, "ts": ts, "name": name}
+
+
+LOG = f".*_{at(10)}.log.1_*"
+BASE = upsert(row("base"), row("bystander", "b"))
+BYSTANDER = row("bystander", "b")
+NOT_ASCII = json.dumps({**STORED, "doc": "später, позже, 後で"}, ensure_ascii=False)
+
+
+def log(name: str, *edits: TableEdit, table: Table = COMMIT_TABLE, steps: Sequence[Step] = (BASE,), **check: Any) -> Recipe:
+    """A recipe of this module: a base file with the records a and b, and what was done by hand."""
+    mode = "merge.commit-time" if table.mode == COMMIT else "merge.event-time"
+    needs = tuple(check.pop("needs", ("log.avro", mode)))
+    return Recipe(
+        name=name,
+        area="log",
+        table=table,
+        steps=tuple(steps),
+        checks=check.pop("checks", None) or (Check(**check),),
+        producers=(REFERENCE,),
+        edits=edits,
+        needs=needs,
+    )
+
+
+def behind_committed_bytes(second: int, block: bytes) -> TableEdit:
+    """Bytes appended to the log file of an action after it completed."""
+
+    def act(folder: Path, _: Sequence[str]) -> None:
+        with (folder / Group.of(folder).log_name(second)).open("ab") as file:
+            file.write(block)
+
+    return act
+
+
+def appended_twice(first: bytes, damage: bytes, second: bytes) -> TableEdit:
+    """One log file to which the actions of seconds 10 and 20 appended, with damage between what they wrote."""
+
+    def act(folder: Path, _: Sequence[str]) -> None:
+        group = Group.of(folder)
+        name = group.log_name(10)
+        (folder / name).write_bytes(first + damage + second)
+        group.act("deltacommit", 10, 11, [group.stat(name, size=len(first))])
+        group.act("deltacommit", 20, 21, [group.stat(name, offset=len(first + damage))])
+
+    return act
+
+
+def in_one_file(folder: Path, instants: Sequence[str]) -> None:
+    """Append the log that step 2 wrote to that of step 1, as releases before version 8 did."""
+    group = Group.of(folder)
+    first, second = group.log_name(3), group.log_name(5)
+    size = (folder / first).stat().st_size
+    with (folder / first).open("ab") as file:
+        file.write((folder / second).read_bytes())
+    (folder / second).unlink()
+    group.act("deltacommit", 3, 4, [group.stat(first, size=size)])
+    group.act("deltacommit", 5, 6, [group.stat(first, offset=size)])
+
+
+def with_footer(block: bytes) -> bytes:
+    """The same block with one entry in its footer, and all lengths right."""
+    entry = int_at(0) + int_at(4) + b"note"
+    footer = int_at(1) + entry
+    length = int.from_bytes(block[6:14], "big") + len(entry)
+    trailer = (length + 6).to_bytes(8, "big")
+    return block[:6] + length.to_bytes(8, "big") + block[14:-12] + footer + trailer
+
+
+BLOCKS = [
+    log(
+        "blocks.of-a-pending-instant-in-a-committed-file",
+        deltacommit(10, 11, data_block(10, row("committed"))),
+        deltacommit(20, None, data_block(20, row("also pending", "z"))),
+        behind_committed_bytes(10, data_block(20, row("not committed"), row("not committed", "c"))),
+        requirements=("LF-036",),
+        says="A block of an instant that is still pending contributes nothing, also in the file of a completed one.",
+        if_it_fails="Whether a block counts is decided by the instant in its header, not by that in the file's name.",
+        flags=("dirty-read",),
+        rows=(row("committed"), BYSTANDER),
+    ),
+    log(
+        "blocks.of-an-unknown-instant-in-a-committed-file",
+        deltacommit(10, 11, data_block(10, row("committed"))),
+        behind_committed_bytes(10, delete_block(12, "a", "b")),
+        deltacommit(20, 21, data_block(20, row("later", "c"))),
+        requirements=("LF-036",),
+        needs=("log.avro", "log.delete", "merge.commit-time"),
+        says="A delete block of an instant that the timeline does not know removes nothing, also in a committed file.",
+        if_it_fails="Whether a block counts is decided by the instant in its header, not by that in the file's name.",
+        flags=("dirty-read", "lost-write"),
+        rows=(row("committed"), BYSTANDER, row("later", "c")),
+    ),
+    log(
+        "blocks.with-a-footer",
+        deltacommit(10, 11, with_footer(data_block(10, row("first"))), data_block(10, row("added", "c"))),
+        deltacommit(20, 21, data_block(20, row("second"))),
+        requirements=("LF-022",),
+        says="A block whose footer has an entry is read like any other, and so is the block behind it.",
+        if_it_fails="The footer is a map like the header: a count, then as many entries.",
+        flags=("lost-write",),
+        rows=(row("second"), BYSTANDER, row("added", "c")),
+    ),
+    log(
+        "blocks.with-a-schema-that-is-not-ascii",
+        deltacommit(10, 11, data_block(10, row("first"), header={HeaderKey.SCHEMA: NOT_ASCII})),
+        requirements=("LF-017", "LF-018"),
+        says="The header's texts are UTF-8; a schema with other letters than those of ASCII is found whole.",
+        if_it_fails="The length of a header text counts bytes, not characters.",
+        flags=("lost-write",),
+        rows=(row("first"), BYSTANDER),
+    ),
+    log(
+        "blocks.damage-between-two-committed-appends",
+        appended_twice(
+            data_block(10, row("first"), row("only in the first", "c")),
+            data_block(15, row("of a crashed append"))[:-60],
+            data_block(20, row("second"), row("only in the second", "d")),
+        ),
+        requirements=("BLK-017", "BLK-016", "S3-004"),
+        says="The committed blocks before and behind the cut block of a crashed append both count.",
+        if_it_fails="After a corrupt block look for the next #HUDI#; do not stop, and do not give the file up.",
+        flags=("lost-write",),
+        rows=(row("second"), BYSTANDER, row("only in the first", "c"), row("only in the second", "d")),
+    ),
+    log(
+        "blocks.versions-nine-to-eleven",
+        deltacommit(
+            10,
+            11,
+            data_block(10, row("version 9"), row("version 9", "c")),
+            data_block(10, row("version 10"), row("version 10", "c")),
+            data_block(10, row("version 11")),
+            versions=(9, 10, 11),
+        ),
+        requirements=("LF-005",),
+        says="Log files of one instant are applied in the order of their version numbers: 9, 10, 11.",
+        if_it_fails="Versions were compared as text, in which 10 comes before 9.",
+        flags=("silent-stale",),
+        rows=(row("version 11"), BYSTANDER, row("version 10", "c")),
+    ),
+    log(
+        "blocks.delete-and-insert-in-turn",
+        deltacommit(
+            10,
+            11,
+            delete_block(10, "a", "b"),
+            data_block(10, row("back again")),
+            delete_block(10, "c"),
+            data_block(10, row("new", "c"), row("goes", "d")),
+            delete_block(10, "d"),
+        ),
+        requirements=("RDR-014",),
+        needs=("log.avro", "log.delete", "merge.commit-time"),
+        says="Data and delete blocks of one file are applied in the order in which they stand there.",
+        if_it_fails="All data blocks were applied first, or all delete blocks.",
+        flags=("lost-write", "resurrected-row"),
+        rows=(row("back again"), row("new", "c")),
+    ),
+]
+
+BLOCKS += [
+    log(
+        "blocks.of-the-reserved-type",
+        deltacommit(10, 11, data_block(10, row("first"))),
+        edit(LOG, lambda content: content[:18] + int_at(2) + content[22:]),
+        requirements=("BLK-014",),
+        says="A committed block of the type that is reserved for damaged ones is an error: nobody writes it.",
+        if_it_fails="A block of type 2 was passed over, and with it what its action wrote.",
+        flags=("lost-write",),
+        error="log-block-type",
+    ),
+]
+
+BLOCKS += [
+    log(
+        "blocks.each-with-its-own-schema",
+        deltacommit(
+            10,
+            11,
+            data_block_of((("name", "string"), ("id", "string"), ("ts", "int")), 10, row("first"), row("first", "c", 7)),
+            data_block_of((("ts", "long"), ("id", "string")), 10, {"id": "d", "ts": 8}),
+        ),
+        deltacommit(20, 21, data_block(20, row("second", ts=9))),
+        requirements=("LF-038",),
+        says="Each block is decoded with its own schema: fields in another order, of a narrower type, or missing.",
+        if_it_fails="A block was decoded with the schema of another one, or with that of the table.",
+        flags=("lost-write",),
+        rows=(row("second", ts=9), BYSTANDER, row("first", "c", 7), {"id": "d", "ts": 8, "name": None}),
+    ),
+]
+
+#: Three small blocks; `small` is only in them, so that it shows who applies them beside the joined one.
+SMALL = tuple(
+    deltacommit(second, second + 1, data_block(second, row(f"small {second}"), row("small", f"in {second}")))
+    for second in (10, 12, 14)
+)
+
+JOINED = [
+    log(
+        "joined.inputs-are-not-applied-again",
+        *SMALL,
+        log_compaction(20, 21, joined_block(20, row("joined"), of=(10, 12, 14))),
+        requirements=("LCP-003", "LF-040"),
+        says="Blocks that the header of a joined block lists do not count beside it: first, middle and last of them.",
+        if_it_fails="Here only the small blocks hold some records, so that whoever applies them too shows it.",
+        flags=("double-apply",),
+        rows=(row("joined"), BYSTANDER),
+    ),
+    log(
+        "joined.others-still-count",
+        *SMALL,
+        log_compaction(20, 21, joined_block(20, row("joined"), of=(10, 14))),
+        requirements=("LF-040",),
+        says="A block between the joined ones that the header does not list still counts.",
+        if_it_fails="The instants in the header are a list, and not the ends of a range.",
+        flags=("lost-write",),
+        rows=(row("joined"), BYSTANDER, row("small", "in 12")),
+    ),
+    log(
+        "joined.a-delta-began-before-and-completed-after",
+        *SMALL,
+        deltacommit(16, 30, data_block(16, row("completed last"))),
+        log_compaction(20, 21, joined_block(20, row("joined"), row("joined", "c"), of=(10, 12, 14))),
+        requirements=("LCP-005",),
+        says="A delta that began before a log compaction and completed after it still wins over the joined block.",
+        if_it_fails="Sort the joined block to the place of its newest input, not to its own instant.",
+        flags=("silent-stale",),
+        rows=(row("completed last"), BYSTANDER, row("joined", "c")),
+    ),
+    log(
+        "joined.a-delete-began-before-and-completed-after",
+        *SMALL,
+        deltacommit(16, 30, delete_block(16, "a")),
+        log_compaction(20, 21, joined_block(20, row("joined"), row("joined", "c"), of=(10, 12, 14))),
+        requirements=("LCP-005",),
+        needs=("log.avro", "log.delete", "merge.commit-time"),
+        says="A delete that began before a log compaction and completed after it removes what the joined block holds.",
+        if_it_fails="Sort the joined block to the place of its newest input, not to its own instant.",
+        flags=("resurrected-row",),
+        rows=(BYSTANDER, row("joined", "c")),
+    ),
+    log(
+        "joined.twice",
+        *SMALL,
+        log_compaction(20, 21, joined_block(20, row("joined"), row("small", "in 20"), of=(10, 12, 14))),
+        deltacommit(22, 23, data_block(22, row("small 22"), row("small", "in 22"))),
+        deltacommit(24, 40, data_block(24, row("completed last"))),
+        log_compaction(30, 31, joined_block(30, row("joined again"), row("joined again", "c"), of=(20, 22))),
+        requirements=("LCP-003", "LCP-005"),
+        says="A joined block that was joined again counts no more, nor do the blocks it was made from.",
+        if_it_fails="What the header of a joined block lists stays replaced when that block is replaced itself.",
+        flags=("double-apply",),
+        rows=(row("completed last"), BYSTANDER, row("joined again", "c")),
+    ),
+    log(
+        "joined.while-the-log-compaction-is-pending",
+        *SMALL,
+        log_compaction(20, None, joined_block(20, row("joined"), of=(10, 12, 14))),
+        requirements=("LF-036", "LCP-004"),
+        says="The joined block of a log compaction that did not complete replaces nothing.",
+        if_it_fails="A pending instant's block was taken to replace those that its header lists.",
+        flags=("lost-write",),
+        rows=(row("small 14"), BYSTANDER, *(row("small", f"in {second}") for second in (10, 12, 14))),
+    ),
+]
+
+#: What began before the compaction of second 30 and completed after it, and what began later and completed before it.
+OVERLAPPING = (
+    deltacommit(10, 40, data_block(10, row("completed after the compaction"), row("also after", "c"))),
+    deltacommit(20, 21, data_block(20, row("completed before the compaction"))),
+    compaction(30, 35, row("completed before the compaction"), BYSTANDER),
+)
+
+SLICES = [
+    log(
+        "slices.a-log-began-before-a-compaction-and-completed-after",
+        *OVERLAPPING,
+        checks=(
+            Check(
+                requirements=("NBC-002", "RDR-015"),
+                says="A log under way when a compaction began belongs to the new slice; one completed before does not.",
+                if_it_fails="Compare the log's completion time with the requested time of the compaction.",
+                flags=("lost-write", "double-apply"),
+                rows=(row("completed after the compaction"), BYSTANDER, row("also after", "c")),
+            ),
+            Check(
+                name="read-optimized",
+                kind="read-optimized",
+                requirements=("CMP-005", "TYP-017", "LAY-023"),
+                says="The read-optimized answer is the base file of the compaction alone.",
+                if_it_fails="Base files are chosen by their requested times; logs take no part.",
+                flags=("dirty-read",),
+                rows=(row("completed before the compaction"), BYSTANDER),
+            ),
+        ),
+    ),
+    log(
+        "slices.a-delete-completed-before-a-compaction",
+        deltacommit(20, 21, delete_block(20, "a")),
+        deltacommit(10, 22, data_block(10, row("written back"))),
+        compaction(30, 35, row("written back"), BYSTANDER),
+        requirements=("RDR-015",),
+        needs=("log.avro", "log.delete", "merge.commit-time"),
+        says="A delete that a compaction has applied is not applied again to the compaction's base file.",
+        if_it_fails="Logs that completed before the base file was requested are already in it.",
+        flags=("double-apply", "lost-write"),
+        rows=(row("written back"), BYSTANDER),
+    ),
+    log(
+        "slices.a-pending-compaction-between-two-logs",
+        deltacommit(10, 11, data_block(10, row("before the plan"), row("before", "c"))),
+        compaction(20, None, row("not committed"), row("not committed", "d")),
+        deltacommit(30, 31, data_block(30, row("after the plan"))),
+        requirements=("CMP-003", "RDR-012"),
+        needs=("log.avro", "merge.commit-time", "timeline.pending-compaction"),
+        says="While a compaction runs, logs of both sides of its instant are applied to the old base file.",
+        if_it_fails="The pending compaction's base file was read, or its slice hid the logs before it.",
+        flags=("dirty-read", "lost-write"),
+        rows=(row("after the plan"), BYSTANDER, row("before", "c")),
+    ),
+    log(
+        "slices.log-files-in-the-metadata-folder",
+        deltacommit(10, 11, data_block(10, row("log"))),
+        add(
+            f".hoodie/metadata/files/.0a1b2c3d-0000-4000-8000-000000000000-0_{at(10)}.log.1_0-0-0",
+            data_block(10, row("no row of the table", "m")),
+        ),
+        requirements=("LAY-012", "LAY-011"),
+        says="What looks like a data file below .hoodie holds no rows of the table.",
+        if_it_fails="The folder .hoodie was listed like a partition.",
+        flags=("dirty-read",),
+        rows=(row("log"), BYSTANDER),
+    ),
+    log(
+        "slices.completed-twice",
+        deltacommit(10, 11, data_block(10, row("first"))),
+        deltacommit(12, 13, data_block(12, row("second"))),
+        lambda folder, _: Group.of(folder).act("deltacommit", 10, 21, [Group.of(folder).stat(Group.of(folder).log_name(10))]),
+        compaction(20, 22, row("second"), BYSTANDER),
+        requirements=("TL-052",),
+        says="An action that was completed a second time stays completed when it first was: its log is in the base file.",
+        if_it_fails="Of two completed files of one action the first one counts: completed is final.",
+        flags=("double-apply",),
+        rows=(row("second"), BYSTANDER),
+    ),
+]
+
+APPENDED = [
+    log(
+        "appended.by-two-actions",
+        in_one_file,
+        steps=(BASE, upsert(row("first append"), row("first", "b")), upsert(row("second append"))),
+        checks=(
+            Check(
+                requirements=("LF-001", "RDR-014"),
+                says="A log file to which two actions appended gives the blocks of both.",
+                if_it_fails="Read on behind the first block; a file's name tells only the first action that wrote it.",
+                flags=("silent-stale",),
+            ),
+            Check(
+                name="as-of-the-first",
+                kind="as-of",
+                as_of=AsOf(1),
+                requirements=("TYP-008",),
+                says="Time travel to the first of two actions that appended to one log file leaves out the second's block.",
+                if_it_fails="Whether a block counts is decided by the instant in its header, not by that in the file's name.",
+                flags=("dirty-read",),
+            ),
+        ),
+    ),
+    log(
+        "appended.version-two-of-an-older-instant",
+        deltacommit(
+            10,
+            11,
+            data_block(10, row("first instant")),
+            data_block(10, row("of version 2"), row("only here", "c")),
+            versions=(1, 2),
+        ),
+        deltacommit(20, 21, data_block(20, row("second instant"))),
+        requirements=("LF-005",),
+        says="Versions tell log files of one instant apart; they do not put an older instant behind a later one.",
+        if_it_fails="Log files were ordered by version first and by instant second.",
+        flags=("silent-stale",),
+        rows=(row("second instant"), BYSTANDER, row("only here", "c")),
+    ),
+]
+
+RECIPES = [*APPENDED, *BLOCKS, *JOINED, *SLICES]

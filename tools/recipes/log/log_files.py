@@ -1,0 +1,556 @@
+"""Log files: which blocks count, what they hold, and what a damaged one must not do."""
+
+from typing import Any
+
+from tools.recipes.recipe import (
+    COW,
+    HUDI,
+    MOR,
+    REFERENCE,
+    AsOf,
+    Check,
+    Recipe,
+    Row,
+    Step,
+    Table,
+    bulk_insert,
+    delete,
+    invisible,
+    upsert,
+)
+from tools.recipes.table_edits import copy, cut, edit, int_at, long_at, overwrite, rollback_block, uncommit
+
+COLUMNS = (("id", "string"), ("ts", "long"), ("name", "string"))
+FLAGGED = (*COLUMNS, ("_hoodie_is_deleted", "boolean"))
+LOGGED = Table(columns=COLUMNS, type=MOR)
+#: With an index that knows the keys of logs Apache Hudi sends new keys to logs, so slices without base file appear.
+LOG_ONLY = LOGGED.having(options={"hoodie.index.type": "INMEMORY"})
+#: With buckets only the first write of a group makes a base file; later keys go to its logs.
+BUCKETS = LOGGED.having(options={"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "1"})
+LOG_OF_STEP_1 = ".*_{1}.log.1_*"
+
+
+def row(ts: int, name: str, key: str = "a", **more: Any) -> Row:
+    """A version of record `key`."""
+    return {"id": key, "ts": ts, "name": name, **more}
+
+
+BYSTANDER = row(1, "bystander", key="b")
+
+
+def flagged(ts: int, key: str = "a") -> Row:
+    """A row that is marked as deleted and carries an ordering value."""
+    return {"id": key, "ts": ts, "name": None, "_hoodie_is_deleted": True}
+
+
+def log(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
+    """A recipe of this area; what is not about the recipe is about its one check, unless `checks` are given."""
+    about = {key: more.pop(key) for key in ("producers", "edits", "needs", "note") if key in more}
+    checks = more.pop("checks", None) or (Check(**more),)
+    return Recipe(name=name, area="log", table=table, steps=steps, checks=checks, **about)
+
+
+SOUND = [
+    log(
+        "base-and-log",
+        LOGGED,
+        upsert(row(1, "base"), BYSTANDER),
+        upsert(row(2, "log")),
+        requirements=("TYP-006", "TYP-015", "RDR-016", "BLK-018", "LF-010", "LF-011", "LF-017", "LF-018", "LF-019", "LF-022"),
+        says="A base file and one log file with an Avro data block give one row per key.",
+        if_it_fails="The log file was not found or not decoded: inspect it block by block.",
+        flags=("silent-stale",),
+    ),
+    log(
+        "three-logs",
+        LOGGED,
+        upsert(row(1, "base"), row(1, "base", key="b"), row(1, "base", key="c")),
+        upsert(row(2, "first log"), row(2, "first log", key="b")),
+        upsert(row(3, "second log")),
+        upsert(row(4, "third log", key="c")),
+        requirements=("RDR-014", "RDR-016", "LAY-023"),
+        says="Every log file of a slice is merged, not only the first or the last.",
+        if_it_fails="List all log files whose file id is that of the base file and whose instant completed.",
+        flags=("silent-stale",),
+    ),
+    log(
+        "many-records-in-one-block",
+        LOGGED,
+        upsert(*(row(1, "base", key=f"k{n:02}") for n in range(12))),
+        upsert(*(row(2, "log" * n, key=f"k{n:02}") for n in range(12))),
+        requirements=("BLK-019", "BLK-020", "BLK-021", "BLK-022", "RDR-016"),
+        says="A data block holds many records of different length; each is found.",
+        if_it_fails="The content begins with a version and a count; before each record stands its length.",
+        flags=("silent-stale",),
+    ),
+    log(
+        "record-positions",
+        LOGGED,
+        upsert(*(row(1, "base", key=f"k{n}") for n in range(5))),
+        upsert(row(2, "log", key="k3"), row(2, "log", key="k1")),
+        delete({"id": "k4"}, {"id": "k0"}),
+        producers=(HUDI,),
+        requirements=("LF-041", "LF-042", "LF-043"),
+        says="Blocks that name the positions of their rows in the base file give the same rows as merging by keys.",
+        if_it_fails="The header holds row positions; if they are used they must meet the right rows, else go by keys.",
+        flags=("lost-write",),
+    ),
+    log(
+        "two-groups-in-one-partition",
+        LOGGED,
+        bulk_insert(row(1, "first group"), row(1, "first group", key="b")),
+        bulk_insert(row(1, "second group", key="c"), row(1, "second group", key="d")),
+        upsert(row(2, "log of the first group"), row(2, "log of the second group", key="c")),
+        delete({"id": "d"}),
+        requirements=("LAY-020", "LF-003", "BF-004", "RDR-007", "MRG-006"),
+        says="Each log file belongs to the base file with its file id, also where groups share a partition.",
+        if_it_fails="Log records were matched with base files of other groups, or groups were told apart by instant alone.",
+        flags=("lost-write",),
+    ),
+    log(
+        "data-and-delete-in-one-file",
+        LOGGED.having(columns=FLAGGED),
+        upsert(row(1, "base"), row(1, "base", key="b"), row(1, "base", key="c")),
+        upsert(row(2, "updated"), flagged(2, key="b")),
+        requirements=("BLK-006", "BLK-009", "BLK-011", "BLK-012"),
+        says="A log file may hold a data block and a delete block; both count.",
+        if_it_fails="The reader stopped after the first block of the file.",
+        flags=("resurrected-row",),
+    ),
+    log(
+        "delete-block-of-keys",
+        LOGGED,
+        upsert(row(1, "base"), row(1, "base", key="b"), row(1, "base", key="c")),
+        delete({"id": "a"}, {"id": "c"}),
+        requirements=("BLK-006", "BLK-007", "BLK-008", "BLK-009", "BLK-010", "BLK-013"),
+        says="A log file with nothing but a delete block of two keys removes two rows.",
+        if_it_fails="Delete blocks were skipped.",
+        flags=("resurrected-row",),
+    ),
+    log(
+        "deletes-without-schema-of-data",
+        LOGGED,
+        upsert(row(1, "base"), row(1, "base", key="b")),
+        delete({"id": "b"}),
+        upsert(row(2, "log")),
+        delete({"id": "a"}),
+        requirements=("BLK-006", "RDR-014", "BLK-011"),
+        says="Delete blocks and data blocks in turn: the last change of each key counts.",
+        if_it_fails="All deletes were applied first, or last, instead of in the order of their files.",
+        flags=("resurrected-row",),
+    ),
+    log(
+        "parquet-blocks",
+        LOGGED,
+        upsert(row(1, "base"), BYSTANDER),
+        upsert(row(3, "log"), options={"hoodie.logfile.data.block.format": "parquet"}),
+        upsert(row(2, "late"), options={"hoodie.logfile.data.block.format": "parquet"}),
+        producers=(HUDI,),
+        requirements=("BLK-027", "BLK-028", "BLK-030", "LF-008"),
+        says="Data blocks may hold Parquet; merging is the same.",
+        if_it_fails="The content of a Parquet block is a whole Parquet file, without version and count in front.",
+        flags=("silent-stale",),
+    ),
+    log(
+        "parquet-and-avro-blocks",
+        LOGGED,
+        upsert(row(1, "base"), BYSTANDER),
+        upsert(row(2, "in Parquet"), options={"hoodie.logfile.data.block.format": "parquet"}),
+        upsert(row(3, "in Avro"), options={"hoodie.logfile.data.block.format": "avro"}),
+        producers=(HUDI,),
+        needs=("log.avro",),
+        requirements=("LF-008", "LF-020", "BLK-030"),
+        says="Data blocks of different formats may follow one another in a slice; each tells its own by its type.",
+        if_it_fails="The format of the first block, or a setting, was taken for all.",
+        flags=("silent-stale",),
+    ),
+    log(
+        "hfile-blocks",
+        LOGGED,
+        upsert(row(1, "base"), BYSTANDER),
+        upsert(row(2, "log"), options={"hoodie.logfile.data.block.format": "hfile"}),
+        producers=(HUDI,),
+        requirements=("BLK-023", "BLK-024", "LF-008"),
+        says="Data blocks may hold an HFile of Avro records; merging is the same.",
+        if_it_fails="The content of an HFile block is a whole HFile; its values are Avro records whose key field is emptied.",
+        flags=("silent-stale",),
+    ),
+    log(
+        "several-blocks-in-one-file",
+        LOGGED,
+        upsert(*(row(1, "base", key=f"k{n}") for n in range(6))),
+        upsert(
+            *(row(2, f"log {n}", key=f"k{n}") for n in range(6)),
+            options={"hoodie.logfile.data.block.max.size": "1"},
+        ),
+        producers=(HUDI,),
+        requirements=("LF-001", "LF-023", "BLK-020"),
+        says="A log file may hold several data blocks; all of them count.",
+        if_it_fails="The reader stopped after the first block, or did not find the next one behind the trailing length.",
+        flags=("silent-stale",),
+    ),
+    log(
+        "only-logs",
+        LOG_ONLY,
+        upsert(row(2, "first log"), row(1, "never changed", key="b")),
+        upsert(row(3, "second log"), row(1, "new", key="c")),
+        upsert(row(1, "late"), row(2, "newer", key="c")),
+        producers=(HUDI,),
+        needs=("log.only-slices", "log.avro", "merge.event-time"),
+        checks=(
+            Check(
+                requirements=("LAY-022", "RDR-017", "MRG-028"),
+                says="A file slice without base file is read from its logs alone.",
+                if_it_fails="File groups were found by their base files only.",
+                flags=("lost-write",),
+            ),
+            Check(
+                name="read-optimized",
+                kind="read-optimized",
+                rows=(),
+                requirements=("TYP-017", "LAY-022"),
+                says="A file slice without base file has no rows for a read-optimized query.",
+                if_it_fails="Logs were read although only base files were asked for.",
+                flags=("dirty-read",),
+            ),
+            Check(
+                name="as-of",
+                kind="as-of",
+                as_of=AsOf(0),
+                requirements=("TYP-008", "LAY-022"),
+                says="Time travel into a slice of logs alone leaves later logs out.",
+                if_it_fails="Every log of the slice was read, whatever its instant.",
+                flags=("dirty-read",),
+            ),
+        ),
+    ),
+    log(
+        "only-logs.with-deletes",
+        LOG_ONLY.having(columns=FLAGGED),
+        upsert(row(2, "stays"), row(1, "goes", key="b"), row(5, "late delete", key="c")),
+        delete({"id": "b"}),
+        upsert(flagged(4, key="c")),
+        producers=(HUDI,),
+        needs=("log.only-slices", "log.avro"),
+        requirements=("LAY-022", "BLK-009", "BLK-013"),
+        says="In a slice without base file too, a delete removes its row and a late flagged delete does not.",
+        if_it_fails="Deletes were applied to base rows only.",
+        flags=("resurrected-row",),
+    ),
+    log(
+        "only-logs.compacted",
+        LOG_ONLY,
+        upsert(row(2, "first log"), row(1, "never changed", key="b")),
+        upsert(row(3, "second log")),
+        Step("compact", model="compact"),
+        producers=(HUDI,),
+        kind="read-optimized",
+        requirements=("CMP-004", "TYP-016"),
+        says="Compaction makes a base file for a slice that had logs only.",
+        if_it_fails="The compacted base file was not found because its group had none before.",
+        flags=("lost-write",),
+    ),
+    log(
+        "keys-only-in-logs",
+        BUCKETS,
+        upsert(row(1, "base"), BYSTANDER),
+        upsert(row(2, "updated in a log"), row(1, "only in a log", key="c")),
+        producers=(HUDI,),
+        requirements=("RDR-017", "RDR-016"),
+        says="Rows whose key is only in a log are returned beside those of the base file.",
+        if_it_fails="Log records without a base row were dropped.",
+        flags=("lost-write",),
+    ),
+    log(
+        "log-compaction",
+        LOGGED,
+        upsert(row(1, "base"), BYSTANDER),
+        upsert(row(3, "first log")),
+        upsert(row(4, "second log")),
+        delete({"id": "b"}, options={"hoodie.log.compaction.inline": "true", "hoodie.log.compaction.blocks.threshold": "2"}),
+        upsert(row(5, "after the log compaction")),
+        producers=(HUDI,),
+        checks=(
+            Check(
+                requirements=("LCP-003", "LCP-005", "TL-016", "LF-040"),
+                says="After a log compaction the joined block and the logs after it give the same rows as all logs did.",
+                if_it_fails="The joined block counts in place of the blocks whose instants its header lists.",
+                flags=("double-apply",),
+                errata=("ER-006",),
+            ),
+            Check(
+                name="as-of-before",
+                kind="as-of",
+                as_of=AsOf(2),
+                requirements=("LCP-004", "TYP-008"),
+                says="Time travel to before a log compaction reads the small blocks, which are still there.",
+                if_it_fails="Blocks joined by an instant after the read time still count.",
+                flags=("lost-write",),
+            ),
+        ),
+    ),
+    log(
+        "log-compaction.of-both-kinds-of-deletes",
+        LOGGED.having(columns=FLAGGED),
+        upsert(row(1, "base"), row(1, "base", key="b"), row(5, "stays", key="c")),
+        upsert(flagged(2)),
+        delete({"id": "b"}),
+        upsert(
+            flagged(3, key="c"),
+            options={"hoodie.log.compaction.inline": "true", "hoodie.log.compaction.blocks.threshold": "2"},
+        ),
+        producers=(HUDI,),
+        requirements=("LCP-001", "BLK-009", "MRG-029"),
+        says="A delete block may mix deletes with and without ordering value; each counts by its own rule.",
+        if_it_fails="The ordering values of one delete block may be of different types: an int 0 beside longs.",
+        flags=("lost-write", "resurrected-row"),
+    ),
+    log(
+        "log-compaction.commit-time",
+        LOGGED.having(merge_mode="COMMIT_TIME_ORDERING"),
+        upsert(row(9, "base"), BYSTANDER),
+        upsert(row(8, "first log")),
+        upsert(
+            row(7, "second log"),
+            options={"hoodie.log.compaction.inline": "true", "hoodie.log.compaction.blocks.threshold": "2"},
+        ),
+        upsert(row(6, "last log")),
+        producers=(HUDI,),
+        requirements=("LCP-003", "LCP-005", "MRG-025"),
+        says="In commit-time mode a log written after a log compaction wins over the joined block.",
+        if_it_fails="Sort the joined block to the place of the blocks that it replaces.",
+        flags=("silent-stale",),
+    ),
+    log(
+        "change-capture-logs",
+        Table(
+            columns=COLUMNS,
+            type=COW,
+            options={"hoodie.table.cdc.enabled": "true"},
+        ),
+        upsert(row(1, "base"), BYSTANDER),
+        upsert(row(2, "updated"), row(1, "inserted", key="c")),
+        delete({"id": "b"}),
+        producers=(HUDI,),
+        requirements=("TYP-004", "TYP-005", "TYP-002"),
+        says="Change-capture logs of a copy-on-write table take no part in a snapshot.",
+        if_it_fails="Log files with the suffix .cdc hold changes for change queries; a snapshot reads base files only.",
+        flags=("double-apply",),
+    ),
+]
+
+
+def other_attempt(path: str, _: Any) -> str:
+    """The name of a log file with the write token of another attempt."""
+    return path.rpartition("_")[0] + "_9-9-9"
+
+
+#: The second log's version 2, as a rollback of the second commit writes it.
+def next_version(path: str, _: Any) -> str:
+    """The name of a log file with the next version."""
+    return path.replace(".log.1_", ".log.2_")
+
+
+def rollback_after(*blocks: tuple[int, int]) -> Any:
+    """TableEdit: a further log file of commit 1 with rollback command blocks (own instant, target), given as step numbers."""
+
+    def act(folder: Any, instants: Any) -> None:
+        copy(LOG_OF_STEP_1, next_version)(folder, instants)
+        content = b"".join(rollback_block(instants[own], instants[target]) for own, target in blocks)
+        edit(".*_{1}.log.2_*", lambda _: content)(folder, instants)
+
+    return act
+
+
+COMMANDS = [
+    log(
+        "rollback-command",
+        LOGGED,
+        upsert(row(1, "base"), BYSTANDER),
+        invisible(upsert(row(2, "rolled back by a command block"))),
+        upsert(row(2, "newer", key="b")),
+        edits=(rollback_after((2, 1)),),
+        producers=(REFERENCE, HUDI),
+        needs=("log.command",),
+        requirements=("BLK-001", "BLK-002", "BLK-003", "BLK-004", "LF-037", "LF-039"),
+        says="A rollback command block undoes the blocks of the instant that it names.",
+        if_it_fails="Command blocks are honoured in version 8 tables too: upgraded tables hold them.",
+        flags=("resurrected-row",),
+    ),
+    log(
+        "rollback-command.twice",
+        LOGGED,
+        upsert(row(1, "base"), BYSTANDER),
+        invisible(upsert(row(2, "rolled back by a command block"))),
+        upsert(row(2, "newer", key="b")),
+        edits=(rollback_after((2, 1), (2, 1), (2, 1)),),
+        producers=(REFERENCE, HUDI),
+        needs=("log.command",),
+        requirements=("BLK-005", "LF-037"),
+        says="A rollback command that a retry wrote again undoes nothing more.",
+        if_it_fails="The command names its target; it does not mean the block before it.",
+        flags=("lost-write",),
+    ),
+    log(
+        "rollback-command.names-another-instant",
+        LOGGED,
+        upsert(row(1, "base"), BYSTANDER),
+        upsert(row(2, "stays: the command names no block of this slice")),
+        edits=(
+            copy(LOG_OF_STEP_1, next_version),
+            edit(".*_{1}.log.2_*", lambda _: rollback_block("20200101000000001", "20200101000000000")),
+        ),
+        producers=(REFERENCE, HUDI),
+        needs=("log.command",),
+        requirements=("BLK-005", "LF-037"),
+        says="A rollback command for an instant without blocks in the slice undoes nothing.",
+        if_it_fails="The command names its target; it does not mean the block before it.",
+        flags=("lost-write",),
+    ),
+]
+
+HARMLESS = [
+    log(
+        "left-over.empty-log-file",
+        LOGGED,
+        upsert(row(1, "base"), BYSTANDER),
+        upsert(row(2, "first log")),
+        upsert(row(3, "second log")),
+        edits=(copy(LOG_OF_STEP_1, other_attempt), edit(".*_{1}.log.1_9-9-9", lambda _: b"")),
+        requirements=("LF-006", "RDR-014"),
+        says="A log file of zero bytes, left by a failed attempt, does not hide the logs after it.",
+        if_it_fails="An empty log file has no block; go on with the next file.",
+        flags=("silent-stale",),
+    ),
+    log(
+        "left-over.cut-log-of-a-pending-instant",
+        LOGGED,
+        upsert(row(1, "base"), BYSTANDER),
+        upsert(row(2, "first log")),
+        invisible(upsert(row(3, "not committed"))),
+        edits=(uncommit(2), cut(".*_{2}.log.1_*", 0.6)),
+        requirements=("BLK-016", "LF-036", "RDR-008"),
+        says="A log file that a crashed writer left half written, its instant pending, does no harm.",
+        if_it_fails="Files of pending instants need not be opened at all.",
+        flags=("lost-write",),
+    ),
+    log(
+        "left-over.cut-block-before-a-whole-one",
+        LOGGED,
+        upsert(row(1, "base"), BYSTANDER),
+        upsert(row(2, "log")),
+        edits=(edit(LOG_OF_STEP_1, lambda content: content[: len(content) // 2] + content),),
+        requirements=("BLK-015", "BLK-017", "LF-024"),
+        says="A cut block before a whole one in a committed file: the spec goes on behind it, but what it held is lost.",
+        if_it_fails="After a corrupt block look for the next #HUDI#; calling the committed file damaged is defensible too.",
+        open=True,
+    ),
+    log(
+        "left-over.bytes-after-the-last-block",
+        LOGGED,
+        upsert(row(1, "base"), BYSTANDER),
+        upsert(row(2, "log")),
+        edits=(edit(LOG_OF_STEP_1, lambda content: content + b"\x00" * 7),),
+        requirements=("LF-025",),
+        says="Bytes after the last block that are no block are ignored, and the block before them is not.",
+        if_it_fails="The whole file, or its last block, was taken for corrupt because of what follows its trailing length.",
+        flags=("silent-stale",),
+    ),
+]
+
+
+def damaged(name: str, requirements: tuple[str, ...], says: str, edits: Any, error: str, **more: Any) -> Recipe:
+    """A committed log file that cannot be read as it was written: an error is right, rows without it are not."""
+    return log(
+        f"damaged.{name}",
+        LOGGED,
+        upsert(row(1, "base"), BYSTANDER),
+        upsert(row(2, "log")),
+        edits=(edits,),
+        requirements=requirements,
+        says=says,
+        error=error,
+        producers=(HUDI,),
+        if_it_fails="The log file belongs to a completed instant, so leaving its rows out silently loses a write.",
+        flags=("lost-write",),
+        **more,
+    )
+
+
+DAMAGED = [
+    damaged(
+        "bad-magic",
+        ("LF-012", "BLK-015"),
+        "A committed log file that does not begin with the magic is an error.",
+        overwrite(LOG_OF_STEP_1, 0, b"#HUDJ#"),
+        "log-block-magic",
+    ),
+    damaged(
+        "length-beyond-the-end",
+        ("LF-013", "LF-024", "BLK-016"),
+        "A committed block whose length points beyond the end of the file is an error.",
+        overwrite(LOG_OF_STEP_1, 6, long_at(1 << 20)),
+        "log-block-length",
+    ),
+    damaged(
+        "unknown-block-type",
+        ("LF-015",),
+        "A committed block of a type that nobody knows is an error or a refusal.",
+        overwrite(LOG_OF_STEP_1, 18, int_at(99)),
+        "log-block-type",
+    ),
+    damaged(
+        "unknown-format-version",
+        ("LF-014", "LF-027"),
+        "A committed block of a later log format version is an error or a refusal.",
+        overwrite(LOG_OF_STEP_1, 14, int_at(7)),
+        "log-format-version",
+    ),
+    damaged(
+        "cut-in-the-middle",
+        ("BLK-015", "LF-024"),
+        "A committed log file that ends in the middle of its block is an error.",
+        cut(LOG_OF_STEP_1, 0.6),
+        "log-block-cut",
+    ),
+    damaged(
+        "cut-before-the-trailing-length",
+        ("LF-023", "LF-024"),
+        "A committed log file whose last eight bytes are gone is an error.",
+        cut(LOG_OF_STEP_1, -8),
+        "log-block-cut",
+    ),
+    damaged(
+        "trailing-length-differs",
+        ("LF-023", "LF-024"),
+        "A committed block whose trailing length contradicts the leading one is an error.",
+        overwrite(LOG_OF_STEP_1, -8, long_at(12345)),
+        "log-block-length",
+    ),
+    damaged(
+        "log-file-missing",
+        ("TL-036", "TYP-006"),
+        "A log file that a completed instant names and that is not there is an error, or its rows are silently gone.",
+        lambda folder, instants: next(folder.glob(LOG_OF_STEP_1.format(*instants))).unlink(),
+        "data-file-missing",
+    ),
+    log(
+        "damaged.unknown-command",
+        LOGGED,
+        upsert(row(1, "base"), BYSTANDER),
+        upsert(row(2, "log")),
+        upsert(row(3, "later log")),
+        edits=(
+            rollback_after((2, 1)),
+            edit(".*_{1}.log.2_*", lambda content: content.replace(b"\x00\x00\x00\x010", b"\x00\x00\x00\x017")),
+        ),
+        producers=(REFERENCE,),
+        requirements=("LF-039", "BLK-003"),
+        says="A command block with a command that nobody knows is an error.",
+        error="log-command",
+        if_it_fails="Rollback is the only command; another one cannot be ignored.",
+        flags=("lost-write",),
+    ),
+]
+
+RECIPES = [*SOUND, *COMMANDS, *HARMLESS, *DAMAGED]

@@ -1,0 +1,174 @@
+"""Record positions in the headers of log blocks: which base file they are of, and when they may be used."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tools.recipes.handmade_actions import COLUMNS, at, compaction, data_block, delete_block, deltacommit
+from tools.recipes.recipe import (
+    COMMIT,
+    HUDI,
+    MOR,
+    REFERENCE,
+    Check,
+    Recipe,
+    Row,
+    Step,
+    Table,
+    TableEdit,
+    bulk_insert,
+    compact,
+    delete,
+    upsert,
+)
+
+from hudi_reference.files.log.block import HeaderKey
+from hudi_reference.files.log.positions import position_headers
+
+TABLE = Table(columns=COLUMNS, type=MOR, merge_mode=COMMIT)
+
+
+def row(key: str, name: str = "base", ts: int = 1) -> Row:
+    """A version of record `key`."""
+    return {"id": key, "ts": ts, "name": name}
+
+
+#: The base file: records a to e in rows 0 to 4, written at second 1.
+BASE = upsert(*(row(key) for key in "abcde"))
+
+
+def at_rows(*positions: int, of: int = 1) -> dict[int, str]:
+    """The headers of a block whose records are in these rows of the base file written at second `of`."""
+    return {key: text for key, text in position_headers(at(of), positions).items()}  # noqa: C416 the keys as numbers
+
+
+def positions(name: str, *edits: TableEdit, steps: Sequence[Step] = (BASE,), **check: Any) -> Recipe:
+    """A recipe of this module."""
+    needs = ("log.avro", "merge.commit-time", *check.pop("needs", ()))
+    check = {"requirements": ("LF-043",), "flags": ("lost-write",), **check}
+    return Recipe(
+        name=f"positions.{name}",
+        area="log",
+        table=TABLE,
+        steps=tuple(steps),
+        checks=(Check(**check),),
+        producers=(REFERENCE,),
+        edits=edits,
+        needs=needs,
+    )
+
+
+def only_positions(*numbers: int) -> dict[int, str]:
+    """Positions without the header that says of which base file."""
+    return {HeaderKey.RECORD_POSITIONS: at_rows(*numbers)[HeaderKey.RECORD_POSITIONS]}
+
+
+BY_KEY = "Positions that do not fit the base file are not to be used: go by record keys."
+
+RECIPES = [
+    positions(
+        "of-this-base-file",
+        deltacommit(
+            10,
+            11,
+            data_block(10, row("b", "log"), row("e", "log"), header=at_rows(1, 4)),
+            delete_block(10, "a", "d", header=at_rows(0, 3)),
+        ),
+        deltacommit(20, 21, data_block(20, row("a", "back"), row("c", "log"), header=at_rows(0, 2))),
+        needs=("log.delete",),
+        requirements=("LF-041", "LF-042", "LF-043"),
+        says="Positions with gaps, of rows and of deletes, lead to the rows that the keys name.",
+        if_it_fails="The i-th smallest position belongs to the i-th record of the block; rows are counted from 0.",
+        rows=(row("a", "back"), row("b", "log"), row("c", "log"), row("e", "log")),
+    ),
+    positions(
+        "of-an-older-base-file",
+        deltacommit(
+            10,
+            25,
+            data_block(10, row("b", "log"), row("c", "log"), header=at_rows(1, 2)),
+            delete_block(10, "a", header=at_rows(0)),
+        ),
+        compaction(20, 22, row("e"), row("d"), row("c"), row("b"), row("a")),
+        needs=("log.delete",),
+        says="Positions in a base file that a compaction has replaced say nothing about rows of the new one.",
+        if_it_fails="A header names the instant of the base file; if it is not that of the slice, go by record keys.",
+        flags=("lost-write", "resurrected-row"),
+        rows=(row("b", "log"), row("c", "log"), row("d"), row("e")),
+    ),
+    positions(
+        "without-their-base-file",
+        deltacommit(10, 11, data_block(10, row("b", "log"), header=only_positions(3))),
+        says="Positions without the header that names their base file are not used.",
+        if_it_fails=BY_KEY,
+        errata=("ER-014",),
+        rows=(row("a"), row("b", "log"), row("c"), row("d"), row("e")),
+    ),
+    positions(
+        "fewer-than-records",
+        deltacommit(10, 11, data_block(10, row("b", "log"), row("c", "log"), header=at_rows(4))),
+        says="A block with fewer positions than records is merged by keys.",
+        if_it_fails=BY_KEY,
+        errata=("ER-072",),
+        rows=(row("a"), row("b", "log"), row("c", "log"), row("d"), row("e")),
+    ),
+    positions(
+        "more-than-records",
+        deltacommit(10, 11, delete_block(10, "b", header=at_rows(0, 1, 2))),
+        needs=("log.delete",),
+        says="A delete block with more positions than entries is merged by keys.",
+        if_it_fails=BY_KEY,
+        errata=("ER-072",),
+        rows=(row("a"), row("c"), row("d"), row("e")),
+    ),
+    positions(
+        "behind-the-last-row",
+        deltacommit(10, 11, data_block(10, row("b", "log"), row("c", "log"), header=at_rows(0, 5))),
+        says="A block that names a row behind the last one of the base file is merged by keys.",
+        if_it_fails=BY_KEY,
+        errata=("ER-072",),
+        rows=(row("a"), row("b", "log"), row("c", "log"), row("d"), row("e")),
+    ),
+    positions(
+        "of-some-blocks-only",
+        deltacommit(10, 11, data_block(10, row("b", "log"), row("d", "log"), header=at_rows(1, 3))),
+        deltacommit(20, 21, delete_block(20, "b"), data_block(20, row("d", "later"), row("n", "new"))),
+        deltacommit(30, 31, data_block(30, row("e", "log"), header=at_rows(4))),
+        needs=("log.delete",),
+        says="A record that one block names by its position and another one by its key is one record.",
+        if_it_fails="Match all blocks of a slice in one way: by key, as soon as one of them has no positions.",
+        flags=("resurrected-row", "lost-write"),
+        rows=(row("a"), row("c"), row("d", "later"), row("e", "log"), row("n", "new")),
+    ),
+    positions(
+        "of-one-row-of-two-with-a-key",
+        deltacommit(10, 11, data_block(10, row("a", "log"), header=at_rows(2))),
+        steps=(bulk_insert(row("a", "first"), row("b"), row("a", "second")),),
+        says="Of two base rows with one key the one that is named changes; by keys it is the first one, or both.",
+        if_it_fails="The position names a row; no way to merge gives back both rows as they were.",
+        accept=((row("a", "log"), row("b"), row("a", "second")), (row("a", "log"), row("b"), row("a", "log"))),
+        rows=(row("a", "first"), row("b"), row("a", "log")),
+    ),
+    Recipe(
+        name="positions.before-and-after-a-compaction",
+        area="log",
+        table=TABLE,
+        steps=(
+            upsert(*(row(key) for key in "edcba")),
+            upsert(row("d", "log"), row("b", "log")),
+            delete({"id": "e"}),
+            compact(),
+            upsert(row("c", "log"), row("a", "log")),
+            delete({"id": "b"}),
+        ),
+        checks=(
+            Check(
+                requirements=("LF-041", "LF-042", "LF-043", "CMP-006"),
+                says="Positions count in the base file that their block names, also after a compaction has moved rows.",
+                if_it_fails=BY_KEY,
+                flags=("lost-write", "resurrected-row"),
+            ),
+        ),
+        producers=(HUDI,),
+        needs=("log.avro", "log.delete", "merge.commit-time"),
+    ),
+]

@@ -1,0 +1,145 @@
+"""Blocks that several attempts of one task wrote, told apart by their identifiers."""
+
+from typing import Any
+
+from tools.recipes.handmade_actions import COLUMNS, data_block, delete_block, deltacommit
+from tools.recipes.recipe import COMMIT, HUDI, MOR, REFERENCE, Check, Producer, Recipe, Row, Table, TableEdit, delete, upsert
+
+from hudi_reference.files.log.block import HeaderKey
+
+TABLE = Table(columns=COLUMNS, type=MOR, merge_mode=COMMIT)
+
+
+def row(key: str, name: str = "base", ts: int = 1) -> Row:
+    """A version of record `key`."""
+    return {"id": key, "ts": ts, "name": name}
+
+
+def identified(attempt: int, sequence: int) -> dict[int, str]:
+    """The header of a block that an attempt wrote."""
+    return {HeaderKey.BLOCK_IDENTIFIER: f"{attempt},{sequence}"}
+
+
+def attempts(name: str, *edits: TableEdit, **check: Any) -> Recipe:
+    """A recipe of this module: a base file with the records a and b, and what was done by hand."""
+    needs = ("log.avro", "log.delete", "merge.commit-time", *check.pop("needs", ()))
+    check = {"requirements": ("LF-044",), "flags": ("double-apply",), "errata": ("ER-071",), **check}
+    return Recipe(
+        name=f"attempts.{name}",
+        area="log",
+        table=TABLE,
+        steps=(upsert(row("a"), row("b")),),
+        checks=(Check(**check),),
+        producers=(REFERENCE,),
+        edits=edits,
+        needs=needs,
+    )
+
+
+ONCE = "Of the attempts to write one instant's blocks take the one with the most blocks, of equals the newest, and no other."
+
+BY_HAND = [
+    attempts(
+        "one-was-cut-short",
+        deltacommit(
+            10,
+            11,
+            data_block(10, row("a", "log"), row("c", "log"), header=identified(0, 0)),
+            delete_block(10, "a", header=identified(0, 1)),
+            data_block(10, row("a", "log"), row("c", "log"), header=identified(1, 0)),
+        ),
+        says="A block that a second attempt wrote again is applied once: what was deleted after it stays deleted.",
+        if_it_fails=ONCE,
+        flags=("double-apply", "resurrected-row"),
+        rows=(row("b"), row("c", "log")),
+    ),
+    attempts(
+        "in-files-of-their-own",
+        deltacommit(
+            10,
+            11,
+            data_block(10, row("a", "log"), header=identified(3, 0)),
+            data_block(10, row("a", "log"), row("b", "log"), header=identified(4, 0)),
+            delete_block(10, "a", header=identified(4, 1)),
+            data_block(10, row("a", "log"), header=identified(5, 0)),
+            versions=(1, 2, 3, 4),
+        ),
+        says="Attempts are told apart by the block, whatever file they wrote to.",
+        if_it_fails=ONCE,
+        flags=("double-apply", "resurrected-row"),
+        rows=(row("b", "log"),),
+    ),
+    attempts(
+        "of-equal-length",
+        deltacommit(
+            10,
+            11,
+            data_block(10, row("c", "first attempt"), header=identified(9, 0)),
+            data_block(10, row("d", "second attempt"), header=identified(10, 0)),
+        ),
+        says="Of two whole attempts one counts and not both, here the later one.",
+        if_it_fails=ONCE,
+        accept=((row("a"), row("b"), row("c", "first attempt")),),
+        rows=(row("a"), row("b"), row("d", "second attempt")),
+    ),
+    attempts(
+        "of-each-instant-by-itself",
+        deltacommit(
+            10,
+            11,
+            data_block(10, row("a", "first"), row("c", "first"), header=identified(0, 0)),
+            data_block(10, row("b", "first"), header=identified(0, 1)),
+        ),
+        deltacommit(20, 21, data_block(20, row("a", "second"), header=identified(1, 0))),
+        errata=(),
+        says="Blocks of one attempt all count, and so do blocks of other instants, whatever their identifiers.",
+        if_it_fails="Identifiers tell the blocks of one instant apart, and no others.",
+        flags=("lost-write",),
+        rows=(row("a", "second"), row("b", "first"), row("c", "first")),
+    ),
+    attempts(
+        "beside-blocks-without-identifier",
+        deltacommit(
+            10,
+            11,
+            data_block(10, row("c", "no attempt")),
+            data_block(10, row("a", "log"), header=identified(0, 0)),
+            delete_block(10, "a", header=identified(0, 1)),
+            data_block(10, row("a", "log"), header=identified(1, 0)),
+            data_block(10, row("d", "no attempt")),
+        ),
+        says="Blocks that say nothing of attempts count, beside those of the attempt that does.",
+        if_it_fails=ONCE,
+        flags=("double-apply", "resurrected-row", "lost-write"),
+        rows=(row("b"), row("c", "no attempt"), row("d", "no attempt")),
+    ),
+]
+
+#: Every file takes one block and every block one row.
+TINY = {"hoodie.logfile.max.size": "1", "hoodie.logfile.data.block.max.size": "1"}
+BOTH: tuple[Producer, ...] = (HUDI, REFERENCE)
+
+ROLLED = [
+    Recipe(
+        name="roll-over.several-versions",
+        area="log",
+        table=TABLE,
+        steps=(
+            upsert(*(row(key) for key in "abcde")),
+            upsert(row("a", "log"), row("c", "log"), row("d", "log"), options=TINY),
+            delete({"id": "d"}),
+        ),
+        checks=(
+            Check(
+                requirements=("LF-002", "LF-004", "LF-005", "RDR-014"),
+                says="One write may leave several log files of a group that differ in their versions; all of them count.",
+                if_it_fails="List every version of a log file; versions are counted from 1 for each instant.",
+                flags=("lost-write",),
+            ),
+        ),
+        producers=BOTH,
+        needs=("log.avro", "log.delete", "merge.commit-time"),
+    )
+]
+
+RECIPES = [*BY_HAND, *ROLLED]

@@ -1,0 +1,1 @@
+"""Recipes for merging: merge modes, ordering values, payload classes, truth tables."""

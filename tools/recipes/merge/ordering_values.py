@@ -1,0 +1,302 @@
+"""Merging by ordering values of every type, and by ordering fields however the table names them."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+from tools.recipes.handmade_actions import STORED, at, data_block, delete_block, deltacommit
+from tools.recipes.merge.merge_modes import BYSTANDER, EVENT_TABLE, FIRST, FLAG_TABLE, FLAGGED, flagged, row
+from tools.recipes.merge.merge_modes import story as story_of_this_area
+from tools.recipes.recipe import COW, HUDI, HUDI_1_2, MOR, REFERENCE, Recipe, Step, Table, insert, upsert
+
+from hudi_reference.files.log.block import BlockType, HeaderKey, encode_block
+from hudi_reference.files.log.content import Delete, encode_deletes
+
+
+def story(name: str, table: Table, *steps: Step, **more: Any) -> list[Recipe]:
+    """Recipes of the area merge that are written in this module."""
+    return [replace(recipe) for recipe in story_of_this_area(name, table, *steps, **more)]
+
+
+def late_and_newer(name: str, kind: str, old: Any, new: Any, **check: Any) -> list[Recipe]:
+    """Three versions of each of two records: `new` wins over `old` in either order of arrival."""
+    return story(
+        f"ordering-type.{name}",
+        Table(columns=(("id", "string"), ("ts", kind), ("name", "string"))),
+        upsert(row(old, "old", key="up"), row(new, "new", key="down")),
+        upsert(row(new, "new", key="up"), row(old, "late", key="down")),
+        upsert(row(old, "late", key="up"), row(old, "late again", key="down")),
+        requirements=("MRG-028", "MRG-029"),
+        says=f"Ordering values of type {kind} compare by value: {old} is below {new}.",
+        if_it_fails=f"Look at how ordering values of type {kind} are read from Avro log records and compared.",
+        flags=("silent-stale",),
+        **check,
+    )
+
+
+ORDERING_TYPES = [
+    *late_and_newer("int", "int", -2, 10),
+    *late_and_newer("double", "double", -0.5, 9.75),
+    *late_and_newer("string", "string", "10", "9"),
+    *late_and_newer("string-unicode", "string", "z", "é"),
+    *late_and_newer("decimal", "decimal(10,2)", Decimal("9.50"), Decimal("10.00"), needs=("types.decimal",)),
+    *late_and_newer(
+        "timestamp",
+        "timestamp-micros",
+        datetime(1969, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
+        datetime(2026, 1, 1, tzinfo=UTC),
+        needs=("types.temporal",),
+    ),
+    *late_and_newer("date", "date", date(2025, 12, 31), date(2026, 1, 1), needs=("types.temporal",)),
+    *late_and_newer("double-nan", "double", float("inf"), float("nan")),
+    *story(
+        "ordering-type.string.flagged-delete",
+        Table(columns=(("id", "string"), ("ts", "string"), ("name", "string"), ("_hoodie_is_deleted", "boolean"))),
+        upsert(row("2", "first"), {**BYSTANDER, "ts": "1"}),
+        upsert(row("é", "stays")),
+        upsert(flagged("b")),
+        requirements=("MRG-029", "BLK-009"),
+        says="A flagged delete with a text as ordering value is compared with the row's text: b is below é.",
+        if_it_fails="The delete block and the row hold ordering values of different classes; convert before comparing.",
+        flags=("lost-write",),
+    ),
+    *story(
+        "ordering-type.decimal.flagged-delete",
+        Table(columns=(("id", "string"), ("ts", "decimal(10,2)"), ("name", "string"), ("_hoodie_is_deleted", "boolean"))),
+        upsert(row(Decimal("10.00"), "stays"), row(Decimal("9.50"), "goes", key="b")),
+        upsert(flagged(Decimal("9.99")), flagged(Decimal("10.00"), key="b")),
+        requirements=("MRG-028", "MRG-029", "BLK-009"),
+        says="Flagged deletes with decimals as ordering values are compared by value with the base rows.",
+        if_it_fails="The delete block and the row hold ordering values of different classes; convert before comparing.",
+        flags=("lost-write",),
+        needs=("types.decimal",),
+    ),
+    *story(
+        "ordering-type.int-zero.flagged-delete",
+        Table(columns=(("id", "string"), ("ts", "int"), ("name", "string"), ("_hoodie_is_deleted", "boolean"))),
+        upsert(row(5, "stays if the delete's 0 is an ordering value"), BYSTANDER),
+        upsert(flagged(0)),
+        requirements=("MRG-029", "BLK-009"),
+        says="A flagged delete with int ordering 0 is late; in a delete block it looks the same as a delete without ordering.",
+        if_it_fails="The bytes do not tell the two deletes apart, so the answer is recorded and nobody fails.",
+        open=True,
+    ),
+    *story(
+        "ordering-type.long-zero.flagged-delete",
+        FLAG_TABLE,
+        upsert(row(5, "stays"), BYSTANDER),
+        upsert(flagged(0)),
+        requirements=("MRG-029", "BLK-009"),
+        says="A flagged delete with long ordering 0 is late: a long 0 is a real ordering value.",
+        if_it_fails="Only an int 0 in a delete block means that there is no ordering value; a long 0 is one.",
+        flags=("lost-write",),
+    ),
+    *story(
+        "ordering-type.null",
+        EVENT_TABLE,
+        insert(row(None, "without ordering value"), BYSTANDER),
+        upsert(row(3, "with ordering value")),
+        requirements=("MRG-028",),
+        says="A null ordering value is the default 0, so a row with 3 replaces it.",
+        if_it_fails="Null and a value must compare: null counts as the default ordering value.",
+        flags=("silent-stale",),
+    ),
+    *story(
+        "ordering-type.null.against-negative",
+        EVENT_TABLE,
+        insert(row(None, "without ordering value"), BYSTANDER),
+        upsert(row(-3, "with a negative ordering value")),
+        types=(COW, MOR),
+        requirements=("MRG-028",),
+        says="Whether a null ordering value counts as 0 against a negative one is not settled.",
+        if_it_fails="Answers are recorded and nobody fails.",
+        open=True,
+    ),
+    *story(
+        "ordering-type.nested-field",
+        Table(
+            columns=(("id", "string"), ("meta", {"type": "record", "fields": (("ts", "long"),)}), ("name", "string")),
+            ordering=("meta.ts",),
+        ),
+        upsert({"id": "a", "meta": {"ts": 10}, "name": "stored"}),
+        upsert({"id": "a", "meta": {"ts": 9}, "name": "late"}),
+        producers=(HUDI,),
+        requirements=("MRG-028", "MRG-029"),
+        says="The ordering field may lie inside a struct.",
+        rows=({"id": "a", "meta": {"ts": 10}, "name": "stored"},),
+        if_it_fails="The path of the ordering field was looked up as the name of a top-level column and not found.",
+        flags=("silent-stale",),
+        needs=("types.nested",),
+    ),
+    *story(
+        "ordering-type.widened.flagged-delete",
+        Table(columns=(("id", "string"), ("ts", "int"), ("name", "string"), ("_hoodie_is_deleted", "boolean"))),
+        upsert(row(10, "stays"), row(1, "goes", key="b")),
+        upsert(row(2, "widened", key="b"), columns=FLAGGED),
+        upsert(flagged(9), flagged(9, key="b")),
+        producers=(HUDI,),
+        requirements=("MRG-028", "MRG-029"),
+        says="After the ordering field was widened from int to long, deletes with a long compare with rows of an int.",
+        if_it_fails="Numbers of different width must compare by value.",
+        flags=("lost-write",),
+        needs=("schema.evolution",),
+    ),
+]
+
+BY_1_2 = [
+    *story(
+        "ordering-property-of-1-2.late-record",
+        EVENT_TABLE,
+        FIRST,
+        upsert(row(9, "late")),
+        producers=(HUDI_1_2,),
+        requirements=("MRG-019", "MRG-028", "PROP-001"),
+        says="A version 8 table of release 1.2 names its field hoodie.table.ordering.fields, and late rows lose.",
+        if_it_fails="Accept hoodie.table.ordering.fields beside hoodie.table.precombine.field; without either, refuse.",
+        flags=("silent-stale",),
+    ),
+    *story(
+        "ordering-property-of-1-2.flagged-delete",
+        FLAG_TABLE,
+        FIRST,
+        upsert(flagged(9), flagged(5, key="bystander")),
+        producers=(HUDI_1_2,),
+        requirements=("MRG-019", "MRG-028", "MRG-029", "PROP-001"),
+        says="A version 8 table of release 1.2: a late flagged delete loses, a newer one removes its row.",
+        if_it_fails="Accept hoodie.table.ordering.fields beside hoodie.table.precombine.field.",
+        flags=("lost-write",),
+    ),
+    *story(
+        "ordering-property-of-1-2.two-logs",
+        EVENT_TABLE,
+        FIRST,
+        upsert(row(12, "newest"), row(3, "newer", key="bystander")),
+        upsert(row(11, "late")),
+        producers=(HUDI_1_2,),
+        requirements=("MRG-019", "MRG-028", "PROP-001"),
+        says="A version 8 table of release 1.2: the greatest ordering value of base and logs is the result.",
+        if_it_fails="Accept hoodie.table.ordering.fields beside hoodie.table.precombine.field.",
+        flags=("silent-stale",),
+    ),
+    *story(
+        "ordering-property-of-1-2.copy-on-write",
+        EVENT_TABLE,
+        FIRST,
+        upsert(row(9, "late")),
+        types=(COW,),
+        producers=(HUDI_1_2,),
+        requirements=("MRG-029",),
+        says="A copy-on-write table of release 1.2 is merged already when it is written.",
+        if_it_fails="Base files of copy-on-write hold the result; nothing is left to merge.",
+        flags=("silent-stale",),
+    ),
+    *story(
+        "two-ordering-fields",
+        Table(columns=(("id", "string"), ("day", "int"), ("ts", "long"), ("name", "string")), ordering=("day", "ts")),
+        upsert({"id": "a", "day": 2, "ts": 1, "name": "stored"}, {"id": "b", "day": 1, "ts": 5, "name": "stored"}),
+        upsert(
+            {"id": "a", "day": 1, "ts": 9, "name": "earlier day"}, {"id": "b", "day": 1, "ts": 6, "name": "same day, newer"}
+        ),
+        upsert({"id": "b", "day": 1, "ts": 4, "name": "same day, late"}),
+        producers=(HUDI_1_2, REFERENCE),
+        requirements=("MRG-019", "MRG-028"),
+        says="Several ordering fields are compared in turn; the first that differs decides.",
+        if_it_fails="Only the first field was compared, or the list was taken for the name of one column.",
+        flags=("silent-stale",),
+        needs=("merge.multiple-ordering-fields",),
+    ),
+]
+
+STORED_LOG = upsert(row(1, "base"), BYSTANDER)
+OPEN_FAIL = "Answers are recorded and nobody fails."
+
+
+def text_delete(second: int, key: str, ordering: str) -> bytes:
+    """A delete block whose ordering value is a text."""
+    header = {HeaderKey.INSTANT_TIME: at(second), HeaderKey.SCHEMA: json.dumps(STORED)}
+    return encode_block(BlockType.DELETE, header, encode_deletes([Delete(key, "", ordering)], [pa.string()]))
+
+
+#: What the text leaves open. `rows` is what the reference takes for right.
+OPEN = [
+    *story(
+        "open.tie-of-overlapping-writers",
+        EVENT_TABLE,
+        STORED_LOG,
+        edits=(
+            deltacommit(10, 31, data_block(10, row(5, "began first, completed last"))),
+            deltacommit(20, 21, data_block(20, row(5, "began last, completed first"))),
+        ),
+        producers=(REFERENCE,),
+        requirements=("MRG-028", "RDR-014"),
+        says="Of two overlapping delta commits with one ordering value the later one counts: by request, or by completion.",
+        rows=(row(5, "began last, completed first"), BYSTANDER),
+        if_it_fails=OPEN_FAIL,
+        open=True,
+        errata=("ER-021", "ER-054"),
+    ),
+    *story(
+        "open.tie-of-a-row-and-a-delete-in-one-write",
+        EVENT_TABLE,
+        STORED_LOG,
+        edits=(deltacommit(10, 11, delete_block(10, "a", ordering=5), data_block(10, row(5, "row"))),),
+        producers=(REFERENCE,),
+        requirements=("MRG-028", "BLK-011"),
+        says="A delete and a row of one write with one ordering value: the later block counts, or deletes come last.",
+        rows=(row(5, "row"), BYSTANDER),
+        if_it_fails=OPEN_FAIL,
+        open=True,
+        errata=("ER-054",),
+    ),
+    *story(
+        "open.null-against-negative-in-logs",
+        EVENT_TABLE,
+        STORED_LOG,
+        edits=(
+            deltacommit(10, 11, data_block(10, {"id": "a", "ts": None, "name": "null"}, row(-1, "new", "c"))),
+            deltacommit(20, 21, data_block(20, row(-1, "negative"), {"id": "c", "ts": None, "name": "null"})),
+        ),
+        producers=(REFERENCE,),
+        requirements=("MRG-028",),
+        says="Whether a null ordering value in a log counts as 0 against negative ones is not settled.",
+        rows=(row(1, "base"), {"id": "c", "ts": None, "name": "null"}, BYSTANDER),
+        if_it_fails=OPEN_FAIL,
+        open=True,
+        errata=("ER-055",),
+    ),
+    *story(
+        "open.delete-by-key-in-the-middle-of-history",
+        EVENT_TABLE,
+        STORED_LOG,
+        edits=(
+            deltacommit(10, 11, data_block(10, row(20, "before the delete"))),
+            deltacommit(20, 21, delete_block(20, "a")),
+            deltacommit(30, 31, data_block(30, row(10, "after the delete, with a lower value"))),
+        ),
+        producers=(REFERENCE,),
+        requirements=("MRG-028", "MRG-003"),
+        says="A delete without ordering value between two log rows: the later row is there, or hidden by the one before.",
+        rows=(row(10, "after the delete, with a lower value"), BYSTANDER),
+        if_it_fails=OPEN_FAIL,
+        open=True,
+        errata=("ER-050", "ER-051"),
+    ),
+    *story(
+        "open.ordering-values-of-two-types",
+        EVENT_TABLE,
+        STORED_LOG,
+        edits=(deltacommit(10, 11, data_block(10, row(5, "row"))), deltacommit(20, 21, text_delete(20, "a", "9"))),
+        producers=(REFERENCE,),
+        requirements=("MRG-028",),
+        says="A delete whose ordering value is a text meets a row with a number: an error, or the delete wins, or the row.",
+        rows=(row(5, "row"), BYSTANDER),
+        if_it_fails=OPEN_FAIL,
+        open=True,
+        errata=("ER-053",),
+    ),
+]
+
+RECIPES = [*ORDERING_TYPES, *BY_1_2, *OPEN]

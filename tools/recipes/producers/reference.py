@@ -1,0 +1,67 @@
+"""Runs recipes on the reference, with a clock and ids of its own: the same recipe, the same bytes."""
+
+import shutil
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+from tools.recipes.producers.column_types import arrow_schema, avro_record
+from tools.recipes.recipe import Recipe, Step
+from tools.recipes.table_edits import strip
+
+from hudi_reference import WritableTable, compact, create_table, log_compact
+from hudi_reference.clock import ManualClock
+from hudi_reference.ids import SeededIds
+from hudi_reference.records.mergers.sample_mergers import SAMPLE_MERGERS
+from hudi_reference.write.write import LogOptions
+
+#: 2026-01-01T00:00:00Z. Each reading of the clock is a second later than the one before.
+START = 1767225600000
+#: How the names of settings begin that are properties of the table.
+STORED = ("hoodie.table.", "hoodie.record.merge.")
+SERVICES: dict[str, Callable[[WritableTable], str | None]] = {"compact": compact, "log_compact": log_compact}
+
+
+def make(recipe: Recipe, out: Path) -> list[str]:
+    """Make the table of `recipe` as `out/<name>/table`; the requested time of each step."""
+    folder = out / recipe.name / "table"
+    shutil.rmtree(folder, ignore_errors=True)
+    table = recipe.table
+    made = create_table(
+        folder.as_uri(),
+        name=recipe.name.replace("-", "_").replace(".", "_"),
+        schema=avro_record(recipe.name.replace("-", "_").replace(".", "_"), table.columns),
+        record_key=table.record_key,
+        partition=table.partition,
+        table_type=table.type,
+        ordering=table.ordering,
+        merge_mode=table.merge_mode,
+        hive_style=table.hive_style,
+        url_encode=table.url_encode,
+        properties={key: value for key, value in table.options.items() if key.startswith(STORED)},
+        mergers=SAMPLE_MERGERS,
+        clock=ManualClock(START, 1000),
+        ids=SeededIds(zlib.crc32(recipe.name.encode())),
+    )
+    instants = [_act(made, recipe, step) for step in recipe.steps]
+    strip(folder)
+    for edit in recipe.edits:
+        edit(folder, instants)
+    strip(folder)
+    return instants
+
+
+def _act(table: WritableTable, recipe: Recipe, step: Step) -> str:
+    if step.kind in SERVICES:
+        instant = SERVICES[step.kind](table)
+        assert instant is not None, f"{step.kind} of {recipe.name} found nothing to do"
+        return instant
+    columns = step.columns or recipe.table.columns
+    if step.kind == "delete":
+        named = {*recipe.table.record_key, *recipe.table.partition}
+        columns = tuple(column for column in columns if column[0] in named)
+    write: Callable[..., str] = getattr(table, step.kind)
+    logs = LogOptions.of({**recipe.table.options, **step.options})
+    more = {"logs": logs} if step.kind in ("upsert", "delete") else {}
+    return write(pa.Table.from_pylist([dict(row) for row in step.rows], schema=arrow_schema(columns)), **more)

@@ -1,0 +1,1 @@
+"""Recipes for queries: projection, filters, types, schema evolution, incremental windows."""

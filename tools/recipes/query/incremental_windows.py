@@ -1,0 +1,364 @@
+"""Windows of incremental and change queries, each table asked for many of them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tools.recipes.recipe import (
+    BOTH,
+    COW,
+    HUDI,
+    MOR,
+    REFERENCE,
+    Bound,
+    Check,
+    Recipe,
+    Row,
+    Step,
+    Table,
+    TableEdit,
+    Window,
+    compact,
+    delete,
+    delete_partition,
+    insert,
+    insert_overwrite,
+    service,
+    upsert,
+    windows_of,
+)
+from tools.recipes.table_edits import TIMELINE, only
+
+FEW = (("id", "string"), ("ts", "long"), ("v", "string"))
+PARTED = (*FEW, ("p", "string"))
+SHORT = {COW: "cow", MOR: "mor"}
+TYPES = (COW, MOR)
+
+
+def row(key: str, ts: int, v: str, **more: Any) -> Row:
+    """A version of record `key`."""
+    return {"id": key, "ts": ts, "v": v, **more}
+
+
+def at(step: int) -> Bound:
+    """When that step completed."""
+    return Bound(step)
+
+
+def series(
+    name: str, table: Table, *steps: Step, windows: Sequence[Window], kind: str = "incremental", says: str, if_it_fails: str,
+    requirements: Sequence[str], flags: Sequence[str], **more: Any,
+) -> Recipe:  # fmt: skip
+    """A recipe whose one check asks for many windows."""
+    errata = tuple(more.pop("errata", ("ER-101",)))
+    check = Check(
+        kind=kind,  # type: ignore[arg-type]
+        windows=tuple(windows),
+        says=says,
+        if_it_fails=if_it_fails,
+        requirements=tuple(requirements),
+        flags=tuple(flags),
+        errata=errata,
+        needs=tuple(more.pop("needs", ())),
+    )
+    return Recipe(name, "queries", table, steps, (check,), **more)
+
+
+HISTORY: tuple[Step, ...] = (
+    upsert(row("a", 1, "first"), row("b", 1, "goes"), row("c", 1, "stays")),
+    upsert(row("a", 2, "second"), row("d", 2, "added")),
+    delete({"id": "b"}),
+    upsert(row("a", 3, "third"), row("d", 1, "late")),
+    upsert(row("b", 4, "back")),
+)
+BY_COMPLETION = (
+    "Take the instants that completed after the begin and up to the end; a row counts if its _hoodie_commit_time is the "
+    "requested time of one of them, in the state that the window's end left."
+)
+EVERY = [
+    series(
+        f"incremental.{SHORT[kind]}",
+        Table(columns=FEW, type=kind),
+        *HISTORY,
+        windows=(*windows_of(*range(len(HISTORY))), Window(at(0), at(3)), Window(at(1), at(4)), Window(at(0), at(2))),
+        says="A window that begins or ends at any request or completion gives each record that was written in it once, as it "
+        "was at the window's end; deletes and late rows that lost are in none.",
+        if_it_fails=BY_COMPLETION,
+        requirements=("TYP-009", "TYP-010", "RDR-005") + (("RDR-007",) if kind == COW else ("MRG-029",)),
+        flags=("lost-write", "silent-stale"),
+        errata=("ER-101", "ER-102") if kind == MOR else ("ER-101",),
+        producers=(HUDI,),
+    )
+    for kind in TYPES
+]
+
+
+def completes_late(step: int, after: int) -> TableEdit:
+    """Step `step` completes a millisecond after step `after` did."""
+
+    def act(folder: Path, instants: Sequence[str]) -> None:
+        file = only(folder / TIMELINE, f"{instants[step]}_*")
+        completion = only(folder / TIMELINE, f"{instants[after]}_*").name[18:35]
+        file.rename(file.with_name(f"{instants[step]}_{int(completion) + 1}{file.suffix}"))
+
+    return act
+
+
+#: What is requested first completes last; each writes file groups of its own.
+OVERLAPPING = (
+    upsert(row("a", 1, "first", p="n")),
+    upsert(row("b", 1, "completes last", p="s")),
+    upsert(row("a", 2, "second", p="n")),
+    upsert(row("c", 1, "third", p="n")),
+)
+LATE = [
+    series(
+        f"incremental.overlapping.{SHORT[kind]}",
+        Table(columns=PARTED, partition=("p",), type=kind),
+        *OVERLAPPING,
+        windows=(*windows_of(0, 2, 3, 1), Window(at(1), at(2))),
+        edits=(completes_late(1, 3),),
+        says="A write that was requested early and completed late is in the window in which it completed, in no earlier one.",
+        if_it_fails="Both the instants of a window and the state at its end go by completion times, not by requested times.",
+        requirements=("TYP-009", "RDR-006", "TL-054"),
+        flags=("lost-write", "dirty-read"),
+        producers=(REFERENCE,),
+    )
+    for kind in TYPES
+]
+
+ARCHIVING = {
+    "hoodie.archive.automatic": "true",
+    "hoodie.keep.min.commits": "2",
+    "hoodie.keep.max.commits": "3",
+    "hoodie.clean.automatic": "true",
+    "hoodie.cleaner.commits.retained": "1",
+    "hoodie.timeline.compaction.batch.size": "3",
+}
+SERVED = [
+    series(
+        "incremental.compacted",
+        Table(columns=FEW),
+        upsert(row("a", 1, "first"), row("b", 1, "first")),
+        upsert(row("a", 2, "in a log")),
+        compact(),
+        upsert(row("b", 2, "after the compaction")),
+        windows=(
+            Window(at(1), at(2)),
+            Window(at(2)),
+            Window(at(1)),
+            Window(at(0)),
+            Window(at(0), at(1)),
+            Window(None, at(2)),
+            Window(at(0), at(2)),
+            Window(at(2), at(3)),
+            Window(at(3)),
+        ),
+        says="A compaction puts no record into a window, and takes none out of it.",
+        if_it_fails="Rows that a compaction copied keep their _hoodie_commit_time; go by that, not by the file they lie in.",
+        requirements=("TYP-011", "TYP-009"),
+        flags=("double-apply", "lost-write"),
+        producers=(HUDI,),
+    ),
+    series(
+        "incremental.clustered",
+        Table(columns=PARTED, partition=("p",), type=COW),
+        insert(row("a", 1, "first", p="n")),
+        insert(row("b", 1, "second", p="n"), row("c", 1, "second", p="s")),
+        service("cluster"),
+        upsert(row("a", 2, "after the clustering", p="n")),
+        windows=(
+            Window(at(1), at(2)),
+            Window(at(2)),
+            Window(at(1)),
+            Window(at(0)),
+            Window(at(0), at(1)),
+            Window(None, at(1)),
+            Window(at(0), at(2)),
+            Window(at(3)),
+        ),
+        says="A clustering puts no record into a window, and takes none out of it.",
+        if_it_fails="Rows that a clustering copied keep their _hoodie_commit_time; groups it replaced still count before it.",
+        requirements=("TYP-011", "TYP-009", "RDR-011"),
+        flags=("double-apply", "lost-write"),
+        producers=(HUDI,),
+        needs=("timeline.replaced-groups",),
+    ),
+    series(
+        "incremental.replaced",
+        Table(columns=PARTED, partition=("p",), type=COW),
+        insert(row("a", 1, "first", p="n"), row("b", 1, "first", p="s"), row("c", 1, "first", p="s")),
+        insert_overwrite(row("d", 1, "instead of a", p="n")),
+        upsert(row("b", 2, "second", p="s")),
+        delete_partition({"p": "s"}),
+        windows=windows_of(0, 1, 2, 3),
+        says="Rows that an overwrite or a dropped partition hid are in the windows that end before it, and in none after.",
+        if_it_fails="A replacecommit hides file groups from its own completion on, and its new groups are what it wrote.",
+        requirements=("TYP-009", "RDR-011", "TL-039"),
+        flags=("resurrected-row", "lost-write"),
+        producers=(HUDI,),
+        needs=("timeline.replaced-groups",),
+    ),
+    series(
+        "incremental.cleaned",
+        Table(columns=FEW, type=COW),
+        upsert(row("a", 1, "first"), row("b", 1, "first")),
+        upsert(row("a", 2, "second"), row("c", 1, "second")),
+        upsert(row("a", 3, "third")),
+        service("clean"),
+        windows=(
+            Window(),
+            Window(at(0)),
+            Window(at(1)),
+            Window(at(2)),
+            Window(None, at(2)),
+            Window(at(0), at(2)),
+            Window(at(0), at(1), error="the files of the window's end were cleaned, and a changed again since"),
+            Window(None, at(0), error="the files of the window's end were cleaned, and a changed again since"),
+        ),
+        says="A window whose end is still there is answered after a clean; one whose end was cleaned is an error: what is left "
+        "lacks the records that changed again.",
+        if_it_fails="Scanning the present table with the window's filter loses each record that was written again since.",
+        requirements=("TYP-009", "CLN-003", "TYP-010"),
+        flags=("lost-write",),
+        errata=("ER-101", "ER-103"),
+        producers=(HUDI,),
+    ),
+    series(
+        "incremental.archived",
+        Table(columns=FEW, type=COW, options=ARCHIVING),
+        upsert(row("s", 0, "never changed"), row("a", 0, "first")),
+        *(upsert(row("a", n, f"commit {n}"), row(f"n{n}", n, "once")) for n in range(1, 9)),
+        windows=(
+            Window(),
+            Window(at(8)),
+            Window(at(7)),
+            Window(at(3)),
+            Window(at(0)),
+            Window(at(1), at(8)),
+            Window(at(7), at(8)),
+            Window(at(2), at(4), error="the files of the window's end were cleaned"),
+        ),
+        says="A window may begin at an instant that was archived: the history tells when rows were written.",
+        if_it_fails="Look requested times of rows up in the history too; what is older than the active timeline completed.",
+        requirements=("TYP-009", "LSM-025", "TL-055"),
+        flags=("lost-write",),
+        errata=("ER-101", "ER-103"),
+        producers=(HUDI,),
+        needs=("timeline.history",),
+    ),
+]
+
+MODES = {"both": "DATA_BEFORE_AFTER", "before": "DATA_BEFORE", "keys": "OP_KEY_ONLY"}
+
+
+def captured(mode: str) -> dict[str, str]:
+    """The settings of a table that logs its changes."""
+    return {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": mode}
+
+
+#: One group, then a second one; an update, a delete, a late row, and a row that comes back.
+CHANGED = (
+    upsert(row("a", 1, "first"), row("b", 1, "goes"), row("c", 1, "stays")),
+    upsert(row("a", 2, "second"), row("d", 2, "added")),
+    delete({"id": "b"}),
+    upsert(row("a", 3, "third"), row("b", 4, "back")),
+)
+ALL_CHANGES = (Window(), Window(None, at(0)), Window(at(0), at(1)), Window(at(1), at(2)), Window(at(2)), Window(at(0)),
+               Window(at(1)), Window(at(3)), Window(at(0), at(2)))  # fmt: skip
+IMAGES = (
+    "What the change-capture file lacks by its mode is in the base files before and after; without such a file compare the "
+    "rows of the file group just before and after the write."
+)
+CHANGES = [
+    series(
+        f"changes.{mode}.{SHORT[kind]}",
+        Table(columns=FEW, type=kind, options=captured(setting)),
+        *CHANGED,
+        windows=ALL_CHANGES,
+        kind="cdc",
+        says="Every change in a window with its kind and its images before and after: an insert has none before, a delete none "
+        "after.",
+        if_it_fails=IMAGES,
+        requirements=("TYP-012", "TYP-013") + (("TYP-004", "BLK-033") if kind == COW else ("BLK-035",)),
+        flags=("lost-write", "wrong-value"),
+        producers=BOTH if kind == COW and mode != "before" else (HUDI,),
+        errata=("ER-101", "ER-104"),
+    )
+    for kind in TYPES
+    for mode, setting in MODES.items()
+    if kind == COW or mode == "both"
+]
+CHANGES += [
+    series(
+        f"changes.late.{SHORT[kind]}",
+        Table(columns=(*FEW, ("_hoodie_is_deleted", "boolean")), type=kind, options=captured("DATA_BEFORE_AFTER")),
+        upsert(row("a", 10, "first"), row("b", 10, "first")),
+        upsert(row("a", 5, "late"), row("b", 5, "late delete", _hoodie_is_deleted=True)),
+        upsert(row("a", 11, "newer"), row("b", 12, "newer delete", _hoodie_is_deleted=True)),
+        windows=(Window(), Window(at(0)), Window(at(0), at(1)), Window(at(1))),
+        kind="cdc",
+        says="A late row or delete that the merge mode lets lose changes nothing, so there is no change of it.",
+        if_it_fails="Report what happened to the table's rows: compare merged rows, and not incoming ones.",
+        requirements=("TYP-012", "MRG-029"),
+        flags=("phantom-row",),
+        errata=("ER-101", "ER-104", "ER-105"),
+        producers=(HUDI,),
+        needs=("delete.flag",),
+    )
+    for kind in TYPES
+]
+CHANGES += [
+    series(
+        "changes.replaced",
+        Table(columns=PARTED, partition=("p",), type=COW, ordering=(), options=captured("DATA_BEFORE_AFTER")),
+        insert(
+            row("a", 1, "first", p="n"), row("b", 1, "first", p="n"), row("c", 1, "first", p="s"), row("e", 1, "first", p="s")
+        ),
+        insert_overwrite(row("b", 2, "instead", p="n"), row("d", 2, "instead", p="n")),
+        delete_partition({"p": "s"}),
+        windows=(Window(), Window(at(0)), Window(at(0), at(1)), Window(at(1))),
+        kind="cdc",
+        says="An overwrite deletes all rows of the groups it replaces and inserts its own; a dropped partition deletes its.",
+        if_it_fails="Each row of a replaced file group is a delete, those after the first too.",
+        requirements=("TYP-012", "TYP-013", "TL-039"),
+        flags=("lost-write",),
+        errata=("ER-104",),
+        producers=(HUDI,),
+        needs=("timeline.replaced-groups",),
+    ),
+    series(
+        "changes.compacted",
+        Table(columns=FEW, options=captured("DATA_BEFORE_AFTER")),
+        upsert(row("a", 1, "first"), row("b", 1, "first")),
+        upsert(row("a", 2, "second")),
+        compact(),
+        upsert(row("b", 2, "third"), row("a", 3, "third")),
+        delete({"id": "a"}),
+        windows=(Window(), Window(at(1), at(2)), Window(at(2), at(3)), Window(at(0)), Window(at(3))),
+        kind="cdc",
+        says="A compaction changes nothing; changes after it have the rows that it wrote as their images before.",
+        if_it_fails="The image before is the merged row, whichever slice holds it; a compaction is no change.",
+        requirements=("TYP-012", "TYP-011", "BLK-035"),
+        flags=("double-apply", "wrong-value"),
+        errata=("ER-104",),
+        producers=(HUDI,),
+    ),
+    series(
+        "changes.overlapping",
+        Table(columns=PARTED, partition=("p",), type=COW, options=captured("DATA_BEFORE_AFTER")),
+        *OVERLAPPING,
+        windows=(Window(), *(Window(None, at(n)) for n in range(4)), *(Window(at(n)) for n in range(4))),
+        kind="cdc",
+        edits=(completes_late(1, 3),),
+        says="The changes of a write that completed late are in the window in which it completed.",
+        if_it_fails="Windows of changes go by completion times as those of incremental queries do: by requested times a reader "
+        "that goes from window to window never sees what completes late.",
+        requirements=("TYP-012", "RDR-006"),
+        flags=("lost-write",),
+        errata=("ER-104",),
+        producers=(REFERENCE,),
+    ),
+]
+
+RECIPES = [*EVERY, *LATE, *SERVED, *CHANGES]

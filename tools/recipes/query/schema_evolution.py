@@ -1,0 +1,194 @@
+"""Schemas that change between commits: wider types, more columns, other orders, columns that one of two versions lacks."""
+
+from typing import Any
+
+from tools.recipes.recipe import COMMIT, COW, EVENT, HUDI, MOR, AsOf, Check, Recipe, Row, Step, Table, upsert
+
+SHORT = {COW: "cow", MOR: "mor"}
+BY_NAME = "Resolve each file and block from its own schema to the table's latest one, by name."
+NULLS = {"hoodie.write.set.null.for.missing.columns": "true"}
+DROPS = {"hoodie.datasource.write.schema.allow.auto.evolution.column.drop": "true"}
+
+
+def evolution(name: str, before: Any, *steps: Step, mode: Any = COMMIT, kinds: Any = (COW, MOR), **more: Any) -> list[Recipe]:
+    """Recipes of this module, one for each type of table."""
+    checks = more.pop("checks", None) or (Check(**{"if_it_fails": BY_NAME, "flags": ("wrong-value",), **more}),)
+    return [
+        Recipe(
+            f"schema.{name}.{SHORT[kind]}",
+            "queries",
+            Table(columns=before, type=kind, merge_mode=mode),
+            steps,
+            checks,
+            producers=(HUDI,),
+            needs=("schema.evolution", "merge.commit-time" if mode == COMMIT else "merge.event-time"),
+        )
+        for kind in kinds
+    ]
+
+
+#: Column -> what it was, what it is, a value, and what that value is afterwards.
+STEPS: dict[str, tuple[str, str, Any, Any]] = {
+    "int_long": ("int", "long", -(2**31), -(2**31)),
+    "int_float": ("int", "float", 16777217, 16777216.0),
+    "int_double": ("int", "double", 2**31 - 1, 2147483647.0),
+    "int_string": ("int", "string", -7, "-7"),
+    "long_float": ("long", "float", 2**53 + 1, 9007199254740992.0),
+    "long_double": ("long", "double", 2**53 + 1, 9007199254740992.0),
+    "long_string": ("long", "string", 2**53 + 1, "9007199254740993"),
+    "float_string": ("float", "string", 1.5e10, "1.5E10"),
+    "double_string": ("double", "string", 0.0001, "1.0E-4"),
+}
+NEW: dict[str, Any] = {"long": 2**40, "float": 2.5, "double": 1e300, "string": "text"}
+NARROW = (("id", "string"), ("ts", "long"), *((name, old) for name, (old, *_) in STEPS.items()))
+WIDE = (("id", "string"), ("ts", "long"), *((name, new) for name, (_, new, *_) in STEPS.items()))
+
+
+def narrow(key: str, ts: int) -> Row:
+    """A row before types were widened."""
+    return {"id": key, "ts": ts, **{name: value for name, (_, _, value, _) in STEPS.items()}}
+
+
+def widened(key: str, ts: int) -> Row:
+    """The same row afterwards."""
+    return {"id": key, "ts": ts, **{name: value for name, (*_, value) in STEPS.items()}}
+
+
+NOW: Row = {"id": "c", "ts": 3, **{name: NEW[new] for name, (_, new, *_) in STEPS.items()}}
+OLD_DIGITS = {"float_string": "1.50000005E10"}
+PROMOTED = evolution(
+    "every-step",
+    NARROW,
+    upsert(narrow("a", 1), narrow("b", 1), narrow("c", 1), {"id": "n", "ts": 1}),
+    upsert(narrow("b", 2)),
+    upsert(NOW, columns=WIDE),
+    requirements=("LF-038", "TYP-007"),
+    says="Each step of a type that a write may take: what was stored before is the same number, or its Java text.",
+    rows=(widened("a", 1), widened("b", 2), NOW, {"id": "n", "ts": 1}),
+    # Java before 19 prints more digits of some floats than tell them apart.
+    accept=(({**widened("a", 1), **OLD_DIGITS}, {**widened("b", 2), **OLD_DIGITS}, NOW, {"id": "n", "ts": 1}),),
+)
+
+FLOATS = (("id", "string"), ("ts", "long"), ("x", "float"))
+DOUBLES = (("id", "string"), ("ts", "long"), ("x", "double"))
+TENTH = 0.10000000149011612
+FLOAT_TO_DOUBLE = evolution(
+    "float-to-double",
+    FLOATS,
+    upsert({"id": "a", "ts": 1, "x": 0.1}, {"id": "b", "ts": 1, "x": 1.5}, {"id": "c", "ts": 1, "x": 1.5}),
+    upsert({"id": "b", "ts": 2, "x": 0.1}),
+    upsert({"id": "c", "ts": 3, "x": 0.1}, columns=DOUBLES),
+    requirements=("LF-038", "TYP-007"),
+    says="A float that became a double is one number wherever it is stored: the one that its decimal text says.",
+    errata=("ER-108",),
+    rows=({"id": "a", "ts": 1, "x": 0.1}, {"id": "b", "ts": 2, "x": 0.1}, {"id": "c", "ts": 3, "x": 0.1}),
+    accept=(({"id": "a", "ts": 1, "x": TENTH}, {"id": "b", "ts": 2, "x": TENTH}, {"id": "c", "ts": 3, "x": 0.1}),),
+)
+
+PLACE = {"type": "record", "fields": (("x", "int"), ("y", "string"))}
+NESTED = (
+    ("id", "string"), ("ts", "long"), ("place", PLACE), ("points", {"type": "array", "items": PLACE}),
+    ("counts", {"type": "map", "values": "int"}), ("last", "string"),
+)  # fmt: skip
+WIDER_PLACE = {"type": "record", "fields": (("x", "long"), ("y", "string"), ("z", "double"))}
+NESTED_LATER = (
+    ("id", "string"), ("ts", "long"), ("place", WIDER_PLACE), ("points", {"type": "array", "items": WIDER_PLACE}),
+    ("counts", {"type": "map", "values": "long"}), ("last", "string"), ("added", "string"),
+)  # fmt: skip
+
+
+def nested(key: str, ts: int, x: int, **more: Any) -> Row:
+    """A row with the number x in all its nested columns."""
+    inside = {"x": x, "y": "y", **more}
+    return {"id": key, "ts": ts, "place": inside, "points": [inside, inside], "counts": {"k": x}, "last": "last"}
+
+
+NESTED_STEPS = evolution(
+    "nested",
+    NESTED,
+    upsert(nested("a", 1, 1), nested("b", 1, 2), nested("c", 1, 3)),
+    upsert(nested("b", 2, 4)),
+    upsert({**nested("c", 3, 2**40, z=0.5), "added": "added"}, columns=NESTED_LATER),
+    requirements=("LF-038", "TYP-007"),
+    says="Fields are added and widened inside of structs, of arrays and of maps as columns are.",
+    rows=(
+        {**nested("a", 1, 1, z=None), "added": None},
+        {**nested("b", 2, 4, z=None), "added": None},
+        {**nested("c", 3, 2**40, z=0.5), "added": "added"},
+    ),
+)
+
+PLAIN = (("id", "string"), ("ts", "long"), ("name", "string"), ("size", "int"))
+MORE = (("size", "int"), ("added", "string"), ("name", "string"), ("ts", "long"), ("id", "string"))
+NOW_MORE = (*PLAIN, ("added", "string"))
+
+
+def plain(key: str, ts: int, name: str, size: int = 5, **more: Any) -> Row:
+    """A row of a few columns."""
+    return {"id": key, "ts": ts, "name": name, "size": size, **more}
+
+
+REORDERED = evolution(
+    "reordered",
+    PLAIN,
+    upsert(plain("a", 1, "old"), plain("b", 1, "old"), plain("c", 1, "old")),
+    upsert(plain("b", 2, "new order", 7, added="x"), columns=MORE),
+    upsert(plain("c", 3, "old order", 8), columns=PLAIN, options=NULLS),
+    requirements=("LF-038", "LAY-002"),
+    says="Rows whose columns come in another order, with a new one in the middle: columns are matched by name, not by place.",
+    flags=("wrong-column",),
+    read_as=(("added", "string"),),
+    columns=("id", "ts", "name", "size", "added"),
+    rows=(
+        plain("a", 1, "old", added=None),
+        plain("b", 2, "new order", 7, added="x"),
+        plain("c", 3, "old order", 8, added=None),
+    ),
+)
+
+WINNERS = evolution(
+    "winner-lacks-a-column",
+    PLAIN,
+    upsert(plain("a", 1, "base"), plain("b", 5, "base"), plain("c", 1, "base")),
+    upsert(plain("a", 2, "wider", added="gone"), plain("b", 4, "late", added="late"), plain("c", 2, "wider", added="kept"),
+           columns=NOW_MORE),
+    upsert(plain("a", 3, "narrow"), plain("c", 1, "late and narrow"), columns=PLAIN, options=NULLS),
+    mode=EVENT,
+    requirements=("LF-038", "MRG-028"),
+    says="The whole row of the winner counts: a column that its writer did not know is null, and not that of the loser.",
+    flags=("silent-stale",),
+    read_as=(("added", "string"),),
+    columns=("id", "ts", "name", "size", "added"),
+    rows=(plain("a", 3, "narrow", added=None), plain("b", 5, "base", added=None), plain("c", 2, "wider", added="kept")),
+)  # fmt: skip
+
+FEWER = (("id", "string"), ("ts", "long"), ("name", "string"))
+DROPPED = evolution(
+    "dropped-column",
+    PLAIN,
+    upsert(plain("a", 1, "old"), plain("b", 1, "old")),
+    upsert({"id": "a", "ts": 2, "name": "new"}, columns=FEWER, options=DROPS),
+    checks=(
+        Check(
+            requirements=("LF-038", "TYP-007"),
+            says="A column that the latest schema lacks is not in the result, although files have it.",
+            if_it_fails="The columns of a query are those of the latest commit's schema.",
+            flags=("wrong-column",),
+            rows=({"id": "a", "ts": 2, "name": "new"}, {"id": "b", "ts": 1, "name": "old"}),
+        ),
+        Check(
+            name="as-of-before",
+            kind="as-of",
+            as_of=AsOf(0),
+            columns=("id", "ts", "name", "size"),
+            read_as=(("size", "int"),),
+            requirements=("TYP-008", "LF-038"),
+            says="Time travel to before a column was dropped has the columns of then.",
+            if_it_fails="Take the schema of the last commit that the query sees.",
+            flags=("silent-stale",),
+            rows=(plain("a", 1, "old"), plain("b", 1, "old")),
+        ),
+    ),
+)
+
+RECIPES = [*PROMOTED, *FLOAT_TO_DOUBLE, *NESTED_STEPS, *REORDERED, *WINNERS, *DROPPED]

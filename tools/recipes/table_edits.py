@@ -1,0 +1,152 @@
+"""Edits of the files of a finished table, for cases that a correct writer does not produce.
+
+Each function returns an edit: a callable that gets the table's folder and the requested times of its steps.
+"""
+
+import os
+import shutil
+import struct
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tools.recipes.recipe import TableEdit
+
+TIMELINE = Path(".hoodie") / "timeline"
+PROPERTIES = Path(".hoodie") / "hoodie.properties"
+
+
+def only(folder: Path, pattern: str) -> Path:
+    """The one file below `folder` that matches `pattern`."""
+    found = sorted(folder.glob(pattern))
+    if len(found) != 1:
+        raise LookupError(f"{pattern} matches {len(found)} files in {folder}, and not one: {[f.name for f in found]}")
+    return found[0]
+
+
+def uncommit(step: int) -> TableEdit:
+    """Take the completed file of an instant away: it is inflight, its data files are there."""
+
+    def act(folder: Path, instants: Sequence[str]) -> None:
+        only(folder / TIMELINE, f"{instants[step]}_*").unlink()
+
+    return act
+
+
+def back_to_requested(step: int) -> TableEdit:
+    """Take completed and inflight file away: the instant is requested, its data files are there."""
+
+    def act(folder: Path, instants: Sequence[str]) -> None:
+        uncommit(step)(folder, instants)
+        only(folder / TIMELINE, f"{instants[step]}*.inflight").unlink()
+
+    return act
+
+
+def erase_instant(step: int) -> TableEdit:
+    """Take every timeline file of an instant away, while its data files stay: a write that the timeline never knew."""
+
+    def act(folder: Path, instants: Sequence[str]) -> None:
+        for file in (folder / TIMELINE).glob(f"{instants[step]}*"):
+            file.unlink()
+
+    return act
+
+
+def add(path: str, content: bytes | str = b"") -> TableEdit:
+    """Add a file; `{0}`, `{1}`, ... in its path stand for the requested times of the steps."""
+
+    def act(folder: Path, instants: Sequence[str]) -> None:
+        target = folder / path.format(*instants)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content.encode() if isinstance(content, str) else content)
+
+    return act
+
+
+def copy(pattern: str, path: Callable[[str, Sequence[str]], str]) -> TableEdit:
+    """Copy the one file that matches `pattern` to what `path` makes of its path and the requested times."""
+
+    def act(folder: Path, instants: Sequence[str]) -> None:
+        source = only(folder, pattern.format(*instants))
+        target = folder / path(source.relative_to(folder).as_posix(), instants)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+
+    return act
+
+
+def remove(pattern: str) -> TableEdit:
+    """Remove the one file that matches `pattern`."""
+
+    def act(folder: Path, instants: Sequence[str]) -> None:
+        only(folder, pattern.format(*instants)).unlink()
+
+    return act
+
+
+def edit(pattern: str, change: Callable[[bytes], bytes]) -> TableEdit:
+    """Replace the content of the one file that matches `pattern` by what `change` makes of it."""
+
+    def act(folder: Path, instants: Sequence[str]) -> None:
+        file = only(folder, pattern.format(*instants))
+        content = change(file.read_bytes())
+        file.unlink()
+        file.write_bytes(content)
+
+    return act
+
+
+def cut(pattern: str, keep: float) -> TableEdit:
+    """Keep the first part of a file: `keep` is a share of its length, or if negative the bytes to cut off its end."""
+
+    def change(content: bytes) -> bytes:
+        return content[: int(len(content) * keep) if keep > 0 else int(keep)]
+
+    return edit(pattern, change)
+
+
+def overwrite(pattern: str, offset: int, new: bytes) -> TableEdit:
+    """Put `new` over the bytes at `offset`, counted from the end if negative."""
+
+    def change(content: bytes) -> bytes:
+        at = offset if offset >= 0 else len(content) + offset
+        return content[:at] + new + content[at + len(new) :]
+
+    return edit(pattern, change)
+
+
+def set_property(key: str, value: str | None) -> TableEdit:
+    """Give a table property another value, or none."""
+
+    def change(content: bytes) -> bytes:
+        lines = [line for line in content.decode().splitlines() if not line.startswith(f"{key}=")]
+        return ("\n".join([*lines, *([f"{key}={value}"] if value is not None else [])]) + "\n").encode()
+
+    return edit(str(PROPERTIES), change)
+
+
+def long_at(value: int) -> bytes:
+    """Eight bytes, as lengths in a log block are written."""
+    return struct.pack(">q", value)
+
+
+def int_at(value: int) -> bytes:
+    """Four bytes, as versions and types in a log block are written."""
+    return struct.pack(">i", value)
+
+
+def rollback_block(instant: str, target: str) -> bytes:
+    """A whole command block that rolls back `target`: magic, length, version, type, header, no content, no footer, total."""
+    entries = {0: instant, 1: target, 3: "0"}
+    header = int_at(len(entries)) + b"".join(int_at(key) + int_at(len(text)) + text.encode() for key, text in entries.items())
+    body = int_at(1) + int_at(0) + header + long_at(0) + int_at(0)
+    return b"#HUDI#" + long_at(len(body) + 8) + body + long_at(len(body) + 8 + 6)
+
+
+def strip(folder: Path) -> None:
+    """Remove what is no part of a fixture: checksum files of Hadoop's local file system, empty folders."""
+    for file in folder.rglob(".*.crc"):
+        file.unlink()
+    for path, _, _ in os.walk(folder, topdown=False):
+        if not any(Path(path).iterdir()):
+            Path(path).rmdir()

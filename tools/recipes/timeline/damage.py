@@ -1,0 +1,371 @@
+"""Damaged timelines and histories: what is read of them is the table as it is, or an error, and never another table."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tools.recipes.handmade_actions import HISTORY, Archived, at, compaction, data_block, deltacommit, history, level_file
+from tools.recipes.recipe import REFERENCE, Check, Recipe, TableEdit, upsert
+from tools.recipes.table_edits import TIMELINE, copy, cut, edit, only, remove
+from tools.recipes.timeline.handmade_histories import (
+    ACTIONS,
+    BASE,
+    BYSTANDER,
+    COMMIT_TABLE,
+    FIRST_ONLY,
+    OTHERWISE,
+    PART,
+    WHOLE,
+    row,
+)
+from tools.recipes.timeline.timeline import COW_TABLE, shown
+from tools.recipes.timeline.timeline import timeline as recipe_of_this_area
+
+NOT_ANOTHER = "The damage made another table of this one, and nobody was told: name the file, the rule and what was found."
+HOME = HISTORY.as_posix()
+SINGLE = f"{at(1)}_{at(1)}_0.parquet"
+LATER = f"{at(10)}_{at(20)}_0.parquet"
+
+
+def damaged(name: str, table: Any, *steps: Any, **more: Any) -> Recipe:
+    """A recipe of the area timeline that is written in this module."""
+    return replace(recipe_of_this_area(name, table, *steps, producers=(REFERENCE,), **more))
+
+
+def archived(
+    name: str,
+    says: str,
+    *edits: TableEdit,
+    requirements: tuple[str, ...],
+    files: Mapping[str, Sequence[Archived]] | None = None,
+    manifests: Mapping[int, Sequence[str]] | None = None,
+    version: int | None = 1,
+    error: str | None = None,
+    told: bool = False,
+    **check: Any,
+) -> Recipe:
+    """The table of two archived logs around a compaction, of which only the history tells to which slice they belong.
+
+    With `error` it is an error, else the right rows are right. `told` also asks for the timeline.
+    """
+    files = files or {WHOLE: ACTIONS}
+    writes: tuple[TableEdit, ...] = (
+        deltacommit(10, 40, data_block(10, row("completed after the compaction"), row("also after", "c"))),
+        deltacommit(20, 21, data_block(20, row("completed before the compaction"))),
+        compaction(30, 35, row("completed before the compaction"), BYSTANDER),
+        deltacommit(50, 51, data_block(50, row("last", "d"))),
+        history(manifests or {1: list(files)}, files, version, archived=(1, 10, 20)),
+    )
+    right = (row("completed after the compaction"), BYSTANDER, row("also after", "c"), row("last", "d"))
+    rows = Check(
+        requirements=requirements,
+        says=says,
+        rows=None if error else right,
+        error=error,
+        if_it_fails=check.pop("if_it_fails", NOT_ANOTHER),
+        flags=check.pop("flags", ("silent-guess", "lost-write")),
+        **check,
+    )
+    shows = shown(*requirements, says=says, errata=rows.errata)
+    return damaged(
+        f"history.{name}",
+        COMMIT_TABLE,
+        BASE,
+        edits=(*writes, *edits),
+        needs=("timeline.history", "log.avro", "merge.commit-time"),
+        checks=(rows, replace(shows, needs=("timeline.history",))) if told else (rows,),
+    )
+
+
+def change_manifest(change: Callable[[list[dict[str, Any]]], Any]) -> TableEdit:
+    """Change the entries of manifest 1."""
+
+    def edited(content: bytes) -> bytes:
+        manifest = json.loads(content)
+        change(manifest["files"])
+        return json.dumps(manifest, indent=1).encode()
+
+    return edit(f"{HOME}/manifest_1", edited)
+
+
+def longer(entries: list[dict[str, Any]]) -> None:
+    """Tell of each file that it has one byte more."""
+    for entry in entries:
+        entry["fileLen"] += 1
+
+
+def as_folder(pattern: str) -> TableEdit:
+    """Put a folder with a file where a file was."""
+
+    def act(folder: Path, instants: Sequence[str]) -> None:
+        file = only(folder, pattern.format(*instants))
+        file.unlink()
+        file.mkdir()
+        (file / "part").write_bytes(b"no object")
+
+    return act
+
+
+def as_file(path: str) -> TableEdit:
+    """Put a file where a folder was."""
+
+    def act(folder: Path, _: Sequence[str]) -> None:
+        target = folder / path
+        for file in sorted(target.rglob("*"), reverse=True):
+            file.rmdir() if file.is_dir() else file.unlink()
+        target.rmdir()
+        target.write_bytes(b"no folder")
+
+    return act
+
+
+def swapped(first: str, second: str) -> TableEdit:
+    """Give two files each other's content."""
+
+    def act(folder: Path, instants: Sequence[str]) -> None:
+        one, other = (only(folder, pattern.format(*instants)) for pattern in (first, second))
+        content = one.read_bytes(), other.read_bytes()
+        other.write_bytes(content[0])
+        one.write_bytes(content[1])
+
+    return act
+
+
+#: Rows of the history as the upgrade from version 6 leaves them: batch after batch, the newest batch first.
+IN_NO_ORDER = (ACTIONS[1], ACTIONS[2], ACTIONS[0])
+BACKWARDS = f"{at(20)}_{at(1)}_0.parquet"
+BY_COMPLETION = f"{at(1)}_{at(40)}_0.parquet"
+
+NAMES = [
+    archived(
+        "name-backwards",
+        "A file whose name runs backwards is read all the same: the upgrade from version 6 writes such names.",
+        requirements=("LSM-013", "RDR-009"),
+        files={BACKWARDS: IN_NO_ORDER},
+        errata=("ER-083",),
+        told=True,
+    ),
+    archived(
+        "name-by-completion",
+        "A file is read whose name ends with the largest completion time, as the text has it.",
+        requirements=("LSM-013", "LSM-015"),
+        files={BY_COMPLETION: ACTIONS},
+        errata=("ER-039",),
+    ),
+    archived(
+        "level-of-two-digits",
+        "A level is a number, also one of several digits.",
+        requirements=("LSM-013",),
+        files={f"{at(1)}_{at(20)}_10.parquet": ACTIONS},
+        told=True,
+        if_it_fails="The level was taken for one digit. With small batches or a long history there are more than ten levels.",
+    ),
+    archived(
+        "late-finisher-in-an-old-file",
+        "An action that completed long after it was requested is found in the old file that holds it.",
+        requirements=("RDR-009", "LSM-018", "LSM-025"),
+        files={f"{at(1)}_{at(10)}_1.parquet": ACTIONS[:2], f"{at(20)}_{at(20)}_0.parquet": ACTIONS[2:]},
+        errata=("ER-039",),
+        told=True,
+        if_it_fails="Old files were left out by the second time in their names, which is a requested time and no completion.",
+    ),
+    archived(
+        "rows-in-no-order",
+        "Rows of a level file may be in any order.",
+        requirements=("RDR-009", "LSM-018"),
+        files={WHOLE: IN_NO_ORDER},
+        errata=("ER-083",),
+    ),
+]
+
+VERSION_FILE = [
+    archived(
+        "damaged.version-file-empty",
+        "An empty version file is what an interrupted switch leaves: the newest manifest counts, or it is an error.",
+        edit(f"{HOME}/_version_", lambda _: b""),
+        requirements=("LSM-005", "LSM-007"),
+        files={WHOLE: ACTIONS, PART: FIRST_ONLY},
+        manifests={1: [PART], 2: [WHOLE]},
+        version=2,
+        or_error=True,
+        errata=("ER-005",),
+    ),
+    archived(
+        "damaged.version-file-junk",
+        "A version file that is no number never passes for an empty history.",
+        edit(f"{HOME}/_version_", lambda _: b"one"),
+        requirements=("LSM-007",),
+        or_error=True,
+        errata=("ER-005",),
+    ),
+    archived(
+        "damaged.version-file-names-no-manifest",
+        "A version file that names a manifest which is not there never passes for an empty history.",
+        edit(f"{HOME}/_version_", lambda _: b"7"),
+        requirements=("LSM-007", "LSM-009"),
+        or_error=True,
+    ),
+    archived(
+        "damaged.version-file-is-a-folder",
+        "A folder in place of the version file never passes for an empty history.",
+        as_folder(f"{HOME}/_version_"),
+        requirements=("LSM-007",),
+        or_error=True,
+        errata=("ER-005",),
+    ),
+]
+
+MANIFEST = [
+    archived(
+        "damaged.manifest-cut",
+        "A manifest that ends in the middle is an error.",
+        cut(f"{HOME}/manifest_1", 0.6),
+        requirements=("LSM-009", "LSM-010"),
+        error="manifest",
+    ),
+    archived(
+        "damaged.manifest-junk",
+        "A manifest that is no JSON is an error.",
+        edit(f"{HOME}/manifest_1", lambda _: b"this is no manifest"),
+        requirements=("LSM-009", "LSM-010"),
+        error="manifest",
+    ),
+    archived(
+        "damaged.manifest-of-another-shape",
+        "A manifest without the names of files is an error.",
+        change_manifest(lambda entries: [entry.pop("fileName") for entry in entries]),
+        requirements=("LSM-010",),
+        error="manifest",
+    ),
+    archived(
+        "damaged.manifest-names-a-foreign-file",
+        "A manifest that lists a file which is none of a history is an error, whatever lies under that name.",
+        change_manifest(lambda entries: [entry.update(fileName="../1.parquet") for entry in entries]),
+        requirements=("LSM-010", "LSM-013"),
+        error="manifest",
+    ),
+]
+
+FILES = [
+    archived(
+        "damaged.file-missing",
+        "A file of the manifest that is not there is an error.",
+        remove(f"{HOME}/{LATER}"),
+        requirements=("LSM-012",),
+        files={SINGLE: FIRST_ONLY, LATER: ACTIONS[1:]},
+        error="history-file",
+    ),
+    archived(
+        "damaged.file-cut",
+        "A file of the history that ends in the middle is an error.",
+        cut(f"{HOME}/{WHOLE}", 0.7),
+        requirements=("LSM-003",),
+        error="history-file",
+    ),
+    archived(
+        "damaged.file-junk",
+        "A file of the history that is not Parquet is an error.",
+        edit(f"{HOME}/{WHOLE}", lambda content: b"x" * len(content)),
+        requirements=("LSM-003",),
+        error="history-file",
+    ),
+    archived(
+        "damaged.file-of-another-length",
+        "A whole file of another length than the manifest tells is not the file that was published, and that is an error.",
+        edit(f"{HOME}/{WHOLE}", lambda _: level_file(*OTHERWISE, (22, 23, "clean"))),
+        requirements=("LSM-011",),
+        error="history-file",
+        errata=("ER-082",),
+        flags=("silent-guess", "lost-write"),
+    ),
+    archived(
+        "damaged.length-of-the-manifest-wrong",
+        "Where the length in the manifest alone is wrong, the rows are right and so is an error.",
+        change_manifest(longer),
+        requirements=("LSM-011",),
+        or_error=True,
+        errata=("ER-082",),
+    ),
+    archived(
+        "damaged.file-is-a-folder",
+        "A folder in place of a file of the history is an error.",
+        as_folder(f"{HOME}/{WHOLE}"),
+        requirements=("LSM-012",),
+        error="history-file",
+    ),
+]
+
+FIRST, SECOND = ".hoodie/timeline/{0}_*", ".hoodie/timeline/{1}_*"
+
+
+def written(name: str, says: str, *edits: TableEdit, requirements: tuple[str, ...], **check: Any) -> Recipe:
+    """A copy-on-write table of two commits; its rows are right, and with `or_error` an error is, too."""
+    return damaged(
+        f"damaged.{name}",
+        COW_TABLE,
+        upsert(row("first"), BYSTANDER),
+        upsert(row("second", ts=2)),
+        edits=edits,
+        requirements=requirements,
+        says=says,
+        if_it_fails=check.pop("if_it_fails", NOT_ANOTHER),
+        flags=("silent-guess", "lost-write"),
+        **check,
+    )
+
+
+def backwards(path: str, instants: Sequence[str]) -> str:
+    """The name of a completed file with both times changed round."""
+    times, _, action = Path(path).name.partition(".")
+    requested, completion = times.split("_")
+    return f"{TIMELINE}/{completion}_{requested}.{action}"
+
+
+INSTANTS = [
+    written(
+        "completed-file-empty",
+        "A completed file without content is not taken for an action that did not complete.",
+        edit(SECOND, lambda _: b""),
+        requirements=("TL-002", "TL-007"),
+        or_error=True,
+    ),
+    written(
+        "completed-file-is-a-folder",
+        "A folder in place of a completed file is not taken for an action that did not complete.",
+        as_folder(SECOND),
+        requirements=("TL-046",),
+        or_error=True,
+    ),
+    written(
+        "contents-of-two-commits-swapped",
+        "Two completed files with each other's content do not hide what either wrote.",
+        swapped(FIRST, SECOND),
+        requirements=("TL-007", "BF-004"),
+        or_error=True,
+    ),
+    written(
+        "times-backwards",
+        "A completed file whose completion time is before its requested time does not hide an action.",
+        copy(FIRST, backwards),
+        requirements=("TL-004",),
+        or_error=True,
+    ),
+    written(
+        "timeline-is-a-file",
+        "A file in place of the timeline is an error, and not a table in which nothing happened.",
+        as_file(TIMELINE.as_posix()),
+        requirements=("LAY-017",),
+        error="timeline",
+    ),
+    written(
+        "pending-files-junk",
+        "What lies in requested and inflight files of a commit that completed changes no row.",
+        edit(".hoodie/timeline/{1}.commit.requested", lambda _: b"junk"),
+        edit(".hoodie/timeline/{1}.inflight", lambda _: b"junk"),
+        requirements=("TL-053",),
+    ),
+]
+
+RECIPES = [*NAMES, *VERSION_FILE, *MANIFEST, *FILES, *INSTANTS]

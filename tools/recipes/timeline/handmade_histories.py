@@ -1,0 +1,226 @@
+"""Timelines put together by hand: histories that only tell completion times, and questions beside pending writes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tools.recipes.handmade_actions import COLUMNS, Archived, at, compaction, data_block, deltacommit, history, replacement
+from tools.recipes.recipe import (
+    COMMIT,
+    MOR,
+    REFERENCE,
+    AsOf,
+    Check,
+    Recipe,
+    Row,
+    Table,
+    TableEdit,
+    bulk_insert,
+    invisible,
+    upsert,
+)
+from tools.recipes.table_edits import uncommit
+from tools.recipes.timeline.timeline import BOTH_TYPES, shown
+from tools.recipes.timeline.timeline import timeline as recipe_of_this_area
+
+#: In commit-time mode the order in which changes are applied shows.
+COMMIT_TABLE = Table(columns=COLUMNS, type=MOR, merge_mode=COMMIT)
+
+
+def row(name: str, key: str = "a", ts: int = 1) -> Row:
+    """A version of record `key`."""
+    return {"id": key, "ts": ts, "name": name}
+
+
+BASE = upsert(row("base"), row("bystander", "b"))
+BYSTANDER = row("bystander", "b")
+
+
+def timeline(name: str, table: Table, *steps: Any, **more: Any) -> Recipe:
+    """A recipe of the area timeline that is written in this module."""
+    return replace(recipe_of_this_area(name, table, *steps, producers=(REFERENCE,), **more))
+
+
+ACTIONS: tuple[Archived, ...] = ((1, 2, "deltacommit"), (10, 40, "deltacommit"), (20, 21, "deltacommit"))
+#: What an older file of the history does not hold, or holds otherwise.
+FIRST_ONLY = ACTIONS[:1]
+OTHERWISE: tuple[Archived, ...] = ((1, 2, "deltacommit"), (10, 11, "deltacommit"), (20, 21, "deltacommit"))
+WHOLE = f"{at(1)}_{at(20)}_1.parquet"
+PART = f"{at(1)}_{at(1)}_0.parquet"
+
+
+def archived(
+    name: str,
+    manifests: Mapping[int, Sequence[str]],
+    files: Mapping[str, Sequence[Archived]],
+    version: int | None,
+    **check: Any,
+) -> Recipe:
+    """A table with two archived logs, of which one was under way when the compaction between them and now began.
+
+    Only the history tells that it completed after the compaction, so that it belongs to the slice of the compaction.
+    """
+    edits: tuple[TableEdit, ...] = (
+        deltacommit(10, 40, data_block(10, row("completed after the compaction"), row("also after", "c"))),
+        deltacommit(20, 21, data_block(20, row("completed before the compaction"))),
+        compaction(30, 35, row("completed before the compaction"), BYSTANDER),
+        deltacommit(50, 51, data_block(50, row("last", "d"))),
+        history(manifests, files, version, archived=(1, 10, 20)),
+    )
+    rows = Check(
+        says=check.pop("says"),
+        requirements=check.pop("requirements"),
+        if_it_fails="Print the completion time of each log: that of an archived action is in the history.",
+        flags=("lost-write",),
+        rows=(row("completed after the compaction"), BYSTANDER, row("also after", "c"), row("last", "d")),
+        **check,
+    )
+    told = shown(*rows.requirements, says="The history tells both times of each archived action.", errata=rows.errata)
+    return timeline(
+        f"history.{name}",
+        COMMIT_TABLE,
+        BASE,
+        edits=edits,
+        needs=("timeline.history", "log.avro", "merge.commit-time"),
+        checks=(rows, replace(told, needs=("timeline.history",))),
+    )
+
+
+HISTORY = [
+    archived(
+        "completion-times",
+        {1: [WHOLE]},
+        {WHOLE: ACTIONS},
+        1,
+        requirements=("RDR-009", "LSM-018", "NBC-002"),
+        says="The completion time of an archived log, from the history, decides to which slice it belongs.",
+    ),
+    archived(
+        "several-files",
+        {3: [PART, f"{at(10)}_{at(20)}_0.parquet"]},
+        {PART: FIRST_ONLY, f"{at(10)}_{at(20)}_0.parquet": ACTIONS[1:]},
+        3,
+        requirements=("LSM-010", "LSM-017"),
+        says="Every file that the manifest lists is read, not only the first.",
+    ),
+    archived(
+        "an-older-manifest-is-valid",
+        {1: [WHOLE], 2: [PART]},
+        {WHOLE: ACTIONS, PART: FIRST_ONLY},
+        1,
+        requirements=("LSM-005", "LSM-007"),
+        says="The manifest that the version file names is read, and not the one with the greatest number.",
+    ),
+    archived(
+        "a-newer-manifest-is-valid",
+        {9: [PART], 10: [WHOLE]},
+        {WHOLE: ACTIONS, PART: FIRST_ONLY},
+        10,
+        requirements=("LSM-005", "LSM-007"),
+        says="The manifest that the version file names is read, and not the first of the folder.",
+    ),
+    archived(
+        "no-version-file-and-ten-manifests",
+        {9: [PART], 10: [WHOLE]},
+        {WHOLE: ACTIONS, PART: FIRST_ONLY},
+        None,
+        requirements=("LSM-005", "RDR-009"),
+        errata=("ER-005",),
+        says="Without a version file the manifest with the greatest number counts: 10, not 9.",
+    ),
+    archived(
+        "an-unlisted-file",
+        {1: [WHOLE]},
+        {WHOLE: ACTIONS, f"{at(1)}_{at(20)}_0.parquet": OTHERWISE},
+        1,
+        requirements=("LSM-012",),
+        says="A file that the manifest does not list tells nothing, although it holds other times of the same actions.",
+    ),
+]
+
+AS_OF_BESIDE_PENDING = [
+    timeline(
+        f"as-of.beside-a-pending-write.{short}",
+        table,
+        upsert(row("first"), row("bystander", "b")),
+        upsert(row("second", ts=2)),
+        invisible(upsert(row("pending", "c"))),
+        upsert(row("third", ts=3)),
+        edits=(uncommit(2),),
+        checks=(
+            Check(
+                name="past-it",
+                kind="as-of",
+                as_of=AsOf(3),
+                requirements=("TYP-008",),
+                says="Time travel past a write that is still pending is an error: the answer would change when it completes.",
+                error="pending-write",
+                if_it_fails="The same query has two answers, before and after the pending write completes; say so instead.",
+                flags=("silent-stale",),
+            ),
+            Check(
+                name="before-it",
+                kind="as-of",
+                as_of=AsOf(1),
+                requirements=("TYP-008", "RDR-005"),
+                says="Time travel to before a pending write sees what a snapshot saw then.",
+                if_it_fails="A pending write after the time asked for does not matter.",
+                flags=("silent-stale",),
+            ),
+        ),
+    )
+    for short, table in BOTH_TYPES
+]
+
+TIMES = [
+    timeline(
+        "times.of-no-calendar",
+        COMMIT_TABLE,
+        BASE,
+        edits=(
+            deltacommit(61, 62, data_block(61, row("in second 61"), row("also there", "c"))),
+            deltacommit(98, 99, data_block(98, row("in second 98"))),
+        ),
+        needs=("log.avro", "merge.commit-time"),
+        requirements=("TT-001",),
+        says="Instants are compared as texts: one that is no time of the calendar counts like any other.",
+        if_it_fails="Instants were parsed as dates. They may come from a logical clock; only their order matters.",
+        flags=("lost-write",),
+        rows=(row("in second 98"), BYSTANDER, row("also there", "c")),
+    ),
+]
+
+REPLACED = [
+    timeline(
+        "replaced.several-groups",
+        COMMIT_TABLE,
+        bulk_insert(row("first group"), row("first group", "b")),
+        bulk_insert(row("second group", "c")),
+        upsert(row("log of the first group"), row("log of the second group", "c")),
+        edits=(
+            replacement(30, 31, row("instead", "z")),
+            deltacommit(40, 41, data_block(40, row("of a replaced group", "b"))),
+        ),
+        needs=("timeline.replaced-groups", "log.avro", "merge.commit-time"),
+        checks=(
+            Check(
+                requirements=("TL-010", "TL-039", "RDR-010"),
+                says="All groups that a replacecommit names are gone, with their logs, also a log that came later.",
+                if_it_fails="The metadata names file ids by partition; hide every one of them.",
+                flags=("resurrected-row",),
+                rows=(row("instead", "z"),),
+            ),
+            Check(
+                name="as-of-before",
+                kind="as-of",
+                as_of=AsOf(2),
+                requirements=("RDR-011", "TYP-008"),
+                says="Time travel to before a replacecommit reads all groups that it replaced, and not the new one.",
+                if_it_fails="Replaced groups are hidden from the replacing instant on, not for ever.",
+                flags=("lost-write",),
+            ),
+        ),
+    ),
+]
+
+RECIPES = [*REPLACED, *HISTORY, *AS_OF_BESIDE_PENDING, *TIMES]

@@ -1,0 +1,182 @@
+"""Long timelines: histories of several levels, every action archived, other folders, other zones."""
+
+from dataclasses import replace
+from typing import Any
+
+from tools.recipes.recipe import (
+    HUDI,
+    HUDI_1_2,
+    AsOf,
+    Check,
+    Recipe,
+    Step,
+    Table,
+    compact,
+    delete_partition,
+    insert,
+    insert_overwrite,
+    invisible,
+    service,
+    upsert,
+)
+from tools.recipes.timeline.services import ARCHIVING, numbered
+from tools.recipes.timeline.timeline import COW_PARTED, MOR_PARTED, row, shown
+from tools.recipes.timeline.timeline import timeline as recipe_of_this_area
+
+TYPES = (("cow", COW_PARTED), ("mor", MOR_PARTED))
+#: Archival that leaves all data files where they are.
+WITHOUT_CLEANS = {**ARCHIVING, "hoodie.clean.automatic": "false"}
+FOLDERS = {"hoodie.timeline.path": "instants/active", "hoodie.timeline.history.path": "older"}
+UTC = {"hoodie.table.timeline.timezone": "UTC"}
+
+LOST = "An instant older than the active timeline is archived and so completed; the history says when."
+ZONES = "Instants are texts: compare them as they are, and never convert them between zones."
+
+
+def timeline(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
+    """A recipe of the area timeline that is written in this module, by Apache Hudi."""
+    zone = more.pop("zone", "UTC")
+    made = recipe_of_this_area(name, table, *steps, **{"producers": (HUDI,), **more})
+    return replace(made, zone=zone)
+
+
+def rows_are_right(*requirements: str, says: str, **more: Any) -> Check:
+    """A check of the latest rows."""
+    about = {"if_it_fails": LOST, "flags": ("lost-write",), **more}
+    return Check(requirements=(*requirements, "TYP-007"), says=says, **about)
+
+
+def at(step: int, name: str, *requirements: str, says: str, **more: Any) -> Check:
+    """A check of time travel to a step."""
+    about = {"if_it_fails": LOST, "flags": ("lost-write",), **more}
+    return Check(name=name, kind="as-of", as_of=AsOf(step), requirements=(*requirements, "TYP-008"), says=says, **about)
+
+
+def listed(*requirements: str, says: str) -> Check:
+    """A check of the timeline with its history."""
+    return shown(*requirements, says=says, needs=("timeline.history",))
+
+
+LEVELS = [
+    timeline(
+        f"history.levels.{short}",
+        table.having(options=ARCHIVING),
+        *numbered(26),
+        producers=(HUDI, HUDI_1_2) if short == "mor" else (HUDI,),
+        needs=("timeline.history",),
+        checks=(
+            rows_are_right(
+                "RDR-009", "LSM-010", "ARC-002",
+                says="A record of a commit that lies two levels deep in the history is still committed.",
+            ),
+            listed(
+                "LSM-001", "LSM-003", "LSM-010", "LSM-012", "ARC-002",
+                says="A history merged to levels 1 and 2 holds every archived action once, whatever older files lie beside it.",
+            ),
+        ),
+    )
+    for short, table in TYPES
+]  # fmt: skip
+
+ALL_ACTIONS = [
+    timeline(
+        f"history.of-all-actions.{short}",
+        table.having(options=ARCHIVING),
+        upsert(row(1, "never changed", key="s", p="s"), row(1, "replaced", key="w", p="w"), row(1, "north", p="n")),
+        upsert(row(1, "gone with its partition", key="x", p="x")),
+        invisible(upsert(row(2, "rolled back", p="n"))),
+        service("rollback", of=2),
+        insert_overwrite(row(1, "instead", key="v", p="w")),
+        delete_partition({"p": "x"}),
+        insert(row(1, "clustered", key="c", p="s")),
+        service("cluster"),
+        *([upsert(row(3, "in a log", p="n")), compact()] if short == "mor" else []),
+        *(upsert(row(n, f"commit {n}", p="n")) for n in range(10, 20)),
+        needs=("timeline.history", "timeline.replaced-groups"),
+        checks=(
+            rows_are_right(
+                "RDR-009", "RDR-010", "TL-042",
+                says="Groups that an archived replacecommit replaced stay replaced, and what it wrote stays committed.",
+                flags=("resurrected-row", "lost-write"),
+            ),
+            listed(
+                "LSM-001", "LSM-002", "ARC-002", "TL-042",
+                says="Commits, replacecommits, clusterings, compactions, cleans and rollbacks in the history are told by "
+                "their completed action.",
+            ),
+        ),
+    )
+    for short, table in TYPES
+]  # fmt: skip
+
+TRAVEL = [
+    timeline(
+        f"history.time-travel.{short}",
+        table.having(options=WITHOUT_CLEANS),
+        *numbered(8),
+        needs=("timeline.history",),
+        checks=(
+            rows_are_right("RDR-009", says="Where nothing was cleaned the latest slice of many is read."),
+            at(
+                2,
+                "an-archived-instant",
+                "RDR-009",
+                says="Time travel to an archived instant whose files are there.",
+            ),
+            at(7, "an-active-instant", "RDR-009", says="Time travel to an instant that is not archived yet."),
+        ),
+    )
+    for short, table in TYPES
+]
+
+OTHER_FOLDERS = [
+    timeline(
+        f"other-folders.{short}",
+        table.having(options={**ARCHIVING, **FOLDERS}),
+        *numbered(7),
+        needs=("timeline.history",),
+        checks=(
+            rows_are_right(
+                "LAY-017", "PROP-001",
+                says="A table whose timeline lies in other folders reads like any other.",
+                if_it_fails="hoodie.timeline.path lies below .hoodie, hoodie.timeline.history.path below that.",
+            ),
+            listed(
+                "LAY-017", "PROP-001", "LSM-001",
+                says="Active timeline and history lie in the folders that the properties name.",
+            ),
+        ),
+    )
+    for short, table in TYPES
+]  # fmt: skip
+
+
+def zoned(name: str, zone: str, table: Table, says: str, **options: str) -> Recipe:
+    """Three commits by a machine in a zone."""
+    return timeline(
+        f"zone.{name}",
+        table.having(options=options),
+        upsert(row(1, "first"), row(1, "bystander", key="b")),
+        upsert(row(2, "second")),
+        upsert(row(3, "third")),
+        zone=zone,
+        checks=(
+            rows_are_right("TT-001", says=says, if_it_fails=ZONES, flags=("silent-stale",)),
+            at(1, "as-of", "TT-001", says=f"Time travel takes the digits as they are. {says}", if_it_fails=ZONES,
+               flags=("silent-stale",)),
+            shown("TT-001", "TL-031", says=f"Requested and completion times are shown as their digits. {says}"),
+        ),
+    )  # fmt: skip
+
+
+COW_ALONE, MOR_ALONE = (table.having(columns=table.columns[:3], partition=()) for table in (COW_PARTED, MOR_PARTED))
+
+#: In each zone the table in UTC comes first: a machine's clock must not go back while it makes tables.
+OTHER_ZONES = [
+    zoned("utc-from-a-machine-ahead", "Asia/Kolkata", MOR_ALONE, "The timeline is in UTC, the machine is ahead of it.", **UTC),
+    zoned("local-ahead.cow", "Asia/Kolkata", COW_ALONE, "Instants lie five hours and a half in the future of UTC."),
+    zoned("local-ahead.mor", "Asia/Kolkata", MOR_ALONE, "Instants lie five hours and a half in the future of UTC."),
+    zoned("local-behind", "America/Caracas", MOR_ALONE, "Instants lie four hours in the past of UTC."),
+]
+
+RECIPES = [*LEVELS, *ALL_ACTIONS, *TRAVEL, *OTHER_FOLDERS, *OTHER_ZONES]
