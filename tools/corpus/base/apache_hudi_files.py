@@ -1,5 +1,6 @@
-"""Single files that writers of Apache Hudi wrote. The bytes are frozen; `apache_hudi_writer.py` makes them. The expected content
-follows from the rows that were written (`apache_hudi_rows.py`).
+"""Single files that writers of Apache Hudi wrote. The bytes are frozen; `apache_hudi_writer.py` makes them.
+
+The expected content follows from the rows that were written (`apache_hudi_rows.py`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
