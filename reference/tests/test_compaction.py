@@ -12,7 +12,7 @@ from hudi_reference.errors import MissingDataFile, Misuse, UnsupportedTableFeatu
 from hudi_reference.ids import SeededIds
 from hudi_reference.records.merge import Version, fold, merger_of
 from hudi_reference.records.merge_tables import Kind
-from hudi_reference.records.merging.log_block_merge import what_stays
+from hudi_reference.records.merging.log_block_merge import shortest_history
 from hudi_reference.services.compaction.compaction import execute_compaction, plan_compaction, schedule_compaction
 from hudi_reference.services.compaction.log_compaction import execute_log_compaction, schedule_log_compaction
 from hudi_reference.services.planning.plan_execution import read_plan, transitions_of
@@ -305,7 +305,7 @@ def test_what_stays_means_the_same_to_older_and_later_versions(joined, later, st
 
     before = [Version(Kind.ROW, stored, 0)] if stored else []
     every, after = made(joined, 1), made(later, 100)
-    short = what_stays(every, merge)
+    short = shortest_history(every, merge)
 
     def result(history):
         winner = fold(history, merge)

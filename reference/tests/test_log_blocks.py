@@ -31,7 +31,7 @@ from hudi_reference.files.log.content import (
     rollback_target,
     stored_deletes,
 )
-from hudi_reference.files.log.deletes import plain_deletes
+from hudi_reference.files.log.fast.decode_deletes import decode_simple_deletes
 from hudi_reference.files.log.reader import read_blocks
 from hudi_reference.schema.avro import arrow_schema
 
@@ -494,19 +494,19 @@ def test_rows_are_what_another_library_says(rows: list[tuple[str, int | None]]) 
 
 @given(st.lists(st.tuples(st.text(max_size=80), st.text(max_size=20)), max_size=80))
 def test_deletes_without_ordering_values_are_read_alike(entries: list[tuple[str, str]]) -> None:
-    """BLK-009: lists of the commonest form, read in one go, are what the general way reads; others are left to it."""
+    """BLK-009: lists of the commonest form, are read by the fast code as by the plain code; it leaves other lists to the plain code."""
     content = encode_deletes([Delete(key, partition, None) for key, partition in entries], [])[8:]
     short = entries and all(len(text.encode()) < 64 for entry in entries for text in entry)
-    assert plain_deletes(memoryview(content)) == (entries if short else None)
+    assert decode_simple_deletes(memoryview(content)) == (entries if short else None)
 
 
 @given(st.binary(max_size=40), st.integers(0, 40))
 def test_damaged_deletes_are_never_read_otherwise(damage: bytes, at: int) -> None:
-    """BLK-009: what is read in one go of damaged bytes, the general way reads too."""
+    """BLK-009: entries that the fast code reads in damaged bytes are those that the plain code reads."""
     content = bytearray(encode_deletes([Delete("key", "p", None), Delete("k2", "", None)], []))
     content[8 + at : 8 + at + len(damage)] = damage
     content[4:8] = (len(content) - 8).to_bytes(4, "big")
-    found = plain_deletes(memoryview(bytes(content))[8:])
+    found = decode_simple_deletes(memoryview(bytes(content))[8:])
     if found is not None:
         stored = stored_deletes(Block(BlockType.DELETE, {}, bytes(content)))
         assert found == [(entry["recordKey"], entry["partitionPath"]) for entry in stored]

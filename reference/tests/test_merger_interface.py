@@ -22,7 +22,7 @@ from hudi_reference.records.changes import KEY, Changes
 from hudi_reference.records.mergers.merger import BufferedRecord, Merging, RecordContext, RecordMerger
 from hudi_reference.records.mergers.sample_mergers import SAMPLE_MERGERS
 from hudi_reference.records.mergers.standard_mergers import CommitTimeMerger, EventTimeMerger
-from hudi_reference.records.merging.merge_slice import apply
+from hudi_reference.records.merging.merge_slice import merge_changes
 from hudi_reference.records.payloads import PAYLOADS, log_position
 from hudi_reference.records.payloads.merger_resolution import defaults_of, merging_of
 from hudi_reference.storage import MemoryStorage
@@ -42,8 +42,8 @@ def test_a_standard_mode_as_a_merger_is_its_fast_path(merge: tuple[pa.Table, Cha
     """MRG-001: the same rows are left, whatever meets, with ordering values of every type."""
     base, changes, merging = merge
     assume(len(changes))
-    right = sorted(apply(base, changes, merging).column("tag").to_pylist())
-    assert sorted(apply(base, changes, through(merging)).column("tag").to_pylist()) == right
+    right = sorted(merge_changes(base, changes, merging).column("tag").to_pylist())
+    assert sorted(merge_changes(base, changes, through(merging)).column("tag").to_pylist()) == right
 
 
 @bounded(200)
@@ -55,7 +55,7 @@ def test_partial_records_through_a_merger_are_those_of_the_tables(batches: list[
     changes, merging = Changes(contents, SCHEMA, held), Merging(mode, ("ts",))  # type: ignore[arg-type]
     assume(len(changes))
     base = rows(whole(2, "A", "B"))
-    assert apply(base, changes, through(merging)).to_pylist() == apply(base, changes, merging).to_pylist()
+    assert merge_changes(base, changes, through(merging)).to_pylist() == merge_changes(base, changes, merging).to_pylist()
 
 
 def test_a_merging_travels_to_other_processes() -> None:

@@ -14,14 +14,14 @@ from reference_samples import FLAGGED_SCHEMA, bounded, data_files, flagged, new_
 from hudi_reference.errors import MalformedLogBlock
 from hudi_reference.files.log.block import Block, BlockType, HeaderKey
 from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows
-from hudi_reference.files.log.positions import encode_positions, places_in, position_headers, positions_of
+from hudi_reference.files.log.positions import encode_positions, position_headers, positions_of, usable_positions
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.merge_config import MergeMode
 from hudi_reference.records.changes import KEY, Changes
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.merging.fast.merge_columns import select_by_columns
 from hudi_reference.records.merging.merge_rows import select
-from hudi_reference.records.merging.merge_slice import apply
+from hudi_reference.records.merging.merge_slice import merge_changes
 from hudi_reference.write.write import LogOptions
 
 MOR: Any = {"table_type": "MERGE_ON_READ", "ordering": ("ts",)}
@@ -53,7 +53,7 @@ def block(positions: list[int] | None, base_instant: str | None = BASE) -> Block
 )
 def test_positions_count_where_they_fit_the_base_file(found: Block, records: int, places: list[int] | None) -> None:
     """LF-043, ER-014: of this base file, one for each record, none beyond its rows; else records are matched by key."""
-    in_base = places_in(found, BASE, 10, records)
+    in_base = usable_positions(found, BASE, 10, records)
     assert (None if in_base is None else list(in_base)) == places
 
 
@@ -61,7 +61,7 @@ def test_damaged_positions_of_this_base_file_are_an_error() -> None:
     """LF-041: whether they would have counted is not known."""
     header = {HeaderKey.RECORD_POSITIONS: "?", HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS: BASE}
     with pytest.raises(MalformedLogBlock, match="LF-041"):
-        places_in(Block(BlockType.AVRO_DATA, {**header}, b"", "f", 7), BASE, 10, 1)
+        usable_positions(Block(BlockType.AVRO_DATA, {**header}, b"", "f", 7), BASE, 10, 1)
 
 
 def with_places(base: pa.Table, changes: Changes) -> tuple[pa.Table, Changes]:
@@ -74,7 +74,7 @@ def with_places(base: pa.Table, changes: Changes) -> tuple[pa.Table, Changes]:
     more = pa.Table.from_pylist([{KEY: key, "tag": f"added {key}"} for key in missing], schema=base.schema)
     whole = pa.concat_tables([base.take(pa.array(sorted(first.values()), pa.int64())), more])
     place = {key: row for row, key in enumerate(whole.column(KEY).to_pylist())}
-    return whole, Changes(changes.batches, changes.schema, places=[[place[key] for key in found] for found in keys])
+    return whole, Changes(changes.batches, changes.schema, record_positions=[[place[key] for key in found] for found in keys])
 
 
 @bounded(250)
@@ -96,11 +96,11 @@ def test_a_position_means_one_row_of_several_with_a_key(mode: MergeMode, many: b
     """LF-043: positions are used and not only decoded: of two base rows with one key only the one that is named changes."""
     base = table(("a", 1, "a first"), ("b", 1, "b"), ("a", 1, "a second"), ("b", 1, "b second"))
     batches = [table(("a", 2, "new a")), [Delete("b", "", None)]]
-    placed = Changes(batches, base.schema, places=[[2], [1]])
+    placed = Changes(batches, base.schema, record_positions=[[2], [1]])
     kept, won = (select_by_columns if many else select)(base, placed, Merging(mode, ("o",)))
     assert base.take(kept).column("tag").to_pylist() == ["a first", "b second"]
     assert placed.rows.take(won).column("tag").to_pylist() == ["new a"]
-    assert apply(base, placed, Merging(mode, ("o",))).num_rows == 3
+    assert merge_changes(base, placed, Merging(mode, ("o",))).num_rows == 3
 
 
 def blocks_of_last_log(made: Any) -> list[Block]:
@@ -156,4 +156,4 @@ def test_a_writer_that_cannot_say_where_says_nothing(reason: str) -> None:
 def test_headers_say_what_places_in_reads(positions: set[int]) -> None:
     """LF-041, LF-042: with gaps, beyond 65536 and beyond 32 bits."""
     found = Block(BlockType.DELETE, position_headers(BASE, sorted(positions)), b"")
-    assert list(places_in(found, BASE, 2**41, len(positions)) or ()) == sorted(positions)
+    assert list(usable_positions(found, BASE, 2**41, len(positions)) or ()) == sorted(positions)

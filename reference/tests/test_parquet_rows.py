@@ -1,4 +1,4 @@
-"""Texts of a Parquet file that are stored as numbers of a dictionary, and read so."""
+"""Columns of a Parquet file that are stored with a dictionary, read plainly and by the dictionary."""
 
 import io
 from typing import Any
@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from reference_samples import bounded
 
 from hudi_reference.errors import MalformedBaseFile
-from hudi_reference.files.base import parquet_rows
-from hudi_reference.files.base.parquet_rows import read_rows
+from hudi_reference.files.base.fast import dictionary_columns
+from hudi_reference.files.base.fast.dictionary_columns import read_by_dictionary
+from hudi_reference.files.base.parquet_rows import parquet_file, read_rows
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.storage import MemoryStorage
 
@@ -47,23 +48,26 @@ def written(rows: pa.Table, **options: Any) -> bytes:
     st.booleans(),
     st.none() | st.lists(st.sampled_from([*COLUMNS, "unknown"]), unique=True),
 )
-def test_what_is_read_by_numbers_is_what_is_stored(
+def test_reading_by_dictionary_gives_the_stored_rows(
     few: list[dict[str, Any]], times: int, group: int, dictionary: bool, columns: list[str] | None
 ) -> None:
     """BF-002: in any number of row groups, with nulls, with and without dictionaries, of any columns."""
     rows = pa.Table.from_pylist(few * times, SCHEMA)
     file = written(rows, row_group_size=group, use_dictionary=dictionary)
     wanted = [name for name in columns or () if name != "unknown"] if columns is not None else SCHEMA.names
-    found = read_rows(pa.BufferReader(file), columns)
-    assert found.schema == rows.select(wanted).schema
-    assert found.to_pylist() == rows.select(wanted).to_pylist()
+    source = pa.BufferReader(file)
+    by_dictionary = read_by_dictionary(source, parquet_file(source), wanted, threads=False)
+    for found in (read_rows(source, columns), parquet_file(source).read(wanted), by_dictionary):
+        assert found.schema == rows.select(wanted).schema
+        assert found.to_pylist() == rows.select(wanted).to_pylist()
 
 
-def test_texts_of_many_rows_are_unfolded_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_of_many_rows_are_decoded_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """BF-002: no array has more bytes of text than it can count, however long the longest text is."""
-    monkeypatch.setattr(parquet_rows, "_MOST_BYTES", 100)
+    monkeypatch.setattr(dictionary_columns, "_MOST_BYTES", 100)
     rows = pa.table({"_hoodie_file_name": ["a", "0123456789" * 3, None] * 50})
-    found = read_rows(pa.BufferReader(written(rows)), None)
+    source = pa.BufferReader(written(rows))
+    found = read_by_dictionary(source, parquet_file(source), rows.column_names, threads=False)
     assert found.equals(rows)
     assert max(chunk.nbytes for chunk in found.column("_hoodie_file_name").chunks) < 150
 

@@ -17,8 +17,8 @@ from hudi_reference.records.changes import KEY, Changes
 from hudi_reference.records.deletes import IS_DELETED
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.merging.merge_rows import select
-from hudi_reference.records.merging.merge_slice import apply
-from hudi_reference.records.merging.partial_merge import apply_by_column
+from hudi_reference.records.merging.merge_slice import merge_changes
+from hudi_reference.records.merging.partial_merge import merge_partial_blocks
 
 FIELDS = [(KEY, pa.string()), ("ts", pa.int64()), ("a", pa.string()), ("b", pa.string()), (IS_DELETED, pa.bool_())]
 SCHEMA = pa.schema(FIELDS)
@@ -36,7 +36,7 @@ def merged(base: Sequence[Row], batches: Sequence[Batch], mode: MergeMode, order
     """What is left, in order of the keys."""
     contents = [found if found and isinstance(found[0], Delete) else rows(*found) for _, found in batches]
     held = {number: frozenset((KEY, *names)) for number, (names, _) in enumerate(batches) if names is not None}
-    left = apply(rows(*base), Changes(contents, SCHEMA, held), Merging(mode, ordering)).to_pylist()
+    left = merge_changes(rows(*base), Changes(contents, SCHEMA, held), Merging(mode, ordering)).to_pylist()
     return sorted(left, key=lambda row: str(row[KEY]))
 
 
@@ -97,7 +97,7 @@ def test_fields_of_a_struct_are_not_merged_one_by_one() -> None:
     schema = pa.schema([(KEY, pa.string()), ("s", kind), ("t", kind)])
     base = pa.Table.from_pylist([{KEY: "k", "s": {"x": 1, "y": 1}, "t": {"x": 1, "y": 1}}], schema=schema)
     change = pa.Table.from_pylist([{KEY: "k", "s": {"x": 2, "y": None}, "t": None}], schema=schema)
-    found = apply(base, Changes([change], schema, {0: frozenset({KEY, "s"})}), Merging(COMMIT))
+    found = merge_changes(base, Changes([change], schema, {0: frozenset({KEY, "s"})}), Merging(COMMIT))
     assert found.to_pylist() == [{KEY: "k", "s": {"x": 2, "y": None}, "t": {"x": 1, "y": 1}}]
 
 
@@ -175,7 +175,7 @@ def test_blocks_that_hold_every_column_are_merged_like_whole_ones(
     right = [*base.take(kept).column("tag").to_pylist(), *changes.rows.take(won).column("tag").to_pylist()]
     every = frozenset(changes.schema.names)
     flags = {number: every for number, batch in enumerate(changes.batches) if isinstance(batch, pa.Table)}
-    found = apply_by_column(base, Changes(changes.batches, changes.schema, flags), merging)
+    found = merge_partial_blocks(base, Changes(changes.batches, changes.schema, flags), merging)
     assert sorted(found.column("tag").to_pylist()) == sorted(right)
     places = list(
         itertools.chain(*(batch.column("tag").to_pylist() for batch in changes.batches if isinstance(batch, pa.Table)))

@@ -20,7 +20,7 @@ from hudi_reference.records.merge import Kind, Version, fold, merger_of
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.merging.fast.merge_columns import select_by_columns
 from hudi_reference.records.merging.merge_rows import select
-from hudi_reference.records.merging.merge_slice import apply
+from hudi_reference.records.merging.merge_slice import merge_changes
 from hudi_reference.records.ordering import is_lower, orderings_of
 
 
@@ -200,7 +200,7 @@ def test_many_changes_give_what_few_give(count: int) -> None:
     """RDR-016: nothing changes where the fast path takes over."""
     base = table(*((str(number), 1, "base") for number in range(0, count, 2)))
     changes = Changes([table(*((str(number), number % 3, "log") for number in range(count)))], base.schema)
-    merged = apply(base, changes, Merging(EVENT, ("o",))).to_pylist()
+    merged = merge_changes(base, changes, Merging(EVENT, ("o",))).to_pylist()
     assert {row[KEY] for row in merged} == {str(number) for number in range(count)}
     assert len(merged) == count
     for row in merged:

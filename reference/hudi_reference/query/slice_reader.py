@@ -9,7 +9,7 @@ from hudi_reference.errors import CorruptCommittedBlock, MalformedLogBlock, Malf
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey
 from hudi_reference.files.log.content import Delete, count_records, decode_deletes, decode_rows, rollback_target
-from hudi_reference.files.log.positions import places_in
+from hudi_reference.files.log.positions import usable_positions
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.files.log.task_attempts import of_one_attempt
 from hudi_reference.layout.names import parse_data_file_name, split_path
@@ -18,7 +18,7 @@ from hudi_reference.query.partition_columns import DroppedColumns
 from hudi_reference.records.changes import KEY, Changes, keys_of
 from hudi_reference.records.keys.record_keys import record_keys
 from hudi_reference.records.mergers.merger import Merging
-from hudi_reference.records.merging.merge_slice import apply
+from hudi_reference.records.merging.merge_slice import merge_changes
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import field_names, parse_schema
 from hudi_reference.schema.evolution import conform
@@ -72,11 +72,11 @@ class SliceReader:
             fields = self._fields(self._merge_columns(columns) - ({KEY} - set(columns)))
             base = self._base_rows(found, fields)
             changes = self._changes(found, blocks, fields, base.num_rows)
-            if changes.places is not None:
-                return apply(base, changes, self.merging).select(list(columns))
+            if changes.record_positions is not None:
+                return merge_changes(base, changes, self.merging).select(list(columns))
         fields = self._fields(self._merge_columns(columns))
         base = self.keyed(self._base_rows(found, fields))
-        merged = apply(base, self._changes(found, blocks, fields, base.num_rows), self.merging)
+        merged = merge_changes(base, self._changes(found, blocks, fields, base.num_rows), self.merging)
         return self._without_virtual_keys(merged).select(list(columns))
 
     @implements("LF-043")
@@ -85,7 +85,7 @@ class SliceReader:
         counted = HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS
         if not self.by_position or self.key_fields or self.merging.merger is not None:
             return False
-        return all(block.header.get(counted) == found.base_file_instant and not held_columns(block) for block in blocks)
+        return all(block.header.get(counted) == found.base_file_instant and not partial_columns(block) for block in blocks)
 
     @implements("OCC-008", "LAY-021")
     def keys(self, found: FileSlice) -> pa.ChunkedArray:
@@ -103,7 +103,7 @@ class SliceReader:
         counted = HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS
         if not self.by_position or block.header.get(counted) != found.base_file_instant:
             return False
-        return places_in(block, found.base_file_instant, base_rows, count_records(block)) is not None
+        return usable_positions(block, found.base_file_instant, base_rows, count_records(block)) is not None
 
     def living_keys(self, found: FileSlice) -> pa.Array:
         """The record keys of the slice's rows, without those of deleted records."""
@@ -174,14 +174,14 @@ class SliceReader:
         batches = list(self._batches(blocks, fields))
         places = []
         for block, batch in zip(blocks if self.by_position else (), batches, strict=False):
-            place = places_in(block, found.base_file_instant, base_rows, len(batch))
+            place = usable_positions(block, found.base_file_instant, base_rows, len(batch))
             if place is None:
                 return Changes(batches, fields, held)
             places.append(place)
         return Changes(batches, fields, held, places if self.by_position else None)
 
     def _held(self, block: Block) -> frozenset[str] | None:
-        columns = held_columns(block)
+        columns = partial_columns(block)
         if columns is not None and not self.takes_partial:
             raise MalformedLogBlock(
                 "a block of some columns in a table that is too old for such blocks", rule="LF-045",
@@ -268,7 +268,7 @@ class SliceReader:
 
 
 @implements("LF-045")
-def held_columns(block: Block) -> frozenset[str] | None:
+def partial_columns(block: Block) -> frozenset[str] | None:
     """The columns of a block of partial updates; None for a block of whole rows or deletes."""
     if block.kind is BlockType.DELETE or block.header.get(HeaderKey.IS_PARTIAL, "").lower() != "true":
         return None

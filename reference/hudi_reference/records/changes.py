@@ -22,17 +22,20 @@ KEY = "_hoodie_record_key"
 @implements("LF-001", "BLK-011", "RDR-014")
 @dataclass(frozen=True)
 class Changes:
-    """Versions of records in merge order: contents of data blocks (tables of the one `schema`) and of delete blocks.
+    """Versions of records in merge order: the contents of data blocks and delete blocks.
 
-    `held` are the columns that the rows of a partial block hold, by the block's number; the blocks of whole rows are not in
-    it. `places` are, for each block, the row numbers in the base file that its entries concern; None where entries and base
-    rows are matched by key.
+    Attributes:
+        batches: for each block its rows, with the columns of `schema`, or its deletes.
+        schema: the columns of all rows.
+        present_columns: the columns that a block of partial updates has, by the number of the block; blocks of whole rows are
+            not in it.
+        record_positions: for each block the row of the base file that each entry changes; None if records are matched by key.
     """
 
     batches: Sequence[pa.Table | Sequence[Delete]]
     schema: pa.Schema
-    held: Mapping[int, frozenset[str]] = field(default_factory=dict)
-    places: Sequence[Sequence[int]] | None = None
+    present_columns: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    record_positions: Sequence[Sequence[int]] | None = None
 
     def __len__(self) -> int:
         return sum(len(batch) for batch in self.batches)
@@ -63,13 +66,13 @@ class Changes:
     def identities(self, number: int) -> Iterable[Identity]:
         """Which record each entry of a block concerns."""
         batch = self.batches[number]
-        if self.places is not None:
-            return self.places[number]
+        if self.record_positions is not None:
+            return self.record_positions[number]
         return batch.column(KEY).to_pylist() if isinstance(batch, pa.Table) else [delete.key for delete in batch]
 
     def identities_of(self, base: pa.Table) -> Iterable[Identity]:
         """The same for the rows of the base file."""
-        return base.column(KEY).to_pylist() if self.places is None else range(base.num_rows)
+        return base.column(KEY).to_pylist() if self.record_positions is None else range(base.num_rows)
 
 
 def keys_of(batch: pa.Table | Sequence[Delete]) -> pa.Array:

@@ -15,7 +15,7 @@ from hudi_reference.records.deletes import DeleteMarker, delete_columns, without
 from hudi_reference.records.keys.record_keys import KeyGenerator, record_keys
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.merging.custom_merge import combined_by_merger
-from hudi_reference.records.merging.merge_slice import apply
+from hudi_reference.records.merging.merge_slice import merge_changes
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS, AvroSchema
 from hudi_reference.schema.compatibility import fits
@@ -170,7 +170,7 @@ def combine(incoming: Incoming, merging: Merging) -> Incoming:
     # Inside the batch a row that is marked as deleted competes like any row; only the winner's mark counts.
     plain = marked.drop_columns([name for name in delete_columns(merging.marker) if name in names])
     changes = Changes([plain], plain.schema)
-    won = apply(plain.schema.empty_table(), changes, merging)
+    won = merge_changes(plain.schema.empty_table(), changes, merging)
     return Incoming(rows.take(won.column("__position")))
 
 

@@ -26,7 +26,7 @@ from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import Table, View
 from hudi_reference.records.changes import KEY, Changes
 from hudi_reference.records.deletes import deleted, without_deletes
-from hudi_reference.records.merging.merge_slice import apply
+from hudi_reference.records.merging.merge_slice import merge_changes
 from hudi_reference.records.ordering import default_of, orderings_of, type_of
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, only, with_meta_columns
@@ -193,7 +193,7 @@ class Writer:
         name = self._base_file_name(found.file_id)
         stamped = stamp(changes, self.commit.requested, self.number, str(name))
         held = {} if self.held is None else {0: self.held}
-        merged = apply(base, Changes([self._as_batch(stamped, by_key)], base.schema, held), reader.merging)
+        merged = merge_changes(base, Changes([self._as_batch(stamped, by_key)], base.schema, held), reader.merging)
         rows = in_file(merged, str(name))
         written = pc.sum(pc.equal(rows.column("_hoodie_commit_time"), self.commit.requested)).as_py() or 0
         changes = write_change_log(self.commit, self.schema, name, found.partition, base, rows)

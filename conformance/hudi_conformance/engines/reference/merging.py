@@ -22,7 +22,7 @@ from hudi_reference.records.changes import KEY, Changes
 from hudi_reference.records.deletes import IS_DELETED
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.mergers.sample_mergers import SAMPLE_MERGERS
-from hudi_reference.records.merging.merge_slice import apply
+from hudi_reference.records.merging.merge_slice import merge_changes
 from hudi_reference.records.ordering import orderings_of
 from hudi_reference.records.payloads import merger_resolution
 from hudi_reference.records.payloads.merger_resolution import defaults_of, merging_of
@@ -47,7 +47,7 @@ def fold(
     versions = _Versions(columns, tuple(ordering))
     stored = versions.rows([base] if base is not None else [])
     merging = _merging(mode, payload, strategy, tuple(ordering), parse_schema(schema, "schema"))
-    left = apply(stored, versions.changes(log), merging).select(columns.names)
+    left = merge_changes(stored, versions.changes(log), merging).select(columns.names)
     if not left.num_rows:
         return {"row": None, "ordering": None}
     row = canonical(left, {field["name"]: field["type"] for field in schema["fields"]})[0]

@@ -20,13 +20,13 @@ def columns_that_did_not_change_become_null(patch: Patch) -> None:
 @mutant(breaks=("LF-045", "LF-046"))
 def any_flag_makes_a_block_partial(patch: Patch) -> None:
     """Looks whether the header of partial blocks is there and not what it says."""
-    patch.edit(slice_reader.held_columns, '.lower() != "true"', ' == ""')
+    patch.edit(slice_reader.partial_columns, '.lower() != "true"', ' == ""')
 
 
 @mutant(breaks="LF-046")
 def partial_updates_are_never_late(patch: Patch) -> None:
     """Applies a partial update in event-time mode whatever its ordering value."""
-    patch.edit(partial_merge.apply_by_column, "merging.standard_mode", '"COMMIT_TIME_ORDERING"')
+    patch.edit(partial_merge.merge_partial_blocks, "merging.standard_mode", '"COMMIT_TIME_ORDERING"')
 
 
 @mutant(breaks="LF-046")
@@ -38,20 +38,20 @@ def a_partial_update_brings_back_what_was_deleted(patch: Patch) -> None:
 @mutant(breaks="LF-043")
 def positions_of_another_base_file_are_used(patch: Patch) -> None:
     """Uses positions without a look at the base file that they are of."""
-    patch.edit(positions.places_in, "!= base_instant:", "is None:")
+    patch.edit(positions.usable_positions, "!= base_instant:", "is None:")
 
 
 @mutant(breaks="LF-043")
 def positions_without_their_base_file_are_used(patch: Patch) -> None:
     """Uses positions that do not say of which base file they are."""
-    patch.edit(positions.places_in, "!= base_instant:", "not in (None, base_instant):")
+    patch.edit(positions.usable_positions, "!= base_instant:", "not in (None, base_instant):")
 
 
 @mutant(breaks="LF-043")
 def positions_are_not_counted(patch: Patch) -> None:
     """Uses positions though there are more or fewer of them than records: each record gets the next one, as far as they go."""
     patch.edit(
-        positions.places_in,
+        positions.usable_positions,
         "    if len(positions) != records or (records and positions.max() >= base_rows):\n        return None\n",
         "    return ([place for place in positions if place < base_rows] + [0] * records)[:records]\n",
     )

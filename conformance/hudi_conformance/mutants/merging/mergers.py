@@ -82,7 +82,7 @@ def nothing_means_a_delete(patch: Patch) -> None:
 @mutant(breaks="API-010")
 def results_are_stored_whatever_their_operation(patch: Patch) -> None:
     """Stores the row of a result that is a delete."""
-    patch.edit(custom_merge.apply_by_merger, "not found.is_delete and found.row", "found.row")
+    patch.edit(custom_merge.merge_by_merger, "not found.is_delete and found.row", "found.row")
 
 
 @mutant(breaks="API-011")

@@ -77,7 +77,7 @@ def changes_are_what_was_written(patch: Patch) -> None:
 @mutant(breaks="TYP-014")
 def deleted_rows_stay_in_base_files(patch: Patch) -> None:
     """Leaves deleted rows in the base file of a copy-on-write table, for readers to filter."""
-    patch.edit(write.Writer.rewrite_base_file, "merged = apply(", "merged = base if by_key else apply(")
+    patch.edit(write.Writer.rewrite_base_file, "merged = merge_changes(", "merged = base if by_key else merge_changes(")
 
 
 @mutant(breaks="TYP-016")

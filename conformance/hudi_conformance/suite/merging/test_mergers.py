@@ -21,7 +21,7 @@ from hudi_reference.records.changes import KEY, Changes
 from hudi_reference.records.mergers.merger import BufferedRecord, Merging, Operation, RecordContext, RecordMerger, merged
 from hudi_reference.records.mergers.sample_mergers import FillNulls, GreatestOfEach
 from hudi_reference.records.mergers.standard_mergers import CommitTimeMerger, EventTimeMerger
-from hudi_reference.records.merging.merge_slice import apply
+from hudi_reference.records.merging.merge_slice import merge_changes
 from hudi_reference.records.row import Row
 from hudi_reference.storage import MemoryStorage
 
@@ -104,7 +104,7 @@ def left(merger: RecordMerger, base: Sequence[Mapping[str, Any]], *log: Any, ord
     batches = [[v] if isinstance(v, Delete) else table_of([v[1] if isinstance(v, tuple) else v]) for v in log]
     held = {number: frozenset({KEY, *v[0]}) for number, v in enumerate(log) if isinstance(v, tuple)}
     merging = Merging("CUSTOM", ("ts",) if ordered else (), merger=merger)
-    found: list[dict[str, Any]] = apply(table_of(base), Changes(batches, SCHEMA, held), merging).to_pylist()
+    found: list[dict[str, Any]] = merge_changes(table_of(base), Changes(batches, SCHEMA, held), merging).to_pylist()
     return found
 
 

@@ -17,12 +17,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hudi_reference.errors import MalformedBaseFile, MalformedLogBlock, Misuse, UnsupportedFileFormat
+from hudi_reference.fast_paths import FastPath, use_fast
 from hudi_reference.files.hfile.cell import Entry
 from hudi_reference.files.hfile.reader import HFile, hfile_of
 from hudi_reference.files.hfile.records import decode_records, encode_records
 from hudi_reference.files.hfile.writer import Layout, encode_hfile
 from hudi_reference.files.log.block import Block, BlockType, HeaderKey
-from hudi_reference.files.log.deletes import DELETE_LIST, NAMESPACE, Ordering, plain_deletes, unwrap, wrap
+from hudi_reference.files.log.deletes import DELETE_LIST, NAMESPACE, Ordering, unwrap, wrap
+from hudi_reference.files.log.fast.decode_columns import decode_avro_columns
+from hudi_reference.files.log.fast.decode_deletes import decode_simple_deletes
 from hudi_reference.files.log.fast.encode_columns import encode_avro_columns
 from hudi_reference.files.log.kryo_deletes import UnknownClass, read_deletes
 from hudi_reference.requirement import implements
@@ -31,11 +34,7 @@ from hudi_reference.schema.avro_codec import DAMAGE, codec_schema, decode_datum,
 from hudi_reference.schema.rows import from_avro, to_avro
 
 CONTENT_VERSION = 3
-#: Contents of fewer rows than this are encoded and decoded row by row, which is quicker and easier to follow.
-FEW_ROWS = 1000
-#: The same for the entries of a delete block.
-FEW_DELETES = 100
-#: So many values are Python's at a time: they take more memory than in columns, most of all those stored in no bytes.
+#: Values that are decoded to Python objects at a time: these take more memory than Arrow columns.
 _VALUES_AT_ONCE = 200_000
 
 
@@ -50,20 +49,31 @@ class Delete:
 
 @implements("LF-008", "LF-020", "LF-038", "BLK-018", "BLK-027", "BLK-030")
 def decode_rows(block: Block, columns: Sequence[str] | None = None) -> pa.Table:
-    """The rows of a data block, under the block's own schema. Where that saves work, only those of `columns` that it has."""
+    """The rows of a data block under the schema of its header.
+
+    Args:
+        block: a data or change-capture block.
+        columns: the columns that the caller needs, None for all. Other columns are left out if that saves work.
+
+    Raises:
+        MalformedLogBlock: the content cannot be decoded.
+        Misuse: the block is of another type.
+    """
     if block.kind is BlockType.PARQUET_DATA:
         return _decode_parquet(block, columns)
     if block.kind is BlockType.HFILE_DATA:
         return _decode_hfile(block, iter)
     if block.kind not in (BlockType.AVRO_DATA, BlockType.CDC_DATA):
         raise Misuse("a block without rows", rule="LF-020", path=block.path, offset=block.offset, found=block.kind.name)
-    schema = parse_schema(_header(block, HeaderKey.SCHEMA), block.path)
-    count = _avro_count(block)
-    if count < FEW_ROWS:
-        return _decode_avro(block, schema, count)
-    from hudi_reference.files.log.fast.decode_columns import decode_avro_columns
+    return _avro_rows(block, columns)
 
-    rows = decode_avro_columns(block.content[8:], schema, count, columns)
+
+def _avro_rows(block: Block, columns: Sequence[str] | None) -> pa.Table:
+    """The rows of an Avro block; the fast code answers None for damaged and unusual contents, which the plain code decodes."""
+    schema = parse_schema(_header(block, HeaderKey.SCHEMA), block.path)
+    count, rows = _avro_count(block), None
+    if use_fast(FastPath.DECODE_ROWS, count):
+        rows = decode_avro_columns(block.content[8:], schema, count, columns)
     return _decode_avro(block, schema, count) if rows is None else rows
 
 
@@ -176,7 +186,7 @@ def encode_hfile_rows(
 def encode_rows(rows: pa.Table, schema: AvroSchema) -> bytes:
     """The content of an Avro data block."""
     head = struct.pack(">ii", CONTENT_VERSION, rows.num_rows)
-    records = encode_avro_columns(rows, schema) if rows.num_rows >= FEW_ROWS else None
+    records = encode_avro_columns(rows, schema) if use_fast(FastPath.ENCODE_ROWS, rows.num_rows) else None
     return head + (_encode_avro(rows, schema) if records is None else records)
 
 
@@ -193,10 +203,12 @@ def _encode_avro(rows: pa.Table, schema: AvroSchema) -> bytes:
 @implements("BLK-006", "BLK-009")
 def decode_deletes(block: Block) -> list[Delete]:
     """The entries of a delete block. Raises what `stored_deletes` raises."""
-    content = block.content
-    found = plain_deletes(content[8:]) if content[:8] == struct.pack(">ii", CONTENT_VERSION, len(content) - 8) else None
-    if found is not None and len(found) >= FEW_DELETES:
-        return [Delete(key, partition, None) for key, partition in found]
+    content, simple = block.content, None
+    is_avro = content[:8] == struct.pack(">ii", CONTENT_VERSION, len(content) - 8)
+    if is_avro and use_fast(FastPath.DECODE_DELETES, len(content)):
+        simple = decode_simple_deletes(content[8:])
+    if simple is not None:
+        return [Delete(key, partition, None) for key, partition in simple]
     return [Delete(e["recordKey"], e["partitionPath"], unwrap(e["orderingVal"])) for e in stored_deletes(block)]
 
 

@@ -48,8 +48,6 @@ _ARRAY = {
     "fields": [{"name": "wrappedValues", "type": ["null", {"type": "array", "items": _PARTS}]}],
 }
 
-#: The branch of an Integer, and the number 0.
-_NO_ORDERING = b"\x04\x00"
 DELETE_LIST = fastavro.parse_schema(
     {
         "type": "record",
@@ -74,49 +72,6 @@ DELETE_LIST = fastavro.parse_schema(
         ],
     }
 )
-
-
-@implements("BLK-009")
-def plain_deletes(data: memoryview) -> list[tuple[str, str]] | None:
-    """Key and partition of each entry, if the list is of the commonest form: entries without ordering value, short texts.
-
-    That is: one block of the list; in every entry a key and a partition of less than 64 bytes, and Integer 0. None for every
-    other list, and for one that is damaged.
-    """
-    found, stored = [], bytes(data)
-    try:
-        count, place = _number(stored, 0)
-        for _ in range(count):
-            key, place = _short_text(stored, place)
-            partition, place = _short_text(stored, place)
-            if stored[place : place + 2] != _NO_ORDERING:
-                return None
-            place += 2
-            found.append((key, partition))
-    except (ValueError, IndexError):  # UnicodeDecodeError too
-        return None
-    return found if found and stored[place:] == b"\0" else None
-
-
-def _number(stored: bytes, place: int) -> tuple[int, int]:
-    """An unsigned number at a place, as Avro stores it with a sign, and the place behind it. Raises IndexError, ValueError."""
-    raw, shift = 0, 0
-    while stored[place] >= 0x80:
-        raw |= (stored[place] & 0x7F) << shift
-        place, shift = place + 1, shift + 7
-    raw |= stored[place] << shift
-    if raw & 1 or (shift and not stored[place]):
-        raise ValueError("a negative number, or one that is not in its shortest form")
-    return raw >> 1, place + 1
-
-
-def _short_text(stored: bytes, place: int) -> tuple[str, int]:
-    """A text in a union with null, and the place behind it. Raises IndexError and ValueError for another form."""
-    branch, size = stored[place], stored[place + 1]
-    end = place + 2 + (size >> 1)
-    if branch != 2 or size & 0x81 or end > len(stored):
-        raise ValueError("a null, a long text, or one that is cut")
-    return stored[place + 2 : end].decode(), end
 
 
 @implements("BLK-009")

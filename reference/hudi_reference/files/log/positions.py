@@ -54,7 +54,7 @@ def _check_end(data: bytes) -> None:
 
 
 @implements("LF-043")
-def places_in(block: Block, base_instant: str, base_rows: int, records: int) -> Sequence[int] | None:
+def usable_positions(block: Block, base_instant: str, base_rows: int, records: int) -> Sequence[int] | None:
     """The row of the base file that each of the block's `records` concerns; None where that must be found by key.
 
     It must be where the block names no base file or another one, or does not name one row of the base file for each record.

@@ -21,7 +21,7 @@ from hudi_reference.requirement import implements
 
 
 @implements("API-005", "API-010", "MRG-032")
-def apply_by_merger(base: pa.Table, changes: Changes, merging: Merging) -> pa.Table:
+def merge_by_merger(base: pa.Table, changes: Changes, merging: Merging) -> pa.Table:
     """As `changes.apply`, by the merger of `merging`."""
     kept, left = survivors(base, changes, merging)
     rows = [found.row for found in left if not found.is_delete and found.row is not None]
@@ -76,7 +76,7 @@ def _versions(changes: Changes, number: int, batch: pa.Table | Sequence[Delete],
         for delete in batch:
             yield BufferedRecord(delete.key, delete.ordering, None, Operation.DELETE)
         return
-    held = changes.held.get(number)
+    held = changes.present_columns.get(number)
     rows = batch if held is None else batch.select([name for name in batch.column_names if name in held])
     found = _Rows(rows, merging, number, is_partial=held is not None)
     for place in range(batch.num_rows):

@@ -1,7 +1,7 @@
-"""Joining the changes of many log blocks into few, spec "Table Management > Log Compaction".
+"""Merging many log blocks into few, spec "Table Management > Log Compaction".
 
-What stays of a key's versions has to mean the same to everything older: to the row of the base file, and to whoever reads the
-slice as of a later time. So deletes stay, with their ordering values, for they defeat late rows.
+The merged versions of a key must have the same effect as the original ones on every older version, such as the row of the base
+file. So deletes are kept with their ordering values, because they win over late rows.
 """
 
 from collections.abc import Sequence
@@ -20,8 +20,11 @@ from hudi_reference.requirement import implements
 
 
 @dataclass(frozen=True)
-class Joined:
-    """What is left of many changes, in merge order: `erased` are deletes by key before the row that came after them."""
+class MergedBlocks:
+    """The merged changes, in the order in which they are to be stored.
+
+    `erased` are deletes by key that come before a row of the same key.
+    """
 
     erased: Sequence[Delete]
     rows: pa.Table
@@ -29,50 +32,56 @@ class Joined:
 
 
 @implements("LCP-001", "LCP-005", "MRG-008", "BLK-012")
-def join(changes: Changes, merging: Merging, partition: str) -> Joined:
-    """The changes, which are matched by key, without versions that no older one can bring back.
+def merge_log_blocks(changes: Changes, merging: Merging, partition: str) -> MergedBlocks:
+    """Merge changes that are matched by key into the shortest history of each key.
 
-    Raises UnsupportedTableFeature for changes of some columns, UnsupportedMergeStrategy where a merger decides: what either
-    leaves depends on the row that it meets.
+    Raises:
+        UnsupportedTableFeature: some blocks are partial updates; their result depends on the row of the base file.
+        UnsupportedMergeStrategy: a custom merger decides; the same holds.
     """
-    if changes.held:
+    if changes.present_columns:
         raise UnsupportedTableFeature(
-            "log blocks with some of the columns are not joined", rule="LCP-001", remedy="compact the table instead"
+            "log blocks of partial updates are not merged without the base file",
+            rule="LCP-001",
+            remedy="compact the table instead",
         )
     if merging.merger is not None:
         raise UnsupportedMergeStrategy(
-            "log blocks are not joined by a merger", rule="LCP-001", found=merging.mode, remedy="compact the table instead"
+            "log blocks are not merged by a custom merger",
+            rule="LCP-001",
+            found=merging.mode,
+            remedy="compact the table instead",
         )
     used, merge = merging.ordering_used, merger_of(merging.standard_mode)
     versions: dict[str, list[Version]] = {}
     for key, version in changes.versions(merging.ordering, merging.marker):
         versions.setdefault(str(key), []).append(version)
-    stays = {key: what_stays(found, merge) if used else found[-1:] for key, found in versions.items()}
+    kept = {key: shortest_history(found, merge) if used else found[-1:] for key, found in versions.items()}
     least = default_of(type_of(changes.schema, used[0])) if len(used) == 1 else None
 
     def entry(key: str, version: Version) -> Delete:
-        """A flagged row as a delete keeps its place in the order, also without a value of its own."""
+        """A delete entry for a version; a row that is marked as deleted gets the least ordering value if it has none."""
         missing = least if version.kind is Kind.DELETE else None
         return Delete(key, partition, missing if version.ordering is None else version.ordering)
 
     erased: list[Delete] = []
     deletes: list[Delete] = []
-    places: list[int] = []
-    for key, found in stays.items():
+    positions: list[int] = []
+    for key, found in kept.items():
         for number, version in enumerate(found):
             if version.kind is Kind.ROW:
-                places.append(version.position)
+                positions.append(version.position)
             else:
                 (deletes if number == len(found) - 1 else erased).append(entry(key, version))
-    return Joined(erased, changes.rows.take(pa.array(sorted(places), pa.int64())), deletes)
+    return MergedBlocks(erased, changes.rows.take(pa.array(sorted(positions), pa.int64())), deletes)
 
 
 @implements("LCP-005", "MRG-003")
-def what_stays(versions: Sequence[Version], merge: Merge) -> list[Version]:
-    """The shortest history of a key that meets any older version as `versions` do, under event-time merging.
+def shortest_history(versions: Sequence[Version], merge: Merge) -> list[Version]:
+    """The shortest history of a key that has the effect of `versions` on any older version, under event-time merging.
 
-    A delete by key ends everything before it and is forgotten by the next row: both have to stay. A delete with an ordering
-    value counts after it only if there was a row in between.
+    A delete by key removes everything before it, and has no effect on the rows after it: both it and the winner after it are
+    kept. After a delete by key, a delete with an ordering value counts only if there is a row in between.
     """
     start = max((place + 1 for place, version in enumerate(versions) if version.kind is Kind.KEY_DELETE), default=0)
     erased, rest = list(versions[:start][-1:]), list(versions[start:])

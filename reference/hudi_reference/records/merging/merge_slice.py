@@ -1,33 +1,41 @@
-"""Merging a file slice: its base rows and its changes, by the way of merging that the table and the blocks ask for.
+"""Merging a file slice: the rows of its base file and the changes of its log blocks.
 
-`merge_rows` is the plain way, one record at a time; `fast.merge_columns` gives the same rows for whole columns.
+`merge_changes` chooses between three merges: by a custom merger, with partial blocks, and of whole rows. Whole rows are merged
+one record at a time in `merge_rows`, or for whole columns in `fast.merge_columns`, with the same result.
 """
 
 import pyarrow as pa
 
+from hudi_reference.fast_paths import FastPath, use_fast
 from hudi_reference.records.changes import Changes
 from hudi_reference.records.mergers.merger import Merging
-from hudi_reference.records.merging.custom_merge import apply_by_merger
+from hudi_reference.records.merging.custom_merge import merge_by_merger
 from hudi_reference.records.merging.fast.merge_columns import select_by_columns
 from hudi_reference.records.merging.merge_rows import select
-from hudi_reference.records.merging.partial_merge import apply_by_column
+from hudi_reference.records.merging.partial_merge import merge_partial_blocks
 from hudi_reference.requirement import implements
-
-#: With fewer versions than this, they are folded one by one as the decision tables say; with more, by columns.
-FEW_VERSIONS = 10_000
 
 
 @implements("RDR-016", "MRG-005", "MRG-012", "MRG-014", "TYP-006")
-def apply(base: pa.Table, changes: Changes, merging: Merging) -> pa.Table:
-    """The rows that are left: of `base` those that no change beat, of the changes those that won. Any row order."""
+def merge_changes(base: pa.Table, changes: Changes, merging: Merging) -> pa.Table:
+    """The merged rows of a slice, in any order.
+
+    Args:
+        base: the rows of the base file.
+        changes: the rows and deletes of the log blocks, in merge order.
+        merging: how the table merges.
+    """
     if not len(changes):
         return base
     if merging.merger is not None:
-        return apply_by_merger(base, changes, merging)
-    if changes.held:
-        return apply_by_column(base, changes, merging)
-    if base.num_rows + len(changes) >= FEW_VERSIONS and len(merging.ordering) <= 1:
-        kept, won = select_by_columns(base, changes, merging)
-    else:
-        kept, won = select(base, changes, merging)
+        return merge_by_merger(base, changes, merging)
+    if changes.present_columns:
+        return merge_partial_blocks(base, changes, merging)
+    kept, won = _select(base, changes, merging)
     return pa.concat_tables([base.take(kept), changes.rows.take(won)])
+
+
+def _select(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array, pa.Array]:
+    """Which base rows are kept and which rows of the changes win; the fast code knows one ordering field at most."""
+    is_fast = use_fast(FastPath.MERGE, base.num_rows + len(changes)) and len(merging.ordering) <= 1
+    return select_by_columns(base, changes, merging) if is_fast else select(base, changes, merging)

@@ -34,7 +34,7 @@ class Columns:
 
 
 @implements("LF-046", "RDR-017")
-def apply_by_column(base: pa.Table, changes: Changes, merging: Merging) -> pa.Table:
+def merge_partial_blocks(base: pa.Table, changes: Changes, merging: Merging) -> pa.Table:
     """As `changes.apply`, for changes some of which are partial."""
     used, merge = merging.ordering_used, merger_of(merging.standard_mode)
     histories: dict[Identity, list[Columns]] = {}
@@ -57,7 +57,7 @@ def apply_by_column(base: pa.Table, changes: Changes, merging: Merging) -> pa.Ta
 def _versions(changes: Changes, merging: Merging, before: int) -> Iterator[tuple[Identity, Columns]]:
     """The entries in merge order; their rows are counted behind the `before` rows of the base file."""
     for number, versions in enumerate(changes.by_batch(merging.ordering, merging.marker)):
-        held = changes.held.get(number, frozenset(changes.schema.names))
+        held = changes.present_columns.get(number, frozenset(changes.schema.names))
         lacks = tuple(place for place, field in enumerate(merging.ordering) if field.partition(".")[0] not in held)
         names = [name for name in changes.schema.names if name in held]
         for identity, version in zip(changes.identities(number), versions, strict=True):

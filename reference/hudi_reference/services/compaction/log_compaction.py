@@ -19,9 +19,9 @@ from hudi_reference.files.log.content import Delete
 from hudi_reference.files.log.writer import BlockWriter, EncodedBlock
 from hudi_reference.layout.names import LogFileName, join_path, parse_data_file_name
 from hudi_reference.query.file_groups import FileSlice, load_commit
-from hudi_reference.query.slice_reader import SliceReader, held_columns
+from hudi_reference.query.slice_reader import SliceReader, partial_columns
 from hudi_reference.query.table import Table, View
-from hudi_reference.records.merging.log_block_merge import Joined, join
+from hudi_reference.records.merging.log_block_merge import MergedBlocks, merge_log_blocks
 from hudi_reference.records.ordering import type_of
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import with_meta_columns
@@ -114,7 +114,7 @@ def plan_log_compaction(table: Table, options: Mapping[str, str] | None = None) 
         several = len({block.instant for block in blocks}) > 1 and len(blocks) >= least
         if (
             several
-            and all(held_columns(block) is None for block in blocks)
+            and all(partial_columns(block) is None for block in blocks)
             and _come_first(blocks, reader.blocks(operation.found))
         ):
             found.append(replace(operation, found=older))
@@ -220,7 +220,7 @@ class Joiner:
         """One log file with all that the planned ones say; None if they say nothing."""
         found = present(self.table, operation)
         small, changes = self.reader.changes(found)
-        joined = join(changes, self.reader.merging, found.partition)
+        joined = merge_log_blocks(changes, self.reader.merging, found.partition)
         blocks = list(self._blocks(joined, self._writer(small)))
         if not blocks:
             return None
@@ -238,7 +238,7 @@ class Joiner:
         return BlockWriter(self.requested, with_meta_columns(self.view.schema), compacted=instants)
 
     @implements("LCP-001", "META-004")
-    def _blocks(self, joined: Joined, writer: BlockWriter) -> Iterator[EncodedBlock]:
+    def _blocks(self, joined: MergedBlocks, writer: BlockWriter) -> Iterator[EncodedBlock]:
         """Blocks in merge order. Rows keep commit time and number."""
         if joined.erased:
             yield self._deletes(joined.erased, writer)

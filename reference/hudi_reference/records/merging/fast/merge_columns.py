@@ -50,8 +50,8 @@ def select_by_columns(base: pa.Table, changes: Changes, merging: Merging) -> tup
 
 def _coded(base: pa.Table, changes: Changes) -> tuple[Integers, Integers, int]:
     """A number for each record: of base rows, of entries, and how many there are. No entry has the last of them."""
-    if changes.places is not None:
-        places = np.concatenate([np.asarray(found, np.int64) for found in changes.places])
+    if changes.record_positions is not None:
+        places = np.concatenate([np.asarray(found, np.int64) for found in changes.record_positions])
         return np.arange(base.num_rows), places, base.num_rows + 1
     keys = pa.chunked_array([keys_of(batch) for batch in changes.batches], pa.string()).combine_chunks()
     codes = keys.dictionary_encode()
