@@ -179,9 +179,9 @@ def test_any_engine_can_read(table: Path):
         (["--as-of", "1", "--query", "snapshot"], 2, ["--as-of"]),
         (["--query", "as-of"], 2, ["needs --as-of"]),
         (["--begin", "1", "--query", "snapshot"], 2, ["incremental"]),
-        (["--engine", "double:nothing"], 2, ["no double commits the sin"]),
-        (["--engine", "double:always-refuses"], 1, ["refused read.snapshot: not today"]),
-        (["--engine", "double:crashes"], 3, ["out of memory, or so it seems"]),
+        (["--engine", "faulty:nothing"], 2, ["there is no faulty engine"]),
+        (["--engine", "faulty:always-refuses"], 1, ["refused read.snapshot: not today"]),
+        (["--engine", "faulty:crashes"], 3, ["faulty engine: out of memory, simulated"]),
     ],
 )
 def test_errors_are_told_without_a_traceback(table: Path, options: list[str], code: int, says: list[str]):

@@ -27,7 +27,7 @@ def call(where: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def case() -> str:
-    """The id of a shipped case that a double must fail: a table whose rows lie in log files."""
+    """The id of a shipped case that a faulty engine must fail: a table whose rows are stored in log files."""
     chosen = (c for c in find_cases() if c.producer.engine == "reference" and c.area == "merge" and "merge-on-read" in c.needs)
     return next(c.id for c in chosen if c.expected.rows and not c.expected.open and "event-time" in c.id)
 
@@ -57,12 +57,12 @@ def test_progress_in_a_log_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_wrong_engine_is_shown_with_what_it_did(tmp_path: Path, case: str):
-    """The double that passes over log files is caught; rule, both sides and the command to rerun are printed."""
-    done = call(tmp_path, "run", "reference", "double:ignores-logs", "--only", case, "--report", "out")
+    """The faulty engine that ignores log files fails; rule, both sides and the command that repeats the case are printed."""
+    done = call(tmp_path, "run", "reference", "faulty:ignores-logs", "--only", case, "--report", "out")
     assert done.returncode == 1
     for words in ("1 wrong", "wrong answers first", "rule", "expected", "found", "because", "exit 1"):
         assert words in done.stdout
-    assert f"hudi-conformance run double:ignores-logs --only {case}" in done.stdout
+    assert f"hudi-conformance run faulty:ignores-logs --only {case}" in done.stdout
     assert f'name="case" value="{case}"' in (tmp_path / "out" / "junit.xml").read_text()
     outcomes = [json.loads(line)["outcome"] for line in (tmp_path / "out" / "report.jsonl").read_text().splitlines()]
     assert outcomes == ["pass", "fail"]
@@ -70,7 +70,7 @@ def test_a_wrong_engine_is_shown_with_what_it_did(tmp_path: Path, case: str):
 
 def test_a_list_makes_a_known_failure_expected(tmp_path: Path, case: str):
     """--update writes the list; the same run is as expected then, and the failure is shown as known."""
-    options = ("run", "double:ignores-logs", "--only", case, "--expected-failures", "list.toml")
+    options = ("run", "faulty:ignores-logs", "--only", case, "--expected-failures", "list.toml")
     assert call(tmp_path, *options, "--update").returncode == 0
     done = call(tmp_path, *options)
     assert done.returncode == 0 and "known, and listed" in done.stdout and "wrong answers first" not in done.stdout
@@ -80,7 +80,7 @@ def test_a_list_makes_a_known_failure_expected(tmp_path: Path, case: str):
     ("arguments", "code", "says"),
     [
         (["referense"], 2, "did you mean reference?"),
-        (["double:nothing"], 2, "no double commits the sin 'nothing'"),
+        (["faulty:nothing"], 2, "there is no faulty engine 'nothing'"),
         (["--only", "merge.nothing"], 2, "no case has the id"),
         (["python -c pass", "--only", "layout"], 3, "did not start"),
     ],

@@ -21,10 +21,11 @@ def test_every_shipped_engine_is_found_by_its_name(info):
     ("name", "told"),
     [
         ("refrence", "did you mean reference"),
-        ("no-such-program --fast", "neither an engine of the suite nor a program"),
-        ("double:pride", "no double commits the sin 'pride'"),
-        ("", "an engine has a name"),
-        ("python 'half", "no command line"),
+        ("no-such-program --fast", "neither an engine of the suite nor an executable program"),
+        ("faulty:unknown", "there is no faulty engine 'unknown'"),
+        ("double:unknown", "there is no faulty engine 'unknown'"),
+        ("", "the name of the engine is empty"),
+        ("python 'half", "nor a command line"),
     ],
 )
 def test_a_name_that_means_nothing_is_told_with_what_would(name, told):

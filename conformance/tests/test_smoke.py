@@ -50,7 +50,7 @@ def test_the_reference_passes_every_step():
 
 
 @pytest.mark.parametrize(
-    ("sin", "faults", "code"),
+    ("fault", "findings", "code"),
     [
         ("prints-junk", {"answers an": "adapter", "reads a sm": "adapter"}, 3),
         ("wrong-id", {"answers an": "adapter", "answers ea": "adapter"}, 3),
@@ -62,11 +62,11 @@ def test_the_reference_passes_every_step():
         ("loses-writes", {"creates a ": "engine"}, 1),
     ],
 )
-def test_faults_of_adapters_are_told_from_faults_of_engines(sin, faults, code):
+def test_faults_of_adapters_are_distinct_from_faults_of_engines(fault, findings, code):
     """The exit code is 3 while the adapter is at fault, 1 if only the engine is; each fault comes with its remedy."""
-    done = run(smoke, f"double:{sin}")
+    done = run(smoke, f"faulty:{fault}")
     assert done.exit_code == code, done.output
-    assert faults.items() <= dict(reversed(blamed(done.output))).items()
+    assert findings.items() <= dict(reversed(blamed(done.output))).items()
     assert "remedy" in done.output
 
 

@@ -1,6 +1,6 @@
 """The engines shipped with the suite, by name, and how each is started.
 
-`find` turns a name or a command line into an `EngineInfo`; nothing heavy is imported until the engine is started.
+`find` maps a name or a command line to an `EngineInfo`. The libraries of an engine are imported only when it is started.
 """
 
 import shlex
@@ -15,7 +15,7 @@ from hudi_conformance.engines.support.info import EngineInfo, UnknownEngine
 
 
 def _on_a_jvm(name: str, summary: str, extra: str, *argv: str) -> EngineInfo:
-    """A JVM starts in its own time, and the first write of a Spark session is slow."""
+    """The time limits are long, because a JVM starts slowly and the first write of a Spark session is slow."""
     return EngineInfo(name, summary, argv=("-m", *argv), extra=extra, start_timeout=240.0, message_timeout=300.0)
 
 
@@ -55,44 +55,50 @@ _SHIPPED = (
 
 
 def shipped() -> tuple[EngineInfo, ...]:
-    """The engines that a run can be compared with, without the doubles."""
+    """The engines shipped with the suite, without the faulty engines."""
     return _SHIPPED
 
 
 def find(name: str) -> EngineInfo:
     """The engine of that name; any other text is the command line of an adapter.
 
-    Names: those of `shipped()`, and `double:<sin>`. Raises UnknownEngine for a sin nobody commits, and for text that
-    is no command line.
+    Args:
+        name: a name of `shipped()`, `faulty:<fault>` (or its old spelling `double:<fault>`), or a command line.
+
+    Raises:
+        UnknownEngine: there is no such fault, or the text is not a command line.
     """
     by_name = {info.name: info for info in _SHIPPED}
     if name in by_name:
         return by_name[name]
-    if name.startswith("double:"):
-        return _double(name.removeprefix("double:"))
+    kind, colon, fault = name.partition(":")
+    if colon and kind in ("faulty", "double"):
+        return _faulty(fault)
     return _command(name, by_name)
 
 
-def _double(sin: str) -> EngineInfo:
-    from hudi_conformance.engines.faulty.faulty_engines import SINS
+def _faulty(fault: str) -> EngineInfo:
+    from hudi_conformance.engines.faulty.faulty_engines import FAULTS
 
-    if sin not in SINS:
-        raise UnknownEngine(f"no double commits the sin {sin!r}; the sins are {', '.join(SINS)}")
-    return SINS[sin].info
+    if fault not in FAULTS:
+        raise UnknownEngine(f"there is no faulty engine {fault!r}; the faults are {', '.join(FAULTS)}")
+    return FAULTS[fault].info
 
 
 def _command(text: str, by_name: dict[str, EngineInfo]) -> EngineInfo:
     try:
         argv = tuple(shlex.split(text))
     except ValueError as e:
-        raise UnknownEngine(f"{text!r} is no engine and no command line: {e}") from None
+        raise UnknownEngine(f"{text!r} is neither an engine nor a command line: {e}") from None
     if not argv:
-        raise UnknownEngine(f"an engine has a name; known are {', '.join(by_name)}, double:<sin>, or a command line")
+        raise UnknownEngine(
+            f"the name of the engine is empty; give one of {', '.join(by_name)}, faulty:<fault>, or a command line"
+        )
     if which(argv[0]) is None:
         near = get_close_matches(text, by_name, n=1)
         raise UnknownEngine(
-            f"{text!r} is neither an engine of the suite nor a program that can be run"
-            + (f"; did you mean {near[0]}?" if near else f"; engines are {', '.join(by_name)} and double:<sin>")
+            f"{text!r} is neither an engine of the suite nor an executable program"
+            + (f"; did you mean {near[0]}?" if near else f"; engines are {', '.join(by_name)} and faulty:<fault>")
         )
     return EngineInfo(text, "an adapter given as a command line", argv=argv)
 
@@ -105,12 +111,18 @@ def connect(
     progress: Callable[[str], None] | None = None,
     variables: Mapping[str, str] | None = None,
 ) -> Client:
-    """A started engine: one of `hudi_conformance.engines` by its name, or any command line.
+    """Start an engine.
 
-    Time limits are in seconds; None takes those that the registry knows for the engine. `progress` hears what happens
-    while an engine's environment is made. With `variables` the engine is a process that has them in its environment, such
-    as endpoint and keys of an object store. If the engine does not start, raises EngineCrash, SlowStart, ProtocolFault or
-    EngineError.
+    Args:
+        name_or_command: the name of an engine, or the command line of an adapter.
+        start_timeout: seconds; None is the engine's own limit.
+        message_timeout: seconds; None is the engine's own limit.
+        progress: receives one line for each step while the environment of the engine is created.
+        variables: environment variables, such as endpoint and keys of an object store. With them the engine is a process.
+
+    Raises:
+        UnknownEngine: the name is neither an engine nor a command line.
+        EngineCrash, SlowStart, ProtocolFault, EngineError: the engine does not start.
     """
     info = find(name_or_command)
     return Client(

@@ -1,7 +1,7 @@
-"""Ways to see a table wrongly: small changes to a copy of its folder, after which an honest reader gives wrong rows.
+"""Changes of a copy of a table, after which a correct reader returns wrong rows.
 
-Each takes the base path of the copy. What is distorted is what lies in storage, never rows: a case catches the sinner only if
-its table really holds what the sinner overlooks.
+Each function takes the base path of the copy and changes files, never rows: a case detects the faulty engine only if its table
+holds the data that the engine ignores.
 """
 
 import shutil
@@ -19,60 +19,61 @@ from hudi_reference.timeline.contents.metadata import WriteStat, write_commit_me
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import State
 
-Distortion = Callable[[Path], None]
+#: Changes the copy of a table at this base path.
+TableFault = Callable[[Path], None]
 
-#: A time that no instant has reached.
+#: An instant time later than that of every instant.
 _NEVER = "9" * 17
 
 
 @contextmanager
-def distorted(uri: str, distort: Distortion) -> Iterator[str]:
-    """The URI of a copy of the table at `uri` (a `file://` URI), distorted; the copy is gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="hudi-double-") as folder:
+def changed_copy(uri: str, change: TableFault) -> Iterator[str]:
+    """The URI of a changed copy of the table at `uri` (a `file://` URI). The copy is deleted at the end."""
+    with tempfile.TemporaryDirectory(prefix="hudi-faulty-") as folder:
         copy = Path(folder) / "table"
         shutil.copytree(unquote(urlparse(uri).path), copy)
-        distort(copy)
+        change(copy)
         yield copy.as_uri()
 
 
 def without_logs(table: Path) -> None:
-    """No block of any log file counts."""
-    _disown_blocks(table, set(BlockType))
+    """No block of a log file is applied."""
+    _detach_blocks(table, set(BlockType))
 
 
 def without_delete_blocks(table: Path) -> None:
-    """Deletes in logs never happened."""
-    _disown_blocks(table, {BlockType.DELETE})
+    """No delete block is applied."""
+    _detach_blocks(table, {BlockType.DELETE})
 
 
 def without_rollback_commands(table: Path) -> None:
-    """Rollback commands undo nothing."""
-    _disown_blocks(table, {BlockType.COMMAND})
+    """No rollback command is applied."""
+    _detach_blocks(table, {BlockType.COMMAND})
 
 
 def without_the_latest_commit(table: Path) -> None:
-    """The timeline as it was one completion ago."""
+    """The latest completed write is pending again."""
     writes = [i for i in _instants(table) if i.state is State.COMPLETED and i.action in _WRITES]
     if writes:
         (_timeline(table) / max(writes, key=lambda i: i.completion or "").file_name).unlink()
 
 
 def with_pending_writes_completed(table: Path) -> None:
-    """Requested and inflight writes count as completed."""
+    """Requested and inflight writes are completed."""
     for instant in _instants(table):
         if instant.state is not State.COMPLETED and instant.action in _WRITES:
             _complete(table, instant.requested)
 
 
 def with_every_file_committed(table: Path) -> None:
-    """Every data file counts, whatever the timeline says of its instant, and no group was ever replaced."""
+    """The instant of every data file is completed, and no file group is replaced."""
     with_no_group_replaced(table)
     for _, parsed in _data_files(table):
         _complete(table, parsed.instant)
 
 
 def with_no_group_replaced(table: Path) -> None:
-    """A replacecommit is taken for a commit that wrote the same files."""
+    """Each completed replacecommit is a commit that wrote the same files."""
     for instant in _instants(table):
         if instant.action == "replacecommit" and instant.state is State.COMPLETED:
             (_timeline(table) / instant.file_name).unlink()
@@ -80,33 +81,33 @@ def with_no_group_replaced(table: Path) -> None:
 
 
 def with_a_group_for_each_base_file(table: Path) -> None:
-    """Every base file but the newest of its group stands in a group of its own: old rows come back beside the new."""
+    """Each base file except the newest of its file group is in a file group of its own, so that its old rows are read too."""
     groups: dict[tuple[Path, str], list[tuple[Path, BaseFileName]]] = {}
     for path, parsed in _data_files(table):
         if isinstance(parsed, BaseFileName):
             groups.setdefault((path.parent, parsed.file_id), []).append((path, parsed))
     for files in groups.values():
         for path, parsed in sorted(files, key=lambda file: file[1].instant)[:-1]:
-            _copy_into_a_group_of_its_own(table, path, parsed)
+            _copy_into_new_group(table, path, parsed)
 
 
-def _copy_into_a_group_of_its_own(table: Path, path: Path, parsed: BaseFileName) -> None:
-    """The copy needs an instant of its own too: the commit metadata names all base files of an instant."""
-    taken = {instant.requested for instant in _instants(table)}
-    instant = next(time for n in count(1) if (time := _later(parsed.instant, n)) not in taken)
+def _copy_into_new_group(table: Path, path: Path, parsed: BaseFileName) -> None:
+    """Give the copy its own instant too, because the commit metadata names all base files of an instant."""
+    used = {instant.requested for instant in _instants(table)}
+    instant = next(time for n in count(1) if (time := _later(parsed.instant, n)) not in used)
     alone = BaseFileName(f"{parsed.instant}-{parsed.file_id}", parsed.write_token, instant, parsed.extension)
     shutil.copyfile(path, path.parent / str(alone))
     _complete(table, instant)
 
 
 def with_commit_time_ordering(table: Path) -> None:
-    """The merge mode is commit time, whatever the table says; what would contradict it is gone."""
+    """The merge mode is commit time; properties that contradict it are removed."""
     contradictions = ("hoodie.record.merge.strategy.id", "hoodie.compaction.payload.class")
     _set_properties(table, {"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"}, without=contradictions)
 
 
 def with_known_versions(table: Path) -> None:
-    """Versions and merge strategies from the future are taken for today's."""
+    """Unknown versions and merge strategies are replaced by known ones."""
     _set_properties(table, {"hoodie.table.version": "8", "hoodie.timeline.layout.version": "2"})
     if "hoodie.record.merge.mode=CUSTOM" in _properties(table).read_text().splitlines():
         with_commit_time_ordering(table)
@@ -152,25 +153,25 @@ def _stat(table: Path, path: Path, parsed: BaseFileName | LogFileName) -> WriteS
 
 
 def _later(time: str, milliseconds: int) -> str:
-    """A text of digits that sorts after `time`; not always a date, which nobody asks of it."""
+    """Digits that sort after `time`. They need not be a valid date."""
     return f"{int(time) + milliseconds:0{len(time)}}"
 
 
-def _disown_blocks(table: Path, kinds: set[BlockType]) -> None:
-    """Make blocks of these kinds belong to an instant that never was, without changing the length of a file.
+def _detach_blocks(table: Path, kinds: set[BlockType]) -> None:
+    """Make blocks of these kinds belong to an instant that does not exist, without a change of the length of a file.
 
-    For a command block it is the target that never was.
+    For a command block, the target instant is changed.
     """
     for path, parsed in _data_files(table):
         if isinstance(parsed, LogFileName):
             data = bytearray(path.read_bytes())
             for block in read_blocks(memoryview(bytes(data)), path.name):
                 if block.kind in kinds:
-                    _disown(data, block)
+                    _detach(data, block)
             path.write_bytes(data)
 
 
-def _disown(data: bytearray, block: Block) -> None:
+def _detach(data: bytearray, block: Block) -> None:
     key = HeaderKey.TARGET_INSTANT_TIME if block.kind is BlockType.COMMAND else HeaderKey.INSTANT_TIME
     if instant := block.header.get(key):
         at = data.find(instant.encode(), block.offset, block.end)
@@ -182,7 +183,7 @@ def _properties(table: Path) -> Path:
 
 
 def _set_properties(table: Path, values: dict[str, str], without: tuple[str, ...] = ()) -> None:
-    """Replace entries and drop others; the checksum stays right, for it covers the table's name only."""
+    """Replace entries and remove others; the checksum stays valid, because it covers the table's name only."""
     gone = {*values, *without}
     kept = [line for line in _properties(table).read_text().splitlines() if line.partition("=")[0] not in gone]
     lines = [*kept, *(f"{key}={value}" for key, value in values.items())]
