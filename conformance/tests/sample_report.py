@@ -9,11 +9,19 @@ ENGINES = (
     EngineRun("broken", failed_start="no such program"),
 )
 
+CHAPTERS = {
+    "merge": "merging",
+    "log": "log_format",
+    "model": "model",
+    "test_s3::one": "object_storage",
+    "test_s3::two": "object_storage",
+}
+
 
 def result(case: str, engine: str, outcome: str, **more: object) -> Result:
     """A result of a case that cites one rule."""
     known = {"requirements": ("MRG-029",), "description": f"What {case} guarantees.", "because": "Compare before replacing."}
-    return Result(case, engine, Outcome(outcome), case.partition(".")[0], **(known | more))  # type: ignore[arg-type]
+    return Result(case, engine, Outcome(outcome), CHAPTERS[case.partition(".")[0]], **(known | more))  # type: ignore[arg-type]
 
 
 LATE = ({"id": "1", "name": "new", "ts": "10"}, {"id": "1", "name": "late <b>", "ts": "9"})

@@ -15,9 +15,9 @@ from hudi_conformance.cases.schema import CaseError
 def test_a_case_holds_what_its_file_says(casebook: Casebook):
     """All keys of the file are there, with defaults for those left out."""
     case = cases.load(casebook.add("merge.event-time.late", flags=["silent-stale"], query={"kind": "as-of", "as_of": "1"}))
-    assert (case.id, case.area, case.requirements, case.flags) == (
+    assert (case.id, case.chapter, case.requirements, case.flags) == (
         "merge.event-time.late",
-        "merge",
+        "merging",
         ("MRG-029",),
         ("silent-stale",),
     )

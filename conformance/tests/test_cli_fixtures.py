@@ -49,7 +49,7 @@ def test_the_shipped_cases_are_whole():
     [
         ({"requirements": ["MRG-999"]}, "requirements: there is no MRG-999"),
         ({"errata": ["ER-999"]}, "errata: there is no ER-999"),
-        ({"id": "log.one"}, "id: a case of area log lies in merge/"),
+        ({"id": "log.one"}, "id: the folder of log.one is log/one/, found merge/one/"),
         ({"needs": "x"}, "needs: 'x' is not of type 'array'"),
         ({"rows": [{"id": "a"}]}, "rows.json: rows.0: has the columns ['id']"),
         ({"table": "../../.."}, "table: leads outside the fixtures"),

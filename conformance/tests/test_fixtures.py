@@ -54,7 +54,7 @@ def test_ids_are_unique_and_say_where_the_case_lies():
 @pytest.mark.parametrize("area", ["timeline", "log", "merge", "queries", "layout"])
 def test_each_area_has_tables_of_both_producers(area):
     """Every area is shown on tables of Apache Hudi and on tables of the reference."""
-    assert {case.producer.engine for case in CASES if case.area == area} >= {"apache-hudi", "reference"}
+    assert {case.producer.engine for case in CASES if case.id.startswith(f"{area}.")} >= {"apache-hudi", "reference"}
 
 
 def test_every_case_that_can_fail_names_its_danger():

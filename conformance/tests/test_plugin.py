@@ -97,7 +97,7 @@ def test_the_reference_is_the_engine_if_none_is_named(pytester: pytest.Pytester,
 
 @pytest.mark.parametrize("pattern", ["merge.one", "merge.o*", "LF-012", "LF-*"])
 def test_cases_are_chosen_by_id_or_rule(pytester: pytest.Pytester, book: Casebook, pattern: str):
-    """--cases takes an id, an area, a requirement, or a pattern of one."""
+    """--cases takes an id, a chapter, a rule, or a pattern of one."""
     book.add("merge.one", requirements=["LF-012"])
     book.add("layout.two")
     run(pytester, "--engine=tiny", f"--cases={pattern}").assert_outcomes(passed=1, deselected=1)
@@ -190,13 +190,13 @@ def program(pytester: pytest.Pytester) -> None:
 
 @pytest.mark.usefixtures("program")
 def test_python_cases_get_engines_names_and_rules(pytester: pytest.Pytester):
-    """A test is run once per engine; its result has a stable name, its area, its rules and its sentence."""
+    """A test is run once per engine; its result has a stable name, its chapter, its rules and its sentence."""
     run(pytester, "--engine=tiny", "--engine=liar", "--report=out", "-k", "tables_are_read")
     found = {(r["case"], r["engine"]): r for r in results(pytester)}
     assert set(found) == {(f"test_merge_tables::test_tables_are_read[size={n}]", e) for n in (1, 2) for e in ("tiny", "liar")}
     right = found["test_merge_tables::test_tables_are_read[size=1]", "tiny"]
     wrong = found["test_merge_tables::test_tables_are_read[size=1]", "liar"]
-    assert (right["outcome"], right["area"], right["requirements"]) == ("pass", "merge", ["MRG-029", "LF-012"])
+    assert (right["outcome"], right["chapter"], right["requirements"]) == ("pass", "merging", ["MRG-029", "LF-012"])
     assert (wrong["outcome"], wrong["message"], wrong["description"]) == ("fail", "other rows", "Rows come back.")
 
 
@@ -268,7 +268,7 @@ def test_the_suite_as_a_package_brings_the_golden_cases(
     book.add("merge.one")
     monkeypatch.setattr(schema, "fixtures_root", lambda: book.root)
     done = run(pytester, "--pyargs", "hudi_conformance.suite", "--engine=tiny", "--collect-only", "-q")
-    done.stdout.fnmatch_lines(["test_writes.py::*tiny*", "*cases/merge/one/case.json::tiny"])
+    done.stdout.fnmatch_lines(["*test_writes.py::*tiny*", "*cases/merge/one/case.json::tiny"])
 
 
 def test_a_mutant_is_applied_during_the_run_and_reverted_afterwards(pytester: pytest.Pytester):

@@ -17,10 +17,10 @@ from hudi_conformance.report.html import page
 from hudi_conformance.report.matrix import matrix, worst_first
 
 
-def test_the_matrix_counts_right_answers_by_area_and_engine():
+def test_the_matrix_counts_right_answers_by_chapter_and_engine():
     """Open questions have no right answer, so they do not count in the total; what is not offered does."""
     lines = matrix(RESULTS, ENGINES)
-    assert [line.title for line in lines] == ["log format", "merge", "model", "all"]
+    assert [line.title for line in lines] == ["log format", "merge modes and payloads", "model", "all"]
     assert [str(cell) for cell in lines[0].cells] == ["1/1  1 open", "0/2  1 refused  1 not offered", "0/0"]
     assert str(lines[-1].cells[1]) == "0/5  1 wrong  1 crash  1 error  1 refused  1 not offered"
 

@@ -1,7 +1,8 @@
-"""A golden case as data: one question about one table, file or function, with its right answer.
+"""A golden case as data: one question about one table, file or function, with its expected answer.
 
-A case is a folder of `fixtures/<area>/` with `case.json` (shape: `schemas/case.json`), the table or file, and the expected
-answer. It says which rules it checks and which features an engine must offer to be asked; it never names a product.
+A case is a folder `fixtures/<first word of the id>/<rest of the id>/` with `case.json` (shape: `schemas/case.json`), the table
+or file, and the expected answer. It names the rules that it checks and the features that it needs of an engine, and never a
+product.
 """
 
 import json
@@ -17,27 +18,7 @@ from hudi_conformance.cases.reads import Read, reads_of
 from hudi_conformance.cases.rows import Rows, load_rows
 from hudi_conformance.cases.schema import CaseError, check, fixtures_root, read_json
 from hudi_conformance.contract.messages import FEATURES, Query
-
-#: Areas in the order of reports, with the words that people read.
-AREAS = {
-    "timeline": "timeline",
-    "actions": "files of actions",
-    "history": "timeline history",
-    "times": "times",
-    "properties": "properties",
-    "log": "log format",
-    "hfile": "HFile",
-    "base": "base files",
-    "bloom": "bloom filters",
-    "positions": "positions",
-    "names": "names",
-    "hashing": "hashing",
-    "merge": "merge",
-    "queries": "queries",
-    "layout": "layout",
-    "relay": "relay",
-    "writes": "writes",
-}
+from hudi_conformance.requirements.chapters import chapter_of_golden_case
 
 
 @dataclass(frozen=True)
@@ -97,9 +78,9 @@ class Case:
     errata: tuple[str, ...] = ()
 
     @property
-    def area(self) -> str:
-        """The first word of the id, a key of `AREAS`."""
-        return self.id.partition(".")[0]
+    def chapter(self) -> str:
+        """The id of the chapter of the specification that the case belongs to."""
+        return chapter_of_golden_case(self.id)
 
     @property
     def path(self) -> Path:

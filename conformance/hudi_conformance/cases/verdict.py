@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, Self, TypeAlias
 
@@ -22,6 +22,7 @@ from hudi_conformance.contract.errors import (
     Refused,
 )
 from hudi_conformance.contract.messages import Hello
+from hudi_conformance.requirements.chapters import OTHER
 
 
 class Outcome(StrEnum):
@@ -85,7 +86,7 @@ class Result:
     case: str
     engine: str
     outcome: Outcome
-    area: str
+    chapter: str
     requirements: tuple[str, ...] = ()
     description: str = ""
     message: str = ""
@@ -116,8 +117,10 @@ class Result:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
-        """The result in a line of `report.jsonl`."""
-        known: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.items() if k != "rerun"}
+        """The result in a line of `report.jsonl`; members that are not known are ignored."""
+        names = {f.name for f in fields(cls)}
+        known: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.items() if k in names}
+        known |= {"chapter": raw.get("chapter", OTHER)}
         known |= {"outcome": Outcome(raw["outcome"]), "pairs": tuple((e, f) for e, f in raw["pairs"])}
         return cls(**known)
 
@@ -140,7 +143,7 @@ def empty_result(case: Case, engine: str) -> Result:
         case=case.id,
         engine=engine,
         outcome=Outcome.ERROR,
-        area=case.area,
+        chapter=case.chapter,
         requirements=case.requirements,
         description=case.description,
         because=case.if_it_fails,

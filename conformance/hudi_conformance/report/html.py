@@ -8,13 +8,13 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-from hudi_conformance.cases.case import AREAS
 from hudi_conformance.cases.rows import Row, text
 from hudi_conformance.cases.verdict import WORST_FIRST, Outcome, Result
 from hudi_conformance.report import figures
 from hudi_conformance.report.failure_text import erratum, rule
 from hudi_conformance.report.matrix import Cell, matrix
 from hudi_conformance.report.run import EngineRun, Run
+from hudi_conformance.requirements import chapters
 
 #: What each outcome means, for somebody who has never seen the suite.
 MEANINGS = {
@@ -75,7 +75,7 @@ def page(run: Run, results: Sequence[Result]) -> str:
         run=run,
         cases=len({r.case for r in results}),
         matrix=matrix(results, run.engines),
-        areas=[(area, AREAS.get(area, area), views) for area, views in by_area(results, run.engines)],
+        chapters=[(chapter, chapters.title(chapter), views) for chapter, views in by_chapter(results, run.engines)],
         outcomes=present,
         meanings=MEANINGS,
         surprises=sum(r.surprise is not None for r in results),
@@ -86,16 +86,14 @@ def page(run: Run, results: Sequence[Result]) -> str:
     )
 
 
-def by_area(results: Iterable[Result], engines: Sequence[EngineRun]) -> list[tuple[str, list[CaseView]]]:
-    """The cases of each area in the order of `AREAS`; within it those that went worst come first."""
-    areas, names = list(AREAS), [e.name for e in engines]
-
-    def place(result: Result) -> tuple[int, str]:
-        return (areas.index(result.area) if result.area in areas else len(areas), result.area)
-
-    ordered = sorted(results, key=lambda r: (place(r), r.case, names.index(r.engine)))
+def by_chapter(results: Iterable[Result], engines: Sequence[EngineRun]) -> list[tuple[str, list[CaseView]]]:
+    """The cases of each chapter, in the order of the chapters; within a chapter the worst results come first."""
+    results, names = list(results), [e.name for e in engines]
+    order = chapters.in_order(r.chapter for r in results)
+    ordered = sorted(results, key=lambda r: (order.index(r.chapter), r.case, names.index(r.engine)))
     return [
-        (area, sorted(map(CaseView, _by_case(group)), key=_worst)) for area, group in groupby(ordered, key=lambda r: r.area)
+        (chapter, sorted(map(CaseView, _by_case(group)), key=_worst))
+        for chapter, group in groupby(ordered, key=lambda r: r.chapter)
     ]
 
 

@@ -1,4 +1,4 @@
-"""The matrix: areas by engines, what passed and what else came of the rest."""
+"""The matrix: chapters of the specification by engines, with the outcomes of their cases."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from rich.table import Table
 from rich.text import Text
 
-from hudi_conformance.cases.case import AREAS
 from hudi_conformance.cases.verdict import WORST_FIRST, Outcome, Result
 from hudi_conformance.report.run import EngineRun, Run
+from hudi_conformance.requirements import chapters
 
 #: Colours of outcomes in a terminal.
 STYLES = {
@@ -26,7 +26,7 @@ STYLES = {
 
 @dataclass(frozen=True)
 class Cell:
-    """What came of the cases of one area on one engine."""
+    """Outcomes of the cases of one chapter on one engine."""
 
     counts: Mapping[Outcome, int]
 
@@ -42,7 +42,7 @@ class Cell:
 
     @property
     def others(self) -> list[tuple[Outcome, int]]:
-        """How many cases ended in which other way, worst first."""
+        """The other outcomes and how many cases had them, worst first."""
         return [(o, self.counts[o]) for o in WORST_FIRST if o is not Outcome.PASS and self.counts.get(o)]
 
     def __str__(self) -> str:
@@ -52,33 +52,33 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """One area of the matrix, or the total (`area` is None); `cells` are in the order of the engines."""
+    """One chapter of the matrix, or the total (`chapter` is None); `cells` are in the order of the engines."""
 
-    area: str | None
+    chapter: str | None
     cells: tuple[Cell, ...]
 
     @property
     def title(self) -> str:
-        """The area's name for people."""
-        return "all" if self.area is None else AREAS.get(self.area, self.area)
+        """The title of the row."""
+        return "all" if self.chapter is None else chapters.title(self.chapter)
 
 
 def matrix(results: Sequence[Result], engines: Sequence[EngineRun]) -> list[Line]:
-    """One line per area that has results, in the order of `AREAS`, and the total."""
-    order = [*AREAS, *sorted({r.area for r in results} - AREAS.keys())]
-    lines = [_line(area, [r for r in results if r.area == area], engines) for area in order]
-    return [line for line in lines if any(c.counts for c in line.cells)] + [_line(None, results, engines)]
+    """One line for each chapter that has results, in the order of the chapters, and the total."""
+    present = chapters.in_order(r.chapter for r in results)
+    lines = [_line(chapter, [r for r in results if r.chapter == chapter], engines) for chapter in present]
+    return [*lines, _line(None, results, engines)]
 
 
-def _line(area: str | None, results: Iterable[Result], engines: Sequence[EngineRun]) -> Line:
+def _line(chapter: str | None, results: Iterable[Result], engines: Sequence[EngineRun]) -> Line:
     counts = {e.name: Counter[Outcome]() for e in engines}
     for result in results:
         counts[result.engine][result.outcome] += 1
-    return Line(area, tuple(Cell(counts[e.name]) for e in engines))
+    return Line(chapter, tuple(Cell(counts[e.name]) for e in engines))
 
 
 def worst_first(results: Iterable[Result]) -> list[Result]:
-    """What is not as it should be: surprises before what is known, wrong answers first."""
+    """Failures and unexpected results: unexpected ones before listed ones, wrong answers first."""
     shown = [r for r in results if r.outcome.is_failure or r.surprise is not None]
     return sorted(shown, key=lambda r: (r.surprise is None, WORST_FIRST.index(r.outcome), r.case, r.engine))
 
@@ -90,7 +90,7 @@ def table(run: Run, results: Sequence[Result]) -> Table:
     for engine in run.engines:
         found.add_column(engine.title)
     for line in matrix(results, run.engines):
-        style = "bold" if line.area is None else ""
+        style = "bold" if line.chapter is None else ""
         found.add_row(Text(line.title, style=style), *map(_cell, line.cells), style=style)
     return found
 

@@ -16,6 +16,7 @@ import pytest
 from hudi_conformance.cases.verdict import Judgement, Outcome, Result, judge_exception, lacking, one_line
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.requirements.chapters import chapter_of_test
 from hudi_conformance.runner.pytest_session import session_of
 from hudi_conformance.runner.session import Session
 
@@ -61,9 +62,14 @@ def case_id(item: pytest.Item) -> str:
     return f"{item.path.stem}::{function}" + (f"[{', '.join(words)}]" if words else "")
 
 
-def area_of(case: str) -> str:
-    """The area of a Python test: the first word of its file's name after `test_`."""
-    return case.partition("::")[0].removeprefix("test_").partition("_")[0]
+def rules_of(item: pytest.Item) -> tuple[str, ...]:
+    """The rules that a Python case cites, each of them once."""
+    return tuple(dict.fromkeys(str(rule) for mark in item.iter_markers("requirements") for rule in mark.args))
+
+
+def chapter_of(item: pytest.Item) -> str:
+    """The chapter of the specification that a Python case belongs to."""
+    return chapter_of_test(item.path, rules_of(item))
 
 
 def _own_parameters(item: pytest.Item) -> dict[str, Any]:
@@ -114,8 +120,8 @@ def result_of(item: pytest.Item, call: pytest.CallInfo[None]) -> Result:
         case=name,
         engine=_engine_mark(item).args[0],
         outcome=Outcome.PASS,
-        area=area_of(name),
-        requirements=tuple(dict.fromkeys(r for m in item.iter_markers("requirements") for r in m.args)),
+        chapter=chapter_of(item),
+        requirements=rules_of(item),
         description=" ".join(text.split()),
         seconds=call.duration,
     ).having(_judgement(call.excinfo))

@@ -14,11 +14,10 @@ def matches(item: pytest.Item, pattern: str) -> bool:
     """Whether `pattern` is the case's id or area or one of its requirements, or matches one of them with `*` and `?`."""
     pattern = current_case(pattern)
     if isinstance(item, CaseItem):
-        names = [item.case.id, item.case.area, *item.case.requirements]
+        names = [item.case.id, item.case.chapter, *item.case.requirements]
     else:
         name = python_cases.case_id(item)
-        rules = [str(r) for m in item.iter_markers("requirements") for r in m.args]
-        names = [name, name.partition("[")[0], python_cases.area_of(name), *rules]
+        names = [name, name.partition("[")[0], python_cases.chapter_of(item), *python_cases.rules_of(item)]
     return any(pattern == name or fnmatchcase(name, pattern) for name in names)
 
 

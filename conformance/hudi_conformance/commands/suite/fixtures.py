@@ -15,33 +15,34 @@ from rich.console import Console
 from rich.table import Table
 
 from hudi_conformance.cases import case as cases
-from hudi_conformance.cases.case import AREAS, Case
+from hudi_conformance.cases.case import Case
 from hudi_conformance.cases.schema import PACKAGE, CaseError, fixtures_root, read_json
 from hudi_conformance.contract.messages import FUNCTIONS
 from hudi_conformance.requirements import errata, requirement
+from hudi_conformance.requirements.chapters import golden_words, title
 
 #: All golden tables together, in bytes.
 LIMIT = 30_000_000
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, verify, export and regenerate the golden tables.")
 
-Only = Annotated[str | None, typer.Option("--only", metavar="PATTERN", help="Cases by id, area or requirement.")]
+Only = Annotated[str | None, typer.Option("--only", metavar="PATTERN", help="Cases by id, chapter or rule.")]
 
 
 @app.command("list")
 def list_(only: Only = None) -> None:
     """The golden cases: id, who wrote the table, which rules it checks."""
-    table = Table("case", "table by", "rules", "flags", box=None, header_style="bold")
+    table = Table("case", "chapter", "table by", "rules", "flags", box=None, header_style="bold")
     chosen = [c for c in cases.find_cases() if only is None or _matches(c, only)]
     for case in chosen:
-        table.add_row(case.id, str(case.producer), ", ".join(case.requirements), ", ".join(case.flags))
+        table.add_row(case.id, title(case.chapter), str(case.producer), ", ".join(case.requirements), ", ".join(case.flags))
     Console(highlight=False).print(table)
     typer.echo(f"{len(chosen)} cases")
     raise typer.Exit(0 if chosen else 2)
 
 
 def _matches(case: Case, pattern: str) -> bool:
-    return any(fnmatchcase(name, pattern) for name in (case.id, case.area, *case.requirements))
+    return any(fnmatchcase(name, pattern) for name in (case.id, case.chapter, *case.requirements))
 
 
 @app.command()
@@ -77,8 +78,8 @@ def problems(root: Path) -> Iterator[str]:
 def _problems_of(case: Case, root: Path) -> Iterator[str]:
     """What the file itself cannot show. Reading the expected answers raises CaseError."""
     place = case.folder.relative_to(root.resolve()).parts
-    if place[0] != case.area:
-        yield f"id: a case of area {case.area} lies in {place[0]}/"
+    if ".".join(place[:2]) != case.id:
+        yield f"id: the folder of {case.id} is {case.id.replace('.', '/', 1)}/, found {'/'.join(place)}/"
     for unknown in requirement.unknown(case.requirements):
         yield f"requirements: there is no {unknown}"
     known = {e.id for e in errata.errata()}
@@ -130,7 +131,7 @@ def export(
     else:
         shutil.copytree(fixtures_root(), to)
         shutil.copytree(PACKAGE / "schemas", to / "schemas")
-        typer.echo(f"{to}: {sum(1 for _ in to.rglob('case.json'))} cases in {len(AREAS)} areas")
+        typer.echo(f"{to}: {sum(1 for _ in to.rglob('case.json'))} cases")
 
 
 def archive(root: Path, to: Path) -> None:
@@ -155,7 +156,7 @@ def _anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 def add(
     programs: Annotated[list[Path], typer.Argument(metavar="PROGRAM.json...", help="Drawn programs that tests have saved.")],
     case: Annotated[
-        str | None, typer.Option("--id", metavar="AREA.NAME", help="Id of the one new case; merge.drawn.<file name> if none.")
+        str | None, typer.Option("--id", metavar="WORD.NAME", help="Id of the one new case; merge.drawn.<file name> if none.")
     ] = None,
 ) -> None:
     """Keep drawn programs as golden cases: the reference writes their tables, the model says what every query has to give."""
@@ -166,11 +167,11 @@ def add(
         raise typer.Exit(2)
     chosen = {path: case or f"merge.drawn.{path.stem}" for path in programs}
     for name in chosen.values():
-        area, _, rest = name.partition(".")
-        if area not in AREAS or not rest:
-            typer.echo(f"{name}: an id is AREA.NAME, with an area of {', '.join(AREAS)}", err=True)
+        word, _, rest = name.partition(".")
+        if word not in golden_words() or not rest:
+            typer.echo(f"{name}: the first word of an id is one of {', '.join(golden_words())}", err=True)
             raise typer.Exit(2)
-        if (fixtures_root() / area / rest).exists():
+        if (fixtures_root() / word / rest).exists():
             typer.echo(f"{name} is there already", err=True)
             raise typer.Exit(2)
     for path, name in chosen.items():
