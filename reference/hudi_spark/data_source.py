@@ -22,7 +22,7 @@ from hudi_reference.errors import Misuse
 from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.write.commit import begin
-from hudi_reference.write.write_context import Basis
+from hudi_reference.write.write_context import WriteContext
 from hudi_spark.arrow import arrow_schema_of, batches, spark_schema
 from hudi_spark.read import ReadPlan, make_plan, open_shared
 from hudi_spark.tasks import FilesTask
@@ -104,11 +104,11 @@ class _Appender(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark is not 
 
     def __init__(self, uri: str, operation: str, incoming: pa.Schema) -> None:
         table = open_shared(uri)
-        basis = Basis.of(table, operation, incoming)
-        intake, self.schema = basis.intake(), basis.view.schema
+        context = WriteContext.of(table, operation, incoming)
+        intake, self.schema = context.intake(), context.view.schema
         intake.prepare(incoming.empty_table())
-        commit = begin(table.storage, basis.properties, table.clock, table.ids, operation, basis.view.timeline)
-        self.task = FilesTask(commit, basis.reader, with_meta_columns(self.schema), (), intake)
+        commit = begin(table, operation, context.view.timeline)
+        self.task = FilesTask(commit, context.reader, with_meta_columns(self.schema), (), intake)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """The rows of one task."""

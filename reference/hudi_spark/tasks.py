@@ -23,8 +23,9 @@ from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.schema.evolution import conform
 from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.write.commit import Commit
+from hudi_reference.write.log_options import DEFAULTS, LogOptions
 from hudi_reference.write.rows import PARTITION, Incoming, Intake, combine
-from hudi_reference.write.write import DEFAULTS, LogOptions, Writer
+from hudi_reference.write.writer import Writer
 from hudi_spark.arrow import batches
 
 Batches = Iterable[pa.RecordBatch]
@@ -149,7 +150,7 @@ class FilesTask:
             incoming = combine(Incoming(self._rows([part for _, part in runs])), self.reader.merging)
             if group >= 0:
                 writer.change(self.slices[group], incoming.rows, by_key=self.by_key)
-            elif not self.by_key and self.intake.held is None:
+            elif not self.by_key and self.intake.partial_columns is None:
                 writer.add(partition, incoming.rows)
         yield stats_batch(writer.commit.stats)
 
@@ -157,7 +158,9 @@ class FilesTask:
         """The writer of this attempt of this task: no other attempt writes files of the same names."""
         context, commit = TaskContext.get(), replace(self.commit, stats=[])
         attempt = f"{context.stageId()}-{context.taskAttemptId()}"
-        return Writer(commit, self.reader, self.schema, context.partitionId(), MOST_TASKS, attempt, self.logs, self.intake.held)
+        return Writer(
+            commit, self.reader, self.schema, context.partitionId(), MOST_TASKS, attempt, self.logs, self.intake.partial_columns
+        )
 
     def _rows(self, parts: list[pa.RecordBatch]) -> pa.Table:
         return conform(pa.Table.from_batches(parts), self.reader.schema, "rows to write")

@@ -30,10 +30,11 @@ from hudi_reference.records.changes import KEY
 from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.write.commit import Commit, begin
 from hudi_reference.write.concurrency.config import Concurrency
-from hudi_reference.write.concurrency.update_strategy import meet_clusterings
+from hudi_reference.write.concurrency.update_strategy import apply_update_strategy
+from hudi_reference.write.log_options import LogOptions, log_options
 from hudi_reference.write.rows import PARTITION, Intake
-from hudi_reference.write.write import MOVES_KEY, LogOptions, log_options, persistently
-from hudi_reference.write.write_context import PARTIAL_UPDATE, Basis, held_by_update
+from hudi_reference.write.write import MOVES_KEY, run_with_retries
+from hudi_reference.write.write_context import PARTIAL_UPDATE, WriteContext, columns_of_update
 from hudi_spark.arrow import arrow_schema_of, spark_schema
 from hudi_spark.errors import errors_of_executors
 from hudi_spark.read import open_shared
@@ -85,7 +86,7 @@ def _written(df: DataFrame, uri: str, operation: str, options: Options, carry_ou
     check_unchanged(table.properties.merging, table.options)
     _check_no_speculation(df)
     _check_placing(table)
-    return persistently(table, lambda: carry_out(_Write.of(df, table, operation)))
+    return run_with_retries(table, lambda: carry_out(_Write.of(df, table, operation)))
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class _Write:
 
     df: DataFrame
     table: Table
-    basis: Basis
+    context: WriteContext
     operation: str
     intake: Intake
     logs: LogOptions
@@ -104,20 +105,20 @@ class _Write:
         """An attempt at a write of `df`, based on the table as it is now."""
         logs = log_options(table)
         empty = arrow_schema_of(df.schema).empty_table()
-        basis = Basis.of(table, operation, empty.schema)
-        intake = basis.intake(held_by_update(basis, df.columns) if operation == PARTIAL_UPDATE else None)
+        context = WriteContext.of(table, operation, empty.schema)
+        intake = context.intake(columns_of_update(context, df.columns) if operation == PARTIAL_UPDATE else None)
         intake.prepare(empty)
-        return cls(df, table, basis, operation, intake, logs)
+        return cls(df, table, context, operation, intake, logs)
 
     @property
     def view(self) -> View:
         """The view of the table that the write is based on."""
-        return self.basis.view
+        return self.context.view
 
     @property
     def reader(self) -> SliceReader:
         """The reader of the slices that the write is based on."""
-        return self.basis.reader
+        return self.context.reader
 
     def append(self) -> str:
         """All rows to new file groups in one pass, after a look at absent values; what may not fit is converted first."""
@@ -134,7 +135,7 @@ class _Write:
             slices = [found for found in self.view.groups.latest_slices if found.partition in partitions]
             place = F.pmod(F.xxhash64(KEY), F.lit(new_groups)).cast("int")
             located = self._located(rows, slices)
-            meet_clusterings(self.table, self.view.timeline, self._changed(located, slices))
+            apply_update_strategy(self.table, self.view.timeline, self._changed(located, slices))
             placed = located.withColumn(GROUP, F.coalesce(GROUP, F.lit(-1) - place))
             grouped = placed.repartition(PARTITION, GROUP).sortWithinPartitions(PARTITION, GROUP, POSITION)
             return self._commit(grouped, FilesTask.change, slices)
@@ -172,7 +173,7 @@ class _Write:
         if not slices:
             return rows.withColumn(GROUP, F.lit(None).cast("int"))
         index = pa.schema([(PARTITION, pa.string()), (KEY, pa.string()), (GROUP, pa.int32())])
-        task = IndexTask(self.reader, tuple(slices), index, living=self.intake.held is not None)
+        task = IndexTask(self.reader, tuple(slices), index, living=self.intake.partial_columns is not None)
         held = frame_of(self.df.sparkSession, slices).mapInArrow(task.run, spark_schema(index))
         first = held.groupBy(PARTITION, KEY).agg(F.min(GROUP).alias(GROUP))
         # A merge join: Spark would send a small index through the driver.
@@ -189,10 +190,7 @@ class _Write:
         run: Callable[[FilesTask, Batches], Iterator[pa.RecordBatch]],
         slices: Sequence[FileSlice] = (),
     ) -> str:
-        table = self.table
-        timeline, options = self.view.timeline, table.options
-        named, properties = "UPSERT" if self.operation == PARTIAL_UPDATE else self.operation, self.basis.properties
-        commit = begin(table.storage, properties, table.clock, table.ids, named, timeline, options)
+        commit = begin(self.table, "UPSERT" if self.operation == PARTIAL_UPDATE else self.operation, self.view.timeline)
         schema = with_meta_columns(self.view.schema)
         task = FilesTask(commit, self.reader, schema, tuple(slices), self.intake, self.logs)
         with errors_of_executors():
@@ -208,10 +206,11 @@ def remove_lost_attempts(commit: Commit) -> None:
     A reader counts every file of a completed instant, so a file of a failed attempt would become visible with the others.
     """
     named = {path for stat in commit.stats for path in (stat.path, *stat.changes)}
-    for info in commit.storage.list(skip=META_FOLDER):
+    storage = commit.table.storage
+    for info in storage.list(skip=META_FOLDER):
         name = parse_data_file_name(split_path(info.path)[1])
         if name is not None and name.instant == commit.requested and info.path not in named:
-            commit.storage.delete(info.path)
+            storage.delete(info.path)
 
 
 def _check_placing(table: Table) -> None:

@@ -15,11 +15,12 @@ from hudi_reference.records.merge_tables import Kind
 from hudi_reference.records.merging.log_block_merge import shortest_history
 from hudi_reference.services.compaction.compaction import execute_compaction, plan_compaction, schedule_compaction
 from hudi_reference.services.compaction.log_compaction import execute_log_compaction, schedule_log_compaction
-from hudi_reference.services.planning.plan_execution import read_plan, transitions_of
+from hudi_reference.services.planning.plan_execution import read_plan
 from hudi_reference.services.rollback.rollback import rollback
 from hudi_reference.storage import MemoryStorage
 from hudi_reference.timeline.contents.avro_container import read_record, write_record
 from hudi_reference.timeline.instants.states import State
+from hudi_reference.write.commit import transitions_of
 
 DAY = 86_400_000
 

@@ -10,9 +10,16 @@ from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.write.concurrency.config import BucketIndex, Concurrency, Mode, Policy
-from hudi_reference.write.concurrency.conflict_resolution import MATRIX, Party, Standing, Touch, Verdict, touches
+from hudi_reference.write.concurrency.conflict_resolution import (
+    MATRIX,
+    ConcurrentAction,
+    ConflictChecker,
+    Verdict,
+    WriteKind,
+    write_kinds,
+)
 
-APPENDS, REWRITES, REPLACES, JOINS, COMPACTS, CLUSTERS = Touch
+APPENDS, REWRITES, REPLACES, JOINS, COMPACTS, CLUSTERS = WriteKind
 #: The only pairs that may both complete on one file group, written from the rules: log files beside log files where the merge
 #: decides, log files beside what merges log files, services of log files beside each other, and services beside the end of a
 #: group, which stays hidden.
@@ -31,7 +38,7 @@ GROUP = ("oslo", "f1-0")
 
 def test_the_matrix_tolerates_what_is_separated_and_nothing_else():
     """Every other pair: the first one to complete stays."""
-    assert set(MATRIX) == {(this, other) for this in Touch for other in Touch}
+    assert set(MATRIX) == {(this, other) for this in WriteKind for other in WriteKind}
     assert {pair: cell.verdict for pair, cell in MATRIX.items()} == {pair: TOLERANT.get(pair, Verdict.FIRST) for pair in MATRIX}
 
 
@@ -41,7 +48,7 @@ def test_a_conflict_is_what_the_matrix_says(pair, mode):
     """On one file group; never on two. A plan that the write knew of is no surprise."""
     this, other = pair
     done = Instant("20260101000000005", "commit", State.COMPLETED, "20260101000000009")
-    found = Standing(mode, Timeline(())).conflict({GROUP: this}, Party(done, {GROUP: other}))
+    found = ConflictChecker(mode, Timeline(())).conflict({GROUP: this}, ConcurrentAction(done, {GROUP: other}))
     expected = {
         Verdict.BOTH: False,
         Verdict.FIRST: True,
@@ -49,23 +56,25 @@ def test_a_conflict_is_what_the_matrix_says(pair, mode):
         Verdict.STREAMING: mode is Mode.OPTIMISTIC,
     }
     assert (found is not None) == expected[MATRIX[pair].verdict]
-    assert Standing(mode, Timeline(())).conflict({GROUP: this}, Party(done, {("oslo", "f2-0"): other})) is None
-    assert Standing(mode, Timeline(())).conflict({GROUP: this}, Party(done, {("rio", "f1-0"): other})) is None
+    assert (
+        ConflictChecker(mode, Timeline(())).conflict({GROUP: this}, ConcurrentAction(done, {("oslo", "f2-0"): other})) is None
+    )
+    assert ConflictChecker(mode, Timeline(())).conflict({GROUP: this}, ConcurrentAction(done, {("rio", "f1-0"): other})) is None
     planned = Instant("20260101000000005", "compaction", State.REQUESTED)
-    knowing = Standing(mode, Timeline((planned,))).conflict({GROUP: this}, Party(done, {GROUP: other}))
+    knowing = ConflictChecker(mode, Timeline((planned,))).conflict({GROUP: this}, ConcurrentAction(done, {GROUP: other}))
     assert (knowing is not None) == (expected[MATRIX[pair].verdict] and MATRIX[pair].verdict is not Verdict.STREAMING)
 
 
 def test_an_action_touches_what_it_writes_and_what_it_replaces():
-    """The greater of two touches counts; services do one thing to all of their groups."""
+    """The greater of two write_kinds counts; services do one thing to all of their groups."""
     log, base = (WriteStat("f1-0", "oslo", "", is_log=is_log) for is_log in (True, False))
-    assert touches([log], {}, "UPSERT") == {GROUP: APPENDS}
-    assert touches([log, base], {}, "UPSERT") == touches([base, log], {}, "UPSERT") == {GROUP: REWRITES}
-    overwritten = touches([base], {"rio": ["f2-0"]}, "INSERT_OVERWRITE")
+    assert write_kinds([log], {}, "UPSERT") == {GROUP: APPENDS}
+    assert write_kinds([log, base], {}, "UPSERT") == write_kinds([base, log], {}, "UPSERT") == {GROUP: REWRITES}
+    overwritten = write_kinds([base], {"rio": ["f2-0"]}, "INSERT_OVERWRITE")
     assert overwritten == {GROUP: REWRITES, ("rio", "f2-0"): REPLACES}
-    assert touches([], {"rio": ["f2-0"]}, "DELETE_PARTITION") == {("rio", "f2-0"): REPLACES}
-    assert touches([base], {"rio": ["f2-0"]}, "CLUSTER") == {GROUP: CLUSTERS, ("rio", "f2-0"): CLUSTERS}
-    assert touches([base], {}, "COMPACT") == {GROUP: COMPACTS} and touches([log], {}, "LOG_COMPACT") == {GROUP: JOINS}
+    assert write_kinds([], {"rio": ["f2-0"]}, "DELETE_PARTITION") == {("rio", "f2-0"): REPLACES}
+    assert write_kinds([base], {"rio": ["f2-0"]}, "CLUSTER") == {GROUP: CLUSTERS, ("rio", "f2-0"): CLUSTERS}
+    assert write_kinds([base], {}, "COMPACT") == {GROUP: COMPACTS} and write_kinds([log], {}, "LOG_COMPACT") == {GROUP: JOINS}
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from reference_samples import TABLE_TYPES, new_table, trip, trips
 
 from hudi_reference import clean, open_table, restore, rollback
 from hudi_reference.clock import ManualClock
+from hudi_reference.tables import WritableTable
 from hudi_reference.timeline.instant_generator import COUNTER_KEY
 from hudi_reference.timeline.shared_counter import FIRST
 from hudi_reference.write.commit import begin
-from hudi_reference.write.create import WritableTable
 
 #: A day before the clock of the table's maker, and ten years after it.
 CLOCKS = (ManualClock(1_767_139_200_000), ManualClock(2_082_758_400_000))
@@ -44,7 +44,7 @@ def test_services_draw_from_the_counter_too(kind: str, tmp_path: Path) -> None:
     """TT-006: rollback, restore and clean are in one order with the writes, and do what they do by clocks."""
     one, other = writers(kind, tmp_path)
     first, *_ = (one.upsert(trips(trip("a", f"of {n}"))) for n in range(4))
-    dead = begin(other.storage, other.properties, other.clock, other.ids, "UPSERT", options=other.options)
+    dead = begin(other, "UPSERT")
     rollback(one, dead.requested)
     assert clean(other, {"hoodie.clean.policy": "KEEP_LATEST_BY_HOURS", "hoodie.clean.hours.retained": "1"}) is None
     restore(other, first)

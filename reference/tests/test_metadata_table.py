@@ -18,11 +18,12 @@ from hudi_reference.metadata.records import Bound, ColumnStats, FileInfo, FileLi
 from hudi_reference.metadata.table import MetadataTable
 from hudi_reference.metadata.writer import Entries, seed
 from hudi_reference.services.indexing import indexing
-from hudi_reference.services.metadata_table.metadata_sync import Keeper
+from hudi_reference.services.metadata_table.metadata_sync import MetadataSync
 from hudi_reference.services.planning.index_plan import plan_record
-from hudi_reference.services.planning.plan_execution import planning, transitions_of
+from hudi_reference.services.planning.plan_execution import planning
 from hudi_reference.storage import LocalStorage, MemoryStorage
 from hudi_reference.storage.wrapped import Ahead, Below
+from hudi_reference.write.commit import transitions_of
 
 GOLDEN = Path(__file__).parents[2] / "fixtures" / "layout" / "with-metadata-table" / "table"
 LISTED = {"hoodie.metadata.enable": "true"}
@@ -180,8 +181,8 @@ def test_indexes_that_are_not_kept_are_not_made_old() -> None:
     table = listed_table()
     owner = new_owner("another engine")
     with held(transitions_of(table).times.lock, owner):
-        keeper = Keeper.of(table, transitions_of(table).times, owner)
-        keeper.store_lists(("files", "column_stats"), ())
+        sync = MetadataSync.of(table, transitions_of(table).times, owner)
+        sync.store_lists(("files", "column_stats"), ())
     before = table.timeline.commits
     with pytest.raises(UnsupportedTableFeature, match="column_stats"):
         table.insert(trips(trip("c", p="x")))

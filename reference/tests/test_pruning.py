@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hudi_reference import create_table, open_table
 from hudi_reference.errors import InvalidQuery
 from hudi_reference.storage import MemoryStorage
-from hudi_reference.write.create import WritableTable
+from hudi_reference.tables import WritableTable
 
 TYPES = {"string": pa.string(), "int": pa.int32(), "boolean": pa.bool_()}
 COMPARES: dict[str, Callable[[Any, Any], bool]] = {

@@ -25,11 +25,11 @@ from hudi_reference.services.clustering.plan import plan_clustering
 from hudi_reference.services.compaction.compaction import compact, plan_compaction, schedule_compaction
 from hudi_reference.services.compaction.log_compaction import log_compact, plan_log_compaction
 from hudi_reference.services.indexing.indexing import index
-from hudi_reference.services.planning.plan_execution import pending_of, planning, transitions_of
+from hudi_reference.services.planning.plan_execution import pending_of, planning
 from hudi_reference.services.rollback.restore import execute_restore, plan_restore, schedule_restore
 from hudi_reference.services.rollback.rollback import execute_rollback, plan_rollback, schedule_rollback
 from hudi_reference.timeline.instants.times import milliseconds_of
-from hudi_reference.write.commit import begin
+from hudi_reference.write.commit import begin, transitions_of
 
 DAY = 86_400_000
 RETAIN_ONE = {"hoodie.clean.commits.retained": "1"}
@@ -56,7 +56,7 @@ def table_of(kind, writes=4):
 
 def dead_writer(table):
     """A write that stored its files and never completed; its instant. It left markers and a heartbeat, too."""
-    found = begin(table.storage, table.properties, table.clock, table.ids, "UPSERT")
+    found = begin(table, "UPSERT")
     for path in [path for path in data_files(table) if table.timeline.commits[-1].requested in path]:
         copy = path.replace(table.timeline.commits[-1].requested, found.requested)
         table.storage.put(copy, table.storage.get(path))
@@ -195,7 +195,7 @@ def test_a_writer_whose_heart_beats_is_not_rolled_back(tmp_path, age):
 def test_a_write_that_completes_after_all_is_not_undone():
     """A rollback that was planned while its target was pending is dropped when the target turns out to have completed."""
     table, _, _ = table_of("COPY_ON_WRITE", 1)
-    slow = begin(table.storage, table.properties, table.clock, table.ids, "UPSERT")
+    slow = begin(table, "UPSERT")
     planned = schedule_rollback(table, slow.requested)
     folder = table.properties.timeline_folder
     done = table.timeline.commits[-1]
@@ -208,7 +208,7 @@ def test_a_write_that_completes_after_all_is_not_undone():
 def test_a_writer_that_is_being_rolled_back_cannot_complete():
     """Once the rollback of a pending write is planned, the write is told of a conflict."""
     table, _, states = table_of("COPY_ON_WRITE", 1)
-    slow = begin(table.storage, table.properties, table.clock, table.ids, "UPSERT")
+    slow = begin(table, "UPSERT")
     schedule_rollback(table, slow.requested)
     with pytest.raises(WriteConflict):
         slow.complete(table.view().schema)
@@ -299,7 +299,7 @@ def test_hours_are_counted_back_from_now():
 def test_a_clean_reaches_no_further_than_a_pending_write():
     """What was there when a write began that is still at work stays, however few commits are retained."""
     table, times, _ = table_of("COPY_ON_WRITE", 3)
-    begin(table.storage, table.properties, table.clock, table.ids, "UPSERT")
+    begin(table, "UPSERT")
     for number in range(3):
         table.upsert(trips(trip("a", f"later {number}")))
     plan = plan_clean(table, RETAIN_ONE)

@@ -19,7 +19,7 @@ from hudi_reference.write.concurrency.config import (
     Mode,
     Policy,
 )
-from hudi_reference.write.concurrency.conflict_resolution import MATRIX, Touch, Verdict
+from hudi_reference.write.concurrency.conflict_resolution import MATRIX, Verdict, WriteKind
 
 _HEAD = """# Writers and services at once
 
@@ -54,12 +54,12 @@ sequenceDiagram
 """
 
 _TOUCHES = {
-    Touch.APPENDS: "write, to log files",
-    Touch.REWRITES: "write, to base files",
-    Touch.REPLACES: "overwrite, deleted partition",
-    Touch.JOINS: "log compaction",
-    Touch.COMPACTS: "compaction",
-    Touch.CLUSTERS: "clustering",
+    WriteKind.APPENDS: "write, to log files",
+    WriteKind.REWRITES: "write, to base files",
+    WriteKind.REPLACES: "overwrite, deleted partition",
+    WriteKind.JOINS: "log compaction",
+    WriteKind.COMPACTS: "compaction",
+    WriteKind.CLUSTERS: "clustering",
 }
 _VERDICTS = {
     Verdict.BOTH: "both complete",
@@ -83,10 +83,10 @@ def _lines() -> Iterator[str]:
     yield "touches the file groups that the partition had when it began; those that others begin meanwhile stay, as if they"
     yield "had come later.\n"
     reasons = list(dict.fromkeys(cell.because for cell in MATRIX.values()))
-    yield f"| | {' | '.join(_TOUCHES[other] for other in Touch)} |"
-    yield f"|{'---|' * (len(Touch) + 1)}"
-    for this in Touch:
-        cells = (MATRIX[this, other] for other in Touch)
+    yield f"| | {' | '.join(_TOUCHES[other] for other in WriteKind)} |"
+    yield f"|{'---|' * (len(WriteKind) + 1)}"
+    for this in WriteKind:
+        cells = (MATRIX[this, other] for other in WriteKind)
         yield f"| **{_TOUCHES[this]}** | {' | '.join(f'{c.verdict} ({reasons.index(c.because) + 1})' for c in cells)} |"
     yield ""
     for verdict, words in _VERDICTS.items():

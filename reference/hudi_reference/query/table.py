@@ -29,6 +29,7 @@ from hudi_reference.query.pruning import pruned
 from hudi_reference.query.retention import check_begun, check_retained, check_whole
 from hudi_reference.query.schema_history import by_id, saved_versions
 from hudi_reference.query.slice_reader import SliceReader
+from hudi_reference.query.write_hooks import NO_HOOKS, WriteHooks
 from hudi_reference.records.mergers.merger import RecordMerger
 from hudi_reference.records.payloads.merger_resolution import defaults_of, merging_of
 from hudi_reference.requirement import implements
@@ -99,6 +100,8 @@ class Table:
     mergers: Sequence[RecordMerger] = ()
     #: The lock that its writers and services share; None is the one that the options name.
     lock: Lock | None = None
+    #: What its writes trigger. `WritableTable` lists what the standard hooks do.
+    hooks: "WriteHooks[Table]" = NO_HOOKS
 
     @property
     @implements("LAY-017")

@@ -1,6 +1,6 @@
-"""Placing of rows in a table with a bucket index: the key says which file group of its partition holds it, no file is read.
+"""Lookup in a table with a bucket index: the key determines the file group of its partition, no file is read.
 
-Writers that do not block one another find the same group for a key that is new to all of them, under the same id.
+Writers under non-blocking control find the same group for a key that is new to all of them, under the same id.
 """
 
 from collections.abc import Collection, Iterable
@@ -15,52 +15,54 @@ from hudi_reference.query.table import Table
 from hudi_reference.records.changes import KEY
 from hudi_reference.records.keys.bucket_hash import bucket_file_id, bucket_of_key, bucket_prefix
 from hudi_reference.requirement import implements
-from hudi_reference.write.concurrency.config import BucketIndex, Concurrency, Mode
+from hudi_reference.write.concurrency.config import Concurrency, Mode
+from hudi_reference.write.locate import Located
 from hudi_reference.write.rows import Incoming
 
 
 @dataclass(frozen=True)
-class Placing:
-    """Where the rows of one table go. `fixed` are ids that follow from the bucket alone, else new groups get one of `ids`."""
+class BucketLookup:
+    """The bucket index of one table: the number of buckets, and the fields that are hashed.
 
-    index: BucketIndex
+    With `fixed_ids` the id of a new group follows from the bucket alone; otherwise it is one of `ids`.
+    """
+
+    buckets: int
     fields: tuple[str, ...]
-    fixed: bool
+    fixed_ids: bool
     ids: Ids
 
     @classmethod
-    def of(cls, table: Table) -> "Placing | None":
-        """As the settings of the table's writers have it; None without a bucket index."""
+    def of(cls, table: Table) -> "BucketLookup | None":
+        """The bucket index in the settings of the table's writers; None if there is none."""
         settings = Concurrency.of(table.options)
         if settings.index is None:
             return None
         fields = settings.index.fields or tuple(table.properties.record_key)
-        return cls(settings.index, fields, settings.mode is Mode.NON_BLOCKING, table.ids)
+        return cls(settings.index.buckets, fields, settings.mode is Mode.NON_BLOCKING, table.ids)
 
     @implements("NBC-004", "LAY-021", "MRG-007")
-    def locate(
-        self, incoming: Incoming, groups: FileGroups, replaced: Iterable[FileSlice] = ()
-    ) -> list[tuple[FileSlice, pa.Table]]:
+    def locate(self, incoming: Incoming, groups: FileGroups, replaced: Iterable[FileSlice] = ()) -> Located:
         """The rows by the slice of their bucket; the slice of a bucket without a file group has no instant yet.
 
-        The groups of `replaced` are about to be replaced.
+        The write is going to replace the groups of `replaced`.
         """
-        used_up = groups.used_up | {found.group for found in replaced}
-        stays = (found for found in groups.latest_slices if found.group not in used_up)
-        known = {(found.partition, bucket_prefix(found.file_id)): found for found in stays}
+        used_up = groups.used_up | {file_slice.group for file_slice in replaced}
+        stays = (file_slice for file_slice in groups.latest_slices if file_slice.group not in used_up)
+        known = {(file_slice.partition, bucket_prefix(file_slice.file_id)): file_slice for file_slice in stays}
         located = []
         for partition, rows in incoming.by_partition():
             keys = rows.column(KEY).to_pylist()
-            buckets = pa.array([bucket_of_key(key, self.fields, self.index.buckets) for key in keys], pa.int32())
+            buckets = pa.array([bucket_of_key(key, self.fields, self.buckets) for key in keys], pa.int32())
             for bucket in sorted(set(buckets.to_pylist())):
-                chosen = rows.filter(pa.compute.equal(buckets, bucket))
+                in_bucket = rows.filter(pa.compute.equal(buckets, bucket))
                 new = FileSlice(partition, self._new_id(partition, bucket, used_up), "")
-                located.append((known.get((partition, bucket_prefix(new.file_id)), new), chosen))
-        return located
+                located.append((known.get((partition, bucket_prefix(new.file_id)), new), in_bucket))
+        return Located(located, ())
 
     def _new_id(self, partition: str, bucket: int, used_up: Collection[GroupId]) -> str:
         """The id of a new file group of a bucket, which no replaced group had."""
-        if not self.fixed:
+        if not self.fixed_ids:
             return bucket_file_id(bucket, self.ids.file_id())
         ids = (bucket_file_id(bucket, number=number) for number in count())
         return next(file_id for file_id in ids if (partition, file_id) not in used_up)

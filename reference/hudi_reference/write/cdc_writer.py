@@ -37,7 +37,7 @@ def write_change_log(
     `before` and `after` are rows with meta columns, `schema` is their Avro schema. Where nothing changed the file says that:
     deployed readers refuse a base file in place of another that has none beside it.
     """
-    mode = logging_mode(commit.properties)
+    mode = logging_mode(commit.table.properties)
     if mode is None:
         return {}
     images = Difference(_state(before), _state(after)).images()

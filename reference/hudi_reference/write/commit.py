@@ -1,28 +1,22 @@
 """One write as an action on the timeline: requested, inflight, data files, completed, spec "Writer Expectations".
 
-Only the last step makes anything visible, and it is the creation of one object.
+Creating the completed file is the only step that makes anything visible.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from hudi_reference.clock import Clock
 from hudi_reference.errors import HeartbeatLost, StorageFault, WriteConflict
-from hudi_reference.ids import Ids
 from hudi_reference.layout.names import join_path
 from hudi_reference.layout.partitions import mark_partition
-from hudi_reference.layout.properties import TableProperties
-from hudi_reference.locks import Lock
 from hudi_reference.query.file_groups import GroupId
 from hudi_reference.query.table import Table
 from hudi_reference.records.keys.bucket_hash import bucket_prefix
-from hudi_reference.records.mergers.merger import RecordMerger
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
-from hudi_reference.storage import Storage
-from hudi_reference.timeline.active import Timeline, load_timeline
+from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import REPLACING, Replaced, WriteStat, write_commit_metadata, write_no_plan
 from hudi_reference.timeline.instant_generator import Times
 from hudi_reference.timeline.instants.instant import Instant
@@ -30,221 +24,215 @@ from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.pending_rollbacks import check_no_restore, check_not_undone, check_still_there
 from hudi_reference.timeline.transitions import Transitions, unannounced
 from hudi_reference.write.concurrency.config import Concurrency, Mode, Policy
-from hudi_reference.write.concurrency.conflict_resolution import Standing, Touch, check_schema, concurrent, touches
-from hudi_reference.write.concurrency.heartbeats import Heartbeats, path_of
+from hudi_reference.write.concurrency.conflict_resolution import (
+    ConflictChecker,
+    WriteKind,
+    check_schema,
+    concurrent,
+    write_kinds,
+)
+from hudi_reference.write.concurrency.heartbeats import Heartbeats, heartbeat_path
 from hudi_reference.write.concurrency.key_conflicts import check_keys, keys_written
 from hudi_reference.write.concurrency.markers import check_unmarked, mark_file, remove_markers
 
 
+def transitions_of(table: Table) -> Transitions:
+    """The state transitions of the actions of a table."""
+    return Transitions.of(table.storage, table.properties, table.clock, table.options, table.lock)
+
+
 @dataclass
 class Commit:
-    """A write that has begun. Whoever holds it adds data files, then completes it."""
+    """A write that has begun. The holder adds data files, then completes it."""
 
-    storage: Storage
-    properties: TableProperties
-    clock: Clock
-    ids: Ids
+    table: Table
     operation: str
     requested: str
     action: str
     #: The timeline that the write is based on.
-    seen: Timeline
+    base_timeline: Timeline
     stats: list[WriteStat] = field(default_factory=list)
-    #: What a replacecommit replaces; None for other writes.
+    #: The file groups that a replacecommit replaces; None for other writes.
     replaced: Replaced | None = None
-    #: Settings of the writer by Hudi's names.
-    options: Mapping[str, str] = field(default_factory=dict)
-    #: The lock of the table; None is the one that the options name.
-    lock: Lock | None = None
-    #: What the table's mergers are, for the services that follow.
-    mergers: Sequence[RecordMerger] = ()
-    #: When the heart of the writer has beaten last, by its own clock.
-    beaten: int = 0
+    #: The time of the writer's last heartbeat, by its own clock; 0 for a writer that sends none.
+    last_heartbeat: int = 0
 
     @cached_property
     def concurrency(self) -> Concurrency:
-        """How the writer gets along with others."""
-        return Concurrency.of(self.options)
-
-    @property
-    def table(self) -> Table:
-        """The table that is written: with its lock, and with what merges its records."""
-        return Table(self.storage, self.clock, self.ids, self.properties, options=self.options, lock=self.lock,
-                     mergers=self.mergers)  # fmt: skip
+        """The concurrency settings of the writer."""
+        return Concurrency.of(self.table.options)
 
     @property
     def heartbeats(self) -> Heartbeats:
-        """Where writers show that they are alive."""
-        return Heartbeats.of(self.storage, self.clock, self.concurrency)
-
-    @property
-    def transitions(self) -> Transitions:
-        """What moves the actions of the table."""
-        return Transitions.of(self.storage, self.properties, self.clock, self.options, self.lock)
+        """The heartbeats of the table's writers."""
+        return Heartbeats.of(self.table.storage, self.table.clock, self.concurrency)
 
     @implements("OCC-007", "TL-034", "TL-036", "LAY-018", "LAY-024")
     def add_file(self, name: str, data: bytes, stat: WriteStat, *, beside: bool = False) -> None:
-        """Store a data file in its partition, after its marker, and remember what it holds.
+        """Store a data file in its partition, after its marker, and record its stat.
 
-        A file that lies `beside` a data file, as those of change capture do, is remembered with that one.
+        A change-capture file is stored `beside` a data file: it is recorded in the stat of that data file.
         """
-        self._beat()
-        mark_partition(self.storage, stat.partition, self.requested)
-        self._look_at_markers(stat)
-        mark_file(self.storage, self.requested, name, stat)
-        self.storage.create(join_path(stat.partition, name), data)
+        storage = self.table.storage
+        self._renew_heartbeat()
+        mark_partition(storage, stat.partition, self.requested)
+        self._check_markers(stat)
+        mark_file(storage, self.requested, name, stat)
+        storage.create(join_path(stat.partition, name), data)
         if not beside:
             self.stats.append(stat)
 
-    def _beat(self) -> None:
-        """Go on showing that the writer is alive, once it is time."""
-        if self.beaten and self.clock.now() - self.beaten >= self.concurrency.interval:
-            self.beaten = self.heartbeats.beat(self.requested)
+    def _renew_heartbeat(self) -> None:
+        """Send the next heartbeat, if the interval has passed."""
+        if self.last_heartbeat and self.table.clock.now() - self.last_heartbeat >= self.concurrency.interval:
+            self.last_heartbeat = self.heartbeats.send(self.requested)
 
     @implements("OCC-026")
-    def _look_at_markers(self, stat: WriteStat) -> None:
-        """Give up early where somebody else is changing the file group, if the settings say so."""
+    def _check_markers(self, stat: WriteStat) -> None:
+        """Abort early if another active writer has marked the same file group, where the settings ask for this check."""
         if self.concurrency.early:
-            with self._dying_of_conflicts():
+            with self._abort_on_conflict():
                 check_unmarked(self.heartbeats, self.requested, stat)
 
     @contextmanager
     @implements("OCC-019")
-    def _dying_of_conflicts(self) -> Iterator[None]:
-        """A writer that has lost stops its heart: what it leaves may be rolled back at once."""
+    def _abort_on_conflict(self) -> Iterator[None]:
+        """A writer that aborts deletes its heartbeat, so that its files can be rolled back at once."""
         try:
             yield
         except WriteConflict:
-            if self.beaten:
-                self.heartbeats.stop(self.requested)
+            if self.last_heartbeat:
+                self.heartbeats.delete(self.requested)
             raise
 
     @implements("TL-036", "OCC-004", "OCC-023", "S3-006")
     def complete(self, schema: AvroSchema) -> str:
-        """Publish the completed instant; its requested time. Raises WriteConflict, and then nothing of the write is visible.
+        """Publish the completed instant. The completed file is created last: before that, readers see nothing of the write.
 
-        The completed file is the last object to be created: until then no reader sees anything of the write.
+        Args:
+            schema: the Avro schema of the table after the write, without meta columns.
+
+        Returns:
+            The requested time of the write.
+
+        Raises:
+            WriteConflict: a concurrent action excludes this one. Nothing of the write is visible then.
         """
-        inflight = Instant(self.requested, self.action, State.INFLIGHT)
-        content = write_commit_metadata(self.operation, self.stats, schema, self.ids.sync_marker(), self.replaced)
-        found: list[Timeline] = []
+        table, inflight = self.table, Instant(self.requested, self.action, State.INFLIGHT)
+        content = write_commit_metadata(self.operation, self.stats, schema, table.ids.sync_marker(), self.replaced)
+        present: list[Timeline] = []
 
         def check(timeline: Timeline) -> None:
-            check_not_undone(self.storage, self.properties, timeline, self.requested)
-            check_still_there(self.storage, self.properties, self.seen, timeline)
-            self._check_alive()
+            check_not_undone(table.storage, table.properties, timeline, self.requested)
+            check_still_there(table.storage, table.properties, self.base_timeline, timeline)
+            self._check_heartbeat()
             self._check_conflicts(timeline, schema)
-            found.append(timeline)
+            present.append(timeline)
 
-        with self._dying_of_conflicts():
-            self.transitions.complete(inflight, content, check, upkeep(self.table, inflight, content))
-        with suppress(StorageFault):  # the write is published: an error would have it written twice
-            remove_markers(self.storage, self.requested)
-            if self.beaten:
-                self.heartbeats.stop(self.requested)
-            for service in FOLLOW_UPS:
-                service.run(self, found[0])
+        with self._abort_on_conflict():
+            transitions_of(table).complete(inflight, content, check, before_completion(table, inflight, content))
+        self._after_completion(present[0])
         return self.requested
 
+    @implements("OCC-024")
+    def _after_completion(self, timeline: Timeline) -> None:
+        """Delete markers and heartbeat, then run the hooks that follow a write.
+
+        A storage fault is suppressed: the write is published, and an error would make the caller write it again.
+        """
+        with suppress(StorageFault):
+            remove_markers(self.table.storage, self.requested)
+            if self.last_heartbeat:
+                self.heartbeats.delete(self.requested)
+            for service in self.table.hooks.after_completion:
+                service(self.table, timeline)
+
     @implements("TL-030")
-    def _check_alive(self) -> None:
-        """Nobody can have taken the writer for dead. Asked under the lock, under which rollbacks are planned."""
-        if not self.beaten:
+    def _check_heartbeat(self) -> None:
+        """Raise HeartbeatLost if another process may have considered the heartbeat expired.
+
+        This is checked under the lock, because rollbacks are planned under the same lock.
+        """
+        if not self.last_heartbeat:
             return
-        silent, path = self.clock.now() - self.beaten, path_of(self.requested)
-        alive = self.heartbeats.is_alive(self.requested) if silent > self.heartbeats.tolerance else self.storage.head(path)
-        if not alive:
+        table, path = self.table, heartbeat_path(self.requested)
+        age, limit = table.clock.now() - self.last_heartbeat, self.heartbeats.tolerance
+        active = self.heartbeats.is_active(self.requested) if age > limit else table.storage.head(path)
+        if not active:
             raise HeartbeatLost(
-                "the writer was silent for too long: others may be rolling its files back", rule="TL-030", path=path,
-                expected=f"a beat in the last {self.heartbeats.tolerance} milliseconds", remedy="write again",
-                found=f"the last one before {silent} milliseconds, or none that is still there",
+                "the heartbeat of the writer has expired: its files may be rolled back by another process", rule="TL-030",
+                path=path, expected=f"a heartbeat in the last {limit} milliseconds",
+                found=f"the last one {age} milliseconds ago, or a deleted one", remedy="write again",
             )  # fmt: skip
 
     @implements("OCC-001", "OCC-010", "OCC-011", "OCC-012", "OCC-013", "OCC-014", "OCC-019", "NBC-003")
     def _check_conflicts(self, timeline: Timeline, schema: AvroSchema) -> None:
-        """Nobody in the concurrent set is in the way. The lock is held from the look at the timeline to the completion."""
-        mine = touches(self.stats, self.replaced or {}, self.operation)
-        mode = self.concurrency.mode
-        standing = Standing(mode, self.seen, self._same_group)
-        plans = mode is Mode.OPTIMISTIC or any(touch is not Touch.APPENDS for touch in mine.values())
-        keys = keys_written(self.storage, self.stats, self.requested) if self.concurrency.compares_keys else frozenset()
-        for other in concurrent(self.storage, self.properties, self.seen, timeline, plans=plans):
-            standing.check(mine, other)
-            if self.concurrency.compares_schemas:
+        """Raise ConcurrentChange if an action of the concurrent set excludes this write.
+
+        The lock is held from the load of the timeline to the completion.
+        """
+        storage, properties, settings = self.table.storage, self.table.properties, self.concurrency
+        mine = write_kinds(self.stats, self.replaced or {}, self.operation)
+        checker = ConflictChecker(settings.mode, self.base_timeline, self._same_group)
+        plans = settings.mode is Mode.OPTIMISTIC or any(kind is not WriteKind.APPENDS for kind in mine.values())
+        keys = keys_written(storage, self.stats, self.requested) if settings.compares_keys else frozenset()
+        for other in concurrent(storage, properties, self.base_timeline, timeline, plans=plans):
+            checker.check(mine, other)
+            if settings.compares_schemas:
                 check_schema(schema, other)
             if keys:
-                check_keys(self.storage, keys, other.stats, other.instant.requested, other.instant.file_name)
+                check_keys(storage, keys, other.stats, other.instant.requested, other.instant.file_name)
 
     def _same_group(self, identity: GroupId) -> GroupId:
-        """With a bucket index the bucket is what counts: two writers may begin its file group under different ids."""
+        """What identifies a file group: with a bucket index the bucket, as two writers may create its group with other ids."""
         partition, file_id = identity
         return identity if self.concurrency.index is None else (partition, bucket_prefix(file_id))
 
 
-@implements("OCC-024")
-@dataclass(frozen=True)
-class FollowUp:
-    """A service that follows each completed write.
-
-    `check` raises Misuse for settings that cannot be, before the write begins. `run` gets the commit and the timeline that it
-    found when it completed; it does not fail, for the write is done.
-    """
-
-    check: Callable[[TableProperties, Mapping[str, str]], object]
-    run: Callable[[Commit, Timeline], None]
-
-
-#: Services stand on a floor above: they put themselves in here.
-FOLLOW_UPS: list[FollowUp] = []
-
-
-#: What brings the metadata table up to date with an action before that completes. It stands on a floor above, too.
-KEEPERS: list[Callable[[Table, Instant, bytes, Times, str], None]] = []
-
-
 @implements("OCC-020")
-def upkeep(table: Table, instant: Instant, content: bytes) -> Callable[[Times, str], None]:
-    """What comes before the completion of an action with this content, under the lock of the table."""
+def before_completion(table: Table, instant: Instant, content: bytes) -> Callable[[Times, str], None]:
+    """A function that runs the hooks of the table before the action with this content completes, under the lock."""
 
-    def before(times: Times, owner: str) -> None:
-        for keeper in KEEPERS:
-            keeper(table, instant, content, times, owner)
+    def run(times: Times, owner: str) -> None:
+        for hook in table.hooks.before_completion:
+            hook(table, instant, content, times, owner)
 
-    return before
+    return run
 
 
 @implements("TL-001", "TL-006", "TL-008", "TL-038", "TL-039", "TL-045", "TL-049", "OCC-005")
-def begin(
-    storage: Storage,
-    properties: TableProperties,
-    clock: Clock,
-    ids: Ids,
-    operation: str,
-    seen: Timeline | None = None,
-    options: Mapping[str, str] | None = None,
-    lock: Lock | None = None,
-    mergers: Sequence[RecordMerger] = (),
-) -> Commit:
-    """Request an action for a write and move it to inflight; only then may it store data files.
+def begin(table: Table, operation: str, base_timeline: Timeline | None = None) -> Commit:
+    """Request an action for a write and move it to inflight. The write stores its data files after that.
 
-    `seen` is the timeline that the write is based on, the present one if None. Raises InstantExists if another writer has an
-    action with this time, WriteConflict while a restore is under way.
+    Args:
+        table: the table with the settings of the writer.
+        operation: the operation as the commit metadata names it.
+        base_timeline: the timeline that the write is based on; None is the present one.
+
+    Raises:
+        InstantExists: another writer has an action with this time.
+        WriteConflict: a restore is pending.
+        Misuse: the settings of the writer do not fit the table.
     """
-    for service in FOLLOW_UPS:
-        service.check(properties, options or {})
-    concurrency = Concurrency.of(options or {})
-    concurrency.check(properties)
-    if seen is not None:
-        check_no_restore(seen)
-    transitions, is_lazy = Transitions.of(storage, properties, clock, options, lock), concurrency.policy is Policy.LAZY
-    beaten = clock.now() if is_lazy else 0
-    beat = Heartbeats.of(storage, clock, concurrency).beat if is_lazy else unannounced
-    writes = "deltacommit" if properties.is_merge_on_read else "commit"
-    action, plan = ("replacecommit", write_no_plan(ids.sync_marker())) if operation in REPLACING else (writes, b"")
-    requested = transitions.request(action, plan, announce=beat)
-    transitions.start(requested, write_commit_metadata(operation, (), None, ids.sync_marker()))
-    seen = seen or load_timeline(storage, properties)
-    return Commit(
-        storage, properties, clock, ids, operation, requested.requested, requested.action, seen, options=options or {},
-        lock=lock, mergers=mergers, beaten=beaten,
-    )  # fmt: skip
+    for check in table.hooks.check_settings:
+        check(table.properties, table.options)
+    concurrency = Concurrency.of(table.options)
+    concurrency.check(table.properties)
+    if base_timeline is not None:
+        check_no_restore(base_timeline)
+    sends_heartbeats = concurrency.policy is Policy.LAZY
+    last_heartbeat = table.clock.now() if sends_heartbeats else 0
+    announce = Heartbeats.of(table.storage, table.clock, concurrency).send if sends_heartbeats else unannounced
+    action, plan = _action_of(table, operation)
+    transitions = transitions_of(table)
+    requested = transitions.request(action, plan, announce=announce)
+    transitions.start(requested, write_commit_metadata(operation, (), None, table.ids.sync_marker()))
+    base = base_timeline or table.timeline
+    return Commit(table, operation, requested.requested, requested.action, base, last_heartbeat=last_heartbeat)
+
+
+def _action_of(table: Table, operation: str) -> tuple[str, bytes]:
+    """The action of an operation, and the content of its requested file."""
+    if operation in REPLACING:
+        return "replacecommit", write_no_plan(table.ids.sync_marker())
+    return ("deltacommit" if table.properties.is_merge_on_read else "commit"), b""

@@ -18,7 +18,7 @@ from hudi_reference.records.keys.record_keys import KeyGenerator, with_settings
 from hudi_reference.requirement import implements
 from hudi_reference.storage import inside
 from hudi_reference.timeline.contents.metadata import DELETE_PARTITION
-from hudi_reference.write.write import begun, persistently
+from hudi_reference.write.write import begin_write, run_with_retries
 from hudi_reference.write.write_context import check_writable
 
 
@@ -28,14 +28,14 @@ def delete_partitions(table: Table, paths: Iterable[str]) -> str:
 
     Raises UnsupportedTableFeature, PathOutsideTable, InstantExists and WriteConflict, as writes do.
     """
-    check_writable(table.properties)
+    check_writable(table)
     chosen = sorted({inside(path) for path in paths})
 
     def attempt() -> str:
         view = table.view()
-        return begun(table, DELETE_PARTITION, view.timeline, (), view.groups.slices_in(chosen)).complete(view.schema)
+        return begin_write(table, DELETE_PARTITION, view.timeline, (), view.groups.slices_in(chosen)).complete(view.schema)
 
-    return persistently(table, attempt)
+    return run_with_retries(table, attempt)
 
 
 def partitions_of(table: Table, rows: pa.Table) -> list[str]:

@@ -124,8 +124,8 @@ def _keeps_its_times(found: pa.ChunkedArray, wanted: pa.DataType) -> bool:
 class Intake:
     """What a write asks of its rows. Tasks of a write take it with them: it is small, and knows nothing of the table's files.
 
-    `stored` and `schema` are the columns of the stored table, with and without the meta columns; `held` those that the rows of
-    a partial update hold, None for whole rows.
+    `stored` and `schema` are the columns of the stored table, with and without the meta columns; `partial_columns` those
+    that the rows of a partial update have, None for whole rows.
     """
 
     properties: TableProperties
@@ -133,13 +133,14 @@ class Intake:
     schema: AvroSchema
     marker: DeleteMarker | None
     needs: Needs
-    held: frozenset[str] | None = None
+    partial_columns: frozenset[str] | None = None
 
     @implements("LF-038")
     def prepare(self, rows: pa.Table) -> Incoming:
         """The rows with keys and partitions. Raises InvalidRows, also for a null in a column that takes none."""
         incoming = prepare(rows, self.properties, self.stored, needs=self.needs)
-        given = incoming.rows if self.held is None else incoming.rows.select([n for n in self.stored.names if n in self.held])
+        partial = self.partial_columns
+        given = incoming.rows if partial is None else incoming.rows.select([n for n in self.stored.names if n in partial])
         kept = without_deletes(given, self.marker)
         for name in self.required:
             if name in kept.column_names and kept.column(name).null_count:

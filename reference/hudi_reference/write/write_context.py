@@ -1,6 +1,6 @@
 """What a write is based on: the table as it is, the schema that it has afterwards, and which columns the rows must have."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -19,10 +19,12 @@ from hudi_reference.write.rows import NULL_FOR_MISSING, RECONCILE, Intake, Needs
 
 #: The name of the operation that changes some columns of known records; on the timeline it is an upsert.
 PARTIAL_UPDATE = "PARTIAL_UPDATE"
+#: Properties that list the partitions of the metadata table: those that readers may use, and those that are being built.
+_USABLE, _INFLIGHT = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
 
 
 @dataclass(frozen=True)
-class Basis:
+class WriteContext:
     """What a write is based on: the table's view, with the schema that the table has after the write.
 
     `properties` are the table's with what its key generator needs of the writer's settings, `needs` the columns that rows must
@@ -37,7 +39,7 @@ class Basis:
     @classmethod
     def of(cls, table: Table, operation: str, rows: pa.Schema) -> Self:
         """The basis of an operation with rows of this schema. Raises UnsupportedTableFeature, InvalidRows."""
-        check_writable(table.properties)
+        check_writable(table)
         view, options = table.view(), table.options
         grows = options.get(RECONCILE) == "true"
         if grows and operation != "DELETE":
@@ -46,25 +48,25 @@ class Basis:
         needs: Needs = "identity" if operation == "DELETE" else "ordering" if lenient else "all"
         return cls(view, view.reader(table), with_settings(table.properties, options), needs)
 
-    def intake(self, held: frozenset[str] | None = None) -> Intake:
-        """What the write asks of its rows; `held` are the columns that those of a partial update hold."""
+    def intake(self, partial_columns: frozenset[str] | None = None) -> Intake:
+        """The requirements on the rows; `partial_columns` are the columns that the rows of a partial update have."""
         reader = self.reader
-        return Intake(self.properties, reader.schema, self.view.schema, reader.merging.marker, self.needs, held)
+        return Intake(self.properties, reader.schema, self.view.schema, reader.merging.marker, self.needs, partial_columns)
 
 
 @implements("LF-045", "LF-046")
-def held_by_update(basis: Basis, columns: Iterable[str]) -> frozenset[str]:
+def columns_of_update(context: WriteContext, columns: Iterable[str]) -> frozenset[str]:
     """The columns that records of a partial update hold: meta columns, and those given but for key and partition fields.
 
     Raises Misuse where nothing would change, UnsupportedTableFeature for a table whose merger knows no partial records, and for
     one whose rows have no keys.
     """
-    check_populated(basis.properties, "records of some columns have to tell which record they are of")
-    fixed = {*basis.properties.record_key, *basis.properties.partition_fields, *META_COLUMNS}
+    check_populated(context.properties, "records of some columns have to tell which record they are of")
+    fixed = {*context.properties.record_key, *context.properties.partition_fields, *META_COLUMNS}
     changed = [name for name in columns if name not in fixed]
     if not changed:
         raise Misuse("a partial update of no column", rule="LF-046", expected="a column beside key and partition fields")
-    merger = basis.reader.merging.merger
+    merger = context.reader.merging.merger
     if merger is not None and type(merger).partial_merge is RecordMerger.partial_merge:
         raise UnsupportedTableFeature(
             "the merger of the table does not know records of some columns", rule="API-013", remedy="upsert whole rows",
@@ -73,42 +75,42 @@ def held_by_update(basis: Basis, columns: Iterable[str]) -> frozenset[str]:
     return frozenset({*META_COLUMNS, *changed})
 
 
-#: Partitions of the metadata table that are kept up to date: whoever keeps them puts their names in here.
-KEPT_INDEXES: set[str] = set()
-#: Properties that ask a writer for more than data files and an instant.
-_NEEDS_MORE: Mapping[str, Callable[[TableProperties], bool]] = {
-    "hoodie.table.metadata.partitions": lambda p: not KEPT_INDEXES.issuperset(p.fields("hoodie.table.metadata.partitions")),
-    "hoodie.table.metadata.partitions.inflight": lambda p: (
-        p.get("hoodie.table.metadata.partitions") is not None
-        and not KEPT_INDEXES.issuperset(p.fields("hoodie.table.metadata.partitions.inflight"))
-    ),
-    "hoodie.datasource.write.drop.partition.columns": lambda p: p.is_set("hoodie.datasource.write.drop.partition.columns"),
-    "hoodie.bootstrap.base.path": lambda p: p.get("hoodie.bootstrap.base.path") is not None,
-}
-
-
 @implements("OCC-020", "PROP-001")
-def check_writable(properties: TableProperties) -> None:
-    """Raises UnsupportedTableFeature where a write without an index, change log or format that the table asks for would be lost
-    to other readers.
-    """
-    for key, is_needed in _NEEDS_MORE.items():
-        if is_needed(properties):
-            raise UnsupportedTableFeature(
-                "the table asks its writers for more than this one does", rule="PROP-001",
-                path=".hoodie/hoodie.properties", found=f"{key}={properties.get(key)}",
-                remedy="write with an engine that maintains it; reading is possible",
-            )  # fmt: skip
+def check_writable(table: Table) -> None:
+    """Check that a write maintains all that the table asks its writers for.
 
+    Raises:
+        UnsupportedTableFeature: the table has an index, change log or format that this writer does not maintain. Other readers
+            would miss the write.
+    """
+    properties = table.properties
+    for key in _unsupported(properties, table.hooks.maintained_indexes):
+        raise UnsupportedTableFeature(
+            "the table asks its writers for more than this one does", rule="PROP-001",
+            path=".hoodie/hoodie.properties", found=f"{key}={properties.get(key)}",
+            remedy="write with an engine that maintains it; reading is possible",
+        )  # fmt: skip
     if properties.base_file_extension == "hfile":
-        check_populated(properties, "rows in HFiles lie in the order of their record keys")
+        check_populated(properties, "rows in HFiles are sorted by their record keys")
+
+
+def _unsupported(properties: TableProperties, maintained: frozenset[str]) -> Iterator[str]:
+    """The properties that ask a writer for more than data files, an instant, and the indexes that are maintained."""
+    if not maintained.issuperset(properties.fields(_USABLE)):
+        yield _USABLE
+    if properties.get(_USABLE) is not None and not maintained.issuperset(properties.fields(_INFLIGHT)):
+        yield _INFLIGHT
+    if properties.is_set("hoodie.datasource.write.drop.partition.columns"):
+        yield "hoodie.datasource.write.drop.partition.columns"
+    if properties.get("hoodie.bootstrap.base.path") is not None:
+        yield "hoodie.bootstrap.base.path"
 
 
 @implements("META-012")
 def check_format(block_format: str, properties: TableProperties) -> None:
     """Raises UnsupportedTableFeature for data blocks that need record keys in a table that stores none."""
     if block_format == "hfile":
-        check_populated(properties, "rows in HFile blocks lie in the order of their record keys")
+        check_populated(properties, "rows in HFile blocks are sorted by their record keys")
 
 
 def check_populated(properties: TableProperties, because: str) -> None:

@@ -217,7 +217,7 @@ def evolved(table: WritableTable, changed: dict[str, Any]) -> WritableTable:
     """The table after a commit that carries another schema, as an engine that evolves schemas leaves it."""
     from hudi_reference.write.commit import begin
 
-    begin(table.storage, table.properties, table.clock, table.ids, "UPSERT").complete({**SCHEMA, **changed})
+    begin(table, "UPSERT").complete({**SCHEMA, **changed})
     return table
 
 

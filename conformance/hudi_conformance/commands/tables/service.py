@@ -22,7 +22,7 @@ from hudi_reference.services.planning.plan_execution import pending_of, read_pla
 from hudi_reference.services.rollback.restore import plan_restore, restore
 from hudi_reference.services.rollback.rollback import plan_rollback, rollback
 from hudi_reference.services.rollback.savepoint import delete_savepoint, savepoint, savepoint_files
-from hudi_reference.write.create import open_table
+from hudi_reference.tables import open_table
 
 Name = Literal[
     "clean", "compaction", "log-compaction", "clustering", "rollback", "savepoint", "delete-savepoint", "restore", "archive"

@@ -17,9 +17,9 @@ from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.query.file_groups import FileGroups
 from hudi_reference.query.table import View
 from hudi_reference.storage import MemoryStorage
+from hudi_reference.tables import WritableTable
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.instant import Instant
-from hudi_reference.write.create import WritableTable
 
 #: Folders that readers never look into.
 UNREAD = (".hoodie/.temp/", ".hoodie/.heartbeat/", ".hoodie/.locks/")

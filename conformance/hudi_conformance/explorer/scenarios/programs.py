@@ -46,8 +46,8 @@ from hudi_reference.services.planning.plan_execution import pending_of
 from hudi_reference.services.rollback.restore import execute_restore
 from hudi_reference.services.rollback.rollback import execute_rollback, schedule_rollback
 from hudi_reference.storage import MemoryStorage
+from hudi_reference.tables import WritableTable
 from hudi_reference.timeline.instants.states import ACTIONS
-from hudi_reference.write.create import WritableTable
 
 SCHEMA: Mapping[str, Any] = {
     "type": "record",

@@ -3,7 +3,7 @@
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.files import base_file
 from hudi_reference.files.base import footer
-from hudi_reference.write.write import Writer
+from hudi_reference.write.writer import Writer
 
 
 @mutant(breaks="BF-002")

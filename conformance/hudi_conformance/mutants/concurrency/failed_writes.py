@@ -12,14 +12,14 @@ _ALL_THAT_PENDS = ("commit", "deltacommit", "replacecommit", "compaction", "logc
 @mutant(breaks="OCC-024")
 def a_fault_after_the_completion_fails_the_write(patch: Patch) -> None:
     """A writer that cannot delete its markers says that it has failed, although its write is there: its caller writes again."""
-    patch.edit(Commit.complete, "    with suppress(StorageFault):", "    if True:")
+    patch.edit(Commit._after_completion, "with suppress(StorageFault):", "if True:")
 
 
 @mutant(breaks="TL-051")
 def writes_of_which_nobody_heard_are_begun_anew(patch: Patch) -> None:
     """A writer whose completion got no answer takes it for a failure and writes once more: the rows are there twice."""
     patch.edit(
-        write.persistently,
+        write.run_with_retries,
         "suppress(ConcurrentChange)",
         "suppress(ConcurrentChange, __import__('hudi_reference.errors', fromlist=['errors']).StorageFault)",
     )
@@ -29,10 +29,10 @@ def writes_of_which_nobody_heard_are_begun_anew(patch: Patch) -> None:
 def whoever_fails_deletes_his_files(patch: Patch) -> None:
     """A writer deletes its data files whatever goes wrong, also where the completion may be there that names them."""
     patch.edit(
-        Commit._dying_of_conflicts,
+        Commit._abort_on_conflict,
         "        raise\n",
         "        raise\n    except BaseException:\n"
-        "        [self.storage.delete(stat.path) for stat in self.stats]\n        raise\n",
+        "        [self.table.storage.delete(stat.path) for stat in self.stats]\n        raise\n",
     )
 
 
@@ -69,7 +69,7 @@ def plans_are_taken_for_failed_writes(patch: Patch) -> None:
 def whoever_completes_stops_all_hearts(patch: Patch) -> None:
     """A writer deletes the heartbeats of all writers when it has completed, so that the others seem dead."""
     patch.edit(
-        Heartbeats.stop,
-        "self.storage.delete(path_of(instant))",
+        Heartbeats.delete,
+        "self.storage.delete(heartbeat_path(instant))",
         "[self.storage.delete(info.path) for info in self.storage.list(FOLDER)]",
     )

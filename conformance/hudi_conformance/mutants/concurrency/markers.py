@@ -19,8 +19,8 @@ def rollback_deletes_what_metadata_names(patch: Patch) -> None:
 @mutant(breaks="OCC-027")
 def markers_follow_the_files(patch: Patch) -> None:
     """A writer that stores the marker of a file once the file is there."""
-    mark = "mark_file(self.storage, self.requested, name, stat)"
-    store = "self.storage.create(join_path(stat.partition, name), data)"
+    mark = "mark_file(storage, self.requested, name, stat)"
+    store = "storage.create(join_path(stat.partition, name), data)"
     patch.edit(commit.Commit.add_file, f"{mark}\n    {store}", f"{store}\n    {mark}")
 
 

@@ -7,20 +7,20 @@ from hudi_reference.services.compaction.compaction import Compactor
 from hudi_reference.write import bucket_index as placing
 from hudi_reference.write.commit import Commit
 from hudi_reference.write.concurrency.config import Concurrency
-from hudi_reference.write.concurrency.conflict_resolution import Standing
+from hudi_reference.write.concurrency.conflict_resolution import ConflictChecker
 
 
 @mutant(breaks="NBC-004")
 def non_blocking_writers_abort_all_the_same(patch: Patch) -> None:
     """A writer that need not block runs the overlap check of optimistic ones."""
-    patch.edit(Standing._both, "return self.mode is Mode.NON_BLOCKING", "return False")
+    patch.edit(ConflictChecker._both, "return self.mode is Mode.NON_BLOCKING", "return False")
 
 
 @mutant(breaks="NBC-004")
 def every_writer_begins_a_group_of_its_own(patch: Patch) -> None:
     """Two writers to whom a bucket is new begin file groups with different ids for it."""
     patch.edit(bucket_hash.bucket_file_id, "if random is None else", "if False else")
-    patch.edit(placing.Placing._new_id, "if not self.fixed:", "if True:")
+    patch.edit(placing.BucketLookup._new_id, "if not self.fixed_ids:", "if True:")
 
 
 @mutant(breaks="NBC-004")

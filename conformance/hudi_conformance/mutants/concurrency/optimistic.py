@@ -16,7 +16,8 @@ from hudi_reference.timeline.transitions import Transitions
 from hudi_reference.write import commit, write, write_context
 from hudi_reference.write.commit import Commit
 from hudi_reference.write.concurrency import conflict_resolution, key_conflicts, markers
-from hudi_reference.write.concurrency.conflict_resolution import Standing
+from hudi_reference.write.concurrency.conflict_resolution import ConflictChecker
+from hudi_reference.write.locate import Located
 
 
 @mutant(breaks=("OCC-001", "OCC-010"))
@@ -24,8 +25,8 @@ def conflicts_are_checked_before_the_lock(patch: Patch) -> None:
     """A writer checks for conflicts, then takes the lock and completes: two writers pass the check together."""
     patch.edit(
         Commit.complete,
-        "self.transitions.complete(inflight, content, check,",
-        "check(load_timeline(self.storage, self.properties)), self.transitions.complete(inflight, content, lambda now: None,",
+        "transitions_of(table).complete(inflight, content, check,",
+        "check(table.timeline), transitions_of(table).complete(inflight, content, lambda now: None,",
     )
 
 
@@ -34,13 +35,13 @@ def files_follow_the_completion(patch: Patch) -> None:
     """A writer publishes the completion and uploads its files afterwards."""
     patch.edit(
         Commit.add_file,
-        "self.storage.create(join_path(stat.partition, name), data)",
+        "storage.create(join_path(stat.partition, name), data)",
         "self.__dict__.setdefault('late', []).append((join_path(stat.partition, name), data))",
     )
     patch.edit(
-        Commit.complete,
+        Commit._after_completion,
         "        remove_markers(",
-        "        [self.storage.create(*file) for file in self.__dict__.get('late', ())]\n        remove_markers(",
+        "        [self.table.storage.create(*file) for file in self.__dict__.get('late', ())]\n        remove_markers(",
     )
 
 
@@ -49,8 +50,9 @@ def writers_begin_at_the_time_that_they_started(patch: Patch) -> None:
     """A writer takes its begin time from its own clock when it starts to read, and asks no generator."""
     patch.edit(
         commit.begin,
-        "announce=beat)",
-        "requested=__import__('hudi_reference.timeline.instants.times', fromlist=['times']).format_time(clock.now() - 60_000))",
+        "announce=announce)",
+        "requested=__import__('hudi_reference.timeline.instants.times', fromlist=['times']).format_time("
+        "table.clock.now() - 60_000))",
     )
 
 
@@ -63,7 +65,7 @@ def the_snapshot_is_the_greatest_begin_time(patch: Patch) -> None:
 @mutant(breaks="OCC-006")
 def the_snapshot_is_taken_when_the_action_begins(patch: Patch) -> None:
     """A writer takes what had completed at its begin time for what it is based on."""
-    patch.edit(commit.begin, "seen = seen or load_timeline(storage, properties)", "seen = load_timeline(storage, properties)")
+    patch.edit(commit.begin, "base = base_timeline or table.timeline", "base = table.timeline")
 
 
 @mutant(breaks="OCC-007")
@@ -71,9 +73,9 @@ def files_are_stored_under_the_lock(patch: Patch) -> None:
     """A writer holds the lock of the table while it stores its files."""
     patch.edit(
         Commit.add_file,
-        "self.storage.create(join_path(stat.partition, name), data)",
-        "with __import__('hudi_reference.locks', fromlist=['locks']).held(self.transitions.times.lock, 'files'):"
-        " self.storage.create(join_path(stat.partition, name), data)",
+        "storage.create(join_path(stat.partition, name), data)",
+        "with __import__('hudi_reference.locks', fromlist=['locks']).held(transitions_of(self.table).times.lock, 'files'):"
+        " storage.create(join_path(stat.partition, name), data)",
     )
 
 
@@ -91,17 +93,19 @@ def keys_are_looked_up_in_pending_writes(patch: Patch) -> None:
                     keys = reader.base_keys(slice_)
                     moved = [(slice_, rows.filter(pc.is_in(rows.column(KEY), value_set=keys))) for _, rows in found.known]
                     kept = [(s, r.filter(pc.invert(pc.is_in(r.column(KEY), value_set=keys)))) for s, r in found.known]
-                    found = write.Located([(s, rows) for s, rows in (*kept, *moved) if rows.num_rows], found.new)
+                    found = Located([(s, rows) for s, rows in (*kept, *moved) if rows.num_rows], found.new)
         return found
 
-    located: Callable[..., Any] = write.locate
+    located: Callable[..., Any] = write.locate  # type: ignore[attr-defined]
     patch.set(write, "locate", locate)
 
 
 @mutant(breaks="OCC-009")
 def moved_records_stay_where_they_were(patch: Patch) -> None:
     """A writer that stores an update as delete and insert forgets the delete: the key is in two file groups."""
-    patch.edit(write._attempt, "if found.base_instant:", "if moves:\n            pass\n        elif found.base_instant:")
+    patch.edit(
+        write._change_known, "if file_slice.base_instant:", "if moves:\n            pass\n        elif file_slice.base_instant:"
+    )
 
 
 @mutant(breaks="OCC-011")
@@ -117,7 +121,11 @@ def completions_of_earlier_actions_are_missed(patch: Patch) -> None:
 @mutant(breaks="OCC-012")
 def the_concurrent_set_is_that_of_the_beginning(patch: Patch) -> None:
     """A writer looks for conflicts on the timeline that it loaded when it began."""
-    patch.edit(Commit._check_conflicts, "self.seen, timeline, plans=plans", "self.seen, self.seen, plans=plans")
+    patch.edit(
+        Commit._check_conflicts,
+        "self.base_timeline, timeline, plans=plans",
+        "self.base_timeline, self.base_timeline, plans=plans",
+    )
 
 
 @mutant(breaks="OCC-012")
@@ -130,19 +138,19 @@ def archived_actions_are_not_asked_for(patch: Patch) -> None:
 @mutant(breaks="OCC-013")
 def log_files_are_in_nobodys_way(patch: Patch) -> None:
     """A writer compares the base files of two writes, and not their log files."""
-    patch.edit(conflict_resolution.touches, "for stat in stats:", "for stat in (s for s in stats if not s.is_log):")
+    patch.edit(conflict_resolution.write_kinds, "for stat in stats:", "for stat in (s for s in stats if not s.is_log):")
 
 
 @mutant(breaks="OCC-013")
 def base_files_are_in_nobodys_way(patch: Patch) -> None:
     """A writer compares the log files of two writes, and not their base files."""
-    patch.edit(conflict_resolution.touches, "for stat in stats:", "for stat in (s for s in stats if s.is_log):")
+    patch.edit(conflict_resolution.write_kinds, "for stat in stats:", "for stat in (s for s in stats if s.is_log):")
 
 
 @mutant(breaks="OCC-014")
 def whoever_else_wrote_is_in_the_way(patch: Patch) -> None:
     """A writer aborts if anybody has completed anything meanwhile."""
-    patch.edit(Standing.conflict, "theirs.get(self.same(identity))", "next(iter(theirs.values()), None)")
+    patch.edit(ConflictChecker.conflict, "theirs.get(self.same(identity))", "next(iter(theirs.values()), None)")
 
 
 @mutant(breaks="OCC-014")
@@ -172,16 +180,18 @@ def aborted_writes_keep_the_lock(patch: Patch) -> None:
 @mutant(breaks="OCC-019")
 def losers_complete_all_the_same(patch: Patch) -> None:
     """A conflict is noticed, and the write completes."""
-    patch.edit(Standing.check, "if (found := self.conflict(mine, other)) is not None:", "if (found := None) is not None:")
+    patch.edit(
+        ConflictChecker.check, "if (found := self.conflict(mine, other)) is not None:", "if (found := None) is not None:"
+    )
 
 
 @mutant(breaks="OCC-020")
 def writers_pass_the_metadata_table_over(patch: Patch) -> None:
     """A writer completes on a table with a metadata table, and leaves that as it was."""
     patch.edit(
-        write_context.check_writable,
-        "if is_needed(properties):",
-        "if 'metadata' not in key and is_needed(properties):",
+        write_context._unsupported,
+        "if not maintained.issuperset(properties.fields(_USABLE)):",
+        "if False:",
     )
 
 
@@ -225,34 +235,28 @@ def completed_files_appear_empty(patch: Patch) -> None:
 @mutant(breaks="OCC-024")
 def services_that_fail_fail_the_write(patch: Patch) -> None:
     """A writer whose inline compaction fails tells its caller that the write has failed."""
-    patch.edit(compaction.compact_after, "with suppress(MalformedTable, UnsupportedFeature, WriteConflict):", "if True:")
+    patch.edit(compaction.inline_compaction, "with suppress(MalformedTable, UnsupportedFeature, WriteConflict):", "if True:")
 
 
 @mutant(breaks="OCC-024")
 def services_run_before_the_completion(patch: Patch) -> None:
     """A writer runs its services before it has completed, and not afterwards."""
-    ends = (
-        "    with self._dying_of_conflicts():\n"
-        "        self.transitions.complete(inflight, content, check, upkeep(self.table, inflight, content))\n"
-        "    with suppress(StorageFault):  # the write is published: an error would have it written twice\n"
-        "        remove_markers(self.storage, self.requested)\n"
-        "        if self.beaten:\n            self.heartbeats.stop(self.requested)\n"
-    )
-    services = "        for service in FOLLOW_UPS:\n            service.run(self, {})\n"
-    early = "    for service in FOLLOW_UPS:\n        service.run(self, self.seen)\n"
-    patch.edit(Commit.complete, ends + services.format("found[0]"), early + ends)
+    complete = "    with self._abort_on_conflict():\n"
+    services = "    for service in table.hooks.after_completion:\n        service(table, self.base_timeline)\n"
+    patch.edit(Commit.complete, complete, services + complete)
+    patch.edit(Commit._after_completion, "self.table.hooks.after_completion", "()")
 
 
 @mutant(breaks="OCC-026")
 def markers_of_the_dead_block(patch: Patch) -> None:
     """Early detection counts the markers of writers whose heart has stopped."""
-    patch.edit(markers.check_unmarked, "other < instant and heartbeats.is_alive(other)", "other < instant")
+    patch.edit(markers.check_unmarked, "other < instant and heartbeats.is_active(other)", "other < instant")
 
 
 @mutant(breaks="OCC-026")
 def markers_are_not_looked_at(patch: Patch) -> None:
     """Early detection is switched on and detects nothing."""
-    patch.edit(Commit._look_at_markers, "if self.concurrency.early:", "if False:")
+    patch.edit(Commit._check_markers, "if self.concurrency.early:", "if False:")
 
 
 @mutant(breaks="TL-030")
@@ -269,16 +273,16 @@ def hearts_beat_after_the_request(patch: Patch) -> None:
 @mutant(breaks="TL-030")
 def the_silent_complete(patch: Patch) -> None:
     """A writer completes without asking whether its own heartbeat is still there."""
-    patch.edit(Commit._check_alive, "if not self.beaten:", "if True:")
+    patch.edit(Commit._check_heartbeat, "if not self.last_heartbeat:", "if True:")
 
 
 @mutant(breaks=("TL-030", "OCC-027"))
 def cleans_take_the_living_for_dead(patch: Patch) -> None:
     """A clean rolls back every pending write, whether its writer is alive or not."""
-    patch.edit(failed_writes.roll_back_failed, "not heartbeats_of(table).is_alive(pending.requested)", "True")
+    patch.edit(failed_writes.roll_back_failed, "not heartbeats_of(table).is_active(pending.requested)", "True")
     from hudi_reference.services.rollback import rollback
 
-    patch.edit(rollback._check_failed, "if heartbeats_of(table).is_alive(target.requested):", "if False:")
+    patch.edit(rollback._check_failed, "if heartbeats_of(table).is_active(target.requested):", "if False:")
 
 
 @mutant(breaks="OCC-027")

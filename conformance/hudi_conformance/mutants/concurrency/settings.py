@@ -8,7 +8,7 @@ from hudi_reference.locks import lock
 from hudi_reference.timeline.instant_generator import TimeGenerator
 from hudi_reference.timeline.transitions import Transitions
 from hudi_reference.write.commit import Commit
-from hudi_reference.write.concurrency.conflict_resolution import MATRIX, Cell, Touch, Verdict
+from hudi_reference.write.concurrency.conflict_resolution import MATRIX, Cell, Verdict, WriteKind
 
 _HELD = """\
     lock.acquire(owner)
@@ -98,16 +98,16 @@ def a_writer_that_has_written_keeps_the_lock(patch: Patch) -> None:
 @mutant(breaks="OCC-013")
 def base_files_of_one_group_may_both_be_written(patch: Patch) -> None:
     """Lets two writers complete that have both rewritten a file group."""
-    patch.item(MATRIX, (Touch.REWRITES, Touch.REWRITES), _BOTH)  # type: ignore[arg-type]
+    patch.item(MATRIX, (WriteKind.REWRITES, WriteKind.REWRITES), _BOTH)  # type: ignore[arg-type]
 
 
 @mutant(breaks="OCC-013")
 def logs_are_never_in_conflict(patch: Patch) -> None:
     """Lets two writers complete that have both appended to a file group, whatever their mode."""
-    patch.item(MATRIX, (Touch.APPENDS, Touch.APPENDS), _BOTH)  # type: ignore[arg-type]
+    patch.item(MATRIX, (WriteKind.APPENDS, WriteKind.APPENDS), _BOTH)  # type: ignore[arg-type]
 
 
 @mutant(breaks="OCC-016")
 def writers_complete_in_clustered_groups(patch: Patch) -> None:
     """Lets a writer complete in a file group that a clustering has replaced meanwhile."""
-    patch.item(MATRIX, (Touch.REWRITES, Touch.CLUSTERS), _BOTH)  # type: ignore[arg-type]
+    patch.item(MATRIX, (WriteKind.REWRITES, WriteKind.CLUSTERS), _BOTH)  # type: ignore[arg-type]

@@ -82,13 +82,13 @@ def files_of_lost_attempts_are_left_behind(patch: Patch) -> None:
 @mutant(breaks=("ARC-005", "ARC-006"))
 def archiving_is_started_by_hand(patch: Patch) -> None:
     """Never archives after a write."""
-    patch.set(commit, "FOLLOW_UPS", [])
+    patch.edit(commit.Commit._after_completion, "self.table.hooks.after_completion", "()")
 
 
 @mutant(breaks="ARC-006")
 def archiving_follows_one_write_late(patch: Patch) -> None:
     """Counts without the write that has just completed."""
-    patch.edit(archive.archive_after, "len(timeline.commits) + 1 >", "len(timeline.commits) >")
+    patch.edit(archive.archive_timeline, "len(timeline.commits) + 1 >", "len(timeline.commits) >")
 
 
 @mutant(breaks="ARC-007")

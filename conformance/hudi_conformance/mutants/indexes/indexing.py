@@ -8,7 +8,7 @@ from hudi_reference.query.table import Table
 from hudi_reference.services.indexing import indexing
 from hudi_reference.services.indexing.indexing import Build
 from hudi_reference.services.metadata_table import metadata_sync
-from hudi_reference.services.metadata_table.metadata_sync import Keeper
+from hudi_reference.services.metadata_table.metadata_sync import MetadataSync
 from hudi_reference.services.planning import index_plan
 from hudi_reference.services.planning.plan_execution import Publish
 from hudi_reference.timeline.instant_generator import latest_time
@@ -22,15 +22,15 @@ def indexers_keep_the_lock(patch: Patch) -> None:
     """An indexer takes the lock when it begins to build, and gives it back when all is recorded."""
     build = 'commit = Deltacommit(metadata, self.requested, "BULK_INSERT")'
     patch.edit(Build.work, build, f"{build}; transitions.times.lock.acquire(owner)")
-    patch.set(Keeper, "complete", recorded_and_released)
+    patch.set(MetadataSync, "complete", recorded_and_released)
 
 
-def recorded_and_released(keeper: Keeper, metadata: MetadataTable, commit: Deltacommit) -> None:
+def recorded_and_released(sync: MetadataSync, metadata: MetadataTable, commit: Deltacommit) -> None:
     """The recording that comes last, and the lock is free again. Only who builds an index took it once more."""
-    with keeper.times.drawn(latest_time(metadata.timeline), keeper.owner) as time:
+    with sync.times.drawn(latest_time(metadata.timeline), sync.owner) as time:
         commit.complete(time)
-    if keeper.owner.startswith("record"):
-        keeper.times.lock.release(keeper.owner)
+    if sync.owner.startswith("record"):
+        sync.times.lock.release(sync.owner)
 
 
 @mutant(breaks="INX-001")
@@ -115,7 +115,7 @@ def indexes_are_built_in_a_folder_of_their_own(patch: Patch) -> None:
 @mutant(breaks="INX-011")
 def writers_keep_only_what_may_be_used(patch: Patch) -> None:
     """A writer adds nothing to an index that is being built."""
-    patch.edit(Keeper._commit, "partitions = (*self.usable, *self.building)", "partitions = self.usable")
+    patch.edit(MetadataSync._commit, "partitions = (*self.usable, *self.building)", "partitions = self.usable")
 
 
 @mutant(breaks="INX-012")
@@ -133,7 +133,7 @@ def indexers_ask_for_deltacommits_only(patch: Patch) -> None:
 @mutant(breaks="INX-013")
 def half_built_indexes_are_offered(patch: Patch) -> None:
     """An indexer that gives up leaves the index listed as usable."""
-    patch.edit(indexing.give_up, "keeper.store_lists(keeper.usable,", "keeper.store_lists((*keeper.usable, *names),")
+    patch.edit(indexing.give_up, "sync.store_lists(sync.usable,", "sync.store_lists((*sync.usable, *names),")
 
 
 @mutant(breaks="INX-013")
@@ -145,8 +145,8 @@ def plans_of_indexes_stay_when_they_fail(patch: Patch) -> None:
 @mutant(breaks="INX-014")
 def indexes_are_offered_while_they_are_built(patch: Patch) -> None:
     """A partition may be used as soon as its plan is made."""
-    patch.edit(indexing.schedule_indexing, "keeper.store_lists(keeper.usable,",
-             "keeper.store_lists((*keeper.usable, *(one.partition.value for one in wanted)),")  # fmt: skip
+    patch.edit(indexing.schedule_indexing, "sync.store_lists(sync.usable,",
+             "sync.store_lists((*sync.usable, *(one.partition.value for one in wanted)),")  # fmt: skip
 
 
 @mutant(breaks="SVC-012")
@@ -159,7 +159,7 @@ def cleans_forget_what_is_indexed(patch: Patch) -> None:
 def only_the_listing_is_kept(patch: Patch) -> None:
     """Writers leave the record index and the bloom filters to a nightly job."""
     patch.edit(
-        Keeper._commit, "for name in partitions:", "for name in partitions[-1:] if len(partitions) == 1 else ('files',):"
+        MetadataSync._commit, "for name in partitions:", "for name in partitions[-1:] if len(partitions) == 1 else ('files',):"
     )
 
 
@@ -172,7 +172,7 @@ def metadata_tables_are_never_compacted(patch: Patch) -> None:
 @mutant(breaks="MDT-008")
 def cleaned_files_stay_listed(patch: Patch) -> None:
     """A clean deletes files and leaves them in the listing."""
-    patch.edit(Keeper.follow, "deleted=_cleaned(record)", "deleted=()")
+    patch.edit(MetadataSync.follow, "deleted=_cleaned(record)", "deleted=()")
 
 
 @mutant(breaks="MDT-008")
@@ -196,21 +196,21 @@ def deleted_keys_stay_in_the_record_index(patch: Patch) -> None:
 @mutant(breaks=("OCC-020", "OCC-021"))
 def the_metadata_table_follows(patch: Patch) -> None:
     """A write completes, and the metadata table is brought up to date afterwards."""
-    kept = "upkeep(self.table, inflight, content)"
+    kept = "before_completion(table, inflight, content)"
     patch.edit(Commit.complete, f"check, {kept})", f"check); {_HERE}.afterwards(self, inflight, content)")
 
 
 def afterwards(commit: Commit, *action: object) -> None:
     """Bring the metadata table up to date under a lock of its own."""
     from hudi_reference.locks import held
-    from hudi_reference.write.commit import upkeep
+    from hudi_reference.write.commit import before_completion, transitions_of
 
-    transitions = commit.transitions
+    transitions = transitions_of(commit.table)
     with held(transitions.times.lock, "late"):
-        upkeep(commit.table, *action)(transitions.times, "late")  # type: ignore[arg-type]
+        before_completion(commit.table, *action)(transitions.times, "late")  # type: ignore[arg-type]
 
 
 @mutant(breaks="PROP-012")
 def old_metadata_tables_stay_usable(patch: Patch) -> None:
     """A writer that keeps no metadata table leaves the one that is there to readers."""
-    patch.set(Keeper, "drop", lambda keeper: None)
+    patch.set(MetadataSync, "drop", lambda sync: None)

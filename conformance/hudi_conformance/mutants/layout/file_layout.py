@@ -1,22 +1,23 @@
 """Mutants in where files lie, what is in them alone, and that they stay as they are."""
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
+from hudi_reference import tables
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.query import partition_columns
 from hudi_reference.timeline.transitions import Transitions
-from hudi_reference.write import commit, create
+from hudi_reference.write import commit
 
 
 @mutant(breaks="LAY-001")
 def record_keys_stay_with_the_writer(patch: Patch) -> None:
     """Keeps the record key fields of a table in the memory of whoever created it, and not in the table."""
     patch.edit(
-        create.create_table,
-        '"hoodie.table.recordkey.fields": ",".join(record_key),',
-        '"hoodie.table.recordkey.fields": vars(create_table).update({uri: ",".join(record_key)}) or "",',
+        tables.create_table,
+        "    merging_of(",
+        "    vars(create_table).update({uri: entries.pop('hoodie.table.recordkey.fields')})\n    merging_of(",
     )
     patch.edit(
-        create.open_table,
+        tables.open_table,
         "= read_properties(store)",
         "= TableProperties({**(p := read_properties(store)).entries,"
         ' "hoodie.table.recordkey.fields": vars(create_table).get(uri, p.get("hoodie.table.recordkey.fields"))})',
@@ -57,5 +58,5 @@ def base_files_are_rewritten_in_place(patch: Patch) -> None:
         "self.stats.append(stat)",
         "self.stats.append(stat)\n"
         "    if stat.previous_base_file:\n"
-        "        self.storage.put(join_path(stat.partition, stat.previous_base_file), data)",
+        "        self.table.storage.put(join_path(stat.partition, stat.previous_base_file), data)",
     )

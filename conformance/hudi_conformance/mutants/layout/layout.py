@@ -73,7 +73,7 @@ def merge_mode_inferred_anew(patch: Patch) -> None:
 @mutant(breaks="MRG-020")
 def merge_mode_not_stored(patch: Patch) -> None:
     """Stores the merge mode under the name of the write setting."""
-    patch.edit(create.create_table, '"hoodie.record.merge.mode": merging', '"hoodie.write.record.merge.mode": merging')
+    patch.edit(create.merging_entries, '"hoodie.record.merge.mode": merging', '"hoodie.write.record.merge.mode": merging')
 
 
 @mutant(breaks="LAY-005")

@@ -9,6 +9,7 @@ from hudi_reference.locks.lease import LeasedLock
 from hudi_reference.locks.storage_based import StoredLease
 from hudi_reference.locks.timeout import Patience
 from hudi_reference.locks.zookeeper import ZooKeeperLease
+from hudi_reference.query.table import Table
 from hudi_reference.services.archive import archive
 from hudi_reference.services.planning import plan_execution
 from hudi_reference.timeline.transitions import Transitions
@@ -136,7 +137,7 @@ def the_archive_has_a_lock_of_its_own(patch: Patch) -> None:
     """Archives under the lock that is built in, whatever provider is configured."""
     patch.edit(
         archive._archive,
-        'with held(lock, new_owner("archive")):',
+        'with held(transitions_of(table).times.lock, new_owner("archive")):',
         'from hudi_reference.locks import lock_of\n    with held(lock_of(storage), new_owner("archive")):',
     )
 
@@ -198,11 +199,11 @@ def no_writer_without_a_service(patch: Patch) -> None:
 @mutant(breaks="OCC-002")
 def services_have_a_lock_of_their_own(patch: Patch) -> None:
     """Writers exclude writers, and services exclude services."""
-    patch.edit(
-        plan_execution.transitions_of,
-        "table.options, table.lock)",
-        "table.options, __import__('hudi_reference.locks').locks.InProcessLock())",
-    )
+
+    def transitions_of(table: Table) -> Transitions:
+        return Transitions.of(table.storage, table.properties, table.clock, table.options, InProcessLock())
+
+    patch.set(plan_execution, "transitions_of", transitions_of)
 
 
 @mutant(breaks="OCC-010")

@@ -8,13 +8,15 @@ from hudi_reference.records.keys import joda_format, record_keys, timestamp_keyg
 from hudi_reference.records.merging import partial_merge
 from hudi_reference.schema import field_ids, promotion, reconcile
 from hudi_reference.write import rows, write_context
-from hudi_reference.write.write import Writer
+from hudi_reference.write.writer import Writer
 
 
 @mutant(breaks="TYP-001")
 def every_table_gets_log_files(patch: Patch) -> None:
     """Writes log files whatever the type of the table is."""
-    patch.edit(Writer.change, "self.append_log_file if self.commit.properties.is_merge_on_read else", "self.append_log_file or")
+    patch.edit(
+        Writer.change, "self.append_log_file if self.commit.table.properties.is_merge_on_read else", "self.append_log_file or"
+    )
 
 
 @mutant(breaks="RDR-018")
@@ -32,13 +34,19 @@ def listings_are_never_taken_again(patch: Patch) -> None:
 @mutant(breaks="LF-045")
 def every_block_is_partial(patch: Patch) -> None:
     """Says of every data block that it holds some columns only."""
-    patch.edit(Writer._blocks, "writer if self.held is None else", "replace(writer, partial=True) if self.held is None else")
+    patch.edit(
+        Writer._blocks,
+        "writer if partial is None else",
+        "replace(writer, partial=True) if partial is None else",
+    )
 
 
 @mutant(breaks="LF-046")
 def columns_that_an_update_lacks_are_null(patch: Patch) -> None:
     """Writes the columns that a partial update does not hold as nulls of a whole row."""
-    patch.edit(write_context.held_by_update, "frozenset({*META_COLUMNS, *changed})", "frozenset(basis.reader.schema.names)")
+    patch.edit(
+        write_context.columns_of_update, "frozenset({*META_COLUMNS, *changed})", "frozenset(context.reader.schema.names)"
+    )
 
 
 @mutant(breaks="LF-046")
@@ -46,7 +54,7 @@ def updates_of_deleted_records_bring_them_back(patch: Patch) -> None:
     """Counts the keys of deleted records as known to a partial update."""
     from hudi_reference.write import write
 
-    patch.edit(write._attempt, "living=held is not None", "living=False")
+    patch.edit(write._locate, "living=is_partial", "living=False")
 
 
 @mutant(breaks="MRG-028")

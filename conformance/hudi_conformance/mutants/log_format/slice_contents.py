@@ -7,8 +7,8 @@ from hudi_reference.layout.names import BaseFileName
 from hudi_reference.query import file_groups, slice_reader
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.records.merging import partial_merge
-from hudi_reference.write import orphan_files, write
-from hudi_reference.write.write import Writer
+from hudi_reference.write import locate, orphan_files
+from hudi_reference.write.writer import Writer
 
 
 @mutant(breaks="LF-046")
@@ -135,19 +135,21 @@ def every_command_is_a_rollback(patch: Patch) -> None:
 @mutant(breaks="BLK-011")
 def deletes_stand_before_rows(patch: Patch) -> None:
     """Writes the delete block of a batch before its data blocks."""
-    patch.edit(Writer.append_log_file, "found.base_file_instant, places))", "found.base_file_instant, places))[::-1]")
+    patch.edit(Writer.append_log_file, "file_slice.base_file_instant, places))", "file_slice.base_file_instant, places))[::-1]")
 
 
 @mutant(breaks=("BLK-013", "LAY-021"))
 def keys_mean_the_same_record_in_every_partition(patch: Patch) -> None:
     """Sends the change of a key to the file groups of all partitions that hold the key."""
-    patch.edit(write.locate, "slices.get(partition, ()):", "view.groups.latest_slices:")
+    patch.edit(locate.locate, "slices.get(partition, ()):", "view.groups.latest_slices:")
 
 
 @mutant(breaks=("BF-001", "LAY-020"))
 def groups_are_only_in_the_metadata(patch: Patch) -> None:
     """Gives a base file a name of its own and tells its file group only in the metadata."""
-    patch.edit(Writer._add_base_file, "name.file_id, partition, join_path", "self.commit.ids.file_id(), partition, join_path")
+    patch.edit(
+        Writer._add_base_file, "name.file_id, partition, join_path", "self.commit.table.ids.file_id(), partition, join_path"
+    )
 
 
 @mutant(breaks="BF-003")

@@ -27,9 +27,9 @@ def results_lose_their_ordering_value(patch: Patch) -> None:
 def small_inputs_are_appended(patch: Patch) -> None:
     """Appends inputs of a few rows without looking for stored records of their keys."""
     patch.edit(
-        write._attempt,
-        'operation in ("INSERT", "BULK_INSERT", INSERT_OVERWRITE)',
-        'operation != "DELETE" and rows.num_rows < 3',
+        write._locate,
+        "operation in _WITHOUT_LOOKUP",
+        'operation != "DELETE" and incoming.rows.num_rows < 3',
     )
 
 

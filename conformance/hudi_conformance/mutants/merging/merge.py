@@ -4,7 +4,8 @@ from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.records import merge, merge_tables, ordering
 from hudi_reference.records.merge_tables import Cell, Kind, Order, Result, decisions_of
 from hudi_reference.records.merging import merge_rows
-from hudi_reference.write import rows, write
+from hudi_reference.write import rows
+from hudi_reference.write.writer import Writer
 
 
 def _decide(patch: Patch, cell: Cell) -> None:
@@ -92,4 +93,4 @@ def first_of_a_batch_wins(patch: Patch) -> None:
 @mutant(breaks=("MRG-012", "MRG-029"))
 def copy_on_write_always_overwrites(patch: Patch) -> None:
     """Replaces the stored row of a copy-on-write table by a late one."""
-    patch.edit(write.Writer.rewrite_base_file, "reader.merging", 'type(reader.merging)("COMMIT_TIME_ORDERING")')
+    patch.edit(Writer.rewrite_base_file, "reader.merging", 'type(reader.merging)("COMMIT_TIME_ORDERING")')

@@ -1,12 +1,13 @@
 """Mutants in the interface of mergers, in the choice of a merger, and in the sample mergers."""
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
+from hudi_reference import tables
 from hudi_reference.layout import merge_settings
 from hudi_reference.records.mergers import merger, sample_mergers
 from hudi_reference.records.merging import custom_merge
 from hudi_reference.records.payloads import merger_resolution
 from hudi_reference.records.row import Row
-from hudi_reference.write import create, rows
+from hudi_reference.write import rows
 
 
 @mutant(breaks="API-001")
@@ -51,7 +52,7 @@ def the_newer_version_first(patch: Patch) -> None:
 def the_class_is_stored(patch: Patch) -> None:
     """Stores the name of the merger's class in place of its id."""
     patch.edit(
-        create.create_table,
+        tables.create_table,
         "**(properties or {}),\n    }",
         '**(properties or {}),\n        "hoodie.record.merge.strategy.id": str(mergers and type(mergers[0]).__name__),\n    }',
     )
@@ -175,17 +176,17 @@ def a_merger_chooses_one_of_two(patch: Patch) -> None:
 @mutant(breaks="MRG-022")
 def another_mode_is_passed_over(patch: Patch) -> None:
     """Ignores the merge mode of a write without a word."""
-    patch.edit(create.open_table, "if given:", "if False:")
+    patch.edit(tables.open_table, "if settings:", "if False:")
 
 
 @mutant(breaks="MRG-024")
 def writes_change_the_mode(patch: Patch) -> None:
     """Stores the merge mode that a write asks for."""
     patch.edit(
-        create.open_table,
-        "check_unchanged(properties.merging, given)",
+        tables.open_table,
+        "check_unchanged(properties.merging, settings)",
         "store.put(PROPERTIES_PATH, store.get(PROPERTIES_PATH).replace(properties.merge_mode.encode(), "
-        'given.get("hoodie.write.record.merge.mode", properties.merge_mode).encode()))',
+        'settings.get("hoodie.write.record.merge.mode", properties.merge_mode).encode()))',
     )
 
 

@@ -5,8 +5,8 @@ from hudi_reference.query import file_groups
 from hudi_reference.query.partition_columns import Folders
 from hudi_reference.records.changes import Changes
 from hudi_reference.services.compaction.compaction import Compactor
-from hudi_reference.write.bucket_index import Placing
-from hudi_reference.write.write import Writer
+from hudi_reference.write.bucket_index import BucketLookup
+from hudi_reference.write.writer import Writer
 
 
 @mutant(breaks="LF-005")
@@ -52,4 +52,4 @@ def escaped_folders_are_compared_as_they_are(patch: Patch) -> None:
 @mutant(breaks="MRG-007")
 def buckets_depend_on_the_size_of_the_input(patch: Patch) -> None:
     """Makes the bucket of a key of its hash and of how many rows come with it."""
-    patch.edit(Placing.locate, "for key in keys]", "for key in [f'{key}{len(keys)}' for key in keys]]")
+    patch.edit(BucketLookup.locate, "for key in keys]", "for key in [f'{key}{len(keys)}' for key in keys]]")

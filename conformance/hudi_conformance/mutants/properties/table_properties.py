@@ -30,7 +30,7 @@ def missing_settings_stay_empty(patch: Patch) -> None:
 @mutant(breaks="PROP-003")
 def the_database_before_the_name(patch: Patch) -> None:
     """Puts the database before the name of the table."""
-    patch.edit(create.create_table, '"hoodie.table.name": name', '"hoodie.table.name": f"{database}.{name}"')
+    patch.edit(create.identity_entries, '"hoodie.table.name": name', '"hoodie.table.name": f"{database}.{name}"')
 
 
 @mutant(breaks="PROP-005")

@@ -7,7 +7,8 @@ from hudi_reference.records import row_diff
 from hudi_reference.services.compaction import compaction
 from hudi_reference.timeline import active
 from hudi_reference.timeline.instants import time_parsing
-from hudi_reference.write import cdc_writer, write
+from hudi_reference.write import cdc_writer, log_options
+from hudi_reference.write.writer import Writer
 
 
 @mutant(breaks="TYP-004")
@@ -77,7 +78,7 @@ def changes_are_what_was_written(patch: Patch) -> None:
 @mutant(breaks="TYP-014")
 def deleted_rows_stay_in_base_files(patch: Patch) -> None:
     """Leaves deleted rows in the base file of a copy-on-write table, for readers to filter."""
-    patch.edit(write.Writer.rewrite_base_file, "merged = merge_changes(", "merged = base if by_key else merge_changes(")
+    patch.edit(Writer.rewrite_base_file, "merged = merge_changes(", "merged = base if by_key else merge_changes(")
 
 
 @mutant(breaks="TYP-016")
@@ -90,13 +91,13 @@ def compaction_forgets_the_last_log(patch: Patch) -> None:
 @mutant(breaks="TYP-018")
 def one_size_of_files(patch: Patch) -> None:
     """Writes base files of one size, whatever was asked for."""
-    patch.edit(write.Writer.rows_per_file, "if size is None", "if True")
+    patch.edit(Writer.rows_per_file, "if size is None", "if True")
 
 
 @mutant(breaks="TYP-019")
 def logs_are_columnar(patch: Patch) -> None:
     """Stores records of logs in columns, whatever was asked for."""
-    patch.edit(write._block_format, '"avro": "avro"', '"avro": "parquet"')
+    patch.edit(log_options._block_format, '"avro": "avro"', '"avro": "parquet"')
 
 
 @mutant(breaks="RDR-004")

@@ -1,20 +1,20 @@
 """Mutants in writing: where rows go, and what is written beside them."""
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
-from hudi_reference.write import rows, write
-from hudi_reference.write.write import Writer
+from hudi_reference.write import locate, rows
+from hudi_reference.write.writer import Writer
 
 
 @mutant(breaks=("LAY-021", "PROP-017"))
 def upsert_without_lookup(patch: Patch) -> None:
     """Writes a known key into a fresh file group."""
-    patch.edit(write.locate, "if held.any():", "if False:")
+    patch.edit(locate.locate, "if found.any():", "if False:")
 
 
 @mutant(breaks="TYP-015")
 def merge_on_read_rewrites_base_files(patch: Patch) -> None:
     """Writes updates of a merge-on-read table into new base files."""
-    patch.edit(Writer.change, "if self.commit.properties.is_merge_on_read", "if False")
+    patch.edit(Writer.change, "if self.commit.table.properties.is_merge_on_read", "if False")
 
 
 @mutant(breaks=("LF-004", "LF-035"))
@@ -22,15 +22,15 @@ def logs_named_after_their_base_file(patch: Patch) -> None:
     """Names a log file by the instant of the base file, as before version 8."""
     patch.edit(
         Writer.append_log_file,
-        "LogFileName(found.file_id, self.commit.requested",
-        "LogFileName(found.file_id, found.base_instant",
+        "LogFileName(file_slice.file_id, self.commit.requested",
+        "LogFileName(file_slice.file_id, file_slice.base_instant",
     )
 
 
 @mutant(breaks="LF-003")
 def logs_get_a_file_id_of_their_own(patch: Patch) -> None:
     """Gives each log file a new file id."""
-    patch.edit(Writer.append_log_file, "LogFileName(found.file_id", "LogFileName(self.commit.ids.file_id()")
+    patch.edit(Writer.append_log_file, "LogFileName(file_slice.file_id", "LogFileName(self.commit.table.ids.file_id()")
 
 
 @mutant(breaks=("META-003", "META-004"))

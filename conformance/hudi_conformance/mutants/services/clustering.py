@@ -15,7 +15,7 @@ from hudi_reference.services.clustering.plan_record import InputGroup
 from hudi_reference.services.planning import plan_execution
 from hudi_reference.timeline.contents import metadata
 from hudi_reference.write.concurrency import conflict_resolution, update_strategy
-from hudi_reference.write.concurrency.conflict_resolution import Cell, Touch, Verdict
+from hudi_reference.write.concurrency.conflict_resolution import Cell, Verdict, WriteKind
 
 _HERE = f"__import__({__name__!r}, fromlist=['here'])"
 
@@ -149,21 +149,21 @@ def clusterings_overlook_updates_before_they_begin(patch: Patch) -> None:
 @mutant(breaks="SVC-009")
 def writers_overlook_planned_clusterings(patch: Patch) -> None:
     """A writer goes on where a clustering is planned, without being told to."""
-    patch.edit(update_strategy.meet_clusterings, "if met and name == REJECT:", "if False:")
+    patch.edit(update_strategy.apply_update_strategy, "if planned_for and name == REJECT:", "if False:")
 
 
 @mutant(breaks="OCC-016")
 def logs_go_to_groups_that_were_clustered(patch: Patch) -> None:
     """A writer adds its log files to file groups that a clustering has replaced since."""
     beside = Cell(Verdict.BOTH, "log files are in nobody's way")
-    patch.item(conflict_resolution.MATRIX, (Touch.APPENDS, Touch.CLUSTERS), beside)  # type: ignore[arg-type]
+    patch.item(conflict_resolution.MATRIX, (WriteKind.APPENDS, WriteKind.CLUSTERS), beside)  # type: ignore[arg-type]
 
 
 @mutant(breaks="SVC-014")
 def writers_cluster_unless_told_not_to(patch: Patch) -> None:
     """A writer clusters by itself after every fourth commit, unless a setting forbids it."""
     patch.edit(
-        clustering.cluster_after,
-        "settings = ClusteringSettings.of(commit.options)",
-        'settings = ClusteringSettings.of({"hoodie.clustering.inline": "true", **commit.options})',
+        clustering.inline_clustering,
+        "settings = ClusteringSettings.of(table.options)",
+        'settings = ClusteringSettings.of({"hoodie.clustering.inline": "true", **table.options})',
     )

@@ -149,7 +149,7 @@ def inline_compaction_leaves_no_plan(patch: Patch) -> None:
     """A writer that compacts leaves nothing of its plan on the timeline."""
 
     patch.edit(
-        compaction.compact_after,
+        compaction.inline_compaction,
         "            compact(table,",
         f"            __import__({__name__!r}, fromlist=['here']).compact_without_a_plan(table,",
     )
@@ -165,7 +165,7 @@ def compact_without_a_plan(table: Table, options: Mapping[str, str]) -> None:
 @mutant(breaks="SVC-014")
 def writers_compact_unless_told_not_to(patch: Patch) -> None:
     """A writer compacts by itself after every fifth delta commit, unless a setting forbids it."""
-    patch.edit(compaction.compact_after, '== "true"', '!= "false"')
+    patch.edit(compaction.inline_compaction, '== "true"', '!= "false"')
 
 
 @mutant(breaks="NBC-003")

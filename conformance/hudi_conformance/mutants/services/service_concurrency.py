@@ -12,7 +12,7 @@ from hudi_reference.timeline import pending_rollbacks
 from hudi_reference.timeline.transitions import Transitions
 from hudi_reference.write.commit import Commit
 from hudi_reference.write.concurrency import conflict_resolution
-from hudi_reference.write.concurrency.conflict_resolution import MATRIX, Cell, Touch, Verdict
+from hudi_reference.write.concurrency.conflict_resolution import MATRIX, Cell, Verdict, WriteKind
 
 
 @mutant(breaks="SVC-002")
@@ -120,13 +120,13 @@ def writes_complete_during_a_restore(patch: Patch) -> None:
 @mutant(breaks=("TL-019", "TL-030"))
 def writers_do_not_ask_for_rollbacks(patch: Patch) -> None:
     """A write completes although its rollback is planned."""
-    patch.edit(Commit.complete, "        check_not_undone(self.storage, self.properties, timeline, self.requested)\n", "")
+    patch.edit(Commit.complete, "        check_not_undone(table.storage, table.properties, timeline, self.requested)\n", "")
 
 
 @mutant(breaks=("TL-019", "TL-030"))
 def writers_and_rollbacks_pass_each_other(patch: Patch) -> None:
     """A write does not ask whether its rollback is planned, and the rollback does not whether the write has completed."""
-    patch.edit(Commit.complete, "        check_not_undone(self.storage, self.properties, timeline, self.requested)\n", "")
+    patch.edit(Commit.complete, "        check_not_undone(table.storage, table.properties, timeline, self.requested)\n", "")
     patch.set(rollback, "_drop_if_overtaken", lambda *_: None)
 
 
@@ -191,7 +191,7 @@ def archiving_goes_on_during_a_restore(patch: Patch) -> None:
 @mutant(breaks=("ARC-001", "ARC-002"))
 def archivers_take_no_lock(patch: Patch) -> None:
     """Archives beside whoever else decides something."""
-    patch.edit(archive._archive, 'with held(lock, new_owner("archive")):', "if True:")
+    patch.edit(archive._archive, 'with held(transitions_of(table).times.lock, new_owner("archive")):', "if True:")
 
 
 @mutant(breaks="SVC-009")
@@ -221,7 +221,7 @@ def archived_writes_get_savepoints(patch: Patch) -> None:
 @mutant(breaks=("OCC-016", "SVC-009"))
 def overwritten_groups_are_clustered(patch: Patch) -> None:
     """A clustering completes although its file groups were overwritten meanwhile: what was replaced is there again."""
-    patch.item(MATRIX, (Touch.CLUSTERS, Touch.REPLACES), Cell(Verdict.BOTH, "nobody minds"))  # type: ignore[arg-type]
+    patch.item(MATRIX, (WriteKind.CLUSTERS, WriteKind.REPLACES), Cell(Verdict.BOTH, "nobody minds"))  # type: ignore[arg-type]
 
 
 @mutant(breaks="OCC-013")

@@ -103,14 +103,13 @@ def clean_plans_again_after_a_crash(patch: Patch) -> None:
 def writer_rolls_back_what_is_pending(patch: Patch) -> None:
     """A writer rolls back every pending write that it finds when it begins."""
 
-    def begin(storage: Any, properties: Any, clock: Any, ids: Any, *more: Any) -> Any:
-        table = Table(storage, clock, ids, properties)
+    def begin(table: Table, *more: Any) -> Any:
         for found in table.timeline.pending:
             if found.action in ("commit", "deltacommit"):
                 rollback.rollback(table, found.requested)
-        return commit.begin(storage, properties, clock, ids, *more)
+        return commit.begin(table, *more)
 
-    patch.edit(rollback._check_failed, "heartbeats_of(table).is_alive(target.requested)", "False")
+    patch.edit(rollback._check_failed, "heartbeats_of(table).is_active(target.requested)", "False")
     patch.set(write, "begin", begin)
 
 

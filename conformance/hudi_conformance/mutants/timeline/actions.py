@@ -153,14 +153,16 @@ def bulk_inserts_are_no_commits(patch: Patch) -> None:
 def files_before_the_inflight_state(patch: Patch) -> None:
     """Writes data files while the write is merely requested; moves to inflight just before it completes."""
     patch.edit(
-        commit.begin, "transitions.start(requested, write_commit_metadata(operation, (), None, ids.sync_marker()))", "pass"
+        commit.begin,
+        "transitions.start(requested, write_commit_metadata(operation, (), None, table.ids.sync_marker()))",
+        "pass",
     )
     patch.edit(
         Commit.complete,
-        "inflight = Instant(self.requested, self.action, State.INFLIGHT)",
-        "inflight = self.transitions.start("
+        "inflight = self.table, Instant(self.requested, self.action, State.INFLIGHT)",
+        "inflight = self.table, transitions_of(self.table).start("
         "Instant(self.requested, self.action, State.REQUESTED),"
-        " write_commit_metadata(self.operation, (), None, self.ids.sync_marker()))",
+        " write_commit_metadata(self.operation, (), None, self.table.ids.sync_marker()))",
     )
 
 

@@ -9,7 +9,7 @@ from hudi_reference.timeline.instant_generator import TimeGenerator
 from hudi_reference.timeline.transitions import Transitions
 from hudi_reference.write import commit, create, rows, write
 from hudi_reference.write.commit import Commit
-from hudi_reference.write.write import Writer
+from hudi_reference.write.writer import Writer
 
 
 @mutant(breaks=("TT-002", "TT-009", "TT-004"))
@@ -71,39 +71,39 @@ def a_folder_for_each_group(patch: Patch) -> None:
     """Puts data files into a folder of their file group."""
     patch.edit(
         Commit.add_file,
-        "self.storage.create(join_path(stat.partition, name), data)",
-        "self.storage.create(join_path(stat.partition, stat.file_id + '/' + name), data)",
+        "storage.create(join_path(stat.partition, name), data)",
+        "storage.create(join_path(stat.partition, stat.file_id + '/' + name), data)",
     )
 
 
 @mutant(breaks="PROP-006")
 def version_of_the_software(patch: Patch) -> None:
     """Stores the release as table version."""
-    patch.edit(create.create_table, '"hoodie.table.version": str(TABLE_VERSION)', '"hoodie.table.version": "1"')
+    patch.item(create._FIXED, "hoodie.table.version", "1")
 
 
 @mutant(breaks="PROP-007")
 def key_fields_as_json(patch: Patch) -> None:
     """Stores the record key fields as a JSON list."""
-    patch.edit(create.create_table, '",".join(record_key)', "json.dumps(list(record_key))")
+    patch.edit(create.key_entries, '",".join(record_key)', "__import__('json').dumps(list(record_key))")
 
 
 @mutant(breaks="PROP-008")
 def partition_fields_not_stored(patch: Patch) -> None:
     """Leaves the partition fields out of the properties."""
-    patch.edit(create.create_table, '{"hoodie.table.partition.fields": ",".join(partition)} if partition else {}', "{}")
+    patch.edit(create.key_entries, '{"hoodie.table.partition.fields": ",".join(partition)} if partition else {}', "{}")
 
 
 @mutant(breaks="PROP-004")
 def table_name_not_stored(patch: Patch) -> None:
     """Stores a fixed name for the table."""
-    patch.edit(create.create_table, '"hoodie.table.name": name', '"hoodie.table.name": "table"')
+    patch.edit(create.identity_entries, '"hoodie.table.name": name', '"hoodie.table.name": "table"')
 
 
 @mutant(breaks="PROP-005")
 def types_abbreviated(patch: Patch) -> None:
     """Stores every table as copy-on-write."""
-    patch.edit(create.create_table, '"hoodie.table.type": table_type', '"hoodie.table.type": "COPY_ON_WRITE"')
+    patch.edit(create.identity_entries, '"hoodie.table.type": table_type', '"hoodie.table.type": "COPY_ON_WRITE"')
 
 
 @mutant(breaks="PROP-011")
@@ -160,7 +160,9 @@ def logged_rows_without_commit_time(patch: Patch) -> None:
 @mutant(breaks=("BF-004", "LAY-020"))
 def a_new_group_at_each_rewrite(patch: Patch) -> None:
     """Gives a rewritten base file a new file id."""
-    patch.edit(Writer.rewrite_base_file, "_base_file_name(found.file_id)", "_base_file_name(self.commit.ids.file_id())")
+    patch.edit(
+        Writer.rewrite_base_file, "_base_file_name(file_slice.file_id)", "_base_file_name(self.commit.table.ids.file_id())"
+    )
 
 
 @mutant(breaks="BF-009")
@@ -172,20 +174,22 @@ def base_files_named_by_another_instant(patch: Patch) -> None:
 @mutant(breaks="TYP-002")
 def copy_on_write_writes_logs(patch: Patch) -> None:
     """Writes log files whatever the table's type."""
-    patch.edit(Writer.change, "if self.commit.properties.is_merge_on_read", "if True")
+    patch.edit(Writer.change, "if self.commit.table.properties.is_merge_on_read", "if True")
 
 
 @mutant(breaks="TL-008")
 def merge_on_read_inserts_are_commits(patch: Patch) -> None:
     """Records writes to a merge-on-read table as commits."""
-    patch.edit(commit.begin, '"deltacommit" if properties.is_merge_on_read else "commit"', '"commit"')
+    patch.edit(commit._action_of, '"deltacommit" if table.properties.is_merge_on_read else "commit"', '"commit"')
 
 
 @mutant(breaks="MRG-006")
 def new_rows_are_written_twice(patch: Patch) -> None:
     """Sends a new key to a second group too."""
     patch.edit(
-        write._attempt, "writer.add(partition, new, in_logs=new_keys_in_logs)", "[writer.add(partition, new) for _ in (0, 1)]"
+        write._write_once,
+        "writer.add(partition, new, in_logs=new_keys_in_logs)",
+        "[writer.add(partition, new) for _ in (0, 1)]",
     )
 
 

@@ -82,4 +82,4 @@ def completion_time_is_the_begin_time(patch: Patch) -> None:
 @mutant(breaks=("TL-006", "TL-038"))
 def copy_on_write_writes_deltacommits(patch: Patch) -> None:
     """Records a write to a copy-on-write table as a deltacommit."""
-    patch.edit(commit.begin, '"deltacommit" if properties.is_merge_on_read else "commit"', '"deltacommit"')
+    patch.edit(commit._action_of, '"deltacommit" if table.properties.is_merge_on_read else "commit"', '"deltacommit"')

@@ -29,8 +29,9 @@ from hudi_conformance.suite.support.tables.written_tables import (
 from hudi_reference import open_table
 from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.write.commit import begin
+from hudi_reference.write.locate import locate
 from hudi_reference.write.rows import prepare
-from hudi_reference.write.write import Writer, locate
+from hudi_reference.write.writer import Writer
 
 LOGS = pytest.mark.needs("create", "write.upsert", "merge-on-read", "log.avro", "partition.plain")
 POSITIONS, BASE_INSTANT = 5, 8
@@ -137,7 +138,7 @@ def attempt(uri: str, rows: Sequence[Row], *, lost: Sequence[str]) -> str:
     table = open_table(uri)
     view = table.view()
     reader = view.reader(table)
-    commit = begin(table.storage, table.properties, table.clock, table.ids, "UPSERT", view.timeline)
+    commit = begin(table, "UPSERT", view.timeline)
     for number, value in enumerate((*lost, None)):
         given = [r if value is None else {**r, "value": value} for r in rows]
         located = locate(prepare(as_arrow(tuple(given)), table.properties, reader.schema), view, reader)

@@ -16,7 +16,7 @@ from hudi_reference import create_table, open_table, rollback
 from hudi_reference.clock import ManualClock
 from hudi_reference.ids import SeededIds
 from hudi_reference.storage import MemoryStorage
-from hudi_reference.write.create import WritableTable
+from hudi_reference.tables import WritableTable
 
 NEEDS = pytest.mark.needs("write.upsert", "service.rollback")
 

@@ -32,8 +32,8 @@ from hudi_reference.clock import ManualClock
 from hudi_reference.ids import SeededIds
 from hudi_reference.services.indexing.indexing import execute_indexing, schedule_indexing
 from hudi_reference.storage import MemoryStorage
+from hudi_reference.tables import WritableTable
 from hudi_reference.timeline.contents.avro_container import Record, write_record
-from hudi_reference.write.create import WritableTable
 
 WANTED = ("bloom_filters", "record_index")
 BUILT = {"record_index/*.hfile", "bloom_filters/*.hfile"}

@@ -24,7 +24,7 @@ from hudi_reference.locks.lease import Lease, LeasedLock
 from hudi_reference.locks.storage_based import LOCK_PATH, StoredLease
 from hudi_reference.locks.timeout import Patience
 from hudi_reference.storage import LocalStorage, MemoryStorage, Storage
-from hudi_reference.write.create import WritableTable
+from hudi_reference.tables import WritableTable
 
 #: The name under which the tests plug in a provider of their own.
 OURS = "com.example.OurLockProvider"

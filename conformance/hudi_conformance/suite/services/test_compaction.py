@@ -42,9 +42,9 @@ from hudi_conformance.suite.support.tables.tables_with_logs import (
 )
 from hudi_conformance.suite.support.tables.written_tables import base_files, folder_of
 from hudi_reference import open_table
-from hudi_reference.services.planning.plan_execution import transitions_of
 from hudi_reference.timeline.contents.avro_container import write_record
 from hudi_reference.timeline.contents.schemas import schema_of
+from hudi_reference.write.commit import transitions_of
 
 
 @COMPACTS

@@ -18,7 +18,7 @@ from hudi_reference.services.clean.clean import execute_clean, schedule_clean
 from hudi_reference.services.rollback.restore import execute_restore, schedule_restore
 from hudi_reference.services.rollback.rollback import execute_rollback, schedule_rollback
 from hudi_reference.storage import MemoryStorage
-from hudi_reference.write.create import WritableTable
+from hudi_reference.tables import WritableTable
 
 
 def watched() -> tuple[WritableTable, Watched, list[str]]:

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from hudi_reference.clock import Clock
 from hudi_reference.errors import MalformedTable, UnsupportedTableFeature, WriteConflict
 from hudi_reference.layout.properties import META_FOLDER, TableProperties, check_writable
-from hudi_reference.locks import Lock, held, new_owner
+from hudi_reference.locks import held, new_owner
 from hudi_reference.query.file_groups import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.archive.bounds import Bound, Situation, earliest_bound
 from hudi_reference.services.archive.limits import ArchiveLimits
 from hudi_reference.services.planning.clean_plan import earliest_to_retain
-from hudi_reference.services.planning.plan_execution import pending_of, transitions_of
+from hudi_reference.services.planning.plan_execution import pending_of
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline, load_timeline
 from hudi_reference.timeline.history.history import ArchivedAction
@@ -31,7 +31,7 @@ from hudi_reference.timeline.instant_generator import TimeGenerator
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, State
 from hudi_reference.timeline.instants.times import format_time
-from hudi_reference.write.commit import Commit
+from hudi_reference.write.commit import transitions_of
 from hudi_reference.write.concurrency.markers import markers_of
 from hudi_reference.write.orphan_files import files_left_behind, lost, uncommitted
 
@@ -69,8 +69,7 @@ def archive(
     HistoryChanged, MalformedTable; the table then has the same actions as before.
     """
     limits = limits_of(table.properties, {**table.options, **(options or {})})
-    lock = transitions_of(table).times.lock
-    return _archive(table.storage, table.properties, table.clock, lock, limits, dry_run=dry_run, needed=needed)
+    return _archive(table, limits, dry_run=dry_run, needed=needed)
 
 
 def limits_of(properties: TableProperties, options: Mapping[str, str]) -> ArchiveLimits:
@@ -79,31 +78,29 @@ def limits_of(properties: TableProperties, options: Mapping[str, str]) -> Archiv
 
 
 @implements("ARC-005", "ARC-006")
-def archive_after(commit: Commit, timeline: Timeline) -> None:
+def archive_timeline(table: Table, timeline: Timeline) -> None:
     """What follows each write: archive if more writes are active now than may be.
 
     `timeline` is the one that the completed write found; counting on it costs no request. A table that cannot be archived was
     written all the same: what is wrong, `archive` says.
     """
-    limits = limits_of(commit.properties, commit.options)
+    limits = limits_of(table.properties, table.options)
     if limits.automatic and len(timeline.commits) + 1 > limits.most:
         with suppress(MalformedTable, UnsupportedTableFeature, WriteConflict):
-            _archive(commit.storage, commit.properties, commit.clock, commit.transitions.times.lock, limits)
+            _archive(table, limits)
 
 
-def _archive(
-    storage: Storage, properties: TableProperties, clock: Clock, lock: Lock, limits: ArchiveLimits, *, dry_run: bool = False,
-    needed: Bound | None = None,
-) -> ArchivePlan:  # fmt: skip
+def _archive(table: Table, limits: ArchiveLimits, *, dry_run: bool = False, needed: Bound | None = None) -> ArchivePlan:
+    storage, properties = table.storage, table.properties
     _check_archivable(properties, needed)
-    with held(lock, new_owner("archive")):
+    with held(transitions_of(table).times.lock, new_owner("archive")):
         if not dry_run:
             _finish_earlier_runs(storage, properties)
         timeline = load_timeline(storage, properties)
         if pending_of(timeline, "restore"):  # it has yet to find the writes that it undoes
             return ArchivePlan()
         situation = Situation(storage, properties, timeline, limits, needed)
-        plan = _plan(situation, clock)
+        plan = _plan(situation, table.clock)
         if not dry_run:
             _carry_out(situation, plan)
         return plan

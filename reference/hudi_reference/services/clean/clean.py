@@ -26,7 +26,7 @@ from hudi_reference.services.planning.clean_plan import (
     planned_files,
 )
 from hudi_reference.services.planning.index_plan import files_to_index
-from hudi_reference.services.planning.kept_indexes import check_indexes_kept
+from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
 from hudi_reference.services.planning.plan_execution import (
     Plan,
     by_partition,
@@ -36,13 +36,13 @@ from hudi_reference.services.planning.plan_execution import (
     pending_of,
     planning,
     read_plan,
-    transitions_of,
 )
 from hudi_reference.services.planning.rollback_validation import brings_back
 from hudi_reference.services.rollback.failed_writes import clean_up_lazily
 from hudi_reference.services.rollback.savepoint import completed_savepoints, savepointed_files
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.times import format_time
+from hudi_reference.write.commit import transitions_of
 
 _HOUR = 3_600_000
 
@@ -55,7 +55,7 @@ def clean(table: Table, options: Mapping[str, str] | None = None) -> str | None:
     was nothing to delete, and there is no new instant. Writes that failed are rolled back first where
     `hoodie.clean.failed.writes.policy` is LAZY.
     """
-    check_indexes_kept(table)
+    check_indexes_maintained(table)
     clean_up_lazily(table, options or {})
     done = [execute_clean(table, pending.requested) for pending in pending_of(table.timeline, "clean")]
     requested = schedule_clean(table, options)
@@ -94,7 +94,7 @@ def plan_clean(table: Table, options: Mapping[str, str] | None = None) -> dict[s
 
     Raises Misuse, UnsupportedTableFeature.
     """
-    check_indexes_kept(table)
+    check_indexes_maintained(table)
     policy, timeline = CleanPolicy.of(options or {}), table.timeline
     zone = transitions_of(table).times.zone
     earliest = earliest_to_retain(policy, timeline, format_time(table.clock.now() - policy.hours * _HOUR, zone))

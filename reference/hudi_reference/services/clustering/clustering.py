@@ -45,8 +45,7 @@ from hudi_reference.timeline.contents.metadata import WriteStat, commit_record, 
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.pending_rollbacks import check_not_undone
-from hudi_reference.write.commit import Commit
-from hudi_reference.write.concurrency.conflict_resolution import Standing, Touch, check_schema, concurrent
+from hudi_reference.write.concurrency.conflict_resolution import ConflictChecker, WriteKind, check_schema, concurrent
 from hudi_reference.write.concurrency.markers import mark_file, remove_markers
 from hudi_reference.write.rows import in_file
 from hudi_reference.write.write_context import check_writable
@@ -89,7 +88,7 @@ def execute_clustering(table: Table, requested: str) -> str:
     Raises ConcurrentChange if one of its file groups has changed since it was planned: then the plan is withdrawn, and the
     table is as the other one left it. WriteConflict if somebody else completes the plan or takes this attempt back.
     """
-    check_writable(table.properties)
+    check_writable(table)
     attempt = Attempt(table, requested)
     try:
         carry_out(table, "clustering", requested, attempt.work, check=attempt.check)
@@ -157,8 +156,8 @@ class Attempt:
         assert self.seen is not None and self.schema is not None
         storage, properties = self.table.storage, self.table.properties
         check_not_undone(storage, properties, now, self.requested)
-        mine = {identity: Touch.CLUSTERS for group in self.groups for identity in group.members}
-        standing = Standing(None, self.seen)
+        mine = {identity: WriteKind.CLUSTERS for group in self.groups for identity in group.members}
+        standing = ConflictChecker(None, self.seen)
         for other in concurrent(storage, properties, seen=self.seen, now=now, plans=False):
             standing.check(mine, other)
             check_schema(self.schema, other)
@@ -289,13 +288,13 @@ def check_inline_clustering(properties: TableProperties, options: Options) -> No
 
 
 @implements("SVC-007", "SVC-013", "SVC-014")
-def cluster_after(commit: Commit, _: Timeline) -> None:
+def inline_clustering(table: Table, _: Timeline) -> None:
     """What follows each write where `hoodie.clustering.inline` is true: the plans that are there, and one more when it is due;
     a plan alone where `hoodie.clustering.schedule.inline` is.
 
     A table that cannot be clustered was written all the same: what is wrong, `cluster` says.
     """
-    settings = ClusteringSettings.of(commit.options)
+    settings = ClusteringSettings.of(table.options)
     if settings.inline or settings.planned_inline:
         with suppress(MalformedTable, UnsupportedFeature, WriteConflict):
-            (cluster if settings.inline else schedule_clustering)(commit.table)
+            (cluster if settings.inline else schedule_clustering)(table)

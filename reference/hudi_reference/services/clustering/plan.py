@@ -21,11 +21,12 @@ from hudi_reference.services.clustering.partitions import partitions_to_cluster
 from hudi_reference.services.clustering.plan_record import PARAMETERS, ClusteringPlan, InputGroup, plan_record
 from hudi_reference.services.clustering.settings import ClusteringSettings
 from hudi_reference.services.planning.compaction_plan import slice_metrics
-from hudi_reference.services.planning.kept_indexes import check_indexes_kept
-from hudi_reference.services.planning.plan_execution import groups_in_plans, planning, transitions_of
+from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
+from hudi_reference.services.planning.plan_execution import groups_in_plans, planning
 from hudi_reference.services.planning.rollback_validation import brings_back
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.instants.times import format_time
+from hudi_reference.write.commit import transitions_of
 from hudi_reference.write.write_context import check_writable
 
 Options = Mapping[str, str]
@@ -54,8 +55,8 @@ def plan_clustering(
 
     Raises Misuse, UnsupportedTableFeature, MissingDataFile.
     """
-    check_writable(table.properties)
-    check_indexes_kept(table)
+    check_writable(table)
+    check_indexes_maintained(table)
     given = {**table.options, **(options or {})}
     settings, view = ClusteringSettings.of(given), table.view()
     sizes = {info.path: info.size for info in table.storage.list(skip=META_FOLDER)}

@@ -39,19 +39,12 @@ from hudi_reference.services.planning.compaction_plan import (
     remove_strays,
     store,
 )
-from hudi_reference.services.planning.kept_indexes import check_indexes_kept
-from hudi_reference.services.planning.plan_execution import (
-    Plan,
-    carry_out,
-    groups_in_plans,
-    pending_of,
-    planning,
-    transitions_of,
-)
+from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
+from hudi_reference.services.planning.plan_execution import Plan, carry_out, groups_in_plans, pending_of, planning
 from hudi_reference.services.planning.rollback_validation import brings_back
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import WriteStat
-from hudi_reference.write.commit import Commit
+from hudi_reference.write.commit import transitions_of
 from hudi_reference.write.rows import in_file
 from hudi_reference.write.write_context import check_writable
 
@@ -88,8 +81,8 @@ def plan_compaction(table: Table, options: Options | None = None) -> list[Operat
     """
     if not table.properties.is_merge_on_read:
         raise Misuse("a copy-on-write table has no logs to compact", rule="CMP-001", expected="MERGE_ON_READ")
-    check_writable(table.properties)
-    check_indexes_kept(table)
+    check_writable(table)
+    check_indexes_maintained(table)
     settings = {**table.options, **(options or {})}
     view, zone = table.view(), transitions_of(table).times.zone
     if not is_due(view.timeline, settings, table.clock.now(), zone):
@@ -110,7 +103,7 @@ def execute_compaction(table: Table, requested: str) -> str:
         remove_strays(table, requested, stats)
         return completed_record("COMPACT", zip(stats, operations, strict=True), view.schema)
 
-    check_writable(table.properties)
+    check_writable(table)
     return carry_out(table, "compaction", requested, work, check=lambda _: check_stored(table, stats))
 
 
@@ -166,7 +159,7 @@ _INLINE_DEFAULTS = {COMMITS_KEY: "5"}
 
 
 @implements("SVC-013", "SVC-014")
-def check_inline(properties: TableProperties, options: Options) -> None:
+def check_inline_compaction(properties: TableProperties, options: Options) -> None:
     """Raises Misuse and UnsupportedTableFeature for settings of inline compaction that cannot be."""
     if options.get(INLINE_KEY) == "true":
         check_settings(options)
@@ -174,12 +167,11 @@ def check_inline(properties: TableProperties, options: Options) -> None:
 
 
 @implements("OCC-024", "SVC-007", "SVC-013", "SVC-014")
-def compact_after(commit: Commit, _: Timeline) -> None:
+def inline_compaction(table: Table, _: Timeline) -> None:
     """What follows each write where `hoodie.compact.inline` is true: the plans that are there, and one more when it is due.
 
     A table that cannot be compacted was written all the same: what is wrong, `compact` says.
     """
-    if commit.options.get(INLINE_KEY) == "true" and commit.properties.is_merge_on_read:
-        table = commit.table
+    if table.options.get(INLINE_KEY) == "true" and table.properties.is_merge_on_read:
         with suppress(MalformedTable, UnsupportedFeature, WriteConflict):
-            compact(table, {**_INLINE_DEFAULTS, **commit.options})
+            compact(table, {**_INLINE_DEFAULTS, **table.options})

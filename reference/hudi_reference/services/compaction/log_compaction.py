@@ -38,24 +38,17 @@ from hudi_reference.services.planning.compaction_plan import (
     remove_strays,
     store,
 )
-from hudi_reference.services.planning.kept_indexes import check_indexes_kept
-from hudi_reference.services.planning.plan_execution import (
-    Plan,
-    carry_out,
-    groups_in_plans,
-    pending_of,
-    planning,
-    read_plan,
-    transitions_of,
-)
+from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
+from hudi_reference.services.planning.plan_execution import Plan, carry_out, groups_in_plans, pending_of, planning, read_plan
 from hudi_reference.services.planning.rollback_validation import brings_back
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.timeline.history.history import END_OF_TIME
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS
+from hudi_reference.write.commit import transitions_of
+from hudi_reference.write.log_options import LogOptions
 from hudi_reference.write.rows import stored
-from hudi_reference.write.write import LogOptions
 from hudi_reference.write.write_context import check_format, check_writable
 
 #: How many blocks of a slice make it worth joining them; fewer than two never are.
@@ -71,7 +64,7 @@ def log_compact(table: Table, options: Mapping[str, str] | None = None) -> str |
     `options` are settings by Hudi's names, as `hoodie.log.compaction.blocks.threshold`. A plan that a compaction has overtaken
     is dropped. None: no slice has blocks to join, and there is no new instant.
     """
-    check_indexes_kept(table)
+    check_indexes_maintained(table)
     done = []
     for pending in pending_of(table.timeline, "logcompaction"):
         if overtaken_by(table, table.timeline, pending.requested) is None:
@@ -100,8 +93,8 @@ def plan_log_compaction(table: Table, options: Mapping[str, str] | None = None) 
     """
     if not table.properties.is_merge_on_read:
         raise Misuse("a copy-on-write table has no logs to join", rule="LCP-001", expected="MERGE_ON_READ")
-    check_writable(table.properties)
-    check_indexes_kept(table)
+    check_writable(table)
+    check_indexes_maintained(table)
     least = number({**table.options, **(options or {})}, BLOCKS_KEY, 2, least=1)
     view = table.view()
     reader = view.reader(table)
@@ -159,7 +152,7 @@ def execute_log_compaction(table: Table, requested: str) -> str:
         check_stored(table, stats)
         _check_not_overtaken(table, timeline, requested)
 
-    check_writable(table.properties)
+    check_writable(table)
     for pending in pending_of(table.timeline, "logcompaction"):
         if pending.requested == requested:
             try:

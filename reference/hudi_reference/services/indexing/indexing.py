@@ -24,13 +24,14 @@ from hudi_reference.metadata.writer import Deltacommit, forget
 from hudi_reference.query.file_groups import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
-from hudi_reference.services.metadata_table.metadata_sync import Keeper, clear
+from hudi_reference.services.metadata_table.metadata_sync import MetadataSync, clear
 from hudi_reference.services.planning.index_plan import base_groups, completed_record, indexes_in, plan_record
-from hudi_reference.services.planning.kept_indexes import check_indexes_kept
-from hudi_reference.services.planning.plan_execution import Plan, carry_out, pending_of, planning, read_plan, transitions_of
+from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
+from hudi_reference.services.planning.plan_execution import Plan, carry_out, pending_of, planning, read_plan
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import COMMITS
+from hudi_reference.write.commit import transitions_of
 from hudi_reference.write.write_context import check_writable
 
 Options = Mapping[str, str]
@@ -44,7 +45,7 @@ def index(table: Table, options: Options | None = None) -> str | None:
     None: they are all there, or the table has no rows yet. Raises ConcurrentChange where somebody did not keep an index that
     was being built; it is not offered then, and the table is as the others left it.
     """
-    check_indexes_kept(table)
+    check_indexes_maintained(table)
     if read_properties(table.storage).fields(INFLIGHT):
         for done in (found for found in table.timeline.completed if found.action == "indexing"):
             offer(table, done.requested)  # somebody died before that
@@ -61,22 +62,22 @@ def schedule_indexing(table: Table, options: Options | None = None) -> str | Non
 
     None if there is nothing to build, or a plan is pending. The listing of files is made at once where there is none.
     """
-    check_writable(table.properties)
+    check_writable(table)
     owner, times = new_owner("plan an index"), transitions_of(table).times
     with planning(table, owner) as publish:
-        timeline, keeper = table.timeline, Keeper.of(table, times, owner)
-        wanted = [one for one in INDEXES.values() if one.is_wanted(options or {}) and one.partition not in keeper.usable]
+        timeline, sync = table.timeline, MetadataSync.of(table, times, owner)
+        wanted = [one for one in INDEXES.values() if one.is_wanted(options or {}) and one.partition not in sync.usable]
         if pending_of(timeline, "indexing") or timeline.latest is None or wanted in ([], [FILES]):
             return None
         _check_possible(table, wanted)
-        metadata = keeper.metadata or keeper.make(())
+        metadata = sync.metadata or sync.make(())
         wanted = [one for one in wanted if one is not FILES]
         requested = publish("indexing", plan_record(wanted, timeline.latest.requested))
         commit = Deltacommit(metadata, requested, "BULK_INSERT")
         for one in wanted:
             clear(metadata, one.partition)
             commit.seeds(one.partition, one.groups_of({**table.options, **(options or {})}))
-        keeper.store_lists(keeper.usable, [one.partition.value for one in wanted])
+        sync.store_lists(sync.usable, [one.partition.value for one in wanted])
         return requested
 
 
@@ -126,7 +127,7 @@ class Build:
             commit.base_files(one.partition, groups, one.whole(table, then))
         with held(transitions.times.lock, owner):
             commit.begin()  # not before: deployed writers roll back what they find pending in the metadata table
-            Keeper.of(table, transitions.times, owner).complete(metadata, commit)
+            MetadataSync.of(table, transitions.times, owner).complete(metadata, commit)
         return completed_record(plan)
 
     @implements("INX-012", "INX-013")
@@ -183,12 +184,12 @@ def give_up(table: Table, requested: str) -> None:
     transitions, owner = transitions_of(table), new_owner(f"give up {requested}")
     with held(transitions.times.lock, owner):
         names = [one.partition.value for one in indexes_in(read_plan(table, "indexing", requested))]
-        keeper = Keeper.of(table, transitions.times, owner)
-        keeper.store_lists(keeper.usable, set(keeper.building) - set(names))
-        if keeper.metadata is not None:
-            forget(keeper.metadata, requested, names)
-            for name in set(names) - set(keeper.usable):
-                clear(keeper.metadata, name)
+        sync = MetadataSync.of(table, transitions.times, owner)
+        sync.store_lists(sync.usable, set(sync.building) - set(names))
+        if sync.metadata is not None:
+            forget(sync.metadata, requested, names)
+            for name in set(names) - set(sync.usable):
+                clear(sync.metadata, name)
         for pending in pending_of(table.timeline, "indexing"):
             if pending.requested == requested:
                 transitions.remove(pending)
@@ -200,6 +201,6 @@ def offer(table: Table, requested: str) -> None:
     transitions, owner = transitions_of(table), new_owner(f"offer {requested}")
     with held(transitions.times.lock, owner):
         names = {one.partition.value for one in indexes_in(read_plan(table, "indexing", requested))}
-        keeper = Keeper.of(table, transitions.times, owner)
-        if built := names & set(keeper.building):
-            keeper.store_lists((*keeper.usable, *built), set(keeper.building) - built)
+        sync = MetadataSync.of(table, transitions.times, owner)
+        if built := names & set(sync.building):
+            sync.store_lists((*sync.usable, *built), set(sync.building) - built)

@@ -29,7 +29,7 @@ from hudi_reference.metadata.writer import Deltacommit, forget
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.metadata_table.metadata_services import maintain
-from hudi_reference.services.planning.kept_indexes import check_kept
+from hudi_reference.services.planning.maintained_indexes import check_maintained
 from hudi_reference.services.planning.plan_execution import Plan, path_in, pending_of
 from hudi_reference.storage.wrapped import Ahead
 from hudi_reference.timeline.contents.actions import read_action
@@ -43,22 +43,22 @@ ENABLE = FILES.setting
 
 
 @implements("MDT-001", "OCC-020", "OCC-021")
-def keep_up(table: Table, instant: Instant, content: bytes, times: Times, owner: str) -> None:
+def update_metadata_table(table: Table, instant: Instant, content: bytes, times: Times, owner: str) -> None:
     """Bring the metadata table up to date with an action that is about to complete with that content.
 
     `owner` holds the lock of the table. Nothing happens where there is no metadata table and nobody asks for one.
     """
     asked = table.options.get(ENABLE)
     if table.properties.get(USABLE) or asked == "true":
-        keeper = Keeper.of(table, times, owner)
+        sync = MetadataSync.of(table, times, owner)
         if asked == "false":
-            keeper.drop()
+            sync.drop()
         else:
-            keeper.follow(instant, content)
+            sync.follow(instant, content)
 
 
 @dataclass
-class Keeper:
+class MetadataSync:
     """What changes the metadata table, while `owner` holds the lock of the table. `table` has the properties that hold now."""
 
     table: Table
@@ -69,11 +69,11 @@ class Keeper:
     metadata: MetadataTable | None = field(default=None)
 
     @classmethod
-    def of(cls, table: Table, times: Times, owner: str) -> "Keeper":
+    def of(cls, table: Table, times: Times, owner: str) -> "MetadataSync":
         """For a table. Raises UnsupportedTableFeature for one with indexes that are not kept here."""
         properties = read_properties(table.storage)
         usable, building = usable_partitions(properties), properties.fields(INFLIGHT)
-        check_kept((*usable, *building))
+        check_maintained(table, (*usable, *building))
         now = replace(table, properties=properties)
         return cls(now, times, owner, usable, building, MetadataTable.of(table) if usable else None)
 

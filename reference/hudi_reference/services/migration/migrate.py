@@ -37,6 +37,7 @@ from hudi_reference.query.table import Table, check_readable
 from hudi_reference.records.payloads.merger_resolution import merging_of
 from hudi_reference.requirement import implements
 from hudi_reference.services.compaction.compaction import compact
+from hudi_reference.services.default_hooks import STANDARD_HOOKS
 from hudi_reference.services.migration.properties import migrated_properties
 from hudi_reference.services.migration.timeline import MigratedTimeline, OldFile, migrated_timeline, read_old_files
 from hudi_reference.storage import ObjectChanged, ObjectInfo, Storage, storage_of
@@ -77,7 +78,7 @@ def migrate(
     """
     store = storage_of(uri) if storage is None else storage
     properties = read_properties(store)
-    table = Table(store, clock or SystemClock(), ids or RandomIds(), properties, uri)
+    table = Table(store, clock or SystemClock(), ids or RandomIds(), properties, uri, hooks=STANDARD_HOOKS)
     if properties.is_legacy:
         return _migrate(table, dry_run=dry_run)
     rest, groups = _left_behind(store, properties), _with_old_logs(table)
@@ -175,15 +176,15 @@ def _check_unchanged(storage: Storage, listed: list[ObjectInfo]) -> None:
 @implements("COMPAT-006")
 def _with_logs(table: Table, target: TableProperties) -> tuple[str, ...]:
     """The file groups to compact; none if this implementation does not write tables of that kind: it reads them as they are."""
-    if not target.is_merge_on_read or not _can_be_compacted(target):
+    if not target.is_merge_on_read or not _can_be_compacted(replace(table, properties=target)):
         return ()
     return tuple(found.path(found.file_id) for found in table.view().groups.latest_slices if found.log_files)
 
 
-def _can_be_compacted(properties: TableProperties) -> bool:
+def _can_be_compacted(table: Table) -> bool:
     try:
-        check_writable(properties)
-        merging_of(properties)
+        check_writable(table)
+        merging_of(table.properties)
     except UnsupportedFeature:
         return False
     return True

@@ -11,7 +11,7 @@ from hudi_reference.locks import held, new_owner
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
-from hudi_reference.services.planning.kept_indexes import check_indexes_kept
+from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
 from hudi_reference.storage import inside
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.actions import load_action, write_action
@@ -20,19 +20,14 @@ from hudi_reference.timeline.instant_generator import latest_time
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, State
 from hudi_reference.timeline.pending_rollbacks import check_not_undone
-from hudi_reference.timeline.transitions import Transitions, no_objection
-from hudi_reference.write.commit import upkeep
+from hudi_reference.timeline.transitions import no_objection
+from hudi_reference.write.commit import before_completion, transitions_of
 
 Plan = Mapping[str, Any]
 #: Publishes a plan for an action; the requested time.
 Publish = Callable[[str, Plan], str]
 #: Actions whose plans read file slices.
 PLANNED = ("compaction", "logcompaction", "clustering")
-
-
-def transitions_of(table: Table) -> Transitions:
-    """What moves the actions of a table."""
-    return Transitions.of(table.storage, table.properties, table.clock, table.options, table.lock)
 
 
 @contextmanager
@@ -93,7 +88,7 @@ def carry_out(
     before the completion, and raises what speaks against it. Raises Misuse if there is no such plan, UnsupportedTableFeature
     for a table with indexes that are not maintained here.
     """
-    check_indexes_kept(table)
+    check_indexes_maintained(table)
     transitions = transitions_of(table)
     found = _planned(table, action, requested)
     if found.state is State.COMPLETED:
@@ -110,7 +105,7 @@ def carry_out(
             check_not_undone(table.storage, table.properties, timeline, requested)
         check(timeline)
 
-    transitions.complete(inflight, content, nobody_objects, upkeep(table, inflight, content))
+    transitions.complete(inflight, content, nobody_objects, before_completion(table, inflight, content))
     return requested
 
 

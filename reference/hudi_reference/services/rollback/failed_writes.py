@@ -23,7 +23,7 @@ from hudi_reference.write.concurrency.config import Concurrency, Policy
 _WRITES = ("commit", "deltacommit", "replacecommit")
 
 
-def clean_up_eagerly(table: Table) -> tuple[str, ...]:
+def rollback_failed_writes(table: Table) -> tuple[str, ...]:
     """What a single writer does before it writes; the requested times of the writes that it rolled back."""
     return roll_back_failed(table) if Concurrency.of(table.options).policy is Policy.EAGER else ()
 
@@ -46,7 +46,7 @@ def roll_back_failed(table: Table) -> tuple[str, ...]:
             execute_rollback(table, begun.requested)
     done = []
     for pending in reversed(table.timeline.pending):
-        if pending.action in _WRITES and not heartbeats_of(table).is_alive(pending.requested):
+        if pending.action in _WRITES and not heartbeats_of(table).is_active(pending.requested):
             with suppress(CannotUndo, WriteConflict):
                 execute_rollback(table, schedule_rollback(table, pending.requested, failed=True))
                 done.append(pending.requested)

@@ -17,7 +17,7 @@ from hudi_reference.errors import CannotUndo
 from hudi_reference.query.file_groups import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
-from hudi_reference.services.planning.kept_indexes import check_indexes_kept
+from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
 from hudi_reference.services.planning.plan_execution import Plan, carry_out, pending_of, planning, read_plan
 from hudi_reference.services.planning.rollback_validation import check_left
 from hudi_reference.services.rollback.rollback import (
@@ -77,7 +77,7 @@ def plan_restore(table: Table, instant: str) -> RestorePlan:
     Raises CannotUndo, and UnsupportedTableFeature for writes of table version 6 to logs, and for indexes that are not
     maintained here.
     """
-    check_indexes_kept(table)
+    check_indexes_maintained(table)
     timeline = table.timeline
     for pending in pending_of(timeline, "restore"):
         return _under_way(_plan_of(pending.requested, read_plan(table, "restore", pending.requested)), instant)

@@ -22,7 +22,7 @@ from hudi_reference.locks import held, new_owner
 from hudi_reference.query.file_groups import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
-from hudi_reference.services.planning.kept_indexes import check_indexes_kept
+from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
 from hudi_reference.services.planning.plan_execution import (
     PLANNED,
     Plan,
@@ -33,14 +33,14 @@ from hudi_reference.services.planning.plan_execution import (
     pending_of,
     planning,
     read_plan,
-    transitions_of,
 )
 from hudi_reference.services.planning.rollback_validation import check_left
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import State
+from hudi_reference.write.commit import transitions_of
 from hudi_reference.write.concurrency.config import Concurrency
-from hudi_reference.write.concurrency.heartbeats import Heartbeats, path_of
+from hudi_reference.write.concurrency.heartbeats import Heartbeats, heartbeat_path
 from hudi_reference.write.concurrency.markers import remove_markers
 
 
@@ -75,7 +75,7 @@ def take_back(table: Table, pending: Instant) -> str:
 
     Under the lock, so that nobody completes it meanwhile; nothing happens to an action that somebody has completed.
     """
-    check_indexes_kept(table)
+    check_indexes_maintained(table)
     transitions = transitions_of(table)
     with held(transitions.times.lock, new_owner(f"take back {pending.requested}")):
         if pending in table.timeline.pending:
@@ -112,7 +112,7 @@ def plan_rollback(table: Table, instant: str, *, failed: bool = False) -> Rollba
 
     Raises CannotUndo, UnsupportedTableFeature.
     """
-    check_indexes_kept(table)
+    check_indexes_maintained(table)
     timeline = table.timeline
     for pending in pending_of(timeline, "rollback"):
         plan = _plan_of(pending.requested, read_plan(table, "rollback", pending.requested))
@@ -142,7 +142,7 @@ def execute_rollback(table: Table, requested: str) -> str:
         undo(table, plan.target, plan.files)
         return rollback_record(table, plan, table.clock.now() - started)
 
-    check_indexes_kept(table)
+    check_indexes_maintained(table)
     _drop_if_overtaken(table, requested)
     return carry_out(table, "rollback", requested, work)
 
@@ -172,7 +172,7 @@ def undo(table: Table, target: str, files: Iterable[str]) -> None:
     for path in files:
         table.storage.delete(path)
     remove_markers(table.storage, target)
-    heartbeats_of(table).stop(target)
+    heartbeats_of(table).delete(target)
     if found is not None:
         with held(transitions.times.lock, owner):
             transitions.remove(found)
@@ -248,9 +248,9 @@ def _check_failed(table: Table, target: Instant) -> None:
             "a plan that is pending is carried out again", rule="TL-030", path=target.file_name,
             expected="a write", found=target.action,
         )  # fmt: skip
-    if heartbeats_of(table).is_alive(target.requested):
+    if heartbeats_of(table).is_active(target.requested):
         raise CannotUndo(
-            "the writer of this instant is alive", rule="TL-030", path=path_of(target.requested),
+            "the writer of this instant is alive", rule="TL-030", path=heartbeat_path(target.requested),
             expected=f"no heartbeat for {heartbeats_of(table).tolerance // 1000} seconds",
             remedy="wait until it has completed or died",
         )  # fmt: skip

@@ -13,12 +13,13 @@ from hudi_reference.query.retention import lost_file
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.clean_plan import paths_of
-from hudi_reference.services.planning.plan_execution import by_partition, path_in, read_content, transitions_of
+from hudi_reference.services.planning.plan_execution import by_partition, path_in, read_content
 from hudi_reference.services.planning.rollback_validation import doomed_files
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.actions import write_action
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
+from hudi_reference.write.commit import transitions_of
 
 
 @implements("TL-021", "TL-022", "TL-041", "SVC-003")

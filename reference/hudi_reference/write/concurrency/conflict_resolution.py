@@ -23,7 +23,7 @@ from hudi_reference.timeline.instants.states import COMMITS, State
 from hudi_reference.write.concurrency.config import Mode
 
 
-class Touch(IntEnum):
+class WriteKind(IntEnum):
     """What an action does to a file group; of two things that it does, the greater one counts."""
 
     #: A write adds log files.
@@ -72,45 +72,45 @@ _MERGED = Cell(Verdict.NON_BLOCKING, "the merge says which of two records stays,
 _PLANNED = Cell(Verdict.STREAMING, "slices keep them apart; the relational model aborts all the same (ER-119)")
 
 #: This action, which is about to complete, and the one that completed meanwhile.
-MATRIX: Mapping[tuple[Touch, Touch], Cell] = {
+MATRIX: Mapping[tuple[WriteKind, WriteKind], Cell] = {
     (this, other): cell
     for this, cells in {
         #               APPENDS  REWRITES REPLACES JOINS     COMPACTS  CLUSTERS
-        Touch.APPENDS:  (_MERGED, _STALE, _GONE,   _PLANNED, _PLANNED, _GONE),
-        Touch.REWRITES: (_STALE,  _STALE, _GONE,   _STALE,   _STALE,   _GONE),
-        Touch.REPLACES: (_UNSEEN, _UNSEEN, _GONE,  _UNSEEN,  _UNSEEN,  _GONE),
-        Touch.JOINS:    (_PLACED, _STALE, _HIDDEN, _TWICE,   _PLACED,  _HIDDEN),
-        Touch.COMPACTS: (_SLICED, _STALE, _HIDDEN, _PLACED,  _TWICE,   _HIDDEN),
-        Touch.CLUSTERS: (_UNSEEN, _UNSEEN, _GONE,  _UNSEEN,  _UNSEEN,  _TWICE),
+        WriteKind.APPENDS:  (_MERGED, _STALE, _GONE,   _PLANNED, _PLANNED, _GONE),
+        WriteKind.REWRITES: (_STALE,  _STALE, _GONE,   _STALE,   _STALE,   _GONE),
+        WriteKind.REPLACES: (_UNSEEN, _UNSEEN, _GONE,  _UNSEEN,  _UNSEEN,  _GONE),
+        WriteKind.JOINS:    (_PLACED, _STALE, _HIDDEN, _TWICE,   _PLACED,  _HIDDEN),
+        WriteKind.COMPACTS: (_SLICED, _STALE, _HIDDEN, _PLACED,  _TWICE,   _HIDDEN),
+        WriteKind.CLUSTERS: (_UNSEEN, _UNSEEN, _GONE,  _UNSEEN,  _UNSEEN,  _TWICE),
     }.items()
-    for other, cell in zip(Touch, cells, strict=True)
+    for other, cell in zip(WriteKind, cells, strict=True)
 }  # fmt: skip
 
 #: Operations of services -> what they do to every group that they name.
-_SERVICES = {"COMPACT": Touch.COMPACTS, "LOG_COMPACT": Touch.JOINS, "CLUSTER": Touch.CLUSTERS}
+_SERVICES = {"COMPACT": WriteKind.COMPACTS, "LOG_COMPACT": WriteKind.JOINS, "CLUSTER": WriteKind.CLUSTERS}
 #: Two groups are one if this says the same of them: of (partition, file id).
 SameGroup = Callable[[GroupId], GroupId]
 
 
 @implements("OCC-013")
-def touches(stats: Iterable[WriteStat], replaced: Mapping[str, Iterable[str]], operation: str) -> dict[GroupId, Touch]:
+def write_kinds(stats: Iterable[WriteStat], replaced: Mapping[str, Iterable[str]], operation: str) -> dict[GroupId, WriteKind]:
     """What an action does to which file groups: those that it writes to, and those that it replaces."""
-    service, found = _SERVICES.get(operation), dict[GroupId, Touch]()
+    service, found = _SERVICES.get(operation), dict[GroupId, WriteKind]()
     for stat in stats:
-        touch = service or (Touch.APPENDS if stat.is_log else Touch.REWRITES)
+        touch = service or (WriteKind.APPENDS if stat.is_log else WriteKind.REWRITES)
         identity = (stat.partition, stat.file_id)
         found[identity] = max(touch, found.get(identity, touch))
     for partition, file_ids in replaced.items():
-        found |= {(partition, file_id): service or Touch.REPLACES for file_id in file_ids}
+        found |= {(partition, file_id): service or WriteKind.REPLACES for file_id in file_ids}
     return found
 
 
 @dataclass(frozen=True)
-class Party:
+class ConcurrentAction:
     """An action that another one may have to give way to. `schema` is what it says of the table's, as text."""
 
     instant: Instant
-    touches: Mapping[GroupId, Touch]
+    write_kinds: Mapping[GroupId, WriteKind]
     schema: str | None = None
     #: What a write stored; services write no record anew.
     stats: tuple[WriteStat, ...] = ()
@@ -135,7 +135,9 @@ def completed_since(seen: Timeline, now: Timeline) -> list[Instant]:
 
 
 @implements("OCC-012", "OCC-015")
-def concurrent(storage: Storage, properties: TableProperties, seen: Timeline, now: Timeline, *, plans: bool) -> Iterator[Party]:
+def concurrent(
+    storage: Storage, properties: TableProperties, seen: Timeline, now: Timeline, *, plans: bool
+) -> Iterator[ConcurrentAction]:
     """Whoever completed between two looks at the timeline, and with `plans` the compactions that are pending now.
 
     Raises MalformedMetadata where it cannot be read what one of them does: then nobody can say whether it is in the way.
@@ -144,10 +146,10 @@ def concurrent(storage: Storage, properties: TableProperties, seen: Timeline, no
     for instant in completed_since(seen, now):
         commit = load_commit(storage, properties, instant) if instant in active else _archived(now, instant, properties)
         written = () if commit.is_service else commit.stats
-        yield Party(instant, touches(commit.stats, commit.replaced, commit.operation), commit.schema, written)
+        yield ConcurrentAction(instant, write_kinds(commit.stats, commit.replaced, commit.operation), commit.schema, written)
     for plan in (pending for pending in now.pending if plans and pending.action == "compaction"):
         path = f"{properties.timeline_folder}/{Instant(plan.requested, plan.action, State.REQUESTED).file_name}"
-        yield Party(plan, dict.fromkeys(read_compaction_plan(_plan(storage, path), path), Touch.COMPACTS))
+        yield ConcurrentAction(plan, dict.fromkeys(read_compaction_plan(_plan(storage, path), path), WriteKind.COMPACTS))
 
 
 def _plan(storage: Storage, path: str) -> bytes:
@@ -171,7 +173,7 @@ def _archived(now: Timeline, instant: Instant, properties: TableProperties) -> C
 
 
 @dataclass(frozen=True)
-class Standing:
+class ConflictChecker:
     """What decides beside the matrix: the writer's mode, the timeline that it began with, when two file groups count as one."""
 
     mode: Mode | None
@@ -179,9 +181,9 @@ class Standing:
     same: SameGroup = lambda identity: identity
 
     @implements("OCC-013", "OCC-014", "OCC-015", "OCC-016", "NBC-003", "NBC-004", "NBC-007")
-    def conflict(self, mine: Mapping[GroupId, Touch], other: Party) -> tuple[GroupId, Cell] | None:
+    def conflict(self, mine: Mapping[GroupId, WriteKind], other: ConcurrentAction) -> tuple[GroupId, Cell] | None:
         """A file group that excludes this action beside the other one, and why; None if both may complete."""
-        greatest_last = sorted(other.touches.items(), key=itemgetter(1))
+        greatest_last = sorted(other.write_kinds.items(), key=itemgetter(1))
         theirs = {self.same(identity): touch for identity, touch in greatest_last}
         for identity, touch in sorted(mine.items()):
             if (done := theirs.get(self.same(identity))) is None:
@@ -200,7 +202,7 @@ class Standing:
             case _:
                 return verdict is Verdict.BOTH
 
-    def check(self, mine: Mapping[GroupId, Touch], other: Party) -> None:
+    def check(self, mine: Mapping[GroupId, WriteKind], other: ConcurrentAction) -> None:
         """Raises ConcurrentChange if the other action excludes this one."""
         if (found := self.conflict(mine, other)) is not None:
             (partition, file_id), cell = found
@@ -214,7 +216,7 @@ class Standing:
             )  # fmt: skip
 
 
-def check_schema(mine: AvroSchema, other: Party) -> None:
+def check_schema(mine: AvroSchema, other: ConcurrentAction) -> None:
     """Raises ConcurrentChange where another write has given the table columns that this one does not know: the table would have
     lost them once this one has completed.
     """

@@ -35,23 +35,23 @@ class Heartbeats:
         """The age in milliseconds from which on a heartbeat proves nothing."""
         return self.interval * self.misses
 
-    def beat(self, instant: str) -> int:
+    def send(self, instant: str) -> int:
         """Show that the writer of this action is alive; the time of the beat."""
         time = self.clock.now()
-        self.storage.put(path_of(instant), b"")
+        self.storage.put(heartbeat_path(instant), b"")
         return time
 
-    def stop(self, instant: str) -> None:
+    def delete(self, instant: str) -> None:
         """The writer has nothing more to do with the action."""
-        self.storage.delete(path_of(instant))
+        self.storage.delete(heartbeat_path(instant))
 
     @implements("TL-030")
-    def is_alive(self, instant: str) -> bool:
+    def is_active(self, instant: str) -> bool:
         """Whether the writer has beaten not long ago, by the age of the file. Without one it is dead."""
-        found = self.storage.head(path_of(instant))
+        found = self.storage.head(heartbeat_path(instant))
         return found is not None and self.clock.now() - found.modified <= self.tolerance
 
 
-def path_of(instant: str) -> str:
+def heartbeat_path(instant: str) -> str:
     """Where the heart of the writer of that action beats."""
     return f"{FOLDER}/{instant}"

@@ -64,7 +64,7 @@ def check_unmarked(heartbeats: Heartbeats, instant: str, stat: WriteStat) -> Non
         parsed = parse_data_file_name(name)
         if parsed is None or (partition, parsed.file_id) != (stat.partition, stat.file_id):
             continue
-        if other < instant and heartbeats.is_alive(other):
+        if other < instant and heartbeats.is_active(other):
             raise ConcurrentChange(
                 "an earlier writer is changing the same file group", rule="OCC-026", path=path, expected="no marker of others",
                 found=f"file group {stat.file_id} in partition {stat.partition!r}", remedy="write again when it has completed",

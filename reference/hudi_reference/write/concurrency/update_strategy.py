@@ -8,7 +8,7 @@
 Only plans that are there when a write begins matter here. One that is made later meets the second line in any case.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hudi_reference.errors import MalformedMetadata, Misuse, WriteConflict
@@ -26,12 +26,10 @@ from hudi_reference.timeline.instants.states import State
 STRATEGY_KEY = "hoodie.clustering.updates.strategy"
 WITHDRAW_KEY = "hoodie.clustering.rollback.pending.replacecommit.on.conflict"
 REJECT, ALLOW = "SparkRejectUpdateStrategy", "SparkAllowUpdateStrategy"
-#: What withdraws the plan of a clustering, by its requested time. Services stand on a floor above: one puts itself in here.
-WITHDRAW: list[Callable[[Table, str], None]] = []
 
 
 @implements("SVC-009", "OCC-017")
-def meet_clusterings(table: Table, timeline: Timeline, changed: Iterable[FileSlice]) -> None:
+def apply_update_strategy(table: Table, timeline: Timeline, changed: Iterable[FileSlice]) -> None:
     """Follow the update strategy of the settings for a write that changes these slices.
 
     Raises WriteConflict where it refuses the write, Misuse for an unknown strategy.
@@ -41,18 +39,19 @@ def meet_clusterings(table: Table, timeline: Timeline, changed: Iterable[FileSli
         raise Misuse("no such update strategy", rule="SVC-009", path=STRATEGY_KEY, expected=f"{REJECT} or {ALLOW}", found=name)
     if not (planned := planned_clusterings(table.storage, table.properties, timeline)):
         return
-    met = {group: planned[group] for found in changed if (group := (found.partition, found.file_id)) in planned}
-    if met and name == REJECT:
-        (partition, file_id), requested = min(met.items())
+    planned_for = {group: planned[group] for found in changed if (group := (found.partition, found.file_id)) in planned}
+    if planned_for and name == REJECT:
+        (partition, file_id), requested = min(planned_for.items())
         raise WriteConflict(
             "a clustering is planned for a file group that the write changes", rule="SVC-009",
             path=f"{requested}.clustering.requested", expected="no plan that is pending, or another update strategy",
             found=f"file group {file_id} in partition {partition!r}",
             remedy=f"write when the clustering is completed, or set {STRATEGY_KEY}={ALLOW}",
         )  # fmt: skip
-    if table.options.get(WITHDRAW_KEY) == "true":
-        for requested in sorted(set(met.values())):
-            WITHDRAW[-1](table, requested)
+    withdraw = table.hooks.withdraw_clustering
+    if table.options.get(WITHDRAW_KEY) == "true" and withdraw is not None:
+        for requested in sorted(set(planned_for.values())):
+            withdraw(table, requested)
 
 
 def planned_clusterings(storage: Storage, properties: TableProperties, timeline: Timeline) -> Mapping[GroupId, str]:

@@ -11,8 +11,9 @@ from hudi_conformance.suite.support.tables.written_tables import folder_of
 from hudi_reference import open_table
 from hudi_reference.schema.avro import AvroSchema, with_meta_columns
 from hudi_reference.write.commit import Commit, begin
+from hudi_reference.write.locate import locate
 from hudi_reference.write.rows import prepare
-from hudi_reference.write.write import Writer, locate
+from hudi_reference.write.writer import Writer
 
 LATE = (row("a", 90, "late"), row("d", 90, "late and new", "rio"))
 
@@ -42,7 +43,7 @@ def halfway(uri: str, rows: Sequence[Row] = LATE) -> Halfway:
     view = table.view()
     reader = view.reader(table)
     located = locate(prepare(as_arrow(rows), table.properties, reader.schema), view, reader)
-    commit = begin(table.storage, table.properties, table.clock, table.ids, "UPSERT", view.timeline)
+    commit = begin(table, "UPSERT", view.timeline)
     writer = Writer(commit, reader, with_meta_columns(view.schema))
     for found, changes in located.known:
         writer.change(found, changes, by_key=False)

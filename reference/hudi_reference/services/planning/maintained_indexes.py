@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from hudi_reference.errors import UnsupportedTableFeature
 from hudi_reference.layout.properties import PROPERTIES_PATH, read_properties
 from hudi_reference.metadata.availability import INFLIGHT, USABLE
-from hudi_reference.metadata.indexes import FILES, INDEXES
+from hudi_reference.metadata.indexes import FILES
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 
 
 @implements("OCC-020", "PROP-001")
-def check_indexes_kept(table: Table) -> None:
+def check_indexes_maintained(table: Table) -> None:
     """Check that all indexes of the table, as its properties are now, are maintained here.
 
     Args:
@@ -26,15 +26,15 @@ def check_indexes_kept(table: Table) -> None:
     """
     properties = read_properties(table.storage)
     if properties.get(USABLE) or table.options.get(FILES.setting) == "true":
-        check_kept((*properties.fields(USABLE), *properties.fields(INFLIGHT)))
+        check_maintained(table, (*properties.fields(USABLE), *properties.fields(INFLIGHT)))
 
 
 @implements("OCC-020", "PROP-001")
-def check_kept(partitions: Iterable[str]) -> None:
+def check_maintained(table: Table, partitions: Iterable[str]) -> None:
     """Raises UnsupportedTableFeature for partitions of the metadata table that are not maintained here."""
-    if others := sorted(set(partitions) - INDEXES.keys()):
+    if others := sorted(set(partitions) - table.hooks.maintained_indexes):
         raise UnsupportedTableFeature(
             "the table has indexes that are not kept up to date here", rule="PROP-001", path=PROPERTIES_PATH,
-            expected=f"{USABLE} of {', '.join(INDEXES)}", found=", ".join(others),
+            expected=f"{USABLE} of {', '.join(sorted(table.hooks.maintained_indexes))}", found=", ".join(others),
             remedy="write with an engine that maintains them; reading is possible",
         )  # fmt: skip

@@ -1,0 +1,226 @@
+"""Writing the data files of one write: base files of new and rewritten file groups, and log files.
+
+A copy-on-write table gets a new base file for every file group that is changed. On merge-on-read, changes of known keys go to
+log files of their file group.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_reference.files.base_file import encode_base_file
+from hudi_reference.files.log.content import Delete
+from hudi_reference.files.log.writer import BlockWriter, EncodedBlock, roll_over
+from hudi_reference.layout.names import BaseFileName, LogFileName, join_path
+from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.query.slice_reader import SliceReader
+from hudi_reference.records.changes import KEY, Changes
+from hudi_reference.records.deletes import deleted, without_deletes
+from hudi_reference.records.merging.merge_slice import merge_changes
+from hudi_reference.records.ordering import default_of, orderings_of, type_of
+from hudi_reference.requirement import implements
+from hudi_reference.schema.avro import AvroSchema, only
+from hudi_reference.timeline.contents.metadata import WriteStat
+from hudi_reference.write.cdc_writer import logging_mode, write_change_log
+from hudi_reference.write.commit import Commit
+from hudi_reference.write.log_options import DEFAULTS, LogOptions
+from hudi_reference.write.rows import FILE_NAME, PARTITION, in_file, stamp, stored
+
+#: Rows in one new base file at most.
+ROWS_PER_FILE = 1_000_000
+#: The settings with the target size of base files, and with the estimated size of a row, in bytes.
+_FILE_SIZE, _ROW_SIZE = "hoodie.parquet.max.file.size", "hoodie.copyonwrite.record.size.estimate"
+
+
+@dataclass(frozen=True)
+class Writer:
+    """What writes the data files of one write, or of one task of it.
+
+    `reader` reads the slices that the write is based on, `schema` is the Avro schema of stored rows. `task` is less than
+    `tasks` and keeps the files of one write's tasks apart, `attempt` those of the attempts of one task.
+    """
+
+    commit: Commit
+    reader: SliceReader
+    schema: AvroSchema
+    task: int = 0
+    tasks: int = 1
+    attempt: str = "0-0"
+    logs: LogOptions = DEFAULTS
+    #: The columns that the rows of a partial update hold; None for whole rows.
+    partial_columns: frozenset[str] | None = None
+
+    @property
+    def number(self) -> int:
+        """The number of the next file: as if each file of the write had a task of its own."""
+        return self.task + self.tasks * len(self.commit.stats)
+
+    @implements("BF-005", "LF-006")
+    def token(self) -> str:
+        """The write token of the next file."""
+        return f"{self.number}-{self.attempt}"
+
+    @implements("BF-010")
+    def _base_file_name(self, file_id: str) -> BaseFileName:
+        """The name of the next base file, in the table's format."""
+        extension = self.commit.table.properties.base_file_extension
+        return BaseFileName(file_id, self.token(), self.commit.requested, extension)
+
+    def change(self, file_slice: FileSlice, changes: pa.Table, *, by_key: bool) -> None:
+        """Changes of keys that the slice holds, one for each key; deletes of these keys if `by_key`."""
+        change = self.append_log_file if self.commit.table.properties.is_merge_on_read else self.rewrite_base_file
+        change(file_slice, changes, by_key=by_key)
+
+    def add(self, partition: str, rows: pa.Table, *, in_logs: bool = False) -> None:
+        """Rows of new keys as a new file group; flagged deletes among them have nothing to delete."""
+        new = without_deletes(rows, self.reader.merging.marker)
+        if not new.num_rows:
+            return
+        if in_logs and self.commit.table.properties.is_merge_on_read:
+            group = FileSlice(partition, self.commit.table.ids.file_id(), self.commit.requested)
+            self.append_log_file(group, new, by_key=False)
+        else:
+            self.new_base_file(partition, new)
+
+    @property
+    @implements("TYP-018")
+    def rows_per_file(self) -> int:
+        """Rows of a new base file, as many as fit into the size that is aimed at."""
+        settings = self.commit.table.options
+        size = settings.get(_FILE_SIZE)
+        return ROWS_PER_FILE if size is None else max(1, int(size) // int(settings.get(_ROW_SIZE, "1024")))
+
+    @implements("BF-003", "BF-009", "TYP-002", "TL-006", "META-005")
+    def new_base_file(self, partition: str, rows: pa.Table) -> None:
+        """A new file group with these rows."""
+        for start in range(0, rows.num_rows, self.rows_per_file):
+            part = rows.slice(start, self.rows_per_file)
+            name = self._base_file_name(self.commit.table.ids.file_id())
+            stamped = stamp(part, self.commit.requested, self.number, str(name))
+            self._add_base_file(name, partition, stamped, inserts=part.num_rows)
+
+    @implements("TYP-003", "MRG-012", "META-004", "META-006", "META-011", "LAY-024")
+    def rewrite_base_file(self, file_slice: FileSlice, changes: pa.Table, *, by_key: bool) -> None:
+        """The next slice of a file group: its rows with the changes merged in. Rows that stay keep commit time and number."""
+        reader = self.reader
+        base = reader.keyed(reader.read(file_slice, reader.schema.names))
+        name = self._base_file_name(file_slice.file_id)
+        stamped = stamp(changes, self.commit.requested, self.number, str(name))
+        partial = {} if self.partial_columns is None else {0: self.partial_columns}
+        merged = merge_changes(base, Changes([self._as_batch(stamped, by_key)], base.schema, partial), reader.merging)
+        rows = in_file(merged, str(name))
+        written = pc.sum(pc.equal(rows.column("_hoodie_commit_time"), self.commit.requested)).as_py() or 0
+        changes = write_change_log(self.commit, self.schema, name, file_slice.partition, base, rows)
+        counts = {"updates": written, "deletes": base.num_rows - rows.num_rows, "changes": changes}
+        self._add_base_file(name, file_slice.partition, rows, previous=file_slice, **counts)
+
+    @implements("TYP-015", "TL-008", "LF-003", "LF-004", "LF-005", "BLK-011", "LF-035", "LF-038")
+    def append_log_file(self, file_slice: FileSlice, changes: pa.Table, *, by_key: bool) -> None:
+        """Log files of the slice's group: blocks with rows, then one with deletes; mostly one file."""
+        number, token = self.number, self.token()
+        places = self._places(file_slice, changes)
+        ordered = changes if places is None else changes.take(pc.index_in(pa.array(places), value_set=changes.column(KEY)))
+        stamped = stamp(ordered, self.commit.requested, number, file_slice.file_id)
+        rows, deletes = self._split(stamped, by_key)
+        blocks = list(self._blocks(rows, deletes, file_slice.base_file_instant, places))
+        first = LogFileName(file_slice.file_id, self.commit.requested, 1, token)
+        for name, parts in roll_over(first, blocks, self.logs.max_file_size):
+            data = b"".join(part.data for part in parts)
+            writes = sum(part.rows for part in parts)
+            stat = WriteStat(
+                file_slice.file_id, file_slice.partition, join_path(file_slice.partition, str(name)),
+                writes=writes, updates=writes, deletes=sum(part.deletes for part in parts), size=len(data), is_log=True,
+                log_version=name.version, **self._slice_before(file_slice),
+            )  # fmt: skip
+            self.commit.add_file(str(name), data, stat)
+
+    def _slice_before(self, file_slice: FileSlice) -> dict[str, Any]:
+        """What the stat of a log file says of its slice, where deployed readers look for images before changes."""
+        if logging_mode(self.commit.table.properties) is None or file_slice.base_file is None:
+            return {"previous_instant": self.commit.requested}
+        return {
+            "previous_instant": file_slice.base_instant,
+            "base_file": file_slice.base_file,
+            "earlier_logs": file_slice.log_files,
+        }
+
+    @implements("LF-042")
+    def _places(self, file_slice: FileSlice, changes: pa.Table) -> dict[str, int] | None:
+        """The row of the base file that holds each key, in the order of these rows; None unless every key is in just one."""
+        if file_slice.base_file is None or not self.logs.positions:
+            return None
+        keys = self.reader.base_keys(file_slice)
+        rows = np.flatnonzero(pc.is_in(keys, value_set=changes.column(KEY)))
+        places = dict(zip(keys.take(pa.array(rows)).to_pylist(), rows.tolist(), strict=True))
+        return places if len(rows) == len(places) == changes.num_rows else None
+
+    @implements("LF-042", "BLK-011")
+    def _blocks(
+        self, rows: pa.Table, deletes: Sequence[Delete], base_instant: str, places: Mapping[str, int] | None
+    ) -> Iterator[EncodedBlock]:
+        """The blocks of one append, in the order of the file; with positions where the keys' `places` are known."""
+        writer = BlockWriter(self.commit.requested, self.schema, base_instant)
+        partial = self.partial_columns
+        of_rows = writer if partial is None else replace(writer, schema=only(self.schema, partial), partial=True)
+
+        def positions(keys: Iterable[str]) -> list[int] | None:
+            return None if places is None else [places[key] for key in keys]
+
+        for part in _cut(rows, self.logs.max_block_size):
+            columns = part if partial is None else part.select([name for name in part.column_names if name in partial])
+            kept = stored(columns, self.commit.table.properties)
+            data = of_rows.rows(self.logs.block_format, kept, positions(part.column(KEY).to_pylist()))
+            yield EncodedBlock(data, rows=part.num_rows)
+        if deletes:
+            ordering_types = [type_of(rows.schema, field) for field in self._ordering]
+            data = writer.delete(deletes, ordering_types, positions(delete.key for delete in deletes))
+            yield EncodedBlock(data, deletes=len(deletes))
+
+    @property
+    def _ordering(self) -> tuple[str, ...]:
+        return self.reader.merging.ordering_used
+
+    def _as_batch(self, rows: pa.Table, by_key: bool) -> pa.Table | list[Delete]:
+        return [Delete(key, None, None) for key in rows.column(KEY).to_pylist()] if by_key else rows
+
+    @implements("BLK-009", "BLK-013")
+    def _split(self, rows: pa.Table, by_key: bool) -> tuple[pa.Table, list[Delete]]:
+        """Rows to store, and deletes: all in a delete by key, else those that are flagged, with their ordering value."""
+        if by_key:
+            return rows.slice(0, 0), _deletes(rows, ())
+        flags = deleted(rows, self.reader.merging.marker)
+        if flags is None:
+            return rows, []
+        return rows.filter(pc.invert(flags)), _deletes(rows.filter(flags), self._ordering)
+
+    def _add_base_file(
+        self, name: BaseFileName, partition: str, rows: pa.Table, *, previous: FileSlice | None = None, **counts: Any
+    ) -> None:
+        kept = stored(rows, self.commit.table.properties, FILE_NAME)
+        data = encode_base_file(kept, self.schema, name.extension, settings=self.commit.table.options)
+        stat = WriteStat(
+            name.file_id, partition, join_path(partition, str(name)),
+            previous_instant="null" if previous is None else previous.base_instant,
+            previous_base_file=None if previous is None else previous.base_file,
+            writes=rows.num_rows, size=len(data), **counts,
+        )  # fmt: skip
+        self.commit.add_file(str(name), data, stat)
+
+
+def _cut(rows: pa.Table, size: int) -> Iterator[pa.Table]:
+    """The rows in parts of about `size` bytes in memory; none for no rows."""
+    step = max(1, rows.num_rows * size // max(1, rows.nbytes))
+    return (rows.slice(start, step) for start in range(0, rows.num_rows, step))
+
+
+def _deletes(rows: pa.Table, ordering: tuple[str, ...]) -> list[Delete]:
+    orderings = orderings_of(rows, ordering)
+    if len(ordering) == 1:  # a null must not become the mark of a delete that wins whatever its ordering value
+        least = default_of(type_of(rows.schema, ordering[0]))
+        orderings = [least if value is None else value for value in orderings]
+    columns = (rows.column(KEY).to_pylist(), rows.column(PARTITION).to_pylist(), orderings)
+    return [Delete(*delete) for delete in zip(*columns, strict=True)]
