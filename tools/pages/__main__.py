@@ -1,4 +1,4 @@
-"""Write the pages that come from tables, or say that they are out of date.
+"""Write the pages that are generated from tables, or report those that are out of date.
 
 python -m tools.pages
 python -m tools.pages --check
@@ -27,9 +27,9 @@ PAGES = {
 
 
 def main() -> int:
-    """0 if every page is as the tables say (or was written), 1 if --check found another."""
+    """Return 0 if every page is up to date or was written, 1 if --check found one that is not."""
     parser = argparse.ArgumentParser(prog="tools.pages", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing, say what differs")
+    parser.add_argument("--check", action="store_true", help="write nothing, report differences")
     asked = parser.parse_args()
     stale = [name for name, page in PAGES.items() if _committed(name) != page()]
     for name in stale:

@@ -1,4 +1,4 @@
-"""`docs/concurrency.md`: who may complete beside whom, from the tables in `write.concurrency.conflict_resolution`."""
+"""`docs/concurrency.md`: which concurrent actions conflict, from the tables in `write.concurrency.conflict_resolution`."""
 
 from collections.abc import Iterator
 
@@ -21,34 +21,36 @@ from hudi_reference.write.concurrency.config import (
 )
 from hudi_reference.write.concurrency.conflict_resolution import MATRIX, Verdict, WriteKind
 
-_HEAD = """# Writers and services at once
+_HEAD = """# Concurrent writers and services
 
 <!-- Written by python -m tools.pages; its table is in reference/hudi_reference/write/concurrency/conflict_resolution.py -->
 
-A write is based on what had completed when it read the table. It stores its files without any lock. At its end it takes the
-lock of the table, reads the timeline anew and looks at everyone who completed meanwhile: their completion times are later than
-the greatest one that it knew. File groups that both have touched decide; who is about to complete is the one who gives way. The
-check, the completion time and the completed file are one hold of the lock.
+This page describes how a write is checked for conflicts, which actions conflict, and the settings that change this.
+
+A write is based on the actions that had completed when it read the table. It writes its data files without a lock. Then it
+acquires the lock of the table, reads the timeline again, and checks each action that completed in the meantime, which is each
+one with a later completion time than the latest one it had read. If both modified a file group, the later committer aborts.
+The check, the completion time and the completed file happen under one acquisition of the lock.
 
 ```mermaid
 sequenceDiagram
     participant W as writer
     participant T as timeline, lock
     participant D as data files
-    W->>T: read: what has completed is the snapshot
+    W->>T: read the completed actions: the snapshot
     opt failed writes are cleaned lazily
         W->>T: first heartbeat
     end
-    W->>T: lock, begin time, requested, unlock
-    W->>T: inflight
+    W->>T: lock, requested time, requested file, unlock
+    W->>T: inflight file
     loop each file
         W->>D: marker, then the file
     end
-    W->>T: lock, read: who completed since the snapshot?
-    alt nobody touched the same file groups
+    W->>T: lock, read the actions completed since the snapshot
+    alt no common file group
         W->>T: completion time, completed file, unlock
-    else a conflict
-        W->>T: unlock; the heart stops, a clean rolls the rest back
+    else conflict
+        W->>T: unlock; the heartbeat stops; the next clean rolls the write back
     end
 ```
 """
@@ -63,9 +65,9 @@ _TOUCHES = {
 }
 _VERDICTS = {
     Verdict.BOTH: "both complete",
-    Verdict.FIRST: "who completes first stays, the other one aborts",
-    Verdict.NON_BLOCKING: f"both complete under `{Mode.NON_BLOCKING}`, else the first",
-    Verdict.STREAMING: f"both complete; under `{Mode.OPTIMISTIC}` the write aborts if it began before the plan was there",
+    Verdict.FIRST: "the action that completes first stays, the other one aborts",
+    Verdict.NON_BLOCKING: f"both complete under `{Mode.NON_BLOCKING}`, otherwise the first",
+    Verdict.STREAMING: f"both complete; under `{Mode.OPTIMISTIC}` the write aborts if it began before the plan was requested",
 }
 _DEFAULTS = Concurrency()
 
@@ -77,11 +79,11 @@ def concurrency_page() -> str:
 
 def _lines() -> Iterator[str]:
     yield _HEAD
-    yield "## Who may complete beside whom\n"
-    yield "The row is about to complete, the column has completed since the row's snapshot, and both touched one file group."
-    yield "Cleans, savepoints, rollbacks and indexing write to no file group. An overwrite, or the deletion of a partition,"
-    yield "touches the file groups that the partition had when it began; those that others begin meanwhile stay, as if they"
-    yield "had come later.\n"
+    yield "## Which actions conflict\n"
+    yield "The action of the row is about to complete. The action of the column has completed since the snapshot of the first."
+    yield "Both modified the same file group. Clean, savepoint, rollback and indexing modify no file group. An overwrite and a"
+    yield "deletion of a partition modify the file groups that the partition had when they began; file groups that other"
+    yield "writers create in the meantime are kept.\n"
     reasons = list(dict.fromkeys(cell.because for cell in MATRIX.values()))
     yield f"| | {' | '.join(_TOUCHES[other] for other in WriteKind)} |"
     yield f"|{'---|' * (len(WriteKind) + 1)}"
@@ -95,12 +97,13 @@ def _lines() -> Iterator[str]:
     for number, reason in enumerate(reasons, 1):
         yield f"{number}. {reason}"
     yield "\n## Settings of a writer\n"
-    yield "| setting | without it | what it does |"
+    yield "| setting | default | meaning |"
     yield "|---|---|---|"
     for key, default, words in _settings():
         yield f"| `{key}` | {default} | {words} |"
-    yield "\nA writer that names no mode checks for conflicts as optimistic ones do, lets compactions be, and rolls nothing"
-    yield "back that others have left. It writes no heartbeat, so keep it away from writers that clean up lazily."
+    yield "\nA writer without a concurrency mode checks for conflicts like an optimistic one, ignores compactions, and rolls no"
+    yield "failed writes of other writers back. It sends no heartbeats: do not run it together with writers that clean lazily."
+    yield "\nRead next: [locks.md](locks.md), [explore.md](explore.md)."
 
 
 def _settings() -> Iterator[tuple[str, str, str]]:
@@ -109,19 +112,23 @@ def _settings() -> Iterator[tuple[str, str, str]]:
     yield (
         POLICY_KEY,
         f"`{Policy.EAGER}` for a single writer, `{Policy.LAZY}` for several",
-        (f"{policies}: before each write whatever is pending, before each clean those whose heart has stopped, or nobody"),
+        (f"{policies}: roll back all pending writes before each write; those with expired heartbeats before each clean; none"),
     )
     yield INTERVAL_KEY, str(_DEFAULTS.interval), "milliseconds between two heartbeats"
-    yield MISSES_KEY, str(_DEFAULTS.misses), "heartbeats that may be missed before a writer counts as dead"
-    yield RETRIES_KEY, str(_DEFAULTS.retries), "how often a write that lost is begun anew, on the new state"
+    yield MISSES_KEY, str(_DEFAULTS.misses), "heartbeats that may be missed before a writer is expired"
+    yield (
+        RETRIES_KEY,
+        str(_DEFAULTS.retries),
+        "how often a write that aborted on a conflict is retried on the new state",
+    )
     yield (
         EARLY_KEY,
         "false",
-        "markers of living, earlier writers count before a file is stored; the check at the end stays",
+        "check the markers of active, earlier writers before a data file is written; the check at the end stays",
     )
-    yield SCHEMAS_KEY, "true", "a write aborts if it does not know a column that somebody else has committed meanwhile"
-    yield KEYS_KEY, "false", "a write aborts if somebody else has written a record of the same key, in whatever file group"
-    yield INDEX_KEY, "none", "`BUCKET`: the file group follows from the key (merge-on-read); writers that do not block need it"
-    yield ENGINE_KEY, "`SIMPLE`", "no other one is written"
-    yield BUCKETS_KEY, "256", "buckets of a partition"
-    yield FIELDS_KEY, "the record key", "fields that the hash is made of"
+    yield SCHEMAS_KEY, "true", "a write aborts if another writer has committed a column in the meantime that its schema lacks"
+    yield KEYS_KEY, "false", "a write aborts if another writer has written a record with the same key, in any file group"
+    yield INDEX_KEY, "none", "`BUCKET`: the key determines the file group (merge-on-read); required for non-blocking writers"
+    yield ENGINE_KEY, "`SIMPLE`", "the only engine that is supported for writing"
+    yield BUCKETS_KEY, "256", "number of buckets of a partition"
+    yield FIELDS_KEY, "the record key", "fields that are hashed"

@@ -12,20 +12,20 @@ from hudi_conformance.runner import expected_failures
 HEAD = """\
 # What engines do today
 
-Every difference between the engines that the suite runs and what is right, as their lists of expected failures have it: the
-suite fails as soon as one of them is gone, or another comes. This page is written by `python -m tools.pages`.
+The known failures of each engine, from the lists of expected failures. A run of the suite fails if one of them no longer
+occurs, or if another one occurs. This page is written by `python -m tools.pages`.
 
-A *wrong answer* came without an error: these are the dangerous ones, and come first. An *error* stands where an answer was due.
-Numbers are those of the cases that show the difference; `hudi-conformance explain CASE` tells all about one, and
-`hudi-conformance run ENGINE --only CASE` shows it.
+A *wrong answer* was given without an error. Wrong answers are the dangerous failures and are listed first. An *error* was
+given where an answer is expected. The numbers count the cases that fail for a reason. `hudi-conformance explain CASE`
+explains a case, and `hudi-conformance run ENGINE --only CASE` runs it.
 """
 
 SECTIONS: dict[Outcome, str] = {
     Outcome.FAIL: "Wrong answers",
     Outcome.CRASH: "Crashes",
     Outcome.TIMEOUT: "Hangs",
-    Outcome.ERROR: "Errors where an answer was due",
-    Outcome.REFUSED: "Refused although declared",
+    Outcome.ERROR: "Errors instead of answers",
+    Outcome.REFUSED: "Refusals of declared features",
 }
 
 #: An engine's entry about one case.
@@ -73,7 +73,7 @@ def engines_page() -> str:
 
 
 def _overview(lists: Sequence[expected_failures.ExpectedFailures]) -> str:
-    lines = ["", "| engine | differences | cases | of them wrong answers |", "|---|---|---|---|"]
+    lines = ["", "| engine | differences | cases | wrong answers |", "|---|---|---|---|"]
     for known in lists:
         entries = known.entries.values()
         silent = sum(entry.outcome is Outcome.FAIL for entry in entries)

@@ -6,25 +6,29 @@ from hudi_reference.locks.settings import ABOUT, SETTINGS, LockSetting
 HEAD = """\
 # Locks
 
-Writers and services of a table decide under one lock: they draw times, check for conflicts, complete actions and change the
-properties of the table while they hold it. This page is written by `python -m tools.pages`.
+All writers and services of a table share one lock. They hold it while they generate instant times, check for conflicts,
+complete actions and change the table's properties. This page describes the lock providers and their settings. It is written
+by `python -m tools.pages`.
 
 ```python
 open_table(uri, options={"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.StorageBasedLockProvider"})
 open_table(uri, lock=a_lock_of_your_own)  # acquire, release, check, in_process
 ```
 
-Right before something is published its writer asks whether he still has the lock, and renews it by that. Who lost it gets a
-`LockLost`, and nothing is published; who loses it while his request is under way gets one too, and finds his action complete.
+Before publishing, a writer revalidates and renews its lock. If the lock was lost, `LockLost` is raised and nothing is
+published. If the lock is lost during the request that publishes, `LockLost` is raised too, although the action may be
+complete.
 
-Under a lock that only threads of one process can hold a time is drawn within milliseconds. Under any other one each time waits
-for the clocks of the other machines, 200 ms unless `hoodie.time.generator.max_expected_clock_skew_ms` says otherwise.
+Under a lock for the threads of one process, generating a time takes milliseconds. Under any other lock the writer also waits
+for the clocks of other machines to catch up: 200 ms, or `hoodie.time.generator.max_expected_clock_skew_ms`.
 
 ## Which one to choose
 
-| provider | the lock is | what ends it when its holder is gone | choose it where |
+| provider | where the lock is stored | when the lock of a crashed holder ends | choose it if |
 |---|---|---|---|
 """
+
+NEXT = "Read next: [concurrency.md](concurrency.md), [object-stores.md](object-stores.md)."
 
 
 def locks_page() -> str:
@@ -32,7 +36,22 @@ def locks_page() -> str:
     rows = [f"| `{name}` | {about.keeps} | {about.ends} | {about.choose} |" for name, about in ABOUT.items()]
     classes = [f"* `{name}`" for name in PROVIDERS]
     settings = ["| key | default | unit | provider | meaning |", "|---|---|---|---|---|", *map(_row, SETTINGS)]
-    return HEAD + "\n".join([*rows, "", "The names of their classes:", "", *classes, "", "## Settings", "", *settings, ""])
+    return HEAD + "\n".join(
+        [
+            *rows,
+            "",
+            "Class names of the providers:",
+            "",
+            *classes,
+            "",
+            "## Settings",
+            "",
+            *settings,
+            "",
+            "Read next: [concurrency.md](concurrency.md), [object-stores.md](object-stores.md).",
+            "",
+        ]
+    )
 
 
 def _row(one: LockSetting) -> str:

@@ -1,4 +1,4 @@
-"""`docs/merging.md`: how versions of a record meet, from the decision tables; which laws hold is worked out by trying."""
+"""`docs/merging.md`: how versions of a record are merged, from the decision tables; which properties hold, by enumeration."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -14,30 +14,32 @@ _HEAD = """# Merging: which version of a record is right
 <!-- Written by `python -m tools.pages` from reference/hudi_reference/records/merge_tables.py and records/payloads/tables.py;
 change the tables there. -->
 
-A record may have many versions: a row in a base file, rows and deletes in log files, rows in the input of a write. One
-function decides between an **older** and a **newer** version, for queries, writes and services alike. What it decides
-stands in the tables below; each cell of the first two is a record of a table in `fixtures/merge/truth-table.*` and a test
-in `fixtures/merge/cells.*`.
+This page defines the result of a merge for each merge mode and payload class.
 
-## How versions meet
+A record may have many versions: a row in a base file, rows and deletes in log files, rows in the input of a write. One
+function merges an **older** and a **newer** version, for queries, writes and services. The tables below define its result.
+Each cell of the first two tables is a record of a table in `fixtures/merge/truth-table.*` and a test in
+`fixtures/merge/cells.*`.
+
+## The order in which versions are merged
 
 ```mermaid
 flowchart LR
-    base[row of the base file] --> one((meet))
+    base[row of the base file] --> one((merge))
     first[entry of the first log] --> one
-    one --> two((meet))
+    one --> two((merge))
     second[entry of the second log] --> two
-    two --> left[what is left]
+    two --> result[result]
 ```
 
-Versions meet from the oldest on: the base row, then the entries of the logs in the order of their blocks, logs in the order
-in which their writes were requested, then by version and write token (ER-021). A key without a base row begins with its
-first log entry. What is left of a record that ends with a delete is nothing; the delete itself is remembered as long as its
-log belongs to the slice, and defeats late rows. A compaction, or a write to a copy-on-write table, keeps the rows that are
-left and forgets deletes.
+Versions are merged from the oldest to the newest: the base row, then the log entries in the order of their blocks. Log files
+are ordered by the requested time of their writes, then by version and write token (ER-021). A key without a base row starts
+with its first log entry. If the result is a delete, the record has no row. The delete still takes part in the merge while its
+log file belongs to the file slice: it wins over late rows. A compaction, or a write to a copy-on-write table, keeps the
+resulting rows and drops the deletes.
 
-Deployed readers fold all log entries first, and then the result meets the base row. Both ways differ only after a delete by
-key:
+Deployed readers merge all log entries first and then merge the result with the base row. The results differ only after a
+delete by key:
 
 ```
 versions          base row 20     delete by key     row 5
@@ -50,18 +52,18 @@ logs first        20 ⊕ (delete ⊕ 5)   =   20 ⊕ 5        =   20       the d
 
 | version | where it comes from | ordering value |
 |---|---|---|
-| row | base file, data block, input of a write; of a partial block it holds only some columns | its ordering fields |
+| row | base file, data block, input of a write; a row of a partial block has only some columns | its ordering fields |
 | delete | delete block with an ordering value; a row with `_hoodie_is_deleted` true, with the table's delete marker, or \
-with `D` or `-U` in `_hoodie_operation` | the entry's, the row's |
+with `D` or `-U` in `_hoodie_operation` | that of the entry or the row |
 | delete by key | delete block with Integer 0: the operation `delete`, SQL `DELETE` | none (ER-050) |
 
-A delete marker is two properties, `hoodie.payload.delete.field` and `hoodie.payload.delete.marker`; one without the other
-is refused.
+A delete marker is defined by two properties, `hoodie.payload.delete.field` and `hoodie.payload.delete.marker`. A table with
+only one of them is refused.
 
-**Ordering values** compare as values of the column's type: numbers as numbers, whatever their width, NaN above all others
-and -0.0 below 0.0, texts by their UTF-8 bytes, dates and timestamps by time, several fields one after the other. A null or
-a missing field counts as the number 0, or as below every text (ER-055). Values that have no order among themselves are an
-error.
+**Ordering values** are compared as values of the column's type: numbers numerically, regardless of their width, with NaN
+above all others and -0.0 below 0.0; texts by their UTF-8 bytes; dates and timestamps by time; several fields one after the
+other. A null or a missing field counts as the number 0, or as less than every text (ER-055). Values that cannot be compared
+are an error.
 """
 
 _WORDS = {
@@ -88,11 +90,11 @@ def _lines() -> Iterator[str]:
         yield from _table(f"`{name}`", table)
     yield from _partial()
     yield "## Payload classes\n"
-    yield "What tables of mode `CUSTOM` without a merger of their own do, by `hoodie.compaction.payload.class`. *In one input*"
-    yield "is what two records of one write come to, where that is something else.\n"
+    yield "The merge of tables with mode `CUSTOM` and without a merger of their own, by `hoodie.compaction.payload.class`."
+    yield "*In one input* is the merge of two records of the same write, where it differs.\n"
     for name, table in PAYLOAD_TABLES.items():
         yield from _table(name, table)
-    yield from _laws()
+    yield from _properties()
     yield from _errata()
 
 
@@ -144,19 +146,19 @@ def _outcome(cell: Cell) -> str:
 
 
 def _partial() -> Iterator[str]:
-    yield "## Rows that hold some of the columns\n"
-    yield "A row of a partial block (header `IS_PARTIAL`) meets others like a whole row. Where it stays, the columns that"
-    yield "it does not hold come from the other version, nested columns as a whole; where it loses, none do (ER-067)."
-    yield "A column that it holds and that is null is a real null. After a delete, or where there was no row, what no version"
-    yield "has held since is null (ER-068, ER-069).\n"
-    yield "| column in the newer row, which stays | in the older one | is |"
+    yield "## Partial rows\n"
+    yield "A row of a partial block (header `IS_PARTIAL`) is compared with others like a whole row. If it wins, the columns"
+    yield "that it lacks come from the other version, nested columns as a whole; if it loses, no column is taken from it"
+    yield "(ER-067). A null in a column that it has is a value. After a delete, or without an older row, a column that no"
+    yield "version has is null (ER-068, ER-069).\n"
+    yield "| column in the newer row, which wins | in the older row | result |"
     yield "|---|---|---|"
-    yield "| held, whatever its value | anything | the newer one's |"
-    yield "| not held | held | the older one's |"
-    yield "| not held | not held, or there is no older row | null |"
+    yield "| present, with any value | any | the newer value |"
+    yield "| absent | present | the older value |"
+    yield "| absent | absent, or there is no older row | null |"
     yield ""
     yield "Event time, base row `(ts 5, a=A, b=B)`:\n"
-    yield "| log entries | left |"
+    yield "| log entries | result |"
     yield "|---|---|"
     for entries, left in (
         ("`(6, a=A2)`", "`(6, A2, B)`"),
@@ -169,7 +171,7 @@ def _partial() -> Iterator[str]:
     yield ""
 
 
-#: The versions over which laws are tried: `d2` is a row with ordering value 2, `x2` a delete with it, `x0` one by key.
+#: The versions on which the properties are checked: `d2` is a row with ordering value 2, `x2` a delete, `x0` a delete by key.
 _DOMAINS = {
     "rows": ("d1", "d2", "d3"),
     "rows, deletes": ("d1", "d2", "d3", "x1", "x2", "x3"),
@@ -181,24 +183,24 @@ _MODES: tuple[tuple[MergeMode, str], ...] = (
 )
 
 
-def _laws() -> Iterator[str]:
-    yield "## Laws\n"
-    yield "Tried on all versions with two or three ordering values, when this page is written. `d2` is a row with ordering"
-    yield "value 2, `x2` a delete with it, `x0` a delete by key. A counter-example says what is left one way and the other.\n"
-    laws = "grouping", "writing the last one again", "order (ordering values differ)", "a compaction in between"
-    yield f"| mode | versions | {' | '.join(f'{law} changes nothing' for law in laws)} |"
+def _properties() -> Iterator[str]:
+    yield "## Properties\n"
+    yield "Checked on all versions with two or three ordering values, when this page is written. `d2` is a row with ordering"
+    yield "value 2, `x2` a delete with that value, `x0` a delete by key. A counter-example shows both results.\n"
+    properties = "grouping", "writing the last version again", "order (different ordering values)", "a compaction in between"
+    yield f"| mode | versions | {' | '.join(f'{one} changes nothing' for one in properties)} |"
     yield "|---|---|---|---|---|---|"
     for mode, name in _MODES:
         for holds, domain in _DOMAINS.items():
-            tried = [law(mode, domain) for law in (_grouping, _again, _order, _compaction)]
+            tried = [check(mode, domain) for check in (_grouping, _again, _order, _compaction)]
             yield f"| {name} | {holds} | " + " | ".join(found or "yes" for found in tried) + " |"
     yield ""
     yield "Payloads that fill columns are not associative either: `(ts 1, a=p)`, `(ts 2, a=null)`, `(ts 1, a=q)` under"
-    yield "PartialUpdateAvroPayload gives `p` from the left and `q` from the right, so that a compaction shows.\n"
+    yield "PartialUpdateAvroPayload gives `p` from the left and `q` from the right, so that a compaction changes the result.\n"
 
 
 def left_of(mode: MergeMode, names: Sequence[str]) -> str:
-    """What a reader sees of these versions, oldest first: the name of a row, or nothing."""
+    """The result of merging these versions, oldest first: the name of a row, or nothing."""
     found = fold(_versions(names), merger_of(mode))
     return names[found.position] if found is not None and found.kind is Kind.ROW else "nothing"
 
@@ -214,7 +216,7 @@ def _version(name: str, place: int) -> Version:
 
 
 def _seen(found: Version, names: Sequence[str]) -> tuple[str, int]:
-    """What is left, rows told apart by their place."""
+    """The result of a merge; rows are distinguished by their position."""
     return (names[found.position], found.position) if found.kind is Kind.ROW else ("nothing", -1)
 
 
@@ -246,7 +248,7 @@ def _order(mode: MergeMode, domain: Sequence[str]) -> str | None:
 
 
 def _compaction(mode: MergeMode, domain: Sequence[str]) -> str | None:
-    """A base row and two log entries, all at once and with a compaction between the two, which forgets deletes."""
+    """A base row and two log entries, merged at once and with a compaction between the two, which drops deletes."""
     for names in product([name for name in domain if name[0] == "d"], domain, domain):
         kept = left_of(mode, names[:2])
         compacted = left_of(mode, (*(() if kept == "nothing" else (kept,)), names[2]))
@@ -255,13 +257,13 @@ def _compaction(mode: MergeMode, domain: Sequence[str]) -> str | None:
     return None
 
 
-#: What an erratum of merging is about, by the beginnings of its rules.
+#: Prefixes of the rules of merging.
 _AREAS = ("MRG-", "PAY-", "API-", "BLK-012", "LF-046")
 
 
 def _errata() -> Iterator[str]:
-    yield "## Where text and releases differ\n"
-    yield "| | the text says | releases do | the reference |"
+    yield "## Differences between text and releases\n"
+    yield "| | text | releases | reference |"
     yield "|---|---|---|---|"
     for found in errata.errata():
         if any(rule.startswith(_AREAS) for rule in found.requirements):

@@ -9,7 +9,7 @@ HEAD = """\
 Every key of `.hoodie/hoodie.properties`. This page is written by `python -m tools.pages`.
 
 The file has the syntax of java.util.Properties. Its checksum is the CRC-32 of `<database>.<table name>` and covers
-nothing else: it tells a cut file, not a changed property. Keys that are not listed here are kept as they are.
+nothing else: it detects a truncated file, not a changed property. Keys that are not listed here are kept unchanged.
 
 | key | default | values | since | in a table of version 8 | meaning |
 |---|---|---|---|---|---|
@@ -37,9 +37,9 @@ def _merging() -> str:
     lines += [
         "A known strategy id decides, then the payload class, then the stored mode, then whether there is an ordering field."
     ]
-    lines += ["What contradicts that is refused. Classes that stand for a mode:", ""]
+    lines += ["Properties that contradict this are refused. Classes that imply a mode:", ""]
     lines += [f"* `{payload}`: `{mode}`" for payload, mode in MODE_OF_PAYLOAD.items()]
-    lines += ["", f"Strategies that stand for a mode: {', '.join(f'`{one}`' for one in MODE_OF_STRATEGY)}.", ""]
+    lines += ["", f"Strategies that imply a mode: {', '.join(f'`{one}`' for one in MODE_OF_STRATEGY)}.", ""]
     return "\n".join(lines)
 
 

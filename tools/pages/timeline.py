@@ -10,20 +10,22 @@ _HEAD = """# The timeline: actions, states, files
 
 <!-- Written by `python -m tools.pages` from reference/hudi_reference/timeline/instants/states.py; change the table there. -->
 
-Whatever changes a table is an *action*. Each of its *states* is a file in `.hoodie/timeline/` that is created whole or not at
-all and is never changed; the files of earlier states stay beside those of later ones, and the highest state counts. `T` is the
-requested time, drawn when the action is requested, `C` the completion time, drawn when it completes, while the lock is held.
+This page lists the file names of each action, the records in these files, and the steps between the states.
 
-`hudi-conformance inspect FILE` shows what the file of an action holds; `inspect TABLE` shows the timeline.
+Each change of a table is an *action*. Each of its *states* is a file in `.hoodie/timeline/` that is created atomically and
+never changed. Files of earlier states stay; the highest state counts. `T` is the requested time, generated when the action is
+requested. `C` is the completion time, generated when it completes. Both are generated while the lock is held.
+
+`hudi-conformance inspect FILE` shows the content of an action's file; `inspect TABLE` shows the timeline.
 """
 
 _WORDS = {
     "request": "the plan is published",
-    "begin": "nothing is planned",
+    "begin": "there is no plan",
     "start": "the work begins",
-    "start again": "somebody goes on",
+    "start again": "another process continues",
     "complete": "the work is done",
-    "revert": "put back for later",
+    "revert": "put back to requested",
     "withdraw": "rollback, restore, deleted savepoint",
     "remove": "rolled back",
     "archive": "moved to the history",
@@ -40,24 +42,25 @@ def _lines() -> Iterator[str]:
     yield _HEAD
     yield "## Files\n"
     yield from _table(("action", "requested", "inflight", "completed"), map(_names, ACTIONS.values()))
-    yield "\nAn inflight commit carries no action word. What completes under another name is that action from then on."
-    yield "The files of a schemacommit lie in `.hoodie/.schema/`.\n"
+    yield "\nThe inflight file of a commit has no action in its name. An action that completes under another name is that action"
+    yield "afterwards."
+    yield "The files of a schemacommit are in `.hoodie/.schema/`.\n"
     yield "## What the files hold\n"
-    yield "Avro containers with one record; the schema in the file counts, not the reader's. *empty* is a file without bytes;"
-    yield "what stands in parentheses is what readers meet besides: other releases, tables that were upgraded from version 6.\n"
+    yield "Avro containers with one record. The schema in the file is used, not the schema of the reader. *empty* is a file of no"
+    yield "bytes; parentheses list the forms that other releases write, or that tables upgraded from version 6 have.\n"
     yield from _table(("action", "requested", "inflight", "completed"), map(_contents, ACTIONS.values()))
     yield "\n## Steps\n"
-    yield "All steps that any action takes:\n"
+    yield "All steps:\n"
     yield from _diagram(move for move in MOVES if any(move in moves_of(action) for action in ACTIONS.values()))
-    yield "\nWhich action takes which:\n"
+    yield "\nThe steps of each action:\n"
     named = list(_WORDS)
     yield from _table(("action", *named), (_steps(action, named) for action in ACTIONS.values()))
-    yield "\nCompleted is final: the only ways back are those that undo a whole action."
+    yield "\nA completed action changes only by the steps that roll back the whole action."
     kept = [action.name for action in ACTIONS.values() if not action.archived]
     yield f"Never archived: {', '.join(kept)}.\n"
     yield "## Records\n"
     folder = "reference/hudi_reference/timeline/contents/avsc/"
-    yield f"Field by field as Apache Hudi 1.0.2 embeds them (`{folder}`); `?` may be null.\n"
+    yield f"The fields as Apache Hudi 1.0.2 embeds them (`{folder}`); `?` marks fields that may be null.\n"
     for record in sorted(_records()):
         yield f"**{record}**: {', '.join(_fields(schema_of(record)))}.\n"
 
