@@ -48,7 +48,7 @@ def locks_page() -> str:
             "",
             *settings,
             "",
-            "Read next: [concurrency.md](concurrency.md), [object-stores.md](object-stores.md).",
+            NEXT,
             "",
         ]
     )

@@ -42,12 +42,12 @@ def _lines() -> Iterator[str]:
     yield _HEAD
     yield "## Files\n"
     yield from _table(("action", "requested", "inflight", "completed"), map(_names, ACTIONS.values()))
-    yield "\nThe inflight file of a commit has no action in its name. An action that completes under another name is that action"
-    yield "afterwards."
+    yield "\nThe inflight file of a commit has no action in its name. An action that completes under another name is"
+    yield "that action afterwards."
     yield "The files of a schemacommit are in `.hoodie/.schema/`.\n"
     yield "## What the files hold\n"
-    yield "Avro containers with one record. The schema in the file is used, not the schema of the reader. *empty* is a file of no"
-    yield "bytes; parentheses list the forms that other releases write, or that tables upgraded from version 6 have.\n"
+    yield "Avro containers with one record. The schema in the file is used, not the schema of the reader. *empty* is a file"
+    yield "of no bytes; parentheses list the forms that other releases write, or that tables upgraded from version 6 have.\n"
     yield from _table(("action", "requested", "inflight", "completed"), map(_contents, ACTIONS.values()))
     yield "\n## Steps\n"
     yield "All steps:\n"
