@@ -106,7 +106,7 @@ class IndexTask:
     def run(self, given: Batches) -> Iterator[pa.RecordBatch]:
         """The keys of the pickled slices."""
         for found in _slices(given):
-            keys = (self.reader.living_keys(found) if self.living else self.reader.keys(found)).unique()
+            keys = (self.reader.current_keys(found) if self.living else self.reader.all_keys(found)).unique()
             number = pa.repeat(pa.scalar(self.slices.index(found), pa.int32()), len(keys))
             rows = pa.table([pa.repeat(found.partition, len(keys)), keys, number], schema=self.schema)
             yield from batches(rows, self.schema)

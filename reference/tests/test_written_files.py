@@ -88,7 +88,7 @@ def stored_keys(table: WritableTable) -> list[set[str]]:
     """What an index knows of each slice."""
     view = table.view()
     reader = view.reader(table)
-    return [set(reader.keys(found).to_pylist()) for found in view.groups.latest_slices]
+    return [set(reader.all_keys(found).to_pylist()) for found in view.groups.latest_slices]
 
 
 @pytest.mark.parametrize("block_format", ["avro", "parquet"])

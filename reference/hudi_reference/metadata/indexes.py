@@ -128,7 +128,7 @@ def _changed_files(change: Change) -> Entries:
 def _all_locations(table: Table, view: View) -> Iterator[MetadataRecord]:
     reader = view.reader(table)
     for found in view.groups.latest_slices:
-        for key in reader.living_keys(found).to_pylist():
+        for key in reader.current_keys(found).to_pylist():
             yield _located(key, found.group, found.base_instant)
 
 
@@ -154,7 +154,7 @@ def _changed_locations(change: Change) -> Entries:
 def _locations(table: Table, view: View, touched: set[GroupId]) -> dict[str, GroupId]:
     reader = view.reader(table)
     slices = (found for found in view.groups.latest_slices if found.group in touched)
-    return {key: found.group for found in slices for key in reader.living_keys(found).to_pylist()}
+    return {key: found.group for found in slices for key in reader.current_keys(found).to_pylist()}
 
 
 # bloom_filters

@@ -112,7 +112,7 @@ class FileGroups:
         return found
 
     @cached_property
-    def named(self) -> dict[str, frozenset[str]]:
+    def written_files(self) -> dict[str, frozenset[str]]:
         """The paths of all files, those with change data among them, that the metadata of each of those writes names."""
         return {instant.requested: commit.paths for instant, commit in self.commits.items()}
 

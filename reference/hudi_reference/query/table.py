@@ -68,13 +68,13 @@ class View:
             storage=table.storage,
             timeline=self.timeline,
             committed=self.groups.committed,
-            named=self.groups.named,
+            written_files=self.groups.written_files,
             schema=arrow_schema(with_meta_columns(schema)),
             merging=merging_of(properties, table.mergers, defaults_of(schema)),
             key_fields=() if properties.populates_meta_fields else properties.record_key,
             dropped=dropped,
             by_id=by_id(self.saved, self.groups) if table.schema_on_read else None,
-            takes_partial=not properties.is_legacy,
+            allows_partial_blocks=not properties.is_legacy,
         )
 
 

@@ -85,7 +85,7 @@ class ById:
         there = {found.id: found.name for found in version}
         return [there[ids[name]] for name in names if name in ids and ids[name] in there]
 
-    def held(self, names: Iterable[str], instant: str) -> frozenset[str]:
+    def present(self, names: Iterable[str], instant: str) -> frozenset[str]:
         """What the query calls these columns of a file of the instant."""
         there = {found.name: found.id for found in self.history.at(instant) or ()}
         return frozenset(self._names.get(there[name], name) if name in there else name for name in names)

@@ -41,7 +41,7 @@ def locate(incoming: Incoming, view: View, reader: SliceReader, *, living: bool 
     for partition, rows in incoming.by_partition():
         unknown = np.ones(rows.num_rows, np.bool_)
         for file_slice in slices.get(partition, ()):
-            stored = reader.living_keys(file_slice) if living else reader.keys(file_slice)
+            stored = reader.current_keys(file_slice) if living else reader.all_keys(file_slice)
             found = _are_stored(rows.column(KEY), stored)
             if found.any():
                 known.append((file_slice, rows.filter(pa.array(found))))

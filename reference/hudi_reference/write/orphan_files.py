@@ -59,7 +59,7 @@ def leftover_files(storage: Storage, groups: FileGroups) -> tuple[str, ...]:
 
     Only actions of the active timeline are judged, for only their metadata is at hand.
     """
-    return files_left_behind(storage, lost(groups.named))
+    return files_left_behind(storage, lost(groups.written_files))
 
 
 def _is_of_its_action(storage: Storage, path: str, name: LogFileName) -> bool:

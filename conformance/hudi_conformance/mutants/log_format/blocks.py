@@ -3,14 +3,14 @@
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.files.log import reader
 from hudi_reference.layout.names import LogFileName
-from hudi_reference.query import file_groups, slice_reader
-from hudi_reference.query.slice_reader import SliceReader
+from hudi_reference.query import file_groups, log_scanner
+from hudi_reference.query.log_scanner import LogScanner
 
 
 @mutant(breaks="LF-036")
 def blocks_count_by_their_file(patch: Patch) -> None:
     """Counts every block of a file whose own instant completed, whatever instant the block names."""
-    patch.edit(SliceReader._counts, "return self.timeline.completion_of(block.instant) is not None", "return True")
+    patch.edit(LogScanner._is_applied, "return self.timeline.completion_of(block.instant) is not None", "return True")
 
 
 @mutant(breaks="LF-022")
@@ -35,7 +35,7 @@ def header_lengths_count_characters(patch: Patch) -> None:
 def reading_stops_at_damage(patch: Patch) -> None:
     """Gives up a log file at its first corrupt block."""
     patch.edit(
-        SliceReader._file_blocks,
+        LogScanner._file_blocks,
         "        end = block.end\n",
         "        end = block.end\n        if isinstance(block, CorruptBlock):\n            return\n",
     )
@@ -57,9 +57,9 @@ def versions_compared_as_text(patch: Patch) -> None:
 def deletes_before_rows(patch: Patch) -> None:
     """Applies the delete blocks of a slice before its data blocks."""
     patch.edit(
-        SliceReader.blocks,
-        "return _with_compacted_in_place(of_one_attempt(queue))",
-        "return sorted(_with_compacted_in_place(of_one_attempt(queue)), key=lambda b: b.kind != BlockType.DELETE)",
+        LogScanner.blocks,
+        "return apply_log_compactions(of_one_attempt(queue))",
+        "return sorted(apply_log_compactions(of_one_attempt(queue)), key=lambda b: b.kind != BlockType.DELETE)",
     )
 
 
@@ -67,9 +67,9 @@ def deletes_before_rows(patch: Patch) -> None:
 def joined_blocks_and_their_inputs(patch: Patch) -> None:
     """Applies the blocks that a log compaction joined before the joined one."""
     patch.edit(
-        slice_reader._with_compacted_in_place,
-        "b.instant not in inputs | {instant}",
-        "b.instant != instant",
+        log_scanner._with_inputs_replaced,
+        "block.instant not in inputs | {instant}",
+        "block.instant != instant",
     )
 
 
@@ -77,9 +77,9 @@ def joined_blocks_and_their_inputs(patch: Patch) -> None:
 def joined_blocks_at_their_own_instant(patch: Patch) -> None:
     """Leaves a joined block where its own instant stands, behind deltas that completed later."""
     patch.edit(
-        slice_reader._with_compacted_in_place,
-        "[*before, *(joined if places else ()), *after]",
-        "[*before, *after, *(joined if places else ())]",
+        log_scanner._with_inputs_replaced,
+        "        if number == newest:\n            yield from",
+        "    if newest is not None:\n        yield from",
     )
 
 
@@ -87,7 +87,9 @@ def joined_blocks_at_their_own_instant(patch: Patch) -> None:
 def only_the_ends_of_what_was_joined(patch: Patch) -> None:
     """Takes only the first and the last of the instants that a joined block lists."""
     patch.edit(
-        slice_reader._inputs_of_joined, 'update(times.split(","))', 'update(times.split(",")[:: max(1, times.count(","))])'
+        log_scanner._inputs_of_log_compactions,
+        'update(times.split(","))',
+        'update(times.split(",")[:: max(1, times.count(","))])',
     )
 
 
@@ -95,7 +97,7 @@ def only_the_ends_of_what_was_joined(patch: Patch) -> None:
 def a_range_of_what_was_joined(patch: Patch) -> None:
     """Takes the instants that a joined block lists for a range."""
     patch.edit(
-        slice_reader._inputs_of_joined,
+        log_scanner._inputs_of_log_compactions,
         'update(times.split(","))',
         "update(b.instant for b in queue if min(times.split(',')) <= b.instant <= max(times.split(',')))",
     )

@@ -2,6 +2,7 @@
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.files.log import block, content, reader
+from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.records import changes
 from hudi_reference.records.merging import merge_rows
@@ -40,13 +41,13 @@ def magic_skipped_unseen(patch: Patch) -> None:
 @mutant(breaks=("BLK-015", "BLK-016"))
 def damage_in_committed_bytes_is_passed_over(patch: Patch) -> None:
     """Drops a damaged block that a completed action wrote, and with it its rows."""
-    patch.edit(SliceReader._file_blocks, "elif not spans or any(", "elif False and any(")
+    patch.edit(LogScanner._file_blocks, "elif not spans or any(", "elif False and any(")
 
 
 @mutant(breaks=("LF-025", "BLK-016"))
 def damage_behind_committed_bytes_is_fatal(patch: Patch) -> None:
     """Fails on what a crashed append left behind the committed blocks."""
-    patch.edit(SliceReader._file_blocks, "elif not spans or any(", "elif True or any(")
+    patch.edit(LogScanner._file_blocks, "elif not spans or any(", "elif True or any(")
 
 
 @mutant(breaks=("LF-014", "LF-027"))
@@ -59,13 +60,13 @@ def every_block_version_accepted(patch: Patch) -> None:
 @mutant(breaks="BLK-004")
 def commands_are_skipped(patch: Patch) -> None:
     """Passes over rollback commands."""
-    patch.edit(SliceReader.blocks, "if queued.instant != target]", "]")
+    patch.edit(LogScanner.blocks, "if queued.instant != target]", "]")
 
 
 @mutant(breaks=("BLK-005", "LF-037"))
 def commands_undo_the_block_before(patch: Patch) -> None:
     """Undoes the one block before a command, whoever wrote it."""
-    patch.edit(SliceReader.blocks, "[queued for queued in queue if queued.instant != target]", "queue[:-1]")
+    patch.edit(LogScanner.blocks, "[queued for queued in queue if queued.instant != target]", "queue[:-1]")
 
 
 @mutant(breaks=("BLK-006", "BLK-009"))

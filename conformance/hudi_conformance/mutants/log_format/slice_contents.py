@@ -5,6 +5,7 @@ from hudi_reference.files.log import content, positions, task_attempts
 from hudi_reference.files.log.writer import BlockWriter
 from hudi_reference.layout.names import BaseFileName
 from hudi_reference.query import file_groups, slice_reader
+from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.records.merging import partial_merge
 from hudi_reference.write import locate, orphan_files
@@ -72,7 +73,7 @@ def positions_as_a_list_of_numbers(patch: Patch) -> None:
 @mutant(breaks="LF-044")
 def every_attempt_is_applied(patch: Patch) -> None:
     """Applies the blocks of every attempt of a task."""
-    patch.edit(SliceReader.blocks, "of_one_attempt(queue)", "queue")
+    patch.edit(LogScanner.blocks, "of_one_attempt(queue)", "queue")
 
 
 @mutant(breaks="LF-044")
@@ -84,7 +85,7 @@ def the_newest_attempt_counts(patch: Patch) -> None:
 @mutant(breaks=("LF-006", "TL-005"))
 def logs_of_lost_attempts_are_read(patch: Patch) -> None:
     """Reads the further log files of an attempt that lost, if only their version is their own."""
-    patch.edit(SliceReader._counts, " or self._is_of_a_lost_attempt(block)", "")
+    patch.edit(LogScanner._is_applied, " or self._is_of_failed_attempt(block)", "")
 
 
 @mutant(breaks=("BF-005", "BF-006", "LF-006"))
@@ -98,9 +99,9 @@ def the_greatest_token_is_kept(patch: Patch) -> None:
     """Removes the committed file where an attempt that lost has a greater token."""
     patch.edit(
         orphan_files.leftover_files,
-        "files_left_behind(storage, lost(groups.named))",
-        "tuple(sorted(min(groups.named[parse_data_file_name(split_path(path)[1]).instant], default=path)"
-        " if '_99999-' in path else path for path in files_left_behind(storage, lost(groups.named))))",
+        "files_left_behind(storage, lost(groups.written_files))",
+        "tuple(sorted(min(groups.written_files[parse_data_file_name(split_path(path)[1]).instant], default=path)"
+        " if '_99999-' in path else path for path in files_left_behind(storage, lost(groups.written_files))))",
     )
 
 
@@ -218,21 +219,21 @@ def keys_are_made_from_the_columns(patch: Patch) -> None:
 @mutant(breaks="BLK-004")
 def a_rollback_leaves_deletes(patch: Patch) -> None:
     """Undoes the rows of a failed action, and not what it deleted."""
-    patch.edit(SliceReader.blocks, "queued.instant != target]", "queued.instant != target or queued.kind is BlockType.DELETE]")
+    patch.edit(LogScanner.blocks, "queued.instant != target]", "queued.instant != target or queued.kind is BlockType.DELETE]")
 
 
 @mutant(breaks="BLK-004")
 def a_rollback_undoes_what_comes_after(patch: Patch) -> None:
     """Leaves out all blocks of an instant that some command names, also those behind the command."""
     patch.edit(
-        SliceReader.blocks,
-        "elif self._counts(block):",
-        "elif self._counts(block) and block.instant not in {rollback_target(b) for n in found.log_files\n"
-        "                    for b in self._file_blocks(found.path(n)) if b.kind is BlockType.COMMAND}:",
+        LogScanner.blocks,
+        "elif self._is_applied(block):",
+        "elif self._is_applied(block) and block.instant not in {rollback_target(b) for n in file_slice.log_files\n"
+        "                    for b in self._file_blocks(file_slice.path(n)) if b.kind is BlockType.COMMAND}:",
     )
 
 
 @mutant(breaks="BLK-004")
 def a_rollback_leaves_its_own_file(patch: Patch) -> None:
     """Undoes blocks of earlier files only."""
-    patch.edit(SliceReader.blocks, "queued.instant != target]", "queued.instant != target or queued.path == block.path]")
+    patch.edit(LogScanner.blocks, "queued.instant != target]", "queued.instant != target or queued.path == block.path]")

@@ -4,7 +4,7 @@ from typing import Any
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.layout import properties_update
-from hudi_reference.query.slice_reader import SliceReader
+from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.storage import ObjectExists, ObjectStorage, Patience
 from hudi_reference.storage.paths import inside
 from hudi_reference.timeline.history import history_writer
@@ -91,7 +91,7 @@ def the_version_file_is_deleted_first(patch: Patch) -> None:
 @mutant(breaks="S3-004")
 def uploads_are_all_or_nothing(patch: Patch) -> None:
     """A reader takes every damaged block for the fault of a store that lost something, and none for the rest of a crash."""
-    patch.edit(SliceReader._file_blocks, "any(block.offset < after and first < block.end for first, after in spans)", "True")
+    patch.edit(LogScanner._file_blocks, "any(block.offset < after and first < block.end for first, after in spans)", "True")
 
 
 @mutant(breaks="S3-005")

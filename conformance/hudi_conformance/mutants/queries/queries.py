@@ -2,7 +2,8 @@
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference import locks
-from hudi_reference.query import cdc, file_groups, incremental, slice_reader, table
+from hudi_reference.query import cdc, file_groups, incremental, table
+from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.records import row_diff
 from hudi_reference.services.compaction import compaction
 from hudi_reference.timeline import active
@@ -22,7 +23,7 @@ def changes_are_logged_elsewhere(patch: Patch) -> None:
 def change_logs_are_merged(patch: Patch) -> None:
     """Takes every log file of a slice for data."""
     patch.edit(file_groups.load_file_groups, " or (isinstance(parsed, LogFileName) and parsed.cdc)", "")
-    patch.edit(slice_reader.SliceReader._counts, "block.kind is BlockType.CDC_DATA", "False")
+    patch.edit(LogScanner._is_applied, "block.kind is BlockType.CDC_DATA", "False")
 
 
 @mutant(breaks="TYP-009")

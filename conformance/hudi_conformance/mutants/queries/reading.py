@@ -6,6 +6,7 @@ from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.files.log import content
 from hudi_reference.layout.names import LogFileName
 from hudi_reference.query import file_groups, table
+from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import Table
 from hudi_reference.timeline import active
@@ -141,7 +142,7 @@ def time_travel_needs_a_table_at_rest(patch: Patch) -> None:
 def time_travel_sees_later_blocks(patch: Patch) -> None:
     """Counts the later blocks of a log file that was there at the time asked for."""
     patch.edit(
-        SliceReader._counts,
+        LogScanner._is_applied,
         "block.instant > self.timeline.read_time or ",
         "",
     )
@@ -190,7 +191,7 @@ def blocks_decoded_with_the_newest_schema(patch: Patch) -> None:
     """Decodes every block of a slice with the schema of the last one."""
     patch.edit(
         SliceReader._batches,
-        "decode_rows(block, self._stored(fields, block.instant))",
+        "decode_rows(block, self._stored_names(fields, block.instant))",
         "decode_rows(type(block)(block.kind, [b for b in blocks if b.kind == block.kind][-1].header,"
         " block.content, block.path, block.offset, block.size))",
     )
@@ -225,7 +226,7 @@ def the_newest_commit_is_missed(patch: Patch) -> None:
 @mutant(breaks="RDR-016")
 def only_the_last_log_counts(patch: Patch) -> None:
     """Merges only the newest log file of a slice."""
-    patch.edit(SliceReader.blocks, "for name in found.log_files:", "for name in found.log_files[-1:]:")
+    patch.edit(LogScanner.blocks, "for name in file_slice.log_files:", "for name in file_slice.log_files[-1:]:")
 
 
 @mutant(breaks="TYP-007")

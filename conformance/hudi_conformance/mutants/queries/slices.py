@@ -79,7 +79,7 @@ def read_optimized_merges_logs(patch: Patch) -> None:
 @mutant(breaks="TYP-006")
 def logs_are_ignored(patch: Patch) -> None:
     """Answers a snapshot query from base files alone."""
-    patch.edit(SliceReader._rows, "if not logs or not found.log_files:", "if True:")
+    patch.edit(SliceReader.read, "if logs and file_slice.log_files:", "if False:")
 
 
 @mutant(breaks="MRG-015")

@@ -6,7 +6,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
-from hudi_reference.query import file_groups, slice_reader
+from hudi_reference.query import file_groups, log_scanner
+from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.table import Table
 from hudi_reference.records.changes import KEY
@@ -98,7 +99,7 @@ def joined_blocks_count_before_they_are_committed(patch: Patch) -> None:
         "parsed.instant in compactions else completion or last",
     )
     patch.edit(
-        SliceReader._counts,
+        LogScanner._is_applied,
         "return self.timeline.completion_of(block.instant) is not None",
         "return HeaderKey.COMPACTED_BLOCK_TIMES in block.header or self.timeline.completion_of(block.instant) is not None",
     )
@@ -108,7 +109,11 @@ def joined_blocks_count_before_they_are_committed(patch: Patch) -> None:
 def overtaken_log_compactions_complete(patch: Patch) -> None:
     """A log compaction completes although a later compaction has merged its inputs, and a reader applies it once more."""
     patch.set(log_compaction, "overtaken_by", lambda *_: None)
-    patch.edit(slice_reader._with_compacted_in_place, "(joined if places else ())", "joined")
+    patch.edit(
+        log_scanner._with_inputs_replaced,
+        "default=None)",
+        "default=None)\n    if newest is None:\n        yield from compacted",
+    )
 
 
 @mutant(breaks="SVC-004")

@@ -156,7 +156,7 @@ def held_keys(table: WritableTable) -> list[tuple[FileSlice, set[str]]]:
     """The latest slices of a table, and the keys of their rows."""
     view = table.view()
     reader = view.reader(table)
-    return [(found, set(reader.living_keys(found).to_pylist())) for found in view.groups.latest_slices]
+    return [(found, set(reader.current_keys(found).to_pylist())) for found in view.groups.latest_slices]
 
 
 def local(engine: Client, new_uri: Callable[[], str]) -> str:

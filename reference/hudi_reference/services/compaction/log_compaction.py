@@ -212,7 +212,7 @@ class Joiner:
     def join(self, number: int, operation: Operation) -> WriteStat | None:
         """One log file with all that the planned ones say; None if they say nothing."""
         found = present(self.table, operation)
-        small, changes = self.reader.changes(found)
+        small, changes = self.reader.changes_by_key(found)
         joined = merge_log_blocks(changes, self.reader.merging, found.partition)
         blocks = list(self._blocks(joined, self._writer(small)))
         if not blocks:

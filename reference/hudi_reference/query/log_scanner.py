@@ -1,0 +1,138 @@
+"""The log blocks of a file slice that a query applies, spec "Reader Expectations" and "Log Format > Block types".
+
+The blocks of all log files of the slice are put into one queue, in merge order. Blocks are left out that are not committed at
+the read time, that belong to failed attempts, or that a rollback command removes. Then the compacted blocks of each log
+compaction replace its inputs.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from hudi_reference.errors import CorruptCommittedBlock, MalformedLogBlock, MalformedLogFile
+from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey
+from hudi_reference.files.log.content import rollback_target
+from hudi_reference.files.log.reader import read_log_file
+from hudi_reference.files.log.task_attempts import of_one_attempt
+from hudi_reference.layout.names import parse_data_file_name, split_path
+from hudi_reference.query.file_groups import FileSlice, Span
+from hudi_reference.requirement import implements
+from hudi_reference.storage import Storage
+from hudi_reference.timeline.active import Timeline
+
+
+@dataclass(frozen=True)
+class LogScanner:
+    """Finds the log blocks of a slice that count at the read time of `timeline`.
+
+    Attributes:
+        storage: where the log files are.
+        timeline: the completed writes; its last instant is the read time.
+        committed: the spans of bytes that completed writes appended, by path of the file.
+        written_files: the paths of all files of each completed write, by its requested time.
+    """
+
+    storage: Storage
+    timeline: Timeline
+    committed: Mapping[str, tuple[Span, ...]]
+    written_files: Mapping[str, frozenset[str]]
+
+    @implements("LF-036", "BLK-004", "BLK-005", "LF-037", "RDR-013", "RDR-014", "LCP-003")
+    def blocks(self, file_slice: FileSlice) -> list[Block]:
+        """The blocks to be applied, in merge order.
+
+        A rollback command removes the blocks of its target that come before it, in all log files of the slice.
+
+        Raises:
+            CorruptCommittedBlock: committed bytes are damaged.
+            MalformedLogFile: a file is shorter than its writes left it.
+            MalformedLogBlock: a block names no instant.
+        """
+        queue: list[Block] = []
+        for name in file_slice.log_files:
+            for block in self._file_blocks(file_slice.path(name)):
+                if block.kind is BlockType.COMMAND:
+                    target = rollback_target(block)
+                    queue = [queued for queued in queue if queued.instant != target]
+                elif self._is_applied(block):
+                    queue.append(block)
+        return apply_log_compactions(of_one_attempt(queue))
+
+    @implements("LF-036", "TYP-008")
+    def _is_applied(self, block: Block) -> bool:
+        """Whether the block is of a completed write, not later than the read time. Change-capture blocks never are."""
+        if block.kind is BlockType.CDC_DATA:
+            return False
+        if not block.instant:
+            raise MalformedLogBlock(
+                "a block without the instant that wrote it", rule="LF-035", path=block.path, offset=block.offset,
+                expected="the header INSTANT_TIME",
+            )  # fmt: skip
+        if block.instant > self.timeline.read_time or self._is_of_failed_attempt(block):
+            return False
+        return self.timeline.completion_of(block.instant) is not None
+
+    @implements("LF-006", "TL-005")
+    def _is_of_failed_attempt(self, block: Block) -> bool:
+        """Whether the file was created by the write of the block, and the metadata of that write does not name the file."""
+        written = self.written_files.get(block.instant)
+        parsed = parse_data_file_name(split_path(block.path)[1])
+        is_creator = parsed is not None and parsed.instant == block.instant
+        return is_creator and written is not None and block.path not in written
+
+    @implements("BLK-016", "BLK-017", "LF-024")
+    def _file_blocks(self, path: str) -> Iterator[Block]:
+        """The valid blocks of a file.
+
+        A crashed append leaves damaged bytes between or after the spans of completed writes; these are skipped. Damage inside
+        a span has destroyed committed changes and is an error. So is damage in a file whose spans are not known.
+        """
+        spans, end = self.committed.get(path, ()), 0
+        size = max((after for _, after in spans), default=0)
+        for block in read_log_file(self.storage, path):
+            end = block.end
+            if not isinstance(block, CorruptBlock):
+                yield block
+            elif not spans or any(block.offset < after and first < block.end for first, after in spans):
+                raise CorruptCommittedBlock(
+                    "a committed block is damaged", rule="BLK-015", path=path, offset=block.offset,
+                    expected="a whole block", found=block.reason, remedy="restore the file from another copy of the table",
+                )  # fmt: skip
+        if end < size:
+            raise MalformedLogFile(
+                "the file is shorter than its action wrote it", rule="BLK-016", path=path, offset=end,
+                expected=f"{size} bytes", found=f"{end} bytes", remedy="restore the file from another copy of the table",
+            )  # fmt: skip
+
+
+@implements("LF-040", "LCP-003", "LCP-005")
+def apply_log_compactions(queue: Sequence[Block]) -> list[Block]:
+    """The queue with the compacted blocks of each log compaction in place of its inputs."""
+    merged = list(queue)
+    for instant, inputs in _inputs_of_log_compactions(queue).items():
+        compacted = [block for block in queue if block.instant == instant]
+        merged = list(_with_inputs_replaced(merged, inputs, instant, compacted))
+    return merged
+
+
+def _with_inputs_replaced(
+    queue: Sequence[Block], inputs: set[str], instant: str, compacted: Sequence[Block]
+) -> Iterator[Block]:
+    """The queue without the input blocks; the compacted blocks are where the newest input was.
+
+    If the slice has no input any more, a compaction has merged all inputs into the base file: the compacted blocks are dropped.
+    """
+    newest = max((number for number, block in enumerate(queue) if block.instant in inputs), default=None)
+    for number, block in enumerate(queue):
+        if block.instant not in inputs | {instant}:
+            yield block
+        if number == newest:
+            yield from compacted
+
+
+def _inputs_of_log_compactions(queue: Sequence[Block]) -> dict[str, set[str]]:
+    """The instants whose blocks each log compaction merged, by its own instant, in the order of the queue."""
+    inputs: dict[str, set[str]] = {}
+    for block in queue:
+        if (times := block.header.get(HeaderKey.COMPACTED_BLOCK_TIMES)) is not None:
+            inputs.setdefault(block.instant, set()).update(times.split(","))
+    return inputs
