@@ -1,4 +1,4 @@
-"""Base files as a writer leaves them: opened by a stock library, with a bloom filter that denies no key."""
+"""Base files that a writer produces: a stock Parquet library opens them, and their bloom filters contain every key."""
 
 import struct
 from base64 import b64decode
@@ -16,7 +16,7 @@ FILTER, KIND = b"org.apache.hudi.bloomfilter", b"hoodie_bloom_filter_type_code"
 KEY = "_hoodie_record_key"
 WRITES = ("create", "write.insert", "write.upsert", "copy-on-write")
 
-#: Keys of every length of their last, incomplete word, and some that are not ASCII.
+#: Keys whose last, incomplete word has every length, and some that are not ASCII.
 KEYS = ("k", "ke", "key", "key1", "key12", "é", "aé", "abé", "日本", "😀", *(f"key-{n:03}" for n in range(40)))
 INSERT = Step("insert", tuple(row(key, 1, "first") for key in KEYS))
 UPDATE = Step("upsert", (row("key", 2, "second"), row("a new key", 2, "second"), row("another", 2, "second")))
@@ -25,7 +25,7 @@ UPDATE = Step("upsert", (row("key", 2, "second"), row("a new key", 2, "second"),
 @pytest.mark.requirements("BF-002", "BF-010")
 @pytest.mark.needs(*WRITES)
 def test_base_files_are_opened_by_a_stock_library(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A file that is called .parquet is Parquet from its first byte to its last, and holds the rows."""
+    """Every file whose name ends in .parquet is a complete Parquet file and holds the rows."""
     uri = new_uri()
     written(engine, uri, INSERT, UPDATE)
     rows: dict[str, str] = {}
@@ -39,10 +39,11 @@ def test_base_files_are_opened_by_a_stock_library(engine: Client, new_uri: Calla
 
 @pytest.mark.requirements("IDX-004", "IDX-005", "IDX-006")
 @pytest.mark.needs(*WRITES)
-def test_no_filter_in_a_footer_denies_a_key(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The filter of each base file, taken apart here, may hold every key of the file, and not just any key.
+def test_bloom_filters_contain_every_key(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The bloom filter of each base file, decoded here, contains every key of the file, and does not contain every possible
+    key.
 
-    An engine that looks keys up by these filters would write a second row of a key that a filter denies.
+    An engine that looks up keys by these filters would write a second row of a key that the filter does not contain.
     """
     uri = new_uri()
     written(engine, uri, INSERT, UPDATE)
@@ -53,12 +54,12 @@ def test_no_filter_in_a_footer_denies_a_key(engine: Client, new_uri: Callable[[]
     for path, file in with_filter:
         held = filter_of(path, file)
         denied = [key for key in file.read(columns=[KEY]).column(0).to_pylist() if not held(key)]
-        assert not denied, f"the filter of {path.name} denies {denied}"
-        assert not all(held(f"other {n}") for n in range(50)), f"the filter of {path.name} denies nothing"
+        assert not denied, f"the filter of {path.name} does not contain {denied}"
+        assert not all(held(f"other {n}") for n in range(50)), f"the filter of {path.name} contains every key"
 
 
 def filter_of(path: Path, file: pq.ParquetFile) -> Callable[[str], bool]:
-    """Whether a key may be in the file, by the filter in its footer; from the description of the format alone."""
+    """Return whether the filter in the footer may contain a key. Written from the description of the format alone."""
     footer = file.metadata.metadata
     data, kind = b64decode(footer[FILTER], validate=True), footer.get(KIND, b"SIMPLE")
     marker, hashes, function, bits = struct.unpack_from(">iibi", data)
@@ -79,7 +80,7 @@ def filter_of(path: Path, file: pq.ParquetFile) -> Callable[[str], bool]:
 
 
 def positions_of(key: bytes, bits: int, hashes: int) -> Iterator[int]:
-    """The bits of a key: the hash of the key with the last hash as its seed, again and again."""
+    """Return the bit positions of a key: each hash is computed with the previous hash as its seed."""
     seed = 0
     for _ in range(hashes):
         seed = hash_of(key, seed)
@@ -87,7 +88,7 @@ def positions_of(key: bytes, bits: int, hashes: int) -> Iterator[int]:
 
 
 def hash_of(key: bytes, seed: int) -> int:
-    """The hash of 32 bits; of a last, incomplete word the bytes come in reverse order and with their sign."""
+    """Return the 32-bit hash. The bytes of a last, incomplete word are taken in reverse order and with their sign."""
     mask, m = 0xFFFFFFFF, 0x5BD1E995
     h = seed ^ len(key)
     words, rest = divmod(len(key), 4)

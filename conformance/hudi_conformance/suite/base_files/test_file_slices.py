@@ -1,4 +1,6 @@
-"""What ties data files to their groups and actions: names, tokens, positions; and what lost attempts leave behind."""
+"""The names and headers that assign data files to file groups and actions: file names, write tokens, record positions; and the
+files that failed task attempts leave.
+"""
 
 import base64
 import re
@@ -43,7 +45,7 @@ ROWS = tuple(row(key, 1, "x") for key in "abcdef")
 
 
 def last_blocks(uri: str, instant: str) -> list[Block]:
-    """The blocks that an action left."""
+    """Return the blocks that an action wrote."""
     return [block for path in logs(uri) if instant in path.name for block in parse_blocks(path.read_bytes())]
 
 
@@ -51,8 +53,8 @@ def last_blocks(uri: str, instant: str) -> list[Block]:
 @pytest.mark.needs("delete.flag")
 @pytest.mark.requirements("LF-041", "LF-042", "LF-043", "BLK-011")
 def test_positions_are_those_of_the_rows_that_a_block_changes(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Where blocks have positions: one for each record, counted from 0, of the rows with the records' keys in the base file
-    that the block names; and what is read by them is right.
+    """Where blocks have record positions, there is one for each record, counted from 0, of the row with the record's key in the
+    base file that the block names; and a read by positions gives the right rows.
     """
     uri = new_uri()
     engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
@@ -72,8 +74,8 @@ def test_positions_are_those_of_the_rows_that_a_block_changes(engine: Client, ne
 @WRITES
 @BOTH_TYPES
 @pytest.mark.requirements("BF-001", "BF-003", "LF-002", "LAY-020", "META-001")
-def test_names_alone_tell_groups_and_instants(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """With timeline and metadata gone, the names still say of each file to which group it belongs and which action wrote it."""
+def test_file_names_identify_groups_and_instants(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """Without timeline and metadata, the name of each file still identifies its file group and the action that wrote it."""
     uri = new_uri()
     _, instants = written(engine, uri, INSERT, UPDATE, Step("upsert", (row("b", 3, "z"),)), type=type)
     known: dict[str, tuple[str, str, str]] = {}
@@ -122,8 +124,8 @@ def test_a_sequence_number_stays_with_its_row(engine: Client, new_uri: Callable[
 @LOGS
 @pytest.mark.needs("write.delete", "read.snapshot", "log.delete")
 @pytest.mark.requirements("BLK-013", "LAY-021")
-def test_a_delete_concerns_the_record_of_its_partition(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Of two records with one key in two partitions a delete in the log removes one."""
+def test_a_delete_applies_to_its_partition_only(engine: Client, new_uri: Callable[[], str]) -> None:
+    """If two records have the same key in two partitions, a delete in the log removes only the one of its partition."""
     uri = new_uri()
     engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
     engine.write(
@@ -134,7 +136,7 @@ def test_a_delete_concerns_the_record_of_its_partition(engine: Client, new_uri: 
 
 
 def attempt(uri: str, rows: Sequence[Row], *, lost: Sequence[str]) -> str:
-    """A write by the reference whose task was tried several times; `lost` are the values that each lost attempt wrote."""
+    """Write with the reference, with several attempts of the same task; `lost` are the values that each failed attempt wrote."""
     table = open_table(uri)
     view = table.view()
     reader = view.reader(table)
@@ -153,10 +155,10 @@ def attempt(uri: str, rows: Sequence[Row], *, lost: Sequence[str]) -> str:
 @BOTH_TYPES
 @pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("BF-005", "BF-006", "BF-008", "LF-006", "TL-005")
-def test_attempts_of_a_task_leave_files_of_their_own(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """Each attempt has a greater token than the one before, overwrites nothing, and only the one that won is read.
+def test_task_attempts_write_separate_files(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """Each attempt has a greater write token than the one before and overwrites nothing; only the successful attempt is read.
 
-    The reference reads: what other engines make of such files depends on the order in which a folder happens to be listed.
+    The reference reads: how other engines read such files depends on the order in which a folder is listed.
     """
     uri = new_uri()
     written(engine, uri, INSERT, type=type)
@@ -175,9 +177,9 @@ def test_attempts_of_a_task_leave_files_of_their_own(engine: Client, new_uri: Ca
 @BOTH_TYPES
 @pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("BF-007", "LF-007")
-def test_left_over_files_are_found_and_nothing_else(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """Files of lost attempts go, whatever their tokens; files of other actions, also with smaller tokens, and of pending
-    ones stay, and so do the rows.
+def test_only_orphan_files_are_removed(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """Files of failed attempts are removed, whatever their write tokens. Files of other actions, also with smaller tokens, and
+    files of pending actions stay, and so do the rows.
     """
     uri = new_uri()
     written(engine, uri, INSERT, UPDATE, Step("upsert", (row("b", 3, "z"),)), type=type)

@@ -1,4 +1,4 @@
-"""Writers before tables of version 6 and before migrations that are not finished; migrations that die."""
+"""Writers on tables of version 6 and on tables whose migration is not finished; migrations that crash."""
 
 import shutil
 from collections.abc import Callable
@@ -21,15 +21,15 @@ from hudi_reference.ids import SeededIds
 from hudi_reference.layout.properties import read_properties
 from hudi_reference.storage import LocalStorage, MemoryStorage, ObjectInfo, Storage
 
-#: Golden tables of version 6 that nothing is pending on.
+#: Golden tables of version 6 without pending actions.
 WHOLE = ("v6.cow", "v6.mor", "v6.mor.compacted", "v6.mor.rolled-back", "v6.cow.savepoint", "v6.cow.archived", "v6.mor.archived")
 Rows = list[dict[str, object]]
-#: When migrations begin here, as an instant.
+#: The instant at which migrations begin in these tests.
 STARTED = "20300317174640000"
 
 
 def version_of(folder: Path) -> str:
-    """The version that the properties of a table name."""
+    """Return the version in the properties of a table."""
     lines = (folder / ".hoodie" / "hoodie.properties").read_text().splitlines()
     return next(line.partition("=")[2] for line in lines if line.startswith("hoodie.table.version="))
 
@@ -38,7 +38,7 @@ def version_of(folder: Path) -> str:
 @pytest.mark.requirements("COMPAT-005")
 @pytest.mark.parametrize("name", ["v6.cow", "v6.mor"])
 def test_a_write_does_not_raise_the_version_of_a_table(engine: Client, new_uri: Callable[[], str], name: str) -> None:
-    """A table of version 6 is written at version 6, or the write is refused; nobody finds it at another version afterwards."""
+    """A table of version 6 is written at version 6, or the write is refused; the stored version does not change."""
     uri = new_uri()
     shutil.copytree(golden(name), folder_of(uri))
     before = engine.read(uri, Query("snapshot")).num_rows
@@ -52,8 +52,10 @@ def test_a_write_does_not_raise_the_version_of_a_table(engine: Client, new_uri: 
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "copy-on-write", "partition.none")
 @pytest.mark.requirements("COMPAT-006")
 @pytest.mark.parametrize("name", ["{requested}.commit", "{requested}.commit.requested", "{requested}.inflight"])
-def test_no_write_goes_on_beside_instants_of_version_6(engine: Client, new_uri: Callable[[], str], name: str) -> None:
-    """While an instant of version 6 lies in .hoodie of a table of version 8, its migration is not finished: nobody writes."""
+def test_writes_are_refused_during_a_migration(engine: Client, new_uri: Callable[[], str], name: str) -> None:
+    """While an instant of version 6 is stored in .hoodie of a table of version 8, its migration is not finished and writes are
+    refused.
+    """
     uri = new_uri()
     engine.create(uri, Program("COPY_ON_WRITE", "COMMIT_TIME_ORDERING", False).spec())
     engine.write(uri, "upsert", as_arrow([row("a", 1, "first")]))
@@ -66,24 +68,24 @@ def test_no_write_goes_on_beside_instants_of_version_6(engine: Client, new_uri: 
 
 
 def migrated(storage: Storage) -> Migration:
-    """The migration of a table, with a clock and ids that begin anew each time."""
+    """Return the migration of a table, with a clock and ids that start from the same state each time."""
     return migrate("memory:///old", storage=storage, clock=ManualClock(1_900_000_000_000), ids=SeededIds(1))
 
 
 def rows_of(storage: Storage) -> Rows:
-    """The rows of a table, meta columns among them but for the name of the file: a compaction gives rows another file."""
+    """Return the rows of a table with meta columns, except the file name: a compaction moves rows to another file."""
     rows: Rows = open_table("memory:///old", storage=storage).snapshot().drop_columns(["_hoodie_file_name"]).to_pylist()
     return sorted(rows, key=lambda one: str(one["_hoodie_record_key"]))
 
 
 def instants_of(storage: Storage) -> list[tuple[str, str]]:
-    """Requested time and action of everything that completed before the migration, active and archived."""
+    """Return requested time and action of everything that completed before the migration, active and archived."""
     timeline = open_table("memory:///old", storage=storage).timeline
     return sorted({(i.requested, i.action) for i in (*timeline.completed, *timeline.history) if i.requested < STARTED})
 
 
 def read_logs(storage: Storage) -> list[str]:
-    """The log files that a snapshot needs."""
+    """Return the log files that a snapshot needs."""
     slices = open_table("memory:///old", storage=storage).file_groups().latest_slices
     return [found.path(name) for found in slices for name in found.log_files]
 
@@ -91,8 +93,8 @@ def read_logs(storage: Storage) -> list[str]:
 @pytest.mark.needs("table-version.6", "read.snapshot")
 @pytest.mark.requirements("COMPAT-006", "COMPAT-003")
 @pytest.mark.parametrize("name", WHOLE)
-def test_a_migration_that_dies_leaves_a_table_that_is_read_rightly(engine: Client, name: str) -> None:
-    """After each single request rows and actions are those of before; a second run ends where the first one would have."""
+def test_a_crashed_migration_leaves_a_readable_table(engine: Client, name: str) -> None:
+    """After a crash behind any request, rows and actions are unchanged; a second run ends in the state of an undisturbed one."""
     only_in_process(engine)
     storage = copy_of(LocalStorage(golden(name)))
     rows, instants = rows_of(storage), instants_of(storage)
@@ -112,7 +114,7 @@ def test_a_migration_that_dies_leaves_a_table_that_is_read_rightly(engine: Clien
 
 
 def expect_writers_stopped(crash: Crashed) -> None:
-    """A table on its way from one version to the other takes no write."""
+    """A table between two versions refuses writes."""
     table = open_table("memory:///old", storage=copy_of(crash.storage), clock=ManualClock(1_900_000_000_000), ids=SeededIds(2))
     with pytest.raises(HudiError):
         table.upsert(ROW)
@@ -132,8 +134,8 @@ def is_old(info: ObjectInfo) -> bool:
 @pytest.mark.needs("table-version.6", "write.upsert")
 @pytest.mark.requirements("COMPAT-006", "COMPAT-003")
 @pytest.mark.parametrize("name", WHOLE)
-def test_a_migrated_table_is_written_as_any_other(engine: Client, new_uri: Callable[[], str], name: str) -> None:
-    """After a migration the rows are those of before, and with a further write those of before and the new one."""
+def test_a_migrated_table_accepts_writes(engine: Client, new_uri: Callable[[], str], name: str) -> None:
+    """After a migration the rows are unchanged; after a further write they are the earlier rows and the new one."""
     only_in_process(engine)
     uri = new_uri()
     shutil.copytree(golden(name), folder_of(uri))
@@ -151,8 +153,8 @@ def test_a_migrated_table_is_written_as_any_other(engine: Client, new_uri: Calla
 @pytest.mark.needs("table-version.6")
 @pytest.mark.requirements("COMPAT-006")
 @pytest.mark.parametrize("name", ["v6.mor.pending-compaction", "v6.cow.pending", "v6.mor.pending", "v6.mor.clustered"])
-def test_what_is_pending_is_finished_before_a_migration(engine: Client, name: str) -> None:
-    """A table with a pending action stays at version 6; the message says which, and what to do."""
+def test_pending_actions_block_a_migration(engine: Client, name: str) -> None:
+    """A table with a pending action stays at version 6; the message names the action and the remedy."""
     only_in_process(engine)
     storage = copy_of(LocalStorage(golden(name)))
     before = [info.path for info in storage.list()]
@@ -163,10 +165,10 @@ def test_what_is_pending_is_finished_before_a_migration(engine: Client, name: st
 
 
 class BusyStorage(MemoryStorage):
-    """Storage in which another writer completes an instant of version 6 as soon as the new timeline is begun."""
+    """Storage in which another writer completes an instant of version 6 as soon as the new timeline is created."""
 
     def create(self, path: str, data: bytes) -> None:
-        """Creates, and lets the other one write."""
+        """Create the object, and let the other writer run."""
         super().create(path, data)
         self.put(".hoodie/20990101000000000.commit", b"{}")
 
@@ -174,7 +176,9 @@ class BusyStorage(MemoryStorage):
 @pytest.mark.needs("table-version.6")
 @pytest.mark.requirements("COMPAT-006")
 def test_a_write_during_a_migration_stops_it(engine: Client) -> None:
-    """A writer of version 6 that was not stopped is noticed before the switch: the table is at version 6 with its instant."""
+    """A concurrent writer of version 6 is detected before the switch: the table stays at version 6 and has that writer's
+    instant.
+    """
     only_in_process(engine)
     storage = BusyStorage()
     for info in (source := LocalStorage(golden("v6.cow"))).list():
@@ -186,8 +190,8 @@ def test_a_write_during_a_migration_stops_it(engine: Client) -> None:
 
 @pytest.mark.needs("table-version.6")
 @pytest.mark.requirements("COMPAT-006")
-def test_an_instant_that_was_written_after_the_switch_is_not_thrown_away(engine: Client) -> None:
-    """A second run deletes what the timeline of version 8 has, and nothing else: an unknown instant is an error."""
+def test_an_instant_written_after_the_switch_is_kept(engine: Client) -> None:
+    """A second run deletes only what the timeline of version 8 contains; an unknown instant is an error."""
     only_in_process(engine)
     storage = copy_of(LocalStorage(golden("v6.cow")))
     migrated(storage)

@@ -1,7 +1,7 @@
-"""Rollback and restore of tables that were migrated from version 6, to instants before the migration.
+"""Rollback and restore of migrated tables to instants before the migration from version 6.
 
-The logs of version 6 are shared: many writes stand in files that bear the instant of a base file. Nobody can take one of them
-back by deleting files, so such a write is undone wholly or not at all.
+Log files of version 6 are shared: many writes append to files that carry the instant of a base file. A single write cannot be
+rolled back by deleting files, so such a write is rolled back completely or not at all.
 """
 
 import shutil
@@ -19,24 +19,24 @@ from hudi_reference import migrate, open_table
 
 COLUMNS = ("id", "ts", "p", "name")
 NEEDS = pytest.mark.needs("write.upsert", "read.snapshot", "read.projection", "inspect.table")
-#: The newest write of each is a rewrite of base files, of logs, of logs behind a compaction.
+#: The newest write of each table rewrites base files, appends to logs, or appends to logs after a compaction.
 TABLES = pytest.mark.parametrize("name", ["v6.cow", "v6.mor", "v6.mor.compacted"])
 
 
 def rows(engine: Client, uri: str) -> list[Json]:
-    """What a reader gets now."""
+    """Return the rows of a snapshot."""
     return ordered(engine.read(uri, Query(columns=COLUMNS)))
 
 
 def migrated(name: str, uri: str) -> list[str]:
-    """Place a golden table of version 6 and migrate it; the requested times of its writes."""
+    """Place a golden table of version 6 and migrate it; return the requested times of its writes."""
     shutil.copytree(golden(name), folder_of(uri))
     migrate(uri)
     return [instant.requested for instant in open_table(uri).timeline.commits]
 
 
-def expect_undone(engine: Client, uri: str, service: str, instant: str, then: list[Json]) -> None:
-    """The service brings these rows back, or refuses and changes nothing; nothing is pending, and the table takes a write."""
+def expect_rolled_back(engine: Client, uri: str, service: str, instant: str, then: list[Json]) -> None:
+    """The service restores these rows, or refuses and changes nothing; then nothing is pending, and the table accepts a write."""
     before = rows(engine, uri)
     try:
         engine.service(uri, service, instant=instant)  # type: ignore[arg-type]
@@ -52,33 +52,33 @@ def expect_undone(engine: Client, uri: str, service: str, instant: str, then: li
 @pytest.mark.needs("service.rollback")
 @pytest.mark.requirements("TL-019", "COMPAT-006")
 @TABLES
-def test_a_write_of_version_6_is_rolled_back_or_stays(engine: Client, new_uri: Callable[[], str], name: str) -> None:
-    """The newest write before the migration is undone as a whole, or not at all."""
+def test_a_write_of_version_6_is_rolled_back_or_kept(engine: Client, new_uri: Callable[[], str], name: str) -> None:
+    """The newest write before the migration is rolled back completely, or not at all."""
     uri = new_uri()
     *_, before, newest = migrated(name, uri)
     then = ordered(open_table(uri).as_of(before).select(COLUMNS))
-    expect_undone(engine, uri, "rollback", newest, then)
+    expect_rolled_back(engine, uri, "rollback", newest, then)
 
 
 @NEEDS
 @pytest.mark.needs("service.restore")
 @pytest.mark.requirements("TL-023", "COMPAT-006")
 @TABLES
-def test_a_restore_reaches_behind_the_migration_or_changes_nothing(
+def test_a_restore_to_before_the_migration_succeeds_or_changes_nothing(
     engine: Client, new_uri: Callable[[], str], name: str
 ) -> None:
-    """The table goes back to its first write, or it stays as it is: no restore that cannot be finished stops its writers."""
+    """The table is restored to its first write, or it stays unchanged: no unfinished restore blocks writers."""
     uri = new_uri()
     first, *_ = migrated(name, uri)
     then = ordered(open_table(uri).as_of(first).select(COLUMNS))
-    expect_undone(engine, uri, "restore", first, then)
+    expect_rolled_back(engine, uri, "restore", first, then)
 
 
 @NEEDS
 @pytest.mark.needs("service.restore", "service.rollback")
 @pytest.mark.requirements("TL-019", "TL-023", "COMPAT-006")
 @TABLES
-def test_what_was_written_since_the_migration_is_undone(engine: Client, new_uri: Callable[[], str], name: str) -> None:
+def test_writes_after_the_migration_are_rolled_back(engine: Client, new_uri: Callable[[], str], name: str) -> None:
     """Writes of version 8 on a migrated table are rolled back, and the last write before the migration is restored."""
     uri = new_uri()
     newest = migrated(name, uri)[-1]
@@ -106,11 +106,12 @@ LIMITS = {
 @pytest.mark.requirements("TL-019", "ARC-004", "COMPAT-006")
 @pytest.mark.parametrize("service", ["rollback", "restore"])
 @TABLES
-def test_what_was_undone_does_not_come_back_from_the_history(
+def test_rolled_back_writes_do_not_reappear_after_archiving(
     engine: Client, new_uri: Callable[[], str], name: str, service: str
 ) -> None:
-    """Once the timeline begins behind a write that was undone, what it left in shared logs would count as archived; also where
-    the restore has undone the compaction, too, with which a migration may end.
+    """After archiving, the active timeline begins later than a write that was rolled back. If blocks of that write remained in
+    shared logs, they would then count as archived and committed. The rows stay correct, also where a restore has removed the
+    compaction with which a migration may end.
     """
     uri = new_uri()
     first, *_, newest = migrated(name, uri)

@@ -1,6 +1,6 @@
-"""What writers left that died, and who may take it for that: cleans undo it, and nothing else.
+"""Files and instants of crashed writers: a clean rolls back exactly these.
 
-The writer that dies is the reference's; the engine cleans.
+The reference is the writer that crashes; the engine under test cleans.
 """
 
 import os
@@ -31,9 +31,9 @@ CLEANS = pytest.mark.needs(*WRITES, "service.clean", "inspect.table")
 REPLACED = pytest.mark.needs("timeline.replaced-groups")
 INTERVAL, MISSES = "hoodie.client.heartbeat.interval_in_ms", "hoodie.client.heartbeat.tolerable.misses"
 NewUri = Callable[[], str]
-CHANGES = as_arrow([row("a", 90, "dead"), row("c", 90, "dead", "rio"), row("d", 90, "dead")])
-#: What a writer was about to do.
-DEEDS: dict[str, Callable[[WritableTable], object]] = {
+CHANGES = as_arrow([row("a", 90, "crashed"), row("c", 90, "crashed", "rio"), row("d", 90, "crashed")])
+#: What the crashed writer was executing.
+ACTIONS: dict[str, Callable[[WritableTable], object]] = {
     "upsert": lambda table: table.upsert(CHANGES),
     "delete": lambda table: table.delete(CHANGES),
     "insert overwrite": lambda table: table.insert_overwrite(CHANGES),
@@ -41,30 +41,31 @@ DEEDS: dict[str, Callable[[WritableTable], object]] = {
 }
 
 
-class _Died(BaseException):
-    """The writer is dead."""
+class _Crashed(BaseException):
+    """The writer has crashed."""
 
 
-def dies(uri: str, deed: Callable[[WritableTable], object]) -> None:
-    """A writer stores its files and dies before it completes; its heart has never beaten."""
+def crashes(uri: str, action: Callable[[WritableTable], object]) -> None:
+    """A writer stores its files and crashes before it completes; it has never sent a heartbeat."""
 
-    def die() -> None:
-        raise _Died
+    def crash() -> None:
+        raise _Crashed
 
-    with suppress(_Died):
-        deed(SlowWriter(uri, die).table)
+    with suppress(_Crashed):
+        action(SlowWriter(uri, crash).table)
 
 
 @CLEANS
 @BOTH_TYPES
-@pytest.mark.parametrize("deed", [name if " " not in name else pytest.param(name, marks=REPLACED) for name in DEEDS])
+@pytest.mark.parametrize("action", [name if " " not in name else pytest.param(name, marks=REPLACED) for name in ACTIONS])
 @pytest.mark.requirements("OCC-027", "TL-019", "TL-030", "SVC-006")
-def test_a_clean_undoes_what_the_dead_left(engine: Client, new_uri: NewUri, type: str, deed: str) -> None:
-    """Whatever the writer was about to do: no file, marker or instant of it is left, the rows are those before it, and the next
-    writer goes on."""
+def test_a_clean_rolls_back_crashed_writers(engine: Client, new_uri: NewUri, type: str, action: str) -> None:
+    """Whatever the writer was executing: no file, marker or instant of it is left, the rows are those before it, and the next
+    write succeeds.
+    """
     known = updated(engine, new_uri(), 1, type)
     before = data_files(known.uri)
-    dies(known.uri, DEEDS[deed])
+    crashes(known.uri, ACTIONS[action])
     (failed,) = pending(engine, known.uri)
     engine.service(known.uri, "clean", options={**SEVERAL_WRITERS, **keep_commits(10)})
     assert pending(engine, known.uri) == []
@@ -82,8 +83,8 @@ def test_a_clean_undoes_what_the_dead_left(engine: Client, new_uri: NewUri, type
     [pytest.param(name, marks=pytest.mark.needs(f"service.{name}")) for name in ("compaction", "log-compaction", "clustering")],
 )
 @pytest.mark.requirements("SVC-006", "TL-030", "SVC-008")
-def test_a_clean_leaves_plans_to_be_carried_out(engine: Client, new_uri: NewUri, service: Service) -> None:
-    """Nobody's heart beats for a plan that is requested; it has not failed. After the clean it is there and is carried out."""
+def test_a_clean_keeps_requested_plans(engine: Client, new_uri: NewUri, service: Service) -> None:
+    """A requested plan has no heartbeat; it has not failed. After the clean it is still there and can be executed."""
     stage = Stage(engine, new_uri()).set("MERGE_ON_READ")
     for number in range(3):
         stage.writes({"a": f"log {number}"})
@@ -99,10 +100,10 @@ def test_a_clean_leaves_plans_to_be_carried_out(engine: Client, new_uri: NewUri,
 @BOTH_TYPES
 @pytest.mark.parametrize("policy", ["NEVER", "EAGER"])
 @pytest.mark.requirements("TL-030", "OCC-027")
-def test_a_clean_undoes_nothing_where_the_settings_do_not_say_so(
-    engine: Client, new_uri: NewUri, type: str, policy: str
-) -> None:
-    """That is the policy of cleans of several writers alone: a writer that seems dead may then go on and complete."""
+def test_a_clean_rolls_back_nothing_without_the_lazy_policy(engine: Client, new_uri: NewUri, type: str, policy: str) -> None:
+    """Only the policy LAZY, for several writers, lets a clean roll back writes: without it, a writer that seems to have crashed
+    can still complete.
+    """
     known = updated(engine, new_uri(), 3, type)
     slow = halfway(known.uri, (row("c", 90, "slow", "rio"),))
     engine.service(known.uri, "clean", options={"hoodie.clean.failed.writes.policy": policy, **keep_commits(1)})
@@ -125,16 +126,16 @@ def test_a_clean_undoes_nothing_where_the_settings_do_not_say_so(
     ],
 )
 @pytest.mark.requirements("TL-030", "OCC-027")
-def test_a_heart_may_miss_as_many_beats_as_is_said(
+def test_a_heartbeat_expires_after_the_tolerable_misses(
     engine: Client, new_uri: NewUri, settings: dict[str, str], age: int, lives: bool
 ) -> None:
-    """A heartbeat proves for the interval times the misses, two minutes if nothing else is said, that its writer lives."""
+    """A heartbeat is valid for the interval times the tolerable misses, two minutes by default."""
     known = updated(engine, new_uri(), 1)
     slow = halfway(known.uri, (row("c", 90, "slow", "rio"),))
     beat(known.uri, slow.instant)
-    then, heart = time.time() - age, folder_of(known.uri) / ".hoodie" / ".heartbeat" / slow.instant
-    os.utime(heart, (then, then))
+    then, heartbeat = time.time() - age, folder_of(known.uri) / ".hoodie" / ".heartbeat" / slow.instant
+    os.utime(heartbeat, (then, then))
     engine.service(known.uri, "clean", options={**SEVERAL_WRITERS, **settings, **keep_commits(10)})
     assert (slow.files <= names_of(known.uri)) == lives
     assert bool(pending(engine, known.uri)) == lives
-    assert heart.exists() == lives
+    assert heartbeat.exists() == lives

@@ -1,4 +1,4 @@
-"""Processes that die, in their recovery too; that get no answer; that stand still until their lease has run out."""
+"""Processes that crash, also during recovery; that receive no answer; that stall until their lease expires."""
 
 import pytest
 
@@ -11,8 +11,10 @@ from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 
 @pytest.mark.requirements("SVC-005", "SVC-006", "OCC-027", "TL-019")
 @pytest.mark.parametrize("name", ["writer-dies", "compaction-execution-dies", "clean-dies"])
-def test_who_recovers_may_die_too(engine: Client, name: str) -> None:
-    """A process dies, then maybe the one that recovers the table, at any of their steps: what is seen is right after each."""
+def test_a_crash_during_recovery_is_recovered(engine: Client, name: str) -> None:
+    """A process crashes, then possibly the process that recovers the table, at any of their steps: after each crash the reads
+    are right.
+    """
     only_in_process(engine)
     found = MEETINGS[name].scenario(name, crashes=2).explore()
     assert found.failure is None, found.failure.violation
@@ -22,10 +24,11 @@ def test_who_recovers_may_die_too(engine: Client, name: str) -> None:
 
 @pytest.mark.requirements("S3-002", "S3-006", "TL-051", "OCC-004", "OCC-024", "SVC-005", "SVC-006")
 @pytest.mark.parametrize("name", [name for name in MEETINGS if name.endswith("-dies")])
-def test_that_no_answer_comes_says_nothing(engine: Client, name: str) -> None:
-    """Of any request of a writer or service, also of the one that completes it, nobody hears whether it was carried out, and it
-    was, or was not. What completed stays and is there once, and who knows that it did does not fail; nothing else is seen, and
-    a recovery leaves nothing pending."""
+def test_a_lost_answer_is_handled_either_way(engine: Client, name: str) -> None:
+    """Any request of a writer or service, also the one that completes it, gets no answer, and either was executed or was not.
+    What completed stays and is there once; a process that can verify its completion does not fail; no other state is visible,
+    and a recovery leaves nothing pending.
+    """
     only_in_process(engine)
     found = MEETINGS[name].scenario(name).explore(faults=("lose-answer", "lose-request"))
     assert found.failure is None, found.failure.violation
@@ -35,9 +38,9 @@ def test_that_no_answer_comes_says_nothing(engine: Client, name: str) -> None:
 
 @pytest.mark.requirements("LOCK-001", "OCC-010", "S3-007")
 def test_a_writer_that_stalls_under_the_lock_does_not_complete(engine: Client) -> None:
-    """Wherever a writer stands still until its lease has run out and another one has written, it notices and gives way.
+    """Wherever a writer stalls until its lease has expired and another one has written, it notices and aborts.
 
-    All but one step: between the last look at the lease and the publication no store that knows nothing of locks can tell.
+    One step is excepted: between the last check of the lease and the publication, a store without locks cannot detect it.
     """
     only_in_process(engine)
     scenario = MEETINGS["two-writers-of-one-group"].scenario("stalls")
@@ -46,12 +49,12 @@ def test_a_writer_that_stalls_under_the_lock_does_not_complete(engine: Client) -
     points = 0
     for number in range(len(alone.steps)):
         if _follows_a_check(alone.steps, number) or alone.steps[number].request == "release":
-            continue  # who loses the lease when all is published is told that it did, and has written
+            continue  # if the lease is lost after everything is published, the writer reports that, and has written
         found = run_schedule(world, scenario.processes(), [*["a"] * number, Choice("a", "stall"), *["b"] * 8], strict=False)
         done = [step for step in found.steps if step.request == "create" and _completes(step.path) and step.effect == "changed"]
         values = sorted(ended.how for ended in found.results.values())
         assert len(done) == values.count("returned"), f"stalled at {alone.steps[number]}: {values}"
-        assert done, f"stalled at {alone.steps[number]}: nobody has written"
+        assert done, f"stalled at {alone.steps[number]}: no write succeeded"
         points += 1
     assert points > 20
 

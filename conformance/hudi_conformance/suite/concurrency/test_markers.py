@@ -1,4 +1,4 @@
-"""Markers: before each data file of a write an empty file that tells of it, and none once the write has completed.
+"""Markers: an empty file precedes each data file of a write, and none is left once the write has completed.
 
 Only the reference can be stopped between two requests, from inside its process.
 """
@@ -24,7 +24,7 @@ TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
 
 
 def table_in(storage: CrashingStorage | MemoryStorage, day: int) -> WritableTable:
-    """The table as a process sees it that begins so many days after it was made."""
+    """Return the table as opened by a process that starts this many days after its creation."""
     table: WritableTable = open_table(
         "memory:///marked", storage=storage, clock=ManualClock(START + day * 86_400_000), ids=SeededIds(day)
     )
@@ -32,7 +32,7 @@ def table_in(storage: CrashingStorage | MemoryStorage, day: int) -> WritableTabl
 
 
 def with_a_row(type: TableType) -> MemoryStorage:
-    """The storage of a table with one row."""
+    """Return the storage of a table with one row."""
     storage, spec = MemoryStorage(), Program(type, "COMMIT_TIME_ORDERING", False).spec()
     create_table(
         "memory:///marked", name="marked", schema=dict(spec.schema), record_key=("id",), table_type=spec.type,
@@ -43,27 +43,27 @@ def with_a_row(type: TableType) -> MemoryStorage:
 
 
 def stopped_writes(type: TableType) -> list[Crashed]:
-    """Every state in which an upsert may leave the table that changes the row and adds another."""
+    """Return every state in which a crash may leave an upsert that changes the row and adds another."""
     late = as_arrow([row("a", 2, "late"), row("b", 2, "late and new")])
     return list(crashes(with_a_row(type), lambda storage: table_in(storage, 2).upsert(late)))
 
 
 def names_below(storage: MemoryStorage, folder: str) -> set[str]:
-    """The paths below a folder."""
+    """Return the paths below a folder."""
     return {info.path.removeprefix(f"{folder}/") for info in storage.list(folder)}
 
 
 def data_files(storage: MemoryStorage) -> set[str]:
-    """What lies outside the meta folder; files that mark partitions aside."""
+    """Return all files outside the meta folder, except partition metadata files."""
     return {info.path for info in storage.list(skip=".hoodie") if ".hoodie_partition" not in info.path}
 
 
 @NEEDS
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-027", "LAY-011")
-def test_no_data_file_is_there_before_its_marker(engine: Client, type: TableType) -> None:
-    """Wherever a writer dies, each of its files has a marker below the meta folder: MERGE for a base file in place of an
-    earlier one, CREATE for any other. Once the write has completed the markers go.
+def test_markers_precede_data_files(engine: Client, type: TableType) -> None:
+    """Wherever a writer crashes, each of its files has a marker below the meta folder: MERGE for a base file that replaces an
+    earlier one, CREATE for any other. The markers are deleted once the write has completed.
     """
     only_in_process(engine)
     before = data_files(with_a_row(type))
@@ -84,8 +84,8 @@ def test_no_data_file_is_there_before_its_marker(engine: Client, type: TableType
 @NEEDS
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-027")
-def test_nothing_is_left_of_a_writer_that_died_anywhere(engine: Client, type: TableType) -> None:
-    """After a rollback no file of the write is there, those among them that no metadata ever named, and no marker."""
+def test_a_rollback_removes_all_files_of_a_crashed_write(engine: Client, type: TableType) -> None:
+    """After a rollback no file of the write is left, including files that no metadata names, and no marker."""
     only_in_process(engine)
     before = data_files(with_a_row(type))
     for point in stopped_writes(type):

@@ -1,6 +1,6 @@
-"""Writers that do not block one another: what they need, and what they may do beside each other and beside services.
+"""Non-blocking writers: their prerequisites, and their behaviour beside each other and beside services.
 
-They are the reference's; the engine reads, and runs the services.
+The reference writes; the engine under test reads and runs the services.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,19 +28,19 @@ NEEDED = (
     "merge.event-time",
     "partition.plain",
 )
-#: The one bucket of a partition that has only one.
+#: The only bucket of a partition with one bucket.
 ONE = {**NON_BLOCKING, "hoodie.bucket.index.num.buckets": "1"}
 FIXED = "00000000-0000-0000-0000-000000000000"
 
 
 def empty(engine: Client, uri: str, mode: str = "EVENT_TIME_ORDERING", type: str = "MERGE_ON_READ") -> str:
-    """A table without rows."""
+    """Create a table without rows."""
     engine.create(uri, Program(type, mode, True).spec())  # type: ignore[arg-type]
     return uri
 
 
 def values(engine: Client, uri: str) -> dict[str, str]:
-    """What a reader gets now, by key; no key comes twice."""
+    """Return the values of a snapshot by key; a key that occurs twice fails."""
     rows = snapshot(engine, uri)
     assert len({r["id"] for r in rows}) == len(rows)
     return {r["id"]: r["value"] for r in rows}
@@ -50,8 +50,9 @@ def values(engine: Client, uri: str) -> dict[str, str]:
 @pytest.mark.requirements("NBC-004", "NBC-001", "LAY-021")
 @pytest.mark.parametrize("late", ["quick", "slow"])
 def test_writers_of_one_file_group_both_complete(engine: Client, new_uri: Callable[[], str], late: str) -> None:
-    """They bring versions of one key that is new to both, and one each. Nobody aborts; there is one file group with the id that
-    follows from the bucket, and the version with the greater ordering value counts, whoever completed first."""
+    """Both write versions of one key that is new, and one further key each. Neither aborts; there is one file group, with the
+    id that follows from the bucket, and the version with the greater ordering value wins, in either order of completion.
+    """
     uri = empty(engine, new_uri())
     ts = {"quick": 1, "slow": 1, late: 2}
     quick, instants = SlowWriter(uri, int, options=ONE), list[str]()
@@ -67,9 +68,10 @@ def test_writers_of_one_file_group_both_complete(engine: Client, new_uri: Callab
 
 @pytest.mark.needs(*NEEDED)
 @pytest.mark.requirements("NBC-004")
-def test_writers_in_buckets_that_are_not_told_so_still_meet(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Under optimistic control buckets have ids that nobody else draws: two writers that begin the same bucket are in each
-    other's way all the same, and the key is there once."""
+def test_optimistic_writers_of_one_bucket_conflict(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Under optimistic control the file groups of buckets have random ids. Two writers that create the same bucket still
+    conflict, and the key is there once.
+    """
     uri, options = empty(engine, new_uri()), {**OPTIMISTIC, **BUCKETS}
     quick = SlowWriter(uri, int, options=options)
     with pytest.raises(ConcurrentChange, match="OCC-013"):
@@ -82,9 +84,10 @@ def test_writers_in_buckets_that_are_not_told_so_still_meet(engine: Client, new_
 @pytest.mark.parametrize(
     ("type", "without"), [("COPY_ON_WRITE", ""), ("MERGE_ON_READ", "hoodie.index.type"), ("MERGE_ON_READ", "simple")]
 )
-def test_not_every_table_can_do_without_blocking(engine: Client, new_uri: Callable[[], str], type: str, without: str) -> None:
-    """On copy-on-write, without buckets, or with buckets that move, writers that are told not to block are refused before they
-    begin; the table is as it was."""
+def test_non_blocking_control_has_prerequisites(engine: Client, new_uri: Callable[[], str], type: str, without: str) -> None:
+    """On copy-on-write tables, without buckets, or with consistent-hashing buckets, non-blocking writers are refused before
+    they begin; the table is unchanged.
+    """
     uri = empty(engine, new_uri(), type=type)
     options = {key: value for key, value in NON_BLOCKING.items() if key != without}
     options |= {"hoodie.index.bucket.engine": "CONSISTENT_HASHING"} if without == "simple" else {}
@@ -99,9 +102,10 @@ def test_not_every_table_can_do_without_blocking(engine: Client, new_uri: Callab
 @pytest.mark.parametrize(
     "steps", [order for order in permutations(("plan", "run", "end")) if order.index("plan") < order.index("run")]
 )
-def test_a_write_beside_a_compaction_counts_once(engine: Client, new_uri: Callable[[], str], steps: Sequence[str]) -> None:
-    """A delta write begins before a compaction of its file group is planned. In whatever order the plan, its execution and the
-    end of the write follow, nobody aborts, and the snapshot has the write from its completion on, and never twice."""
+def test_a_write_during_a_compaction_is_read_once(engine: Client, new_uri: Callable[[], str], steps: Sequence[str]) -> None:
+    """A delta write begins before a compaction of its file group is planned. In every order of the plan, its execution and the
+    end of the write, neither aborts, and the snapshot has the write from its completion on, and never twice.
+    """
     uri = empty(engine, new_uri())
     writer, requested = SlowWriter(uri, int, options=ONE), list[str]()
     writer.upsert([row("a", 1, "x"), row("b", 1, "x")])
@@ -128,10 +132,8 @@ def test_a_write_beside_a_compaction_counts_once(engine: Client, new_uri: Callab
 @pytest.mark.needs(*NEEDED)
 @pytest.mark.requirements("NBC-001")
 @pytest.mark.parametrize("order", list(permutations((1, 2, 3))), ids=str)
-def test_the_greatest_event_counts_whatever_arrives_last(
-    engine: Client, new_uri: Callable[[], str], order: tuple[int, ...]
-) -> None:
-    """Three versions of a key, in every order of delivery, by the engine itself where it writes."""
+def test_the_greatest_event_wins_in_any_order(engine: Client, new_uri: Callable[[], str], order: tuple[int, ...]) -> None:
+    """Three versions of a key are delivered in every order, by the engine itself if it writes."""
     uri = empty(engine, new_uri())
     writer = SlowWriter(uri, int, options=ONE)
     for ts in order:
@@ -142,8 +144,9 @@ def test_the_greatest_event_counts_whatever_arrives_last(
 @pytest.mark.needs(*NEEDED, "read.incremental", "inspect.table")
 @pytest.mark.requirements("NBC-006", "NBC-001")
 def test_actions_are_ordered_by_completion_and_records_by_event(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Late data is committed last: the timeline has its commit as the newest one, an incremental query from the commit before
-    on has what else that commit wrote, and the snapshot keeps the newer event."""
+    """Late data is committed last: the timeline has its commit as the newest one, an incremental query from the previous commit
+    on returns the other rows of that commit, and the snapshot keeps the newer event.
+    """
     uri = empty(engine, new_uri())
     writer = SlowWriter(uri, int, options=ONE)
     before = completion_of(uri, writer.upsert([row("a", 10, "new event")]))
@@ -157,9 +160,10 @@ def test_actions_are_ordered_by_completion_and_records_by_event(engine: Client, 
 
 @pytest.mark.needs(*NEEDED)
 @pytest.mark.requirements("NBC-004", "NBC-001")
-def test_many_writers_at_once(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Writers begin inside one another, four deep, on two buckets and two partitions; none has to abort and the result follows
-    event time, key by key."""
+def test_four_nested_writers_all_complete(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Four writers begin one inside the other, on two buckets and two partitions. None aborts, and for each key the result
+    follows event time.
+    """
     uri = empty(engine, new_uri())
     best: dict[str, tuple[int, str]] = {}
 

@@ -1,7 +1,7 @@
-"""Writers under optimistic control: who meets whom, and who has to give way.
+"""Writers under optimistic concurrency control: which writes conflict, and which writer aborts.
 
-The slow writer is the reference's. Beside it the engine writes, or runs a service: by what the engine leaves on the timeline
-the slow one has to find out whether it may complete.
+The reference is the slow writer. Beside it the engine under test writes or runs a service; from the timeline of the engine the
+slow writer has to find out whether it may complete.
 """
 
 from collections.abc import Callable
@@ -18,14 +18,14 @@ from hudi_conformance.suite.support.tables.windows import completion_of
 from hudi_conformance.suite.support.tables.written_tables import folder_of
 from hudi_reference.errors import ConcurrentChange
 
-#: Every insert starts a file group of its own.
+#: Every insert creates a new file group.
 SPREAD = {"hoodie.parquet.small.file.limit": "0"}
 CONFLICT = pytest.raises(ConcurrentChange, match="OCC-013")
 
 
 @pytest.fixture
 def scene(engine: Client, new_uri: Callable[[], str], request: pytest.FixtureRequest) -> Scene:
-    """The table, of the type that the test is about."""
+    """The table, of the type that the test uses."""
     type = request.node.callspec.params.get("type", "COPY_ON_WRITE")
     return Scene(engine, updated(engine, new_uri(), 0, type).uri)
 
@@ -33,16 +33,17 @@ def scene(engine: Client, new_uri: Callable[[], str], request: pytest.FixtureReq
 @pytest.mark.needs(*WRITES)
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-001", "OCC-010", "OCC-012", "OCC-013", "OCC-019")
-def test_of_two_writers_of_one_file_group_the_first_stays(scene: Scene, type: str) -> None:
-    """They change different keys. Who ends second is told of the conflict and leaves nothing that can be seen; the lock is
-    free, and the same write succeeds afterwards on the new state."""
+def test_the_first_of_two_writers_of_one_file_group_wins(scene: Scene, type: str) -> None:
+    """They change different keys. The second to complete gets a conflict error and leaves nothing visible; the lock is free,
+    and the same write succeeds afterwards on the new state.
+    """
     writer = SlowWriter(scene.uri, lambda: scene.write("b"))
     table = writer.table
     with CONFLICT:
         table.upsert(as_arrow(scene.slow("a")))
     assert scene.values() == {"a": "x", "b": "quick", "c": "x"}
     names = instant_files(scene.uri)
-    assert len({name[:17] for name in names} - {name[:17] for name in names if name[17] == "_"}) == 1, "pending for ever"
+    assert len({name[:17] for name in names} - {name[:17] for name in names if name[17] == "_"}) == 1, "an action stays pending"
     table.upsert(as_arrow(scene.slow("a")))
     assert scene.values() == {"a": "slow", "b": "quick", "c": "x"}
 
@@ -51,8 +52,9 @@ def test_of_two_writers_of_one_file_group_the_first_stays(scene: Scene, type: st
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-001", "OCC-014", "OCC-022")
 def test_writers_of_different_file_groups_both_complete(scene: Scene, type: str) -> None:
-    """The file group counts: not the partition, and not that somebody else has written. Who publishes later has the later
-    completion time, whenever it began to wait for the lock."""
+    """Conflicts are decided by file group, not by partition or by the mere existence of another write. The later publisher has
+    the later completion time, whenever it began to wait for the lock.
+    """
     scene.engine.write(scene.uri, "insert", as_arrow([row("d", 1, "x")]), options={**SPREAD, **SEVERAL_WRITERS})
     quick: list[str] = []
     slow = SlowWriter(scene.uri, lambda: quick.append(scene.write("a"))).upsert(scene.slow("c", city="rio"))
@@ -66,9 +68,10 @@ def test_writers_of_different_file_groups_both_complete(scene: Scene, type: str)
 @pytest.mark.needs(*WRITES)
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-006", "OCC-011")
-def test_who_began_before_and_completes_meanwhile_counts(scene: Scene, type: str) -> None:
-    """A writer that was requested first of all, and completes beside the slow one, is in the concurrent set; what had completed
-    before is not, nor what is pending all the time."""
+def test_a_writer_that_began_earlier_is_in_the_concurrent_set(scene: Scene, type: str) -> None:
+    """A writer that was requested first and completes during the slow write is in the concurrent set. Writes that completed
+    before, and writes that stay pending, are not.
+    """
     early = halfway(scene.uri, (row("a", 50, "early"),))
     pending = halfway(scene.uri, (row("a", 60, "never"),))
     scene.write("c", city="rio")
@@ -84,9 +87,10 @@ def test_who_began_before_and_completes_meanwhile_counts(scene: Scene, type: str
 @pytest.mark.needs(*WRITES)
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-006", "OCC-011")
-def test_what_completes_before_the_request_counts_too(scene: Scene, type: str) -> None:
-    """The snapshot is what the write was based on. Somebody who completes after the table was read and before the begin time is
-    drawn has a smaller completion time than that, and is in the way."""
+def test_a_completion_before_the_request_conflicts(scene: Scene, type: str) -> None:
+    """A write is based on its snapshot. A write that completes after the table was read and before the begin time is drawn has
+    a smaller completion time than that begin time, and still conflicts.
+    """
     with CONFLICT:
         SlowWriter(scene.uri, lambda: scene.write("b"), "request").upsert(scene.slow("a"))
     assert scene.values() == {"a": "x", "b": "quick", "c": "x"}
@@ -94,8 +98,8 @@ def test_what_completes_before_the_request_counts_too(scene: Scene, type: str) -
 
 @pytest.mark.needs(*WRITES, "service.archive")
 @pytest.mark.requirements("OCC-012", "OCC-011")
-def test_who_was_archived_meanwhile_counts(scene: Scene) -> None:
-    """An action of the concurrent set that left the active timeline before the slow writer looks is found in the history."""
+def test_archived_writes_are_in_the_concurrent_set(scene: Scene) -> None:
+    """An action of the concurrent set that leaves the active timeline before the slow writer checks is found in the history."""
 
     def meanwhile() -> None:
         quick = scene.write("b")
@@ -113,9 +117,10 @@ def test_who_was_archived_meanwhile_counts(scene: Scene) -> None:
 @pytest.mark.needs(*WRITES, "merge-on-read", "service.compaction")
 @pytest.mark.parametrize("type", ["MERGE_ON_READ"])
 @pytest.mark.requirements("OCC-015", "NBC-003")
-def test_a_compaction_that_is_planned_meanwhile(scene: Scene, type: str) -> None:
-    """Under optimistic control the write gives way to the plan; other writers complete, and no change of theirs is lost. A plan
-    that was there when the write began is in nobody's way."""
+def test_a_compaction_planned_during_a_write_conflicts(scene: Scene, type: str) -> None:
+    """Under optimistic control the write aborts because of the plan; other writers complete, and no change of theirs is lost. A
+    plan that existed when the write began does not conflict.
+    """
     scene.write("a")
     plans: list[str] = []
 
@@ -141,9 +146,10 @@ def test_a_compaction_that_is_planned_meanwhile(scene: Scene, type: str) -> None
 @pytest.mark.needs(*WRITES)
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-008")
-def test_changes_go_where_the_record_was_committed(scene: Scene, type: str) -> None:
-    """A pending write has put the key into a file group of its own; the engine writes to the group that holds the record, and
-    to no other."""
+def test_changes_go_to_the_committed_file_group(scene: Scene, type: str) -> None:
+    """A pending write has put the key into a new file group; the engine writes to the group that holds the committed record,
+    and to no other.
+    """
     (home,) = {id_of(path.name) for path in (folder_of(scene.uri) / "oslo").glob("*.parquet")}
     relocating = _inserting(scene.uri, row("a", 90, "elsewhere"))
     instant = scene.write("a")
@@ -153,7 +159,7 @@ def test_changes_go_where_the_record_was_committed(scene: Scene, type: str) -> N
 
 
 def _inserting(uri: str, change: Row) -> str:
-    """Insert a row beside the one of the same key, and stop before the end; the instant."""
+    """Insert a row beside the one of the same key, and stop before the end; return the instant."""
 
     class Stop(Exception):
         pass
@@ -169,9 +175,10 @@ def _inserting(uri: str, change: Row) -> str:
 
 @pytest.mark.needs(*WRITES, "merge-on-read", "service.compaction")
 @pytest.mark.requirements("OCC-024", "SVC-013")
-def test_a_writer_may_plan_services_after_it_has_completed(engine: Client, new_uri: Callable[[], str]) -> None:
-    """With inline compaction a plan follows the completion of the write that makes it due, without it none does; the rows are
-    the same."""
+def test_inline_compaction_is_planned_after_the_write(engine: Client, new_uri: Callable[[], str]) -> None:
+    """With inline compaction a plan follows the completion of the write that makes it due; without it there is no plan. The
+    rows are the same.
+    """
     uris = []
     for inline in ("true", "false"):
         uri = updated(engine, new_uri(), 0, "MERGE_ON_READ").uri
@@ -186,8 +193,8 @@ def test_a_writer_may_plan_services_after_it_has_completed(engine: Client, new_u
 
 @pytest.mark.needs(*WRITES, "merge-on-read", "service.compaction")
 @pytest.mark.requirements("OCC-024")
-def test_a_service_that_fails_takes_no_write_back(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The inline compaction meets a log file that is damaged, in another partition. The write has completed, and says so."""
+def test_a_failed_inline_service_keeps_the_write(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The inline compaction reads a damaged log file, in another partition. The write has completed, and reports success."""
     uri = updated(engine, new_uri(), 2, "MERGE_ON_READ").uri
     (log, *_) = sorted((folder_of(uri) / "oslo").glob(".*.log.*"))
     log.write_bytes(log.read_bytes()[:-30])

@@ -1,4 +1,4 @@
-"""Overwrites and deletions of partitions beside writers and cleans, step by step. See `test_halting_writers`."""
+"""Overwrites and deletions of partitions beside writers and cleans, step by step. See `test_paused_writers`."""
 
 import pytest
 
@@ -10,12 +10,12 @@ from hudi_conformance.suite.support.tables.tables_under_services import keep_com
 
 OVERWRITES = pytest.mark.needs("write.insert-overwrite")
 DELETES = pytest.mark.needs("write.delete-partition")
-#: New keys go to file groups of their own.
+#: New keys go to new file groups.
 APART = {"hoodie.parquet.small.file.limit": "0"}
 
 
 def overwritten(stage: Stage, value: str) -> None:
-    """Oslo has one row now, a new one."""
+    """Replace the rows of the partition oslo by one new row."""
     stage.writes({"n": value}, operation="insert_overwrite")
     stage.rows = {key: found for key, found in stage.rows.items() if key in ("c", "n")}
 
@@ -24,9 +24,10 @@ def overwritten(stage: Stage, value: str) -> None:
 @OVERWRITES
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-013", "OCC-001")
-def test_an_update_of_what_was_overwritten(engine: Client, new_uri: NewUri, type: str) -> None:
-    """A writer has stored its files when the partition is overwritten; it is told of success only if its change is there
-    (invariants 9 and 21)."""
+def test_an_update_of_an_overwritten_partition(engine: Client, new_uri: NewUri, type: str) -> None:
+    """A writer has stored its files when the partition is overwritten; it reports success only if its change is readable
+    (invariants 9 and 21).
+    """
     stage = Stage(engine, new_uri()).set(type)
     stage.begins("writer", {"a": "written"})
     overwritten(stage, "instead")
@@ -38,8 +39,8 @@ def test_an_update_of_what_was_overwritten(engine: Client, new_uri: NewUri, type
 @OVERWRITES
 @pytest.mark.needs("merge-on-read", "write.bucket-index")
 @pytest.mark.requirements("OCC-013", "NBC-004")
-def test_a_non_blocking_update_of_what_was_overwritten(engine: Client, new_uri: NewUri) -> None:
-    """The same with a writer that never aborts for the sake of other logs (invariant 21)."""
+def test_a_non_blocking_update_of_an_overwritten_partition(engine: Client, new_uri: NewUri) -> None:
+    """The same with a writer that never aborts because of other logs (invariant 21)."""
     options = {**BUCKETS, "hoodie.table.type": "MERGE_ON_READ"}
     stage = Stage(engine, new_uri(), options=options).set("MERGE_ON_READ")
     stage.begins("writer", {"a": "written"}, options=NON_BLOCKING)
@@ -52,9 +53,10 @@ def test_a_non_blocking_update_of_what_was_overwritten(engine: Client, new_uri: 
 @DELETES
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-013", "OCC-001")
-def test_a_partition_is_deleted_beside_a_writer(engine: Client, new_uri: NewUri, type: str) -> None:
-    """The writer updates a row and inserts one, and completes before the deletion does. Whoever is told of success, the rows
-    are those of one after the other: not a half of the write (invariants 9 and 21)."""
+def test_a_partition_is_deleted_during_a_write(engine: Client, new_uri: NewUri, type: str) -> None:
+    """The writer updates a row and inserts one, and completes before the deletion does. The rows are those of a serial order of
+    the successful actions, never half of the write (invariants 9 and 21).
+    """
     stage = Stage(engine, new_uri()).set(type)
     stage.begins("deletion", {"a": ""}, operation="delete_partition")
     stage.writes({"a": "written", "d": "written"}, options=APART)
@@ -68,9 +70,10 @@ def test_a_partition_is_deleted_beside_a_writer(engine: Client, new_uri: NewUri,
 @DELETES
 @pytest.mark.needs("service.clean", "copy-on-write")
 @pytest.mark.requirements("CLN-001", "CLN-002")
-def test_a_partition_that_comes_back_to_life_under_a_clean(engine: Client, new_uri: NewUri) -> None:
-    """It was deleted, a clean is planned that removes its folder, and a new row is written to it before that happens
-    (invariant 25)."""
+def test_a_partition_recreated_during_a_clean(engine: Client, new_uri: NewUri) -> None:
+    """A partition was deleted and a clean is planned that removes its folder; a new row is written to it before the clean
+    executes (invariant 25).
+    """
     stage = Stage(engine, new_uri()).set("COPY_ON_WRITE")
     stage.writes({"a": ""}, operation="delete_partition")
     stage.rows = {"c": "x"}

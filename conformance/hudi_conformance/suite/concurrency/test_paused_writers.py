@@ -1,6 +1,8 @@
-"""Writers that halt at each other's worst moment, step by step: schedules on which deployed engines were seen to lose updates.
+"""Writers that are paused while another action runs, step by step: schedules on which deployed engines were seen to lose
+updates.
 
-The engine under test drives all of them. Each case says who takes which step; what is right follows from the law of `stages`.
+The engine under test executes all of them. Each case gives the order of the steps; the expected result follows from the
+property in `concurrent_table`.
 """
 
 import pytest
@@ -18,7 +20,7 @@ COW = pytest.mark.needs("copy-on-write")
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-001", "OCC-013", "OCC-019")
 def test_two_writers_of_one_file_group(engine: Client, new_uri: NewUri, type: str) -> None:
-    """Both have stored their files before either completes: one of them gives way (invariants 8 and 9)."""
+    """Both have stored their files before either completes: one of them aborts (invariants 8 and 9)."""
     stage = Stage(engine, new_uri()).set(type)
     stage.begins("first", {"a": "first"})
     stage.begins("second", {"b": "second"})
@@ -30,8 +32,9 @@ def test_two_writers_of_one_file_group(engine: Client, new_uri: NewUri, type: st
 @pytest.mark.needs("halt.drawn")
 @pytest.mark.requirements("OCC-011", "OCC-005", "TT-003")
 def test_a_request_that_is_published_late(engine: Client, new_uri: NewUri) -> None:
-    """A writer draws its begin time and publishes it only when a later one has begun; in between somebody completes elsewhere,
-    so that both believe that nothing happened since (invariants 3 and 8)."""
+    """A writer draws its begin time and publishes it only after a later one has begun. In between another write completes in
+    another file group, so that both writers find no concurrent change (invariants 3 and 8).
+    """
     stage = Stage(engine, new_uri()).set("COPY_ON_WRITE")
     stage.begins("early", {"a": "early"}, "drawn")
     stage.writes({"c": "elsewhere"})
@@ -43,9 +46,10 @@ def test_a_request_that_is_published_late(engine: Client, new_uri: NewUri) -> No
 @HALTS
 @pytest.mark.needs("merge-on-read")
 @pytest.mark.requirements("NBC-002", "OCC-004")
-def test_files_of_a_pending_insert_hide_nothing(engine: Client, new_uri: NewUri) -> None:
-    """An insert is put into a file group that has room for it, and halts. An update of the same group completes: it is read
-    before and after the insert ends (invariant 17)."""
+def test_files_of_a_pending_insert_hide_no_rows(engine: Client, new_uri: NewUri) -> None:
+    """An insert writes into a file group that has room for it, and pauses. An update of the same group completes: it is read
+    before and after the insert completes (invariant 17).
+    """
     stage = Stage(engine, new_uri()).set("MERGE_ON_READ")
     stage.begins("insert", {"d": "new"}, options={"hoodie.parquet.small.file.limit": "104857600"})
     stage.writes({"a": "updated"})
@@ -58,8 +62,8 @@ def test_files_of_a_pending_insert_hide_nothing(engine: Client, new_uri: NewUri)
 @COW
 @pytest.mark.needs("service.archive")
 @pytest.mark.requirements("OCC-012", "OCC-011", "ARC-002")
-def test_who_was_archived_meanwhile_is_not_forgotten(engine: Client, new_uri: NewUri) -> None:
-    """A writer was pending when a slow one began; it completes, and is archived, before that one ends (invariant 27)."""
+def test_a_conflict_with_an_archived_write_is_found(engine: Client, new_uri: NewUri) -> None:
+    """A writer was pending when a slow one began; it completes and is archived before the slow one completes (invariant 27)."""
     stage = Stage(engine, new_uri()).set("COPY_ON_WRITE")
     stage.begins("archived", {"b": "archived"})
     for number in range(4):
@@ -77,8 +81,8 @@ def test_who_was_archived_meanwhile_is_not_forgotten(engine: Client, new_uri: Ne
 @HALTS
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-002", "OCC-001")
-def test_writers_that_believe_to_be_alone(engine: Client, new_uri: NewUri, type: str) -> None:
-    """Two writers in the mode for one: each is told of success only if its change is there (invariant 8)."""
+def test_two_writers_in_single_writer_mode(engine: Client, new_uri: NewUri, type: str) -> None:
+    """Two writers run in the mode for a single writer: each reports success only if its change is readable (invariant 8)."""
     stage, alone = Stage(engine, new_uri()).set(type), {"hoodie.write.concurrency.mode": "SINGLE_WRITER"}
     stage.begins("first", {"a": "first"}, options=alone)
     stage.begins("second", {"b": "second"}, options=alone)
@@ -90,7 +94,7 @@ def test_writers_that_believe_to_be_alone(engine: Client, new_uri: NewUri, type:
 @pytest.mark.needs("write.compares-keys")
 @pytest.mark.requirements("OCC-017")
 def test_a_new_key_of_two_writers(engine: Client, new_uri: NewUri, type: str) -> None:
-    """Both insert the same key, each into a file group of its own: it is there once (invariant 11)."""
+    """Both insert the same key, each into a new file group: it is there once (invariant 11)."""
     stage = Stage(engine, new_uri()).set(type)
     apart = {"hoodie.parquet.small.file.limit": "0", "hoodie.write.concurrency.record.key.check.enable": "true"}
     stage.begins("first", {"n": "first"}, options=apart)
@@ -101,12 +105,12 @@ def test_a_new_key_of_two_writers(engine: Client, new_uri: NewUri, type: str) ->
 @HALTS
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-019", "OCC-004", "OCC-008")
-def test_nothing_of_a_writer_that_died_is_seen(engine: Client, new_uri: NewUri, type: str) -> None:
-    """It stored its files and never ends: the next writer goes on beside it (invariant 12)."""
+def test_rows_of_a_crashed_writer_are_invisible(engine: Client, new_uri: NewUri, type: str) -> None:
+    """It stored its files and never completes; the next writer succeeds (invariant 12)."""
     stage = Stage(engine, new_uri()).set(type)
-    stage.begins("dead", {"a": "dead", "b": "dead", "d": "dead"})
+    stage.begins("crashed", {"a": "crashed", "b": "crashed", "d": "crashed"})
     stage.check("its files are there")
-    stage.writes({"a": "alive", "d": "alive"})
+    stage.writes({"a": "next", "d": "next"})
     stage.check("another writer has completed")
 
 
@@ -114,12 +118,12 @@ def test_nothing_of_a_writer_that_died_is_seen(engine: Client, new_uri: NewUri, 
 @BOTH_TYPES
 @pytest.mark.needs("service.clean")
 @pytest.mark.requirements("TL-030", "TL-051", "OCC-027")
-def test_a_writer_whose_heart_stopped(engine: Client, new_uri: NewUri, type: str) -> None:
-    """A clean by somebody else finds no heartbeat and may undo the write; it goes on afterwards (invariants 13 and 29)."""
+def test_a_writer_without_heartbeat_after_a_clean(engine: Client, new_uri: NewUri, type: str) -> None:
+    """A clean finds no heartbeat and may roll the write back; the writer continues afterwards (invariants 13 and 29)."""
     stage = Stage(engine, new_uri()).set(type)
     instant = stage.begins("silent", {"a": "silent"})
-    for heart in (folder_of(stage.uri) / ".hoodie" / ".heartbeat").glob(f"{instant}*"):
-        heart.unlink()
+    for heartbeat in (folder_of(stage.uri) / ".hoodie" / ".heartbeat").glob(f"{instant}*"):
+        heartbeat.unlink()
     stage.runs("clean")
     stage.ends("silent")
     stage.check("the silent writer has ended")
@@ -128,8 +132,8 @@ def test_a_writer_whose_heart_stopped(engine: Client, new_uri: NewUri, type: str
 @HALTS
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-026", "OCC-013")
-def test_an_early_look_at_markers(engine: Client, new_uri: NewUri, type: str) -> None:
-    """With early detection somebody gives up before the end: never both (invariants 10 and 38)."""
+def test_early_conflict_detection(engine: Client, new_uri: NewUri, type: str) -> None:
+    """With early conflict detection at most one of two conflicting writers completes (invariants 10 and 38)."""
     stage = Stage(engine, new_uri()).set(type)
     early = {"hoodie.write.concurrency.early.conflict.detection.enable": "true"}
     stage.begins("first", {"a": "first"}, "requested", options=early)
@@ -142,9 +146,10 @@ def test_an_early_look_at_markers(engine: Client, new_uri: NewUri, type: str) ->
 @BOTH_TYPES
 @pytest.mark.needs("read.as-of")
 @pytest.mark.requirements("TYP-008")
-def test_a_point_of_time_has_one_answer(engine: Client, new_uri: NewUri, type: str) -> None:
-    """A read as of a write beside which an earlier one is pending: the answers before and after that one has completed have the
-    same rows, as far as there are any (invariant 7)."""
+def test_a_time_travel_query_is_repeatable(engine: Client, new_uri: NewUri, type: str) -> None:
+    """A read as of a write beside which an earlier one is pending: the answers before and after that one completes have the
+    same rows, unless the query is refused (invariant 7).
+    """
     stage = Stage(engine, new_uri()).set(type)
     stage.begins("pending", {"a": "late"})
     instant = stage.writes({"c": "quick"})

@@ -1,5 +1,5 @@
-"""Insert overwrite and delete partition: what they say, what every kind of query finds after them, and what becomes of the
-files that they replaced. Beside other writers: `test_halting_replacements`.
+"""Insert overwrite and delete partition: their metadata, the results of every kind of query after them, and the cleaning of the
+replaced files. Concurrent writers are in `test_paused_replacements`.
 """
 
 from dataclasses import replace
@@ -42,26 +42,26 @@ from hudi_conformance.suite.support.tables.written_tables import folder_of
 
 OVERWRITES = pytest.mark.needs(*WRITES, "write.insert-overwrite")
 DELETES = pytest.mark.needs(*WRITES, "write.delete-partition")
-#: Nothing is cleaned or archived by the way.
+#: Automatic cleaning and archiving are off.
 QUIET = {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
-#: Oslo, which holds a and b, gets a new row, and a row of a key that it had; rio, which holds c, stays as it is.
+#: Oslo, which holds a and b, gets a new row and a row of a known key; rio, which holds c, stays unchanged.
 INSTEAD = Step("insert_overwrite", (row("n", 1, "instead"), row("b", 0, "instead")))
 DELETION = Step("delete_partition", (row("a", 0, ""),))
 LEFT = [("b", "instead"), ("c", "x"), ("n", "instead")]
 
 
 def done(engine: Client, uri: str, step: Step) -> str:
-    """A write; its requested time."""
+    """Write; return the requested time."""
     return engine.write(uri, step.operation, as_arrow(step.rows), options=QUIET)
 
 
 def values(engine: Client, uri: str) -> list[tuple[str, str]]:
-    """Keys and values that a reader gets now."""
+    """Return the keys and values of a snapshot."""
     return [(found["id"], found["value"]) for found in snapshot(engine, uri)]
 
 
 def in_oslo(uri: str) -> set[str]:
-    """The names of the base files in that partition."""
+    """Return the names of the base files in that partition."""
     return {path.name for path in (folder_of(uri) / "oslo").glob("*.parquet")}
 
 
@@ -70,7 +70,9 @@ def in_oslo(uri: str) -> set[str]:
 @pytest.mark.needs("read.as-of")
 @pytest.mark.requirements("TL-039", "TL-010", "RDR-010", "RDR-011")
 def test_an_overwrite_replaces_the_partitions_of_its_rows(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """Whatever was there, updates in log files included; other partitions stay. Earlier times are read as they were."""
+    """All earlier content of these partitions is replaced, updates in log files included; other partitions stay. Reads as of
+    earlier times give the earlier rows.
+    """
     known = updated(engine, new_uri(), 1, type)
     instant = done(engine, known.uri, INSTEAD)
     assert values(engine, known.uri) == LEFT
@@ -83,7 +85,7 @@ def test_an_overwrite_replaces_the_partitions_of_its_rows(engine: Client, new_ur
 @pytest.mark.needs("read.as-of")
 @pytest.mark.requirements("TL-039", "RDR-010", "RDR-011")
 def test_a_deleted_partition_is_empty_until_it_is_written_again(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """An upsert of a key that it held is an insert then."""
+    """After the deletion, an upsert of a key that the partition held is an insert."""
     known = updated(engine, new_uri(), 1, type)
     done(engine, known.uri, DELETION)
     assert values(engine, known.uri) == [("c", "x")]
@@ -102,7 +104,9 @@ def test_a_deleted_partition_is_empty_until_it_is_written_again(engine: Client, 
 )
 @pytest.mark.requirements("TL-012", "TL-039", "CLU-040", "TL-009")
 def test_a_replacement_is_a_replacecommit_in_all_its_states(engine: Client, new_uri: NewUri, step: Step) -> None:
-    """It requests no plan; the completed file has its operation, the groups that the partition had, and the new files alone."""
+    """The requested file contains no plan; the completed file has the operation, the replaced file groups, and only the new
+    files.
+    """
     known = updated(engine, new_uri(), 1)
     before = names_of(known.uri)
     groups = {stat["fileId"] for stat in said(known.uri, known.instants[0], "commit")[1]["partitionToWriteStats"]["oslo"]}
@@ -121,15 +125,15 @@ def test_a_replacement_is_a_replacecommit_in_all_its_states(engine: Client, new_
     assert {stat["path"].rpartition("/")[2] for stat in written} == names_of(known.uri) - before
     assert not groups & {stat["fileId"] for stat in written}
     assert bool(written) == (step is INSTEAD)
-    assert before <= names_of(known.uri), "what is replaced stays until it is cleaned"
+    assert before <= names_of(known.uri), "replaced files stay until they are cleaned"
 
 
 @OVERWRITES
 @BOTH_TYPES
 @pytest.mark.needs("read.incremental")
 @pytest.mark.requirements("TYP-009", "TL-039")
-def test_what_an_overwrite_wrote_is_new(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """The rows of the window are those that it inserted; before it nothing of them is there."""
+def test_an_incremental_query_returns_overwritten_rows(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """The window of the overwrite has the rows that it inserted; earlier windows have none of them."""
     known = updated(engine, new_uri(), 0, type)
     instant = done(engine, known.uri, INSTEAD)
     done(engine, known.uri, Step("upsert", (row("c", 9, "later", "rio"),)))
@@ -151,10 +155,10 @@ OF_TWO = {
 @BOTH_TYPES
 @pytest.mark.needs("read.cdc")
 @pytest.mark.requirements("TYP-012", "TYP-013", "TL-039")
-def test_every_row_that_a_replacement_takes_away_is_a_delete(
+def test_change_capture_reports_replaced_rows_as_deletes(
     engine: Client, new_uri: NewUri, type: Type, operation: Operation
 ) -> None:
-    """Of every file group of every partition that it replaces, as the row was; what it writes instead are inserts."""
+    """Every row of every replaced file group is a delete with its old image; the rows that are written instead are inserts."""
     uri, captured = new_uri(), replace(Program(type, "EVENT_TIME_ORDERING", True).spec(), properties=CAPTURED)
     engine.create(uri, captured)
     done(engine, uri, Step("upsert", (row("a", 1, "x"), row("c", 1, "x", "rio"), row("e", 1, "x", "bergen"))))
@@ -170,7 +174,7 @@ def test_every_row_that_a_replacement_takes_away_is_a_delete(
 
 
 def _image(found: dict[str, Any] | None) -> tuple[str, str] | None:
-    """Key and value of a row in a change."""
+    """Return key and value of a row in a change."""
     return None if found is None else (found["id"], found["value"])
 
 
@@ -179,7 +183,7 @@ def _image(found: dict[str, Any] | None) -> tuple[str, str] | None:
 @pytest.mark.needs("service.rollback", "inspect.table")
 @pytest.mark.requirements("TL-019", "TL-010")
 def test_an_overwrite_is_rolled_back(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """The replaced groups are read again, and none of its files and instants is left."""
+    """The replaced groups are read again, and none of the overwrite's files and instants is left."""
     known = updated(engine, new_uri(), 1, type)
     before = names_of(known.uri)
     instant = done(engine, known.uri, INSTEAD)
@@ -193,9 +197,10 @@ def test_an_overwrite_is_rolled_back(engine: Client, new_uri: NewUri, type: Type
 @OVERWRITES
 @pytest.mark.needs("service.clean", "service.archive", "copy-on-write")
 @pytest.mark.requirements("CLN-006", "ARC-005", "RDR-010", "TL-039")
-def test_replaced_groups_are_cleaned_and_never_come_back(engine: Client, new_uri: NewUri) -> None:
-    """A clean that keeps the time before the overwrite readable leaves them; a later one takes them. The replacecommit is not
-    archived before that, and hides nothing that is left when it is."""
+def test_replaced_groups_stay_hidden_after_cleaning_and_archiving(engine: Client, new_uri: NewUri) -> None:
+    """A clean that keeps the time before the overwrite readable keeps the replaced files; a later one deletes them. The
+    replacecommit is not archived before that, and when it is archived it hides no existing file.
+    """
     known = updated(engine, new_uri(), 1)
     old = in_oslo(known.uri)
     instant = done(engine, known.uri, INSTEAD)
@@ -218,9 +223,10 @@ def test_replaced_groups_are_cleaned_and_never_come_back(engine: Client, new_uri
 @OVERWRITES
 @pytest.mark.needs("merge-on-read", "merge.commit-time", "write.bucket-index")
 @pytest.mark.requirements("NBC-004", "TL-039", "RDR-010")
-def test_a_bucket_that_an_overwrite_emptied_is_written_again(engine: Client, new_uri: NewUri) -> None:
-    """Writers that do not block one another give the file group of a bucket an id that follows from the bucket. Once that group
-    was replaced, and nothing stands in its place, what is written under the same id would stay hidden."""
+def test_an_emptied_bucket_is_written_again(engine: Client, new_uri: NewUri) -> None:
+    """Non-blocking writers give the file group of a bucket an id that follows from the bucket. If that group was replaced and
+    the bucket is empty, new data under the same id would stay hidden.
+    """
     uri, beside_others = new_uri(), {**SEVERAL_WRITERS, **NON_BLOCKING}
     engine.create(uri, Program("MERGE_ON_READ", "COMMIT_TIME_ORDERING", True).spec())
     engine.write(uri, "upsert", as_arrow([row("a", 1, "x"), row("b", 1, "x")]), options=beside_others)
@@ -248,10 +254,11 @@ STEPS = (
     *READS, "timeline.replaced-groups", "copy-on-write", "merge-on-read", "merge.event-time",
     writer=("create", "write.upsert", "write.insert-overwrite", "write.delete-partition"),
 )  # fmt: skip
-def test_what_one_engine_replaces_the_other_does_not_read(
+def test_replaced_groups_are_hidden_from_other_engines(
     writer: Client, reader: Client, shelf: Shelf, type: Type, steps: int
 ) -> None:
-    """Given nothing but the path, the reader returns the model's rows: of an old group of a replaced partition none, whatever
-    its ordering value."""
+    """Given only the path, the reader returns the model's rows, and none of an old group of a replaced partition, whatever its
+    ordering value.
+    """
     table = shelf.table(writer, Program(type, "EVENT_TIME_ORDERING", True, STEPS[:steps]))
     expect_rows(reader, table.uri, table.model.snapshot(), f"written by {writer.name}")

@@ -1,6 +1,6 @@
-"""The steps of a write in their order, and what shows that its writer is alive: as the requests of the reference tell.
+"""The steps of a write in their order, and its heartbeats, seen in the requests of the reference.
 
-Only the reference can be watched, from inside its process.
+Only the reference can be observed, from inside its process.
 """
 
 import io
@@ -34,13 +34,13 @@ from hudi_reference.write.write import MOVES_KEY
 
 NEEDED = pytest.mark.needs("create", "write.upsert")
 START = 1_767_225_600_000
-#: Early detection, for writers who show that they live.
+#: Early conflict detection, for writers with heartbeats.
 EARLY = {**OPTIMISTIC, "hoodie.write.concurrency.early.conflict.detection.enable": "true"}
 KEYS = {"hoodie.write.concurrency.record.key.check.enable": "true"}
 
 
 def table_in_memory(type: str = "COPY_ON_WRITE") -> tuple[WritableTable, Watched]:
-    """A table with one commit, and its storage, which notes every request and who had the lock then."""
+    """Return a table with one commit, and its storage, which records every request and the holder of the lock at that time."""
     spec = Program(type, "COMMIT_TIME_ORDERING", True).spec()  # type: ignore[arg-type]
     storage = Watched(MemoryStorage(), 1_000_000)
     options = {"storage": storage, "clock": ManualClock(START), "ids": SeededIds(1), "table_type": spec.type}
@@ -56,8 +56,9 @@ def table_in_memory(type: str = "COPY_ON_WRITE") -> tuple[WritableTable, Watched
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-004", "OCC-005", "OCC-007", "OCC-010")
 def test_a_write_takes_its_steps_in_order(engine: Client, type: str) -> None:
-    """Begin time and requested file under the lock; inflight; data files, each after its marker, with nobody holding the lock;
-    the check and the completed file in one hold of it. Nothing is stored after that."""
+    """Begin time and requested file are made under the lock, then the inflight file, then data files, each after its marker and
+    without the lock; the conflict check and the completed file are in one lock section. Nothing is stored after that.
+    """
     only_in_process(engine)
     table, storage = table_in_memory(type)
     instant = table.upsert(as_arrow([row("a", 2, "y"), row("c", 2, "y", "rio"), row("d", 2, "y")]))
@@ -73,25 +74,25 @@ def test_a_write_takes_its_steps_in_order(engine: Client, type: str) -> None:
     assert requested < inflight < min(data) <= max(data) < completed
     for number in data:
         assert any(path.startswith(f".hoodie/.temp/{instant}/{paths[number]}.marker.") for path in paths[:number])
-    assert {changes[n][1] for n in data} == {None}, "nobody waits for the lock while data is stored"
+    assert {changes[n][1] for n in data} == {None}, "the lock is free while data is stored"
     assert changes[requested][1] is not None, "the begin time comes from the generator, under the lock"
     assert all(what.startswith("delete") for what, _ in changes[completed + 1 :])
     completing = changes[completed][1]
     owners = [owner for what, owner in storage.requests if what == "names .hoodie/timeline" and owner == completing]
-    assert completing is not None and owners, "what is checked is looked at in the same hold of the lock"
+    assert completing is not None and owners, "the timeline is read in the lock section of the conflict check"
 
 
 @NEEDED
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-023", "OCC-004")
-def test_the_completed_file_appears_with_all_that_it_says(engine: Client, type: str) -> None:
-    """At the moment at which the completed file can be seen it is the record of the whole write; it is stored once."""
+def test_the_completed_file_appears_complete(engine: Client, type: str) -> None:
+    """As soon as the completed file is visible, it holds the record of the whole write; it is stored once."""
     only_in_process(engine)
     table, storage = table_in_memory(type)
     seen: list[bytes] = []
 
     class Looking(CrashingStorage):
-        """Looks at a completed file as soon as it is there, and whenever it changes."""
+        """Reads a completed file as soon as it exists, and whenever it changes."""
 
         def create(self, path: str, data: bytes) -> None:
             super().create(path, data)
@@ -117,7 +118,7 @@ def test_the_completed_file_appears_with_all_that_it_says(engine: Client, type: 
 @pytest.mark.needs("copy-on-write")
 @pytest.mark.requirements("OCC-005")
 def test_the_begin_time_is_the_generators(engine: Client) -> None:
-    """It is later than every time that was drawn until the writer asks, also by those who wrote while it read the table."""
+    """It is later than every time that was drawn before, also by writers that ran while this one read the table."""
     only_in_process(engine)
     table, _ = table_in_memory()
     quick: list[str] = []
@@ -135,8 +136,9 @@ def test_the_begin_time_is_the_generators(engine: Client) -> None:
 @pytest.mark.needs("copy-on-write")
 @pytest.mark.requirements("OCC-009")
 def test_an_update_may_be_a_delete_and_an_insert(engine: Client) -> None:
-    """The old file group loses the record, a new one has it, and the next update of the key goes there. Where the version that
-    is there would still have a say, such updates are refused."""
+    """The old file group loses the record, a new one has it, and the next update of the key goes there. In tables where the
+    stored version affects the merge, such updates are refused.
+    """
     only_in_process(engine)
     table, _ = table_in_memory()
     moving = replace(table, options={MOVES_KEY: "true"})
@@ -153,7 +155,7 @@ def test_an_update_may_be_a_delete_and_an_insert(engine: Client) -> None:
 
 
 def held_keys(table: WritableTable) -> list[tuple[FileSlice, set[str]]]:
-    """The latest slices of a table, and the keys of their rows."""
+    """Return the latest slices of a table, and the keys of their rows."""
     view = table.view()
     reader = view.reader(table)
     return [(found, set(reader.current_keys(found).to_pylist())) for found in view.groups.latest_slices]
@@ -165,16 +167,17 @@ def local(engine: Client, new_uri: Callable[[], str]) -> str:
     return updated(engine, new_uri(), 0).uri
 
 
-def hearts(uri: str) -> list[Path]:
-    """The heartbeats of its writers."""
+def heartbeats(uri: str) -> list[Path]:
+    """Return the heartbeat files of its writers."""
     return sorted((folder_of(uri) / ".hoodie" / ".heartbeat").glob("2*"))
 
 
 @NEEDED
 @pytest.mark.requirements("OCC-026")
-def test_who_meets_the_marker_of_a_living_writer_gives_up_early(engine: Client, new_uri: Callable[[], str]) -> None:
+def test_early_detection_aborts_on_markers_of_active_writers(engine: Client, new_uri: Callable[[], str]) -> None:
     """The second of two writers of one file group fails before its file is stored; the first one completes. Markers of a writer
-    whose heart has stopped, and those of other file groups, are in nobody's way."""
+    whose heartbeat has expired, and markers of other file groups, do not conflict.
+    """
     uri = local(engine, new_uri)
     outcomes: list[str | HudiError] = []
     idle = SlowWriter(uri, lambda: None, options=EARLY)
@@ -190,23 +193,24 @@ def test_who_meets_the_marker_of_a_living_writer_gives_up_early(engine: Client, 
     assert first < failed.requested and not list((folder_of(uri) / "oslo").glob(f"*_{failed.requested}.*"))
     assert {r["id"]: r["value"] for r in snapshot(engine, uri)} == {"a": "first", "b": "x", "c": "second"}
 
-    def die() -> None:
+    def crash() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        SlowWriter(uri, die, options=EARLY).upsert([row("a", 60, "dies")])
-    (heart,) = hearts(uri)
-    os.utime(heart, (0, 0))
-    assert isinstance(idle.outcome([row("b", 60, "third")]), str), "the dead do not block"
+        SlowWriter(uri, crash, options=EARLY).upsert([row("a", 60, "crashes")])
+    (heartbeat,) = heartbeats(uri)
+    os.utime(heartbeat, (0, 0))
+    assert isinstance(idle.outcome([row("b", 60, "third")]), str), "markers of expired writers do not block"
     assert {r["id"]: r["value"] for r in snapshot(engine, uri)} == {"a": "first", "b": "third", "c": "second"}
 
 
 @NEEDED
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-017")
-def test_keys_that_two_writers_insert(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """Both put the same new key into a file group of its own. With the comparison of keys the second one aborts; without it
-    both complete and the key comes twice, as the specification allows. Other keys are in nobody's way."""
+def test_two_writers_insert_one_key(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """Both put the same new key into a new file group. With the comparison of keys the second one aborts; without it both
+    complete and the key occurs twice, as the specification allows. Other keys do not conflict.
+    """
     only_in_process(engine)
 
     def both_insert(options: dict[str, str]) -> str | HudiError:
@@ -225,16 +229,18 @@ def test_keys_that_two_writers_insert(engine: Client, new_uri: Callable[[], str]
 
 @NEEDED
 @pytest.mark.requirements("TL-030", "OCC-027")
-def test_a_heart_beats_from_before_the_request_to_the_end(engine: Client) -> None:
-    """Who sees the requested file sees the heartbeat; it is refreshed while files are stored, and gone after the completion."""
+def test_heartbeats_last_from_the_request_to_the_end(engine: Client) -> None:
+    """The heartbeat exists whenever the requested file does; it is refreshed while files are stored, and deleted after the
+    completion.
+    """
     only_in_process(engine)
     table, storage = table_in_memory()
     ticking = {**LAZY, "hoodie.client.heartbeat.interval_in_ms": "1000"}
     instant = replace(table, options=ticking).upsert(as_arrow([row("a", 2, "y"), row("c", 2, "y", "rio"), row("d", 2, "y")]))
     changes = [what for what, _ in storage.requests if what.startswith(("create", "put", "delete"))]
-    beat = f"put .hoodie/.heartbeat/{instant}"
-    assert changes.index(beat) < changes.index(f"create .hoodie/timeline/{instant}.commit.requested")
-    assert changes.count(beat) > 1
+    heartbeat = f"put .hoodie/.heartbeat/{instant}"
+    assert changes.index(heartbeat) < changes.index(f"create .hoodie/timeline/{instant}.commit.requested")
+    assert changes.count(heartbeat) > 1
     assert changes[-1] == f"delete .hoodie/.heartbeat/{instant}"
 
 
@@ -242,12 +248,13 @@ def test_a_heart_beats_from_before_the_request_to_the_end(engine: Client) -> Non
 @pytest.mark.needs("service.clean")
 @pytest.mark.requirements("TL-030", "OCC-019", "OCC-027")
 def test_a_writer_without_heartbeat_does_not_complete(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Somebody may have begun to roll its files back: it is told so, and what it left goes with the next clean. The rows are
-    those of the writers who completed."""
+    """Another process may have begun to roll its files back: the writer gets an error, and the next clean removes its files.
+    The rows are those of the writers that completed.
+    """
     uri = local(engine, new_uri)
 
     def stop() -> None:
-        hearts(uri)[0].unlink()
+        heartbeats(uri)[0].unlink()
 
     lost = SlowWriter(uri, stop, options={**OPTIMISTIC, **LAZY}).outcome([row("a", 50, "lost")])
     assert isinstance(lost, HeartbeatLost)
@@ -262,16 +269,17 @@ def test_a_writer_without_heartbeat_does_not_complete(engine: Client, new_uri: C
 @NEEDED
 @pytest.mark.needs("service.clean")
 @pytest.mark.requirements("TL-030", "OCC-027", "OCC-019")
-def test_a_clean_rolls_back_the_dead_and_not_the_living(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A clean beside a writer leaves it alone, and it completes. The loser of a conflict has stopped its heart: what it left is
-    rolled back at once."""
+def test_a_clean_rolls_back_expired_writers_only(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A clean keeps the files of an active writer, which completes. A writer that aborts deletes its heartbeat, so that its
+    files are rolled back at once.
+    """
     uri = local(engine, new_uri)
     lazily = open_table(uri, options=OPTIMISTIC)
     SlowWriter(uri, lambda: clean(lazily), options=OPTIMISTIC).upsert([row("a", 50, "alive")])
     quick = SlowWriter(uri, lambda: None, options=OPTIMISTIC)
     loser = SlowWriter(uri, lambda: quick.upsert([row("b", 50, "quick")]), options=OPTIMISTIC).outcome([row("a", 60, "loses")])
     assert isinstance(loser, ConcurrentChange)
-    assert hearts(uri) == [] and lazily.timeline.pending
+    assert heartbeats(uri) == [] and lazily.timeline.pending
     clean(lazily)
     assert not lazily.timeline.pending
     assert {r["id"]: r["value"] for r in snapshot(engine, uri)} == {"a": "alive", "b": "quick", "c": "x"}
@@ -279,15 +287,17 @@ def test_a_clean_rolls_back_the_dead_and_not_the_living(engine: Client, new_uri:
 
 @NEEDED
 @pytest.mark.requirements("OCC-027", "TL-030")
-def test_a_single_writer_rolls_back_what_failed_before_it_writes(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The policy of a table with one writer: whatever is pending when it begins has failed. One of several must not do that."""
+def test_a_single_writer_rolls_back_failed_writes_first(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The policy of a table with one writer: actions that are pending when it begins have failed. One of several writers must
+    not roll them back.
+    """
     uri = local(engine, new_uri)
 
-    def die() -> None:
+    def crash() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        SlowWriter(uri, die).upsert([row("a", 50, "dies")])
+        SlowWriter(uri, crash).upsert([row("a", 50, "crashes")])
     alone = open_table(uri, options={"hoodie.write.concurrency.mode": "SINGLE_WRITER"})
     assert alone.timeline.pending
     alone.upsert(as_arrow([row("b", 50, "next")]))
@@ -301,8 +311,8 @@ def test_a_single_writer_rolls_back_what_failed_before_it_writes(engine: Client,
 
 @NEEDED
 @pytest.mark.requirements("OCC-001", "OCC-019")
-def test_a_write_that_lost_is_begun_anew_as_often_as_it_may(engine: Client, new_uri: Callable[[], str]) -> None:
-    """With one retry the write completes on the state that the other writer left, so that no update is lost."""
+def test_a_conflicting_write_is_retried_as_configured(engine: Client, new_uri: Callable[[], str]) -> None:
+    """With one retry the write completes on the state that the other writer produced, so that no update is lost."""
     uri = local(engine, new_uri)
     quick, retries = SlowWriter(uri, int), {"hoodie.write.num.retries.on.conflict.failures": "1"}
     SlowWriter(uri, lambda: quick.upsert([row("b", 50, "quick")]), options=retries).upsert([row("a", 50, "slow")])
@@ -311,9 +321,10 @@ def test_a_write_that_lost_is_begun_anew_as_often_as_it_may(engine: Client, new_
 
 @NEEDED
 @pytest.mark.requirements("OCC-001", "OCC-011")
-def test_a_column_that_somebody_else_added_is_not_lost(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A writer that knows the table without the column gives way, in whatever file group it writes, and finds it on its next
-    attempt; else the schema of the table would be the older one again."""
+def test_a_column_added_by_another_writer_is_kept(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A writer that read the table without the column aborts, in whatever file group it writes, and finds the column on its
+    next attempt; otherwise the schema of the table would be the older one again.
+    """
     uri = local(engine, new_uri)
     wider = as_arrow([row("c", 50, "quick", "rio")])
     wider = wider.append_column("more", [["m"]])
@@ -328,9 +339,10 @@ def test_a_column_that_somebody_else_added_is_not_lost(engine: Client, new_uri: 
 @NEEDED
 @pytest.mark.needs("merge-on-read", "service.compaction")
 @pytest.mark.requirements("OCC-015", "TL-047")
-def test_a_plan_that_cannot_be_read_keeps_nobody_in_the_dark(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Nobody can say whether a damaged plan touches the write's file groups: under optimistic control the writer is told which
-    file is broken. The table stays readable, what was committed is there, nothing else is."""
+def test_a_damaged_plan_is_reported_to_writers(engine: Client, new_uri: Callable[[], str]) -> None:
+    """It is unknown whether a damaged plan contains the write's file groups: under optimistic control the write fails with an
+    error that names the file. The table stays readable with exactly the committed rows.
+    """
     only_in_process(engine)
     uri = updated(engine, new_uri(), 1, "MERGE_ON_READ").uri
     rows = snapshot(engine, uri)
@@ -352,15 +364,16 @@ def test_a_plan_that_cannot_be_read_keeps_nobody_in_the_dark(engine: Client, new
 @NEEDED
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-004", "OCC-019")
-def test_a_store_that_goes_away_in_the_middle(engine: Client, type: str) -> None:
+def test_storage_fails_during_a_write(engine: Client, type: str) -> None:
     """Whichever request is the first one that fails: afterwards the table can be read, the rows are those before the write or
-    those after it, and the next write succeeds."""
+    those after it, and the next write succeeds.
+    """
     only_in_process(engine)
     before, after = {"a": "x", "b": "x", "c": "x"}, {"a": "y", "b": "x", "c": "y"}
     ended = False
     for allowed in range(1, 40):
         table, storage = table_in_memory(type)
-        gone = replace(table, storage=Going(storage, allowed))
+        gone = replace(table, storage=FailingStorage(storage, allowed))
         try:
             gone.upsert(as_arrow([row("a", 2, "y"), row("c", 2, "y", "rio")]))
             ended = True
@@ -375,8 +388,8 @@ def test_a_store_that_goes_away_in_the_middle(engine: Client, type: str) -> None
     assert ended
 
 
-class Going(CrashingStorage):
-    """A store that cannot be reached any more after so many changes."""
+class FailingStorage(CrashingStorage):
+    """A store whose requests fail after this many changes."""
 
     def _change(self, request: str) -> None:
         if len(self.changes) >= self.allowed:
@@ -388,9 +401,10 @@ class Going(CrashingStorage):
 @BOTH_TYPES
 @pytest.mark.needs("service.clean")
 @pytest.mark.requirements("OCC-027", "OCC-019", "TL-019")
-def test_wherever_a_writer_dies_a_clean_by_another_puts_it_right(engine: Client, type: str) -> None:
+def test_a_clean_recovers_a_write_crashed_at_any_request(engine: Client, type: str) -> None:
     """Before, between and after its requests: the rows are those before the write or those after it, before and after the
-    clean; it leaves nothing pending, and no file or marker of a write that did not complete."""
+    clean; the clean leaves nothing pending, and no file or marker of a write that did not complete.
+    """
     only_in_process(engine)
     table, storage = table_in_memory(type)
     before = {r["id"]: r["value"] for r in table.snapshot().to_pylist()}
@@ -414,11 +428,11 @@ def test_wherever_a_writer_dies_a_clean_by_another_puts_it_right(engine: Client,
 
 
 def _instants_in(path: str) -> set[str]:
-    """The instants that a path names."""
+    """Return the instants in a path."""
     return set(re.findall(r"(?<!\d)\d{17}(?!\d)", path))
 
 
 def opened(storage: Storage) -> WritableTable:
-    """The table with a clock that starts anew, and optimistic writers."""
+    """Open the table with a clock that starts from the same state, and optimistic writers."""
     clock = ManualClock(START + 3_600_000)
     return open_table("memory:///steps", storage=storage, clock=clock, ids=SeededIds(7), options=OPTIMISTIC)
