@@ -136,7 +136,9 @@ def test_a_delete_applies_to_its_partition_only(engine: Client, new_uri: Callabl
 
 
 def attempt(uri: str, rows: Sequence[Row], *, lost: Sequence[str]) -> str:
-    """Write with the reference, with several attempts of the same task; `lost` are the values that each failed attempt wrote."""
+    """Write with the reference, with several attempts of the same task; `lost` are the values that each failed attempt
+    wrote.
+    """
     table = open_table(uri)
     view = table.view()
     reader = view.reader(table)

@@ -94,7 +94,9 @@ def read_logs(storage: Storage) -> list[str]:
 @pytest.mark.requirements("COMPAT-006", "COMPAT-003")
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_crashed_migration_leaves_a_readable_table(engine: Client, name: str) -> None:
-    """After a crash behind any request, rows and actions are unchanged; a second run ends in the state of an undisturbed one."""
+    """After a crash behind any request, rows and actions are unchanged; a second run ends in the state of an undisturbed
+    one.
+    """
     only_in_process(engine)
     storage = copy_of(LocalStorage(golden(name)))
     rows, instants = rows_of(storage), instants_of(storage)

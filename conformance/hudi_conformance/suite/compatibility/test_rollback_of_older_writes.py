@@ -36,7 +36,9 @@ def migrated(name: str, uri: str) -> list[str]:
 
 
 def expect_rolled_back(engine: Client, uri: str, service: str, instant: str, then: list[Json]) -> None:
-    """The service restores these rows, or refuses and changes nothing; then nothing is pending, and the table accepts a write."""
+    """The service restores these rows, or refuses and changes nothing; then nothing is pending, and the table accepts a
+    write.
+    """
     before = rows(engine, uri)
     try:
         engine.service(uri, service, instant=instant)  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
-"""What archiving must leave on the active timeline, what it removes first, and which plans it keeps.
+"""What archiving must keep on the active timeline, what it deletes first, and which plans it stores.
 
-Actions that engines make only in table services are put on the timeline by hand, between the writes of a table.
+Actions that engines make only in table services are written to the timeline by hand, between the writes of a table.
 """
 
 import shutil
@@ -35,13 +35,13 @@ ARCHIVE = pytest.mark.needs(
 NewUri = Callable[[], str]
 Json = dict[str, Any]
 WRITES = 8
-#: Cleaning that retains versions and no commits does not move the limits.
+#: Cleaning that retains file versions and no commits does not move the limits.
 BY_VERSIONS = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS"}
 SYNC_MARKER = bytes(range(16))
 NO_STATS: Json = {"partitionToWriteStats": {}, "compacted": False, "extraMetadata": {}, "version": None}
 
 
-#: A compaction that compacts nothing.
+#: A compaction of no file.
 COMPACTION_PLAN: Json = {
     "operations": [],
     "extraMetadata": {},
@@ -53,17 +53,17 @@ COMPACTION_PLAN: Json = {
 
 
 def timeline_of(uri: str) -> Path:
-    """The folder of the active timeline."""
+    """Return the folder of the active timeline."""
     return folder_of(uri) / ".hoodie" / "timeline"
 
 
 def times_of(uri: str) -> list[tuple[str, str]]:
-    """Requested and completion time of each completed write, by requested time."""
+    """Return requested and completion time of each completed write, by requested time."""
     return sorted(key_time for key_time in ((k[0], c) for k, c in step_of(uri).completed.items()))
 
 
 def later(time: str, milliseconds: int) -> str:
-    """An instant time so much later."""
+    """Return an instant time that is later by this many milliseconds."""
     moment = datetime.strptime(time, "%Y%m%d%H%M%S%f") + timedelta(milliseconds=milliseconds)
     return moment.strftime("%Y%m%d%H%M%S%f")[:17]
 
@@ -71,7 +71,7 @@ def later(time: str, milliseconds: int) -> str:
 def put(
     uri: str, requested: str, action: str, files: Mapping[State, Json | None], completion: str | None = None
 ) -> list[bytes]:
-    """Put an action on the timeline in the states that are given; what its files hold."""
+    """Write an action to the timeline in the given states; return what its files hold."""
     contents = []
     for state, record in files.items():
         instant = Instant(requested, action, state, completion if state is State.COMPLETED else None)
@@ -82,7 +82,7 @@ def put(
 
 
 def after_write(uri: str, number: int) -> tuple[str, str]:
-    """A requested and a completion time right behind the write of that number, in the pause before the next one."""
+    """Return a requested and a completion time right after the write of that number, before the next one."""
     completion = times_of(uri)[number][1]
     return later(completion, 1), later(completion, 2)
 
@@ -92,10 +92,10 @@ def after_write(uri: str, number: int) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("action", "state"), [("commit", State.INFLIGHT), ("commit", State.REQUESTED), ("compaction", State.REQUESTED)]
 )
-def test_a_pending_action_stays_and_keeps_what_it_is_based_on(
+def test_a_pending_action_and_its_base_stay_active(
     engine: Client, new_uri: NewUri, histories: Histories, action: str, state: State
 ) -> None:
-    """However long an action is pending, it stays where it is, and so do the write before it and everything later."""
+    """A pending action stays active for any length of time, and so do the write before it and everything later."""
     uri = histories.copy(engine, WRITES, new_uri())
     before = shown(engine, uri)["active"]
     requested, _ = after_write(uri, 3)
@@ -113,8 +113,10 @@ def test_a_pending_action_stays_and_keeps_what_it_is_based_on(
 
 @ARCHIVE
 @pytest.mark.requirements("ARC-003")
-def test_what_completed_beside_a_pending_write_stays(engine: Client, new_uri: NewUri, histories: Histories) -> None:
-    """A write that completed after a pending one began stays, also if it began before: the pending one may be in conflict."""
+def test_writes_concurrent_with_a_pending_one_stay_active(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+    """A write that completed after a pending one began stays active, also if it began before: the pending write may conflict
+    with it.
+    """
     uri = histories.copy(engine, WRITES, new_uri())
     (first, completion), *_ = times_of(uri)
     requested, late = after_write(uri, 5)
@@ -122,13 +124,15 @@ def test_what_completed_beside_a_pending_write_stays(engine: Client, new_uri: Ne
     (timeline_of(uri) / f"{first}_{completion}.commit").rename(timeline_of(uri) / f"{first}_{late}.commit")
     engine.service(uri, "archive", options={**limits(4, 2), **BY_VERSIONS})
     left = {key[0] for key in step_of(uri).completed}
-    assert first in left, "what a pending write may be in conflict with was archived"
+    assert first in left, "a write that may conflict with a pending one was archived"
 
 
 @ARCHIVE
 @pytest.mark.requirements("ARC-003")
 def test_archiving_stops_at_a_savepoint(engine: Client, new_uri: NewUri, histories: Histories) -> None:
-    """A savepointed write and everything later stays; with hoodie.archive.beyond.savepoint only the savepointed writes stay."""
+    """A savepointed write and everything later stays active; with hoodie.archive.beyond.savepoint only the savepointed writes
+    stay.
+    """
     savepointed = {"savepointedBy": "", "savepointedAt": 0, "comments": "", "partitionMetadata": {}, "version": 1}
     for beyond in ("false", "true"):
         uri = histories.copy(engine, WRITES, new_uri())
@@ -143,7 +147,7 @@ def test_archiving_stops_at_a_savepoint(engine: Client, new_uri: NewUri, histori
 
 
 def clean_plan(retained: str) -> Json:
-    """The plan of a clean that leaves what is needed from an instant on."""
+    """Return the plan of a clean that keeps what is needed from an instant on."""
     return {
         "earliestInstantToRetain": {"timestamp": retained, "action": "commit", "state": "COMPLETED"},
         "lastCompletedCommitTimestamp": retained,
@@ -157,7 +161,7 @@ def clean_plan(retained: str) -> Json:
 
 
 def clean_result(requested: str, retained: str) -> Json:
-    """The completion metadata of a clean that deleted nothing."""
+    """Return the completion metadata of a clean that deleted nothing."""
     return {
         "startCleanTime": requested,
         "timeTakenInMillis": 1,
@@ -172,7 +176,7 @@ def clean_result(requested: str, retained: str) -> Json:
 
 
 def put_overwriting(uri: str, number: int) -> tuple[str, list[bytes]]:
-    """A completed insert overwrite behind the write of that number, that replaced nothing; its time and files."""
+    """Write a completed insert overwrite after the write of that number, which replaced nothing; return its time and files."""
     requested, completion = after_write(uri, number)
     nothing = {"operationType": None, "clusteringPlan": None, "extraMetadata": None, "version": None}
     done = {**NO_STATS, "operationType": "INSERT_OVERWRITE"}
@@ -181,7 +185,7 @@ def put_overwriting(uri: str, number: int) -> tuple[str, list[bytes]]:
 
 
 def put_clean(uri: str, number: int, retained: str) -> tuple[str, list[bytes]]:
-    """A completed clean behind the write of that number; its time and files."""
+    """Write a completed clean after the write of that number; return its time and files."""
     requested, completion = after_write(uri, number)
     plan = clean_plan(retained)
     files = {State.REQUESTED: plan, State.INFLIGHT: plan, State.COMPLETED: clean_result(requested, retained)}
@@ -191,7 +195,7 @@ def put_clean(uri: str, number: int, retained: str) -> tuple[str, list[bytes]]:
 @ARCHIVE
 @pytest.mark.requirements("ARC-003", "RDR-010")
 def test_a_replacing_write_stays_until_its_files_are_cleaned(engine: Client, new_uri: NewUri, histories: Histories) -> None:
-    """Without a clean that went past it a replacecommit stays: in the history it would hide nothing any more."""
+    """Without a later clean a replacecommit stays active: in the history it would no longer hide the replaced files."""
     uri = histories.copy(engine, WRITES, new_uri())
     replacing, _ = put_overwriting(uri, 2)
     engine.service(uri, "archive", options=limits(4, 2))
@@ -204,7 +208,9 @@ def test_a_replacing_write_stays_until_its_files_are_cleaned(engine: Client, new
 @ARCHIVE
 @pytest.mark.requirements("LSM-002", "LSM-021", "LSM-019", "LSM-024")
 def test_plans_are_kept_byte_by_byte(engine: Client, new_uri: NewUri, histories: Histories) -> None:
-    """The plan of a clean or compaction is what its requested file held, merged or not; that of an overwrite its profile."""
+    """The archived plan of a clean or compaction equals its requested file, before and after a merge of history files; the plan
+    of an overwrite is its workload profile.
+    """
     uri = histories.copy(engine, WRITES, new_uri())
     replacing, (_, profile, replaced) = put_overwriting(uri, 0)
     compacted, completion = after_write(uri, 1)
@@ -230,8 +236,8 @@ def test_plans_are_kept_byte_by_byte(engine: Client, new_uri: NewUri, histories:
 
 @ARCHIVE
 @pytest.mark.requirements("ARC-003")
-def test_cleans_and_rollbacks_go_along_and_other_actions_stay(engine: Client, new_uri: NewUri, histories: Histories) -> None:
-    """A clean or rollback before an archived write goes to the history; a restore and an index build stay."""
+def test_which_actions_are_archived(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+    """A clean or rollback before an archived write is archived; a restore and an index build stay active."""
     uri = histories.copy(engine, WRITES, new_uri())
     cleaned, _ = put_clean(uri, 0, times_of(uri)[-1][0])
     undone, completion = after_write(uri, 1)
@@ -255,8 +261,8 @@ def test_cleans_and_rollbacks_go_along_and_other_actions_stay(engine: Client, ne
 
 @ARCHIVE
 @pytest.mark.requirements("ARC-004")
-def test_markers_of_an_action_go_before_it(engine: Client, new_uri: NewUri, histories: Histories) -> None:
-    """When an action is archived nothing is left in its folder of markers."""
+def test_markers_are_deleted_before_the_action_is_archived(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+    """When an action is archived its folder of markers is empty."""
     uri = histories.copy(engine, WRITES, new_uri())
     (oldest, _), *_ = times_of(uri)
     marker = folder_of(uri) / ".hoodie" / ".temp" / oldest / "oslo" / "x_0-0-0.parquet.marker.CREATE"
@@ -270,8 +276,10 @@ def test_markers_of_an_action_go_before_it(engine: Client, new_uri: NewUri, hist
 @ARCHIVE
 @pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("ARC-004")
-def test_files_of_lost_attempts_go_before_the_action(engine: Client, new_uri: NewUri, histories: Histories) -> None:
-    """A base file of an attempt that lost, and one of a write that never was on the timeline, go before they could be read."""
+def test_orphan_files_are_deleted_before_the_action_is_archived(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+    """A base file of a failed attempt, and one of a write that was never on the timeline, are deleted before they could be
+    read.
+    """
     uri = histories.copy(engine, WRITES, new_uri())
     oldest, *_ = [path for path in base_files(uri) if path.parent.name == "oslo"]
     file_id, _, instant = oldest.stem.split("_")
@@ -289,7 +297,9 @@ def test_files_of_lost_attempts_go_before_the_action(engine: Client, new_uri: Ne
 @pytest.mark.needs("create", "write.upsert", "service.archive", "merge-on-read", "partition.plain")
 @pytest.mark.requirements("ARC-003")
 def test_delta_commits_stay_until_a_compaction_is_due(engine: Client, new_uri: NewUri) -> None:
-    """A compaction that is due after 6 delta commits finds 6 of them; only older ones go, however low the limits are."""
+    """A compaction that is due after 6 delta commits needs 6 of them on the active timeline; only older ones are archived,
+    however low the limits are.
+    """
     uri = new_uri()
     new_table(engine, uri, "MERGE_ON_READ")
     options = limits(4, 2, **{"hoodie.compact.inline.max.delta.commits": "6"})

@@ -1,4 +1,4 @@
-"""Archiving that dies between any two of its requests to storage; only an engine in this process can be made to."""
+"""Archiving that crashes between any two of its requests to storage. Only an engine in this process can be stopped there."""
 
 import pytest
 
@@ -15,20 +15,20 @@ from hudi_reference.timeline.history.history import History
 from hudi_reference.timeline.history.manifest import load_manifest
 
 FOLDER = ".hoodie/timeline/history"
-#: Merges happen in every second run, up to level 2.
+#: History files are merged in every second run, up to level 2.
 LIMITS = limits(3, 2, **{"hoodie.timeline.compaction.batch.size": "2", "hoodie.archive.automatic": "false"})
 Action = tuple[str, str, str | None]
 
 
 def opened(storage: Storage) -> WritableTable:
-    """The table, with a clock that nobody else moves."""
+    """Open the table with a clock of its own."""
     return open_table(
         "memory:///crash", storage=storage, clock=ManualClock(1_800_000_000_000), ids=SeededIds(1), options=LIMITS
     )
 
 
 def table_before_a_run(runs: int) -> MemoryStorage:
-    """A table that was archived so many times, and is due again."""
+    """Return a table that was archived this many times and is due again."""
     storage, clock, ids, spec = MemoryStorage(), ManualClock(1_790_000_000_000), SeededIds(0), Program("COPY_ON_WRITE",
         "COMMIT_TIME_ORDERING", True).spec()  # fmt: skip
     create_table("memory:///crash", name=spec.name, schema=dict(spec.schema), record_key=spec.record_key,
@@ -42,21 +42,21 @@ def table_before_a_run(runs: int) -> MemoryStorage:
 
 
 def actions(storage: Storage) -> list[Action]:
-    """Every completed action as the table shows it: active timeline and history together."""
+    """Return every completed action as the table shows it: active timeline and history together."""
     found = opened(storage).inspect()["timeline"]["completed"]
     return sorted((i["requested"], i["action"], i["completion"]) for i in found)
 
 
 def rows(storage: Storage) -> list[dict[str, object]]:
-    """The table's rows."""
+    """Return the rows of the table."""
     return sorted(opened(storage).snapshot(["id", "value"]).to_pylist(), key=lambda one: str(one["id"]))
 
 
 @pytest.mark.needs("service.archive")
 @pytest.mark.requirements("ARC-002", "ARC-001", "LSM-024")
 @pytest.mark.parametrize("runs", [0, 1, 3])
-def test_a_crash_of_the_archiver_loses_and_doubles_nothing(engine: Client, runs: int) -> None:
-    """Wherever it dies, the table has the same rows and each action once; the next run completes what is left."""
+def test_a_crash_of_archiving_loses_and_duplicates_nothing(engine: Client, runs: int) -> None:
+    """Wherever it crashes, the table has the same rows and each action once; the next run finishes the rest."""
     only_in_process(engine)
     storage = table_before_a_run(runs)
     expected, content, points = actions(storage), rows(storage), 0
@@ -79,7 +79,7 @@ def test_a_crash_of_the_archiver_loses_and_doubles_nothing(engine: Client, runs:
 
 
 def stored_actions(storage: Storage, name: str) -> list[tuple[str, str]]:
-    """Requested time and action of each row of a file of the history."""
+    """Return requested time and action of each row of a file of the history."""
     import pyarrow.parquet as pq
 
     with storage.open(f"{FOLDER}/{name}") as file:
@@ -90,8 +90,10 @@ def stored_actions(storage: Storage, name: str) -> list[tuple[str, str]]:
 @pytest.mark.needs("service.archive")
 @pytest.mark.requirements("LSM-004", "LSM-008", "LSM-009", "LSM-006", "LSM-011")
 @pytest.mark.parametrize("runs", [1, 3])
-def test_at_every_moment_the_version_file_names_a_whole_manifest(engine: Client, runs: int) -> None:
-    """After each single request the version file is there, is one number that never goes back, and all it leads to is there."""
+def test_the_version_file_names_a_complete_manifest_after_each_request(engine: Client, runs: int) -> None:
+    """After each request the version file exists, holds one number that never decreases, and every file that its manifest lists
+    exists.
+    """
     only_in_process(engine)
     storage = table_before_a_run(runs)
     manifests = {info.path: storage.get(info.path) for info in storage.list(FOLDER) if "/manifest_" in info.path}
@@ -126,8 +128,10 @@ def test_a_reader_finishes_with_the_manifest_it_began_with(engine: Client) -> No
 
 @pytest.mark.needs("service.archive")
 @pytest.mark.requirements("ARC-002", "LSM-008")
-def test_an_archiver_that_was_overtaken_gives_up(engine: Client) -> None:
-    """Of two archivers that publish at once one is told of a conflict; no action is lost, and the next run goes on."""
+def test_one_of_two_concurrent_archivers_aborts(engine: Client) -> None:
+    """Of two archivers that publish at the same time one gets a conflict error; no action is lost, and the next run
+    succeeds.
+    """
     only_in_process(engine)
     storage = table_before_a_run(1)
     expected = actions(storage)
@@ -140,14 +144,14 @@ def test_an_archiver_that_was_overtaken_gives_up(engine: Client) -> None:
 
 
 class Overtaken(CrashingStorage):
-    """A storage in which another archiver, without a common lock, comes first with its manifest."""
+    """A storage in which another archiver, without a common lock, publishes its manifest first."""
 
     def __init__(self, storage: MemoryStorage) -> None:
         super().__init__(storage, 1000)
         self.is_due = True
 
     def create(self, path: str, data: bytes) -> None:
-        """Let the other one publish a version of its own just before a manifest is created here."""
+        """Let the other archiver publish its own version just before a manifest is created here."""
         if "/manifest_" in path and self.is_due:
             self.is_due = False
             archive(opened(self.storage))

@@ -1,4 +1,6 @@
-"""The files of the history as they grow: manifests, the version file, names, rows, levels; seen after each of many writes."""
+"""The files of the history as they grow: manifests, the version file, names, rows, levels; inspected after each of many
+writes.
+"""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -29,13 +31,13 @@ NewUri = Callable[[], str]
 @WRITES
 @pytest.mark.requirements("LSM-004")
 def test_manifests_never_change(engine: Client, histories: Histories) -> None:
-    """Each change of the history brings manifests of higher numbers; those that are there stay as they are, byte by byte."""
+    """Each change of the history adds manifests of higher numbers; existing manifests stay byte-identical."""
     _, steps = histories.recorded(engine)
     for before, after in pairwise(steps):
         for number, data in after.manifests.items():
             assert before.manifests.get(number, data) == data, f"manifest_{number} has changed"
         new = after.manifests.keys() - before.manifests.keys()
-        assert bool(new) == (before.live != after.live), "a change without a manifest of its own"
+        assert bool(new) == (before.live != after.live), "the history changed without a new manifest"
         assert all(number > before.version for number in new)
     assert len({name for step in steps for name in step.manifests}) > 9
 
@@ -43,7 +45,7 @@ def test_manifests_never_change(engine: Client, histories: Histories) -> None:
 @WRITES
 @pytest.mark.requirements("LSM-007", "LSM-008", "LSM-009")
 def test_the_version_file_names_a_whole_manifest(engine: Client, histories: Histories) -> None:
-    """After each write the version file is the decimal number of a manifest that is there, and never smaller than before."""
+    """After each write the version file is the decimal number of an existing manifest, and never smaller than before."""
     _, steps = histories.recorded(engine)
     versions = [step.version for step in steps]
     assert versions == sorted(versions)
@@ -56,12 +58,12 @@ def test_the_version_file_names_a_whole_manifest(engine: Client, histories: Hist
 @WRITES
 @pytest.mark.requirements("LSM-010", "LSM-011")
 def test_a_manifest_lists_every_live_file_with_its_length(engine: Client, histories: Histories) -> None:
-    """What the current manifest lists is all that was archived, and each length is that of the file in bytes."""
+    """The current manifest lists everything that was archived, and each length is that of the file in bytes."""
     _, steps = histories.recorded(engine)
     archived: set[tuple[str, str]] = set()
     for step in steps:
         assert step.live == {name: len(step.history[name]) for name in step.live}
-        assert archived <= step.archived.keys(), "an action that was in the history is not any more"
+        assert archived <= step.archived.keys(), "an archived action is missing from the history"
         archived = set(step.archived)
     assert len(archived) == len(steps) - len(steps[-1].completed)
 
@@ -69,7 +71,9 @@ def test_a_manifest_lists_every_live_file_with_its_length(engine: Client, histor
 @WRITES
 @pytest.mark.requirements("LSM-013", "LSM-014", "LSM-015", "LSM-016")
 def test_files_are_named_by_times_and_level(engine: Client, histories: Histories) -> None:
-    """A name is the least and the greatest requested time of the file's actions and its level; flushes are of level 0."""
+    """A name consists of the least and the greatest requested time of the file's actions and its level; flushes are of
+    level 0.
+    """
     _, steps = histories.recorded(engine)
     for step in steps:
         for name in step.live:
@@ -115,7 +119,7 @@ def test_the_columns_are_those_of_the_format(engine: Client, histories: Historie
 
 @WRITES
 @pytest.mark.requirements("LSM-002", "LSM-018", "LSM-019", "LSM-020", "LSM-021", "LSM-024")
-def test_the_history_keeps_what_the_files_of_an_action_said(engine: Client, histories: Histories) -> None:
+def test_the_history_keeps_the_contents_of_the_files(engine: Client, histories: Histories) -> None:
     """Times, action and the bytes of the completed file are those of the active timeline; a plain write has no plan."""
     _, steps = histories.recorded(engine)
     before = {key: (time, step.active[f"{key[0]}_{time}.{key[1]}"]) for step in steps for key, time in step.completed.items()}
@@ -129,7 +133,7 @@ def test_the_history_keeps_what_the_files_of_an_action_said(engine: Client, hist
 @WRITES
 @pytest.mark.requirements("LSM-022", "LSM-024")
 def test_rows_are_in_the_order_of_requested_times(engine: Client, histories: Histories) -> None:
-    """Within a file, and over the files of a level by name, requested times only grow."""
+    """Within a file, and over the files of a level by name, requested times only increase."""
     _, steps = histories.recorded(engine)
     for step in steps:
         for names in step.levels.values():
@@ -140,7 +144,7 @@ def test_rows_are_in_the_order_of_requested_times(engine: Client, histories: His
 @WRITES
 @pytest.mark.requirements("LSM-023", "LSM-024", "ARC-010")
 def test_as_many_files_as_a_batch_become_one_of_the_next_level(engine: Client, histories: Histories) -> None:
-    """With batches of three, three flushes are one file of level 1, and three of those one of level 2; nothing is lost."""
+    """With batches of three, three flushes become one file of level 1, and three of those one of level 2; nothing is lost."""
     _, steps = histories.recorded(engine)
     shapes = [tuple(len(step.levels.get(level, ())) for level in range(3)) for step in steps if step.live]
     distinct = [shape for number, shape in enumerate(shapes) if shape not in shapes[:number]]
@@ -156,13 +160,13 @@ def test_as_many_files_as_a_batch_become_one_of_the_next_level(engine: Client, h
 @WRITES
 @pytest.mark.requirements("LSM-006")
 def test_superseded_files_stay_for_running_readers(engine: Client, histories: Histories) -> None:
-    """Of the three newest manifests every file is still there; what no manifest lists any more goes in the end."""
+    """All files of the three newest manifests still exist; files that no manifest lists are deleted eventually."""
     _, steps = histories.recorded(engine)
     for step in steps:
         kept = sorted(step.manifests)[-3:]
         assert kept == list(range(max(1, step.version - 2), step.version + 1)) if step.version else not kept
         for number in step.manifests:
-            assert step.listed(number).keys() <= step.history.keys(), f"manifest_{number} lists a file that is gone"
+            assert step.listed(number).keys() <= step.history.keys(), f"manifest_{number} lists a file that does not exist"
         listed = {name for number in step.manifests for name in step.listed(number)}
         assert {name for name in step.history if LEVEL_FILE.fullmatch(name)} == listed
 
@@ -182,7 +186,7 @@ def test_by_default_ten_files_are_merged(engine: Client, new_uri: NewUri) -> Non
 @WRITES
 @pytest.mark.needs("read.snapshot", "inspect.table", "timeline.history")
 @pytest.mark.requirements("ARC-002", "LSM-002", "LSM-024", "RDR-009")
-def test_a_table_with_a_long_history_reads_as_ever(engine: Client, histories: Histories) -> None:
+def test_a_table_with_a_long_history_is_read(engine: Client, histories: Histories) -> None:
     """After flushes and merges the engine shows every write once, with its times, and the newest rows."""
     uri, steps = histories.recorded(engine)
     found = shown(engine, uri)
@@ -195,8 +199,8 @@ def test_a_table_with_a_long_history_reads_as_ever(engine: Client, histories: Hi
 
 @ARCHIVE
 @pytest.mark.requirements("LSM-001")
-def test_the_history_lies_in_its_folder_and_nowhere_else(engine: Client, new_uri: NewUri, histories: Histories) -> None:
-    """Everything that archiving adds lies in .hoodie/timeline/history."""
+def test_the_history_is_stored_in_its_folder_only(engine: Client, new_uri: NewUri, histories: Histories) -> None:
+    """Everything that archiving adds is in .hoodie/timeline/history."""
     uri = histories.copy(engine, 8, new_uri())
     before = {path for path in folder_of(uri).rglob("*") if path.is_file()}
     engine.service(uri, "archive", options=limits(4, 2))

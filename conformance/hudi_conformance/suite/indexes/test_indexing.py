@@ -1,4 +1,4 @@
-"""Indexes that are built while everything else goes on: what the plan says, who adds what, and how it ends."""
+"""Indexes that are built while writes and services run: the plan, the entries of indexer and writers, and the outcome."""
 
 from collections.abc import Callable, Mapping
 
@@ -40,7 +40,7 @@ BUILT = {"record_index/*.hfile", "bloom_filters/*.hfile"}
 
 
 def planned(engine: Client, uri: str, type: Type = "MERGE_ON_READ") -> tuple[IndexedTable, str]:
-    """A table with rows and a listing of files, and the plan of two indexes."""
+    """Return a table with rows and a listing of files, and the plan of two indexes."""
     table = IndexedTable(engine, uri, type).write(*INSERTS)
     instant = table.indexed(phase="schedule")
     assert instant is not None
@@ -48,16 +48,17 @@ def planned(engine: Client, uri: str, type: Type = "MERGE_ON_READ") -> tuple[Ind
 
 
 def is_done(table: IndexedTable, instant: str) -> bool:
-    """Whether that indexing has completed."""
+    """Return whether that indexing has completed."""
     return any(name.startswith(f"{instant}_") for name in instant_files(table.uri, "indexing"))
 
 
 @pytest.mark.needs(*WRITES, "service.index", "service.clustering", "service.clean")
 @BOTH_TYPES
 @pytest.mark.requirements("INX-001", "SVC-012")
-def test_an_index_is_right_whatever_went_on_while_it_was_built(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """Writes, a compaction, a clustering and a clean complete between the plan and the build, and a write after it: nobody
-    gives way, and the indexes say what the table says."""
+def test_an_index_is_right_after_concurrent_actions(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """Writes, a compaction, a clustering and a clean complete between the plan and the build, and a write after it. None of
+    them aborts, and the indexes match the table.
+    """
     table, instant = planned(engine, new_uri(), type)
     table.write(*CHANGES)
     if type == "MERGE_ON_READ" and "service.compaction" in engine.hello.features:
@@ -76,7 +77,8 @@ def test_an_index_is_right_whatever_went_on_while_it_was_built(engine: Client, n
 @pytest.mark.requirements("INX-001", "INX-011")
 def test_a_writer_that_began_before_the_plan_adds_its_entries(engine: Client, new_uri: NewUri, type: Type) -> None:
     """A write that had begun when the plan was made completes during the build: neither waits for the other, and its keys are
-    in the index."""
+    in the index.
+    """
     table = IndexedTable(engine, new_uri(), type).write(*INSERTS)
     rows = (row("a", 70, "late"), row("x", 70, "late", "rio"))
     under_way = halfway(table.uri, rows)
@@ -90,7 +92,7 @@ def test_a_writer_that_began_before_the_plan_adds_its_entries(engine: Client, ne
 @pytest.mark.needs(*WRITES, "service.index", "service.clean")
 @pytest.mark.requirements("SVC-012", "SVC-008")
 def test_a_clean_spares_what_an_indexer_reads(engine: Client, new_uri: NewUri) -> None:
-    """Versions of files that only the plan needs stay until it is carried out; then they go."""
+    """File slices that only the plan needs stay until it is executed; then they are cleaned."""
     table, instant = planned(engine, new_uri(), "COPY_ON_WRITE")
     before = table.files_listed()
     for number in range(3):
@@ -105,7 +107,7 @@ def test_a_clean_spares_what_an_indexer_reads(engine: Client, new_uri: NewUri) -
 
 @INDEXES
 @pytest.mark.requirements("INX-004", "INX-005", "INX-006", "INX-007", "INX-008", "TL-018")
-def test_the_plan_says_what_is_built_and_from_where(engine: Client, new_uri: NewUri) -> None:
+def test_the_plan_names_its_indexes_and_their_base_instant(engine: Client, new_uri: NewUri) -> None:
     """In the requested file: version 1, one element for each index with its partition, and the write that completed last."""
     table, instant = planned(engine, new_uri())
     name, plan = said(table.uri, instant, "indexing.requested")
@@ -123,7 +125,9 @@ def test_the_plan_says_what_is_built_and_from_where(engine: Client, new_uri: New
 @INDEXES
 @pytest.mark.requirements("INX-008")
 def test_the_base_instant_is_the_write_that_completed_last(engine: Client, new_uri: NewUri) -> None:
-    """Not the one that began last: a write that began earlier and completed later is the base, and one under way is not."""
+    """The base is not the write that began last: a write that began earlier and completed later is the base, and a pending one
+    is not.
+    """
     table = IndexedTable(engine, new_uri(), "MERGE_ON_READ").write(INSERTS[0])
     early, rows = halfway(table.uri, (row("x", 1, "early", "rio"),)), (row("x", 1, "early", "rio"),)
     table.write(INSERTS[1])
@@ -140,8 +144,8 @@ def test_the_base_instant_is_the_write_that_completed_last(engine: Client, new_u
 
 @INDEXES
 @pytest.mark.requirements("INX-009")
-def test_a_plan_may_leave_out_what_it_has_no_use_for(engine: Client, new_uri: NewUri) -> None:
-    """A plan whose elements have no map of further metadata is carried out like any other."""
+def test_a_plan_without_extra_metadata_is_executed(engine: Client, new_uri: NewUri) -> None:
+    """A plan whose elements have no map of extra metadata is executed like any other."""
     table, instant = planned(engine, new_uri())
     path = table.folder / ".hoodie" / "timeline" / f"{instant}.indexing.requested"
     with path.open("rb") as file:
@@ -158,8 +162,9 @@ def test_a_plan_may_leave_out_what_it_has_no_use_for(engine: Client, new_uri: Ne
 @INDEXES
 @pytest.mark.requirements("INX-010", "INX-011")
 def test_base_files_are_the_indexers_and_log_files_the_writers(engine: Client, new_uri: NewUri) -> None:
-    """Before the build there are log files only, with the writer's keys; it puts base files into the same file groups, and both
-    are read together."""
+    """Before the build there are only log files, with the writer's keys; it adds base files to the same file groups, and both
+    are read together.
+    """
     table, instant = planned(engine, new_uri())
     table.write(Step("insert", tuple(row(f"k{number}", 1, "x") for number in range(20))))
     written = table.times[-1]
@@ -175,8 +180,9 @@ def test_base_files_are_the_indexers_and_log_files_the_writers(engine: Client, n
 @INDEXES
 @pytest.mark.requirements("INX-014", "PROP-012", "PROP-013")
 def test_an_index_is_offered_when_it_is_complete(engine: Client, new_uri: NewUri) -> None:
-    """Listed as being built from the plan on, as usable only beside a completed indexing action; asked again there is nothing
-    to do."""
+    """It is listed as being built from the plan on, as usable only beside a completed indexing action; a second request finds
+    nothing to do.
+    """
     table, instant = planned(engine, new_uri())
     assert table.listed(INFLIGHT) == WANTED and table.listed() == ("files",)
     assert table.indexed(phase="execute", instant=instant) == instant
@@ -186,14 +192,14 @@ def test_an_index_is_offered_when_it_is_complete(engine: Client, new_uri: NewUri
 
 
 def _no_deltacommit(table: IndexedTable, instant: str) -> None:
-    """The write has completed and the metadata table knows nothing of it: as by a writer that does not keep it."""
+    """Remove the deltacommit of a completed write from the metadata table, as for a writer that does not maintain it."""
     home = table.folder / ".hoodie" / "metadata"
     for path in (*(home / ".hoodie" / "timeline").glob(f"{instant}*"), *home.glob(f"*/.*_{instant}.log.*")):
         path.unlink()
 
 
 def _only_the_listing(table: IndexedTable, instant: str) -> None:
-    """The write is in the listing of files alone: as by a writer that keeps only what may be used already."""
+    """Keep the write only in the listing of files, as for a writer that maintains only the usable partitions."""
     home = table.folder / ".hoodie" / "metadata"
     (path,) = (home / ".hoodie" / "timeline").glob(f"{instant}_*")
     with path.open("rb") as file:
@@ -209,11 +215,12 @@ def _only_the_listing(table: IndexedTable, instant: str) -> None:
 @INDEXES
 @pytest.mark.parametrize("forgets", [_no_deltacommit, _only_the_listing])
 @pytest.mark.requirements("INX-012", "INX-013")
-def test_an_index_that_somebody_did_not_keep_is_not_offered(
+def test_an_index_with_missing_entries_is_not_published(
     engine: Client, new_uri: NewUri, forgets: Callable[[IndexedTable, str], None]
 ) -> None:
-    """A write without entries completes during the build: the indexer finds out and ends in an orderly way. No index is
-    offered, its plan and its files are gone, queries and writes go on, and a new plan succeeds."""
+    """A write without entries completes during the build: the indexer detects this and aborts. No index is published, its plan
+    and its files are removed, queries and writes succeed, and a new plan succeeds.
+    """
     table, instant = planned(engine, new_uri())
     table.write(Step("insert", (row("k", 1, "x"), row("l", 1, "x", "rio"))))
     forgets(table, table.times[-1])
@@ -230,7 +237,9 @@ def test_an_index_that_somebody_did_not_keep_is_not_offered(
 @pytest.mark.needs(*WRITES, "service.index", "service.savepoint", "service.restore")
 @pytest.mark.requirements("INX-013")
 def test_a_restore_ends_a_build(engine: Client, new_uri: NewUri) -> None:
-    """The table goes back behind the plan: what is built would be of rows that are no longer there, so it is not offered."""
+    """The table is restored to a time before the plan: the index would contain rows that no longer exist, so it is not
+    published.
+    """
     table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE").write(*INSERTS)
     engine.service(table.uri, "savepoint", instant=table.times[-1])
     engine.write(table.uri, "upsert", as_arrow((row("y", 1, "new"),)), options=LISTED)
@@ -244,7 +253,7 @@ def test_a_restore_ends_a_build(engine: Client, new_uri: NewUri) -> None:
 
 
 def watched(settings: Mapping[str, str] = LISTED, rows: int = 3) -> tuple[WritableTable, Watched]:
-    """A table in memory whose requests are noted, each with the owner of the lock."""
+    """Return a table in memory whose requests are recorded, each with the holder of the lock."""
     storage = Watched(MemoryStorage(), 1_000_000)
     given = {"storage": storage, "clock": ManualClock(1_767_225_600_000), "ids": SeededIds(1)}
     fields = [{"name": name, "type": ["null", "string"], "default": None} for name in ("id", "city", "value")]
@@ -261,8 +270,9 @@ def watched(settings: Mapping[str, str] = LISTED, rows: int = 3) -> tuple[Writab
 @INDEXES
 @pytest.mark.requirements("INX-003", "SVC-004", "INX-002")
 def test_a_plan_takes_the_lock_for_a_short_time(engine: Client) -> None:
-    """From the look at the timeline to the published plan one hold of the lock, in which no data file is read: planning takes
-    as many requests on a large table as on a small one, and builds nothing."""
+    """From reading the timeline to the published plan there is one lock section, in which no data file is read: planning needs
+    as many requests on a large table as on a small one, and builds nothing.
+    """
     only_in_process(engine)
     counts = []
     for rows in (2, 9):
@@ -278,7 +288,7 @@ def test_a_plan_takes_the_lock_for_a_short_time(engine: Client) -> None:
 @INDEXES
 @pytest.mark.requirements("INX-015", "INX-002", "SVC-001")
 def test_the_lock_is_held_for_the_timeline_only(engine: Client) -> None:
-    """While data files are read and base files are stored the lock is free; entries of timelines are made under it."""
+    """While data files are read and base files are stored the lock is free; timeline entries are made under it."""
     only_in_process(engine)
     table, storage = watched()
     requested = schedule_indexing(table, {**RECORDS, **FILTERS})
@@ -294,9 +304,10 @@ def test_the_lock_is_held_for_the_timeline_only(engine: Client) -> None:
 
 @pytest.mark.requirements("SVC-012")
 @scenarios("indexing-beside-*")
-def test_an_indexer_and_the_others_keep_out_of_each_others_way(engine: Client, name: str) -> None:
-    """An index is built beside a writer, a compaction, a clustering, a clean, in every order within bounds: nobody gives way,
-    the lock is free during the build, and the index says what the table says from the moment at which it is offered."""
+def test_an_indexer_does_not_conflict_with_other_actions(engine: Client, name: str) -> None:
+    """An index is built beside a writer, a compaction, a clustering, a clean, in every order within bounds: none aborts, the
+    lock is free during the build, and the index matches the table from the time at which it is published.
+    """
     assert MEETINGS[name].quiet
     explored(engine, name)
 

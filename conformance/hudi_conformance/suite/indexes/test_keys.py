@@ -1,4 +1,4 @@
-"""Laws of keys that no list of vectors can show: different pairs have different keys."""
+"""Properties of keys over all pairs of short texts: different pairs have different keys."""
 
 import itertools
 
@@ -6,20 +6,20 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 
-#: Characters that a key can get wrong, and one that it cannot.
+#: Characters that a key can encode wrongly, and one that it cannot.
 LETTERS = ("$", "\\", "a")
 
 
 def pairs(longest: int) -> list[tuple[str, str]]:
-    """Every pair of short texts of LETTERS."""
+    """Return every pair of short texts of LETTERS."""
     texts = ["".join(word) for length in range(longest + 1) for word in itertools.product(LETTERS, repeat=length)]
     return list(itertools.product(texts, texts))
 
 
 @pytest.mark.needs("compute.secondary-key.encode", "compute.secondary-key.decode")
 @pytest.mark.requirements("IDX-025", "IDX-026", "IDX-024")
-def test_every_pair_has_a_key_of_its_own_and_comes_back(engine: Client) -> None:
-    """No two pairs of secondary value and record key have one key, and each key gives its pair back."""
+def test_every_pair_has_a_unique_reversible_key(engine: Client) -> None:
+    """No two pairs of secondary value and record key have the same key, and each key decodes to its pair."""
     wanted = pairs(2)
     keys = [engine.compute("secondary-key.encode", {"secondary": value, "record": record}) for value, record in wanted]
     assert len(set(keys)) == len(wanted)

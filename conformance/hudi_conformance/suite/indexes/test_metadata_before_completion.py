@@ -1,5 +1,4 @@
-"""The metadata table and the end of a write: it is brought up to date before the write completes, and counts for nothing until
-then."""
+"""The metadata table is updated before a write completes, and its entries have no effect until then."""
 
 from pathlib import Path
 
@@ -18,15 +17,16 @@ READS = ("read.snapshot", "merge-on-read", "log.avro", "merge.event-time", "part
 
 
 def rows_of(engine: Client, uri: str, query: Query) -> list[Json]:
-    """What a query gives, in an order that does not depend on files."""
+    """Return the rows of a query, in an order that does not depend on files."""
     return ordered(engine.read(uri, query))
 
 
 @pytest.mark.needs(*READS, "read.as-of")
 @pytest.mark.requirements("OCC-021", "RDR-018")
-def test_entries_of_a_write_that_died_have_no_effect(engine: Client, tmp_path: Path) -> None:
-    """The writer died between the commit of the metadata table and its own: the latter is all that is missing. The rows are
-    those of the write before."""
+def test_metadata_entries_of_a_crashed_write_have_no_effect(engine: Client, tmp_path: Path) -> None:
+    """The writer crashed between the commit of the metadata table and its own, so that only the latter is missing. The rows are
+    those of the write before.
+    """
     uri, _ = golden(GOLDEN, tmp_path)
     first, last = sorted(completions(folder_of(uri)))
     before, after = rows_of(engine, uri, Query("as-of", as_of=first)), rows_of(engine, uri, Query())
@@ -41,7 +41,8 @@ def test_entries_of_a_write_that_died_have_no_effect(engine: Client, tmp_path: P
 @pytest.mark.requirements("OCC-020", "PROP-001")
 def test_metadata_is_up_to_date_before_a_write_completes(engine: Client, tmp_path: Path) -> None:
     """The write has completed on the timeline of the metadata table before it does on that of the table. An engine that cannot
-    do that refuses to write; then nothing has changed."""
+    do that refuses to write; then nothing has changed.
+    """
     uri, _ = golden(GOLDEN, tmp_path)
     rows = engine.read(uri, Query())
     files = {path: path.read_bytes() for path in folder_of(uri).rglob("*") if path.is_file()}

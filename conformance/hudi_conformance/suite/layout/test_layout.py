@@ -1,4 +1,4 @@
-"""Where the files of a table lie, that they stay as they are, and that they are all there is to a table, on any storage."""
+"""Where the files of a table are stored, that they never change, and that a table consists of nothing else, on any storage."""
 
 import hashlib
 import os
@@ -53,12 +53,12 @@ Digests = dict[str, str]
 
 
 def program(type: str) -> Program:
-    """A partitioned table with these writes."""
+    """Return a program of a partitioned table with these writes."""
     return Program(type, "EVENT_TIME_ORDERING", True, STEPS)  # type: ignore[arg-type]
 
 
 def writes_and_services(engine: Client, uri: str, type: str) -> Iterator[str]:
-    """Make the table and do to it what the engine can; before each step its name."""
+    """Create the table and carry out all writes and services of the engine; yield the name of each step before it."""
     made, instants = program(type), []
     engine.create(uri, made.spec())
     for step in made.steps:
@@ -76,7 +76,7 @@ def writes_and_services(engine: Client, uri: str, type: str) -> Iterator[str]:
 
 
 def expected(type: str) -> list[dict[str, Any]]:
-    """What the model says of the program."""
+    """Return the rows of the program in the model."""
     model = program(type).model()
     for number, step in enumerate(STEPS):
         model.apply(step.operation, step.rows, f"{number:017}")
@@ -84,7 +84,7 @@ def expected(type: str) -> list[dict[str, Any]]:
 
 
 def outside(uri: str) -> Digests:
-    """A hash of every file that does not lie below the reserved folder; checksum files of Hadoop are no part of the table."""
+    """Return a hash of every file outside the reserved folder; checksum files of Hadoop are not part of the table."""
     home = folder_of(uri)
     paths = (path for path in home.rglob("*") if path.is_file() and path.suffix != ".crc")
     names = {path.relative_to(home).as_posix(): path for path in paths}
@@ -97,8 +97,9 @@ def outside(uri: str) -> Digests:
 @BOTH
 @pytest.mark.requirements("LAY-011", "LAY-018", "LAY-019")
 def test_only_data_lies_outside_the_reserved_folder(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """After writes of all kinds and every service that the engine has, what is not below .hoodie is a base file, a log file or
-    the mark of a partition."""
+    """After writes of all kinds and every service of the engine, everything outside .hoodie is a base file, a log file or the
+    metadata file of a partition.
+    """
     uri = new_uri()
     for _ in writes_and_services(engine, uri, type):
         strange = [name for name in outside(uri) if not DATA_FILE.fullmatch(name.rpartition("/")[2])]
@@ -109,8 +110,8 @@ def test_only_data_lies_outside_the_reserved_folder(engine: Client, new_uri: Cal
 @NEEDS
 @BOTH
 @pytest.mark.requirements("LAY-024", "BF-009", "LF-003")
-def test_files_once_written_stay_as_they_are(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """No write and no service changes a byte of a data file that was there before; a clean alone takes files away."""
+def test_data_files_are_immutable(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """No write and no service changes a byte of an existing data file; only a clean deletes files."""
     uri, before, step = new_uri(), Digests(), ""
     for following in writes_and_services(engine, uri, type):
         after = outside(uri)
@@ -124,9 +125,10 @@ def test_files_once_written_stay_as_they_are(engine: Client, new_uri: Callable[[
 @NEEDS
 @BOTH
 @pytest.mark.requirements("LAY-001", "PROP-001", "PROP-007")
-def test_a_table_is_its_files_and_nothing_else(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """A copy of the files at another place is a table that can be read and written by its path alone: key, partitions, type and
-    schema are in it, and nothing that the engine knew at the first place is needed, or still true, at the second."""
+def test_a_table_consists_of_its_files_only(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """A copy of the files at another place can be read and written by its path alone: key, partitions, type and schema are in
+    it, and nothing that the engine knew at the first place is needed, or still valid, at the second.
+    """
     first, second = new_uri(), new_uri()
     for _ in writes_and_services(engine, first, type):
         pass
@@ -163,7 +165,9 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def shape(engine: Client, uri: str) -> Any:
-    """Rows and timeline without times: instants in their order with action, place and state; how many slices groups have."""
+    """Return rows and timeline without times: instants in their order with action, place and state; how many slices groups
+    have.
+    """
     found = engine.inspect(uri)
     timeline, groups = found["timeline"], found["file_groups"]
     return (
@@ -180,10 +184,11 @@ def shape(engine: Client, uri: str) -> Any:
 def test_a_table_is_the_same_in_folders_and_in_an_object_store(
     engine: Client, new_uri: Callable[[], str], bucket: str, type: str
 ) -> None:
-    """The same writes and services, on a local file system and where there is only put, get, list by prefix and delete, give
-    the same rows, the same actions in the same states, and the same slices after each step."""
+    """The same writes and services, on a local file system and on a store with only put, get, list by prefix and delete, give
+    the same rows, the same actions in the same states, and the same slices after each step.
+    """
     if find(engine.name).factory is None:
-        pytest.skip("the engine runs in a process that does not know this object store")
+        pytest.skip("the engine runs in another process, which has no access to this object store")
     local, remote = new_uri(), f"{bucket}/table"
     for here, there in zip(writes_and_services(engine, local, type), writes_and_services(engine, remote, type), strict=True):
         assert here == there

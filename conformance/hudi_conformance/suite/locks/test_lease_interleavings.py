@@ -1,6 +1,6 @@
-"""Leases of the table's lock in every order of their requests: two who want one, one who is gone, one who stands still.
+"""Leases of the table's lock in every order of their requests: two contenders, a crashed holder, a stalled holder.
 
-What is explored are the leases that lie in storage; `test_lock_providers` and `test_lock_services` run the laws of all.
+Only leases in storage are explored; `test_lock_providers` and `test_lock_services` check the properties of all.
 """
 
 from collections.abc import Callable
@@ -19,9 +19,9 @@ from hudi_reference.locks.lease import Lease
 from hudi_reference.locks.storage_based import DRIFT, StoredLease, Tenure
 from hudi_reference.storage import MemoryStorage
 
-#: Where the leases lie, and how long they last, in milliseconds.
+#: Where the leases are stored, and how long they last, in milliseconds.
 PATH, VALIDITY = ".hoodie/.locks/lease", 60_000
-#: What programs put on record.
+#: What programs record.
 INSIDE, PUBLISHES, OUTSIDE = "inside", "publishes", "outside"
 
 
@@ -43,7 +43,7 @@ Make = Callable[[Actor], Lease]
 
 
 def visits(lease: Make) -> Callable[[Actor], object]:
-    """A program that goes in twice, if it can: it takes the lease, asks for it before it publishes, and gives it back."""
+    """Return a program that enters twice, if it can: it acquires the lease, renews it before it publishes, and releases it."""
 
     def program(actor: Actor) -> object:
         mine = lease(actor)
@@ -60,7 +60,9 @@ def visits(lease: Make) -> Callable[[Actor], object]:
 
 
 def alone(run: Run) -> str | None:
-    """Nobody publishes while somebody else is inside who came after him, or before him and has not stood still."""
+    """Return a violation if a process publishes while another one holds the lease that entered after it, or before it and has
+    not stalled.
+    """
     inside: list[str] = []
     stalled = {step.process for step in run.steps if step.fault == "stall"}
     for number, step in enumerate(run.steps, 1):
@@ -78,7 +80,7 @@ def alone(run: Run) -> str | None:
 
 
 def explored(engine: Client, lease: Make, found_there: bytes | None = None, **bounds: Any) -> None:
-    """Two processes in every order within these bounds; `found_there` is what lies where the lease is."""
+    """Explore two processes in every order within these bounds; `found_there` is the stored lease at the beginning."""
     only_in_process(engine)
     storage = MemoryStorage()
     if found_there is not None:
@@ -99,8 +101,8 @@ def test_at_most_one_is_inside_in_every_order(engine: Client, lease: Make) -> No
 @ENDING
 @pytest.mark.requirements("LOCK-001")
 @pytest.mark.parametrize("left", [True, False], ids=["given back", "run out"])
-def test_what_somebody_left_is_taken_once(engine: Client, lease: Make, left: bool) -> None:
-    """Both find the lease of one who has given it back, or who is gone and whose time is over: one of them gets it."""
+def test_a_released_or_expired_lease_is_acquired_once(engine: Client, lease: Make, left: bool) -> None:
+    """Both find a lease that was released, or that has expired after its holder crashed: one of them acquires it."""
     over = Tenure(left, START + VALIDITY if left else START - DRIFT - 1, "gone").dump()
     explored(engine, lease, over)
 
@@ -108,13 +110,15 @@ def test_what_somebody_left_is_taken_once(engine: Client, lease: Make, left: boo
 @LEASES
 @pytest.mark.requirements("LOCK-001", "S3-002")
 @pytest.mark.parametrize("fault", ["lose-answer", "lose-request", "crash-before"])
-def test_a_lease_of_which_nobody_heard_is_nobody_elses(engine: Client, lease: Make, fault: str) -> None:
-    """Any change of one of the two is carried out, or not, and its answer is lost, or it dies there: one at most is inside."""
+def test_lost_answers_and_crashes_never_share_a_lease(engine: Client, lease: Make, fault: str) -> None:
+    """Any change by one of the two is carried out, or not, and its answer is lost, or the process crashes there: at most one is
+    inside.
+    """
     explored(engine, lease, preemptions=1, crashes=1, faults=(fault,))
 
 
 @ENDING
 @pytest.mark.requirements("LOCK-001", "OCC-010")
-def test_who_stood_still_does_not_publish(engine: Client, lease: Make) -> None:
-    """One of the two stands still before any of its changes for longer than the lease lasts, while the other one goes on."""
+def test_a_stalled_process_does_not_publish(engine: Client, lease: Make) -> None:
+    """One of the two stalls before any of its changes for longer than the lease lasts, while the other one continues."""
     explored(engine, lease, preemptions=1, crashes=1, faults=("stall",))

@@ -1,6 +1,6 @@
-"""Locks that a service keeps: the laws of every lock, on DynamoDB, ZooKeeper and the Hive metastore.
+"""The properties of all locks on services: DynamoDB, ZooKeeper and the Hive metastore.
 
-moto stands for DynamoDB. The other two are real servers; they are started where their jars and a Java are on this machine.
+DynamoDB is emulated by moto. The other two are real servers, which are started if their jars and a Java are on this machine.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,10 +12,9 @@ from uuid import uuid4
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.locks import test_lock_providers as laws
-from hudi_conformance.suite.support.concurrent import lock_fixtures
+from hudi_conformance.suite.support.concurrent import lock_fixtures, lock_properties
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
-from hudi_conformance.suite.support.concurrent.lock_fixtures import Bench
+from hudi_conformance.suite.support.concurrent.lock_fixtures import LockFixture
 from hudi_conformance.suite.support.concurrent.lock_services import (
     Dynamo,
     Metastore,
@@ -27,34 +26,34 @@ from hudi_conformance.suite.support.concurrent.lock_services import (
 )
 from hudi_reference.errors import AccessDenied, StorageUnavailable
 
-#: What holds of every lock, and of every lease.
-LAWS = (
-    laws.test_at_most_one_is_inside,
-    laws.test_at_most_one_process_is_inside,
-    laws.test_its_owner_takes_it_again,
-    laws.test_a_stranger_cannot_give_it_up,
-    laws.test_who_waits_in_vain_is_told,
-    laws.test_who_waits_gets_in_when_it_is_given_up,
-    laws.test_a_lease_that_ran_out_is_taken_over_and_its_holder_notices,
-    laws.test_a_stolen_lock_is_noticed_and_left_to_the_thief,
+#: Properties of every lock, and of every lease.
+PROPERTIES = (
+    lock_properties.at_most_one_is_inside,
+    lock_properties.at_most_one_process_is_inside,
+    lock_properties.the_lock_is_reentrant,
+    lock_properties.only_the_holder_releases_the_lock,
+    lock_properties.waiting_for_the_lock_times_out,
+    lock_properties.a_waiter_acquires_the_released_lock,
+    lock_properties.an_expired_lease_is_taken_over_and_its_holder_notices,
+    lock_properties.a_removed_lock_is_noticed_and_not_released,
 )
-#: What holds of leases that go by the clock of the one who waits.
+#: Properties of leases that are judged by the clock of the waiter.
 BY_CLOCK = (
-    laws.test_a_lease_that_is_renewed_is_not_taken_over,
-    laws.test_a_clock_that_is_set_back_keeps_others_out,
-    laws.test_a_thread_renews_the_lease_of_one_who_works_for_long,
+    lock_properties.a_renewed_lease_is_not_taken_over,
+    lock_properties.a_clock_that_is_set_back_keeps_mutual_exclusion,
+    lock_properties.a_thread_renews_the_lease_of_a_long_action,
 )
-Law = Callable[..., None]
+Property = Callable[..., None]
 
 
 @pytest.fixture(autouse=True)
-def only_the_reference(engine: Client) -> None:
-    """Nobody else runs in this process."""
+def skip_other_engines(engine: Client) -> None:
+    """No other engine runs in this process."""
     only_in_process(engine)
 
 
 def started(service: Any) -> Iterator[Any]:
-    """The service for the tests of this module, or none of them runs."""
+    """Start the service for the tests of this module, or skip them."""
     try:
         with service() as found:
             yield found
@@ -64,9 +63,9 @@ def started(service: Any) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def dynamo_service() -> Iterator[Dynamo]:
-    """DynamoDB, and keys for it."""
+    """DynamoDB, and credentials for it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ACCESS_KEY_ID", "somebody")
+        patch.setenv("AWS_ACCESS_KEY_ID", "tests")
         patch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
         yield from started(dynamo)
 
@@ -85,52 +84,58 @@ def hive_service() -> Iterator[Metastore]:
 
 @pytest.fixture
 def table() -> str:
-    """The name of a table that nobody else has."""
+    """The name of a table of this test alone."""
     return f"trips-{uuid4()}"
 
 
-def by(law: Law) -> str:
-    """How a test is called after a law."""
-    return law.__name__.removeprefix("test_").replace("_", "-")
+def name_of(check: Property) -> str:
+    """Return the name of a property as a test id."""
+    return check.__name__.replace("_", "-")
 
 
-def hold(law: Law, bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Test the law on this provider."""
-    known = {"bench": bench, "tmp_path": tmp_path, "monkeypatch": monkeypatch}
+def check_property(check: Property, fixture: LockFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check the property on this provider."""
+    known = {"fixture": fixture, "tmp_path": tmp_path, "monkeypatch": monkeypatch}
     try:
-        law(**{name: known[name] for name in signature(law).parameters})
+        check(**{name: known[name] for name in signature(check).parameters})
     finally:
-        bench.close()
+        fixture.close()
 
 
-@pytest.mark.parametrize("law", [*LAWS, *BY_CLOCK], ids=by)
+@pytest.mark.parametrize("check", [*PROPERTIES, *BY_CLOCK], ids=name_of)
 @pytest.mark.requirements("LOCK-005")
-def test_dynamodb(law: Law, dynamo_service: Dynamo, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An item of a table is a lock as any other."""
-    hold(law, lock_fixtures.dynamodb(tmp_path, dynamo_service, table), tmp_path, monkeypatch)
+def test_dynamodb(check: Property, dynamo_service: Dynamo, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An item of a table is a lock like any other."""
+    check_property(check, lock_fixtures.dynamodb(tmp_path, dynamo_service, table), tmp_path, monkeypatch)
 
 
-@pytest.mark.parametrize("law", LAWS, ids=by)
+@pytest.mark.parametrize("check", PROPERTIES, ids=name_of)
 @pytest.mark.requirements("LOCK-004")
-def test_zookeeper(law: Law, zookeeper_service: ZooKeeper, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A node of ZooKeeper is a lock as any other; it goes when the connection of its holder is lost for good."""
-    hold(law, lock_fixtures.zookeeper(tmp_path, zookeeper_service, table), tmp_path, monkeypatch)
+def test_zookeeper(
+    check: Property, zookeeper_service: ZooKeeper, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A node of ZooKeeper is a lock like any other; it is deleted when the session of its holder ends."""
+    check_property(check, lock_fixtures.zookeeper(tmp_path, zookeeper_service, table), tmp_path, monkeypatch)
 
 
-@pytest.mark.parametrize("law", LAWS, ids=by)
+@pytest.mark.parametrize("check", PROPERTIES, ids=name_of)
 @pytest.mark.requirements("LOCK-006")
-def test_hive_metastore(law: Law, hive_service: Metastore, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A lock of the metastore is a lock as any other, as far as one on Derby can show it."""
-    if law is laws.test_at_most_one_is_inside:
-        pytest.skip("with several lockers at once Derby ends some of them with an internal error, and they never get in")
-    hold(law, lock_fixtures.hive(tmp_path, hive_service, table), tmp_path, monkeypatch)
+def test_hive_metastore(
+    check: Property, hive_service: Metastore, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lock of the metastore is a lock like any other, as far as one on Derby can show it."""
+    if check is lock_properties.at_most_one_is_inside:
+        pytest.skip(
+            "with several lockers at once Derby fails some of them with an internal error, and they never acquire the lock"
+        )
+    check_property(check, lock_fixtures.hive(tmp_path, hive_service, table), tmp_path, monkeypatch)
 
 
 @pytest.mark.requirements("LOCK-005")
-def test_credentials_that_are_not_there_are_told(
+def test_missing_credentials_are_an_error(
     dynamo_service: Dynamo, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without keys nobody gets in, and hears why."""
+    """Without credentials the lock cannot be acquired, and the error says why."""
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
@@ -141,10 +146,10 @@ def test_credentials_that_are_not_there_are_told(
 
 
 @pytest.mark.requirements("LOCK-005")
-def test_an_endpoint_that_is_gone_is_told(dynamo_service: Dynamo, table: str, tmp_path: Path) -> None:
-    """Who holds the lock may not publish while nobody can say that he does; he goes on when the service is back."""
-    bench = lock_fixtures.dynamodb(tmp_path, dynamo_service, table)
-    mine, other = bench.lock(), bench.lock()
+def test_an_unreachable_endpoint_is_an_error(dynamo_service: Dynamo, table: str, tmp_path: Path) -> None:
+    """The holder may not publish while it cannot verify that it holds the lock; it continues when the service is back."""
+    fixture = lock_fixtures.dynamodb(tmp_path, dynamo_service, table)
+    mine, other = fixture.lock(), fixture.lock()
     mine.acquire("me")
     dynamo_service.stop()
     try:

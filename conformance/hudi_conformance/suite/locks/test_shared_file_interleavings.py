@@ -1,6 +1,7 @@
-"""Two processes that change one file at once, in every order of their requests: the table's properties, the counter of times.
+"""Two processes that change one file concurrently, in every order of their requests: the table's properties, the shared counter
+of times.
 
-Only an engine in this process can be made to take turns.
+Only an engine in this process can be scheduled request by request.
 """
 
 from collections.abc import Callable
@@ -20,17 +21,17 @@ from hudi_reference.layout.properties_update import update_properties
 from hudi_reference.storage import MemoryStorage
 from hudi_reference.timeline.shared_counter import SharedCounter
 
-#: What programs put on record when they have got something.
+#: What programs record when they get a result.
 GOT = "got"
 
 
 def sets(key: str) -> Callable[[Actor], object]:
-    """A program that gives the table one more property."""
+    """Return a program that adds a property to the table."""
     return lambda actor: update_properties(actor.storage, actor.lock, {key: "set"}, comment="in turns")
 
 
 def readable(state: State) -> str | None:
-    """The properties that the table had in the beginning are read in every state, whoever died."""
+    """Return a violation if the initial properties of the table cannot be read in this state, also after a crash."""
     try:
         found = read_properties(state.storage)
     except HudiError as error:
@@ -39,7 +40,7 @@ def readable(state: State) -> str | None:
 
 
 def all_set(run: Run) -> str | None:
-    """Who was told of success finds his property."""
+    """Return a violation if the property of a successful process is missing."""
     found = read_properties(run.storage)
     for process, ended in run.results.items():
         if ended.how == "returned" and found.get(f"hoodie.{process}") != "set":
@@ -51,8 +52,8 @@ def all_set(run: Run) -> str | None:
 
 @pytest.mark.requirements("S3-005", "PROP-011", "OCC-002")
 @pytest.mark.parametrize("faults", [(), ("crash-before",), ("lose-answer", "lose-request")], ids=["", "deaths", "no answers"])
-def test_changes_of_the_properties_do_not_undo_each_other(engine: Client, faults: tuple[str, ...]) -> None:
-    """Two processes set a property each; in between, and wherever one dies or hears nothing, the properties can be read."""
+def test_concurrent_changes_of_the_properties_are_all_kept(engine: Client, faults: tuple[str, ...]) -> None:
+    """Two processes set a property each; at any time, also after a crash or a lost answer, the properties can be read."""
     only_in_process(engine)
     storage, _ = prepared(PLAIN)
     found = exhaustive(
@@ -65,7 +66,7 @@ def test_changes_of_the_properties_do_not_undo_each_other(engine: Client, faults
 
 
 def asks(actor: Actor) -> object:
-    """A program that draws two times from the counter."""
+    """Draw two times from the counter."""
     counter = SharedCounter(actor.storage, actor.lock)
     for _ in range(2):
         actor.note(GOT, counter.requested())
@@ -73,7 +74,7 @@ def asks(actor: Actor) -> object:
 
 
 def given_out_once(run: Run) -> str | None:
-    """No time is given out twice, and each process gets later ones."""
+    """Return a violation if a time is drawn twice, or a process draws times that do not increase."""
     got = [(step.process, step.asked.detail) for step in run.steps if step.path == GOT]
     times = [time for _, time in got]
     if len(set(times)) < len(times):
@@ -88,7 +89,7 @@ def given_out_once(run: Run) -> str | None:
 @pytest.mark.requirements("TT-003", "TT-005", "TT-006")
 @pytest.mark.parametrize("fault", [None, "crash-before"], ids=["", "deaths"])
 def test_the_counter_gives_each_time_once(engine: Client, fault: str | None) -> None:
-    """Two processes ask the counter twice each, from its first time on, and one may die: no time comes twice."""
+    """Two processes draw from the counter twice each, from its first time on, and one may crash: no time occurs twice."""
     only_in_process(engine)
     found = exhaustive(
         lambda: World.of(MemoryStorage()), [Process(name, asks) for name in ("a", "b")], check=given_out_once,

@@ -1,4 +1,6 @@
-"""What a table's one lock is good for: every decision about it is made inside, and nothing is published by one who lost it."""
+"""The lock of a table: every decision about the table is made while it is held, and a process that has lost it publishes
+nothing.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,46 +28,46 @@ from hudi_reference.locks.timeout import Patience
 from hudi_reference.storage import LocalStorage, MemoryStorage, Storage
 from hudi_reference.tables import WritableTable
 
-#: The name under which the tests plug in a provider of their own.
+#: The name under which the tests register their own provider.
 OURS = "com.example.OurLockProvider"
 TIMELINE = ".hoodie/timeline/"
 
 
 @pytest.fixture(autouse=True)
-def only_the_reference(engine: Client) -> None:
-    """Nobody else runs in this process."""
+def skip_other_engines(engine: Client) -> None:
+    """No other engine runs in this process."""
     only_in_process(engine)
 
 
 @dataclass
-class Noted:
-    """A provider of the tests: an in-process lock that notes what is asked of it, in one list with the requests to storage."""
+class RecordingLock:
+    """A provider of the tests: an in-process lock that records its calls, in one list with the requests to storage."""
 
     notes: list[str]
     lock: InProcessLock = field(default_factory=InProcessLock)
     in_process: bool = True
 
     def acquire(self, owner: str) -> None:
-        """Noted where it is the first."""
+        """Record the outermost acquisition."""
         self.lock.acquire(owner)
         if self.lock.times_held(owner) == 1:
             self.notes.append("acquire")
 
     def release(self, owner: str) -> None:
-        """Noted where it is the last."""
+        """Record the outermost release."""
         if self.lock.times_held(owner) == 1:
             self.notes.append("release")
         self.lock.release(owner)
 
     def check(self, owner: str) -> None:
-        """Noted."""
+        """Record the check."""
         self.notes.append("check")
         self.lock.check(owner)
 
 
 @dataclass
-class Watched(CrashingStorage):
-    """A storage that notes every change."""
+class RecordingStorage(CrashingStorage):
+    """A storage that records every change."""
 
     notes: list[str] = field(default_factory=list)
 
@@ -76,9 +78,9 @@ class Watched(CrashingStorage):
 
 @pytest.fixture
 def noted(monkeypatch: pytest.MonkeyPatch) -> tuple[WritableTable, list[str]]:
-    """A table whose settings name a provider of the tests, and what was asked of its lock and storage."""
+    """A table whose settings name a provider of the tests, and the calls of its lock and storage."""
     notes: list[str] = []
-    lock, storage = Noted(notes), Watched(MemoryStorage(), 1_000_000, notes=notes)
+    lock, storage = RecordingLock(notes), RecordingStorage(MemoryStorage(), 1_000_000, notes=notes)
     monkeypatch.setitem(providers.PROVIDERS, OURS, lambda situation: lock)
     table = made(storage, {PROVIDER_KEY: OURS})
     notes.clear()
@@ -86,22 +88,28 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> tuple[WritableTable, list[str]]:
 
 
 def made(storage: Storage, options: dict[str, str] | None = None, clock: Any = None, lock: Lock | None = None) -> WritableTable:
-    """A table with one row."""
+    """Create a table with one row."""
     spec = Program("COPY_ON_WRITE", "COMMIT_TIME_ORDERING", False).spec()
-    world = {"storage": storage, "clock": clock or ManualClock(START), "ids": SeededIds(1), "options": options, "lock": lock}
-    create_table("memory:///locked", name="locked", schema=dict(spec.schema), record_key=("id",), **world)  # type: ignore[arg-type]
-    table = open_table("memory:///locked", **world)  # type: ignore[arg-type]
+    options_of_table = {
+        "storage": storage,
+        "clock": clock or ManualClock(START),
+        "ids": SeededIds(1),
+        "options": options,
+        "lock": lock,
+    }
+    create_table("memory:///locked", name="locked", schema=dict(spec.schema), record_key=("id",), **options_of_table)  # type: ignore[arg-type]
+    table = open_table("memory:///locked", **options_of_table)  # type: ignore[arg-type]
     table.upsert(as_arrow([row("a", 1, "first")]))
     return table
 
 
 def values(table: WritableTable) -> list[str]:
-    """The values that a reader sees."""
+    """Return the values of a snapshot."""
     return sorted(table.snapshot(columns=["value"]).column("value").to_pylist())
 
 
 def held_at(notes: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Each change to storage, and whether the lock was held."""
+    """Yield each change to storage, and whether the lock was held."""
     inside = False
     for note in notes:
         if note in ("acquire", "release"):
@@ -110,8 +118,10 @@ def held_at(notes: Sequence[str]) -> Iterator[tuple[str, bool]]:
             yield note, inside
 
 
-def decides(change: str) -> bool:
-    """Whether a change is a decision about the table: it begins or completes an action, or changes properties or history."""
+def is_decision(change: str) -> bool:
+    """Return whether a change is a decision about the table: it begins or completes an action, or changes properties or
+    history.
+    """
     kind, _, path = change.partition(" ")
     name = path.rpartition("/")[2]
     is_state = path.startswith(TIMELINE) and kind == "create" and "history" not in path and not name.endswith(".inflight")
@@ -119,7 +129,7 @@ def decides(change: str) -> bool:
 
 
 def every_action(table: WritableTable) -> None:
-    """Writes and services, each of them once."""
+    """Carry out each write and service once."""
     times = [table.upsert(as_arrow([row("a", n, f"value {n}")])) for n in range(2, 9)]
     table.insert(as_arrow([row("b", 1, "b")]))
     savepoint(table, times[-1])
@@ -131,16 +141,17 @@ def every_action(table: WritableTable) -> None:
 
 
 @pytest.mark.requirements("LOCK-003", "OCC-002", "SVC-003", "TT-007")
-def test_a_provider_of_ones_own_guards_every_decision(
+def test_a_configured_provider_guards_every_decision(
     noted: tuple[WritableTable, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Actions begin and complete, properties and history change while the one lock that the settings name is held; the lock
-    that is built in is not touched."""
+    """Actions begin and complete, properties and history change while the one configured lock is held; the built-in lock is not
+    used.
+    """
     table, notes = noted
     own = lock_of(table.storage)
     monkeypatch.setattr(own, "acquire", lambda owner: pytest.fail("the built-in lock was taken"))
     every_action(table)
-    decisions = [(change, inside) for change, inside in held_at(notes) if decides(change)]
+    decisions = [(change, inside) for change, inside in held_at(notes) if is_decision(change)]
     assert len(decisions) > 20 and {"requested", "commit", "properties"} <= {
         change.rpartition(".")[2] for change, _ in decisions
     }
@@ -149,9 +160,10 @@ def test_a_provider_of_ones_own_guards_every_decision(
 
 
 @pytest.mark.requirements("OCC-010", "TT-007")
-def test_check_and_completion_are_one_section(noted: tuple[WritableTable, list[str]]) -> None:
-    """Between the question whether the lock is still held and the completed file lies nothing, and the lock is taken twice for
-    a write: to begin it and to complete it."""
+def test_check_and_completion_are_adjacent(noted: tuple[WritableTable, list[str]]) -> None:
+    """No request lies between the check of the lock and the completed file, and a write takes the lock twice: to begin and to
+    complete.
+    """
     table, notes = noted
     table.upsert(as_arrow([row("a", 2, "second")]))
     completed = next(n for n, note in enumerate(notes) if note.startswith(f"create {TIMELINE}") and "_" in note)
@@ -162,10 +174,10 @@ def test_check_and_completion_are_one_section(noted: tuple[WritableTable, list[s
 
 @pytest.mark.requirements("OCC-025")
 def test_the_lock_is_free_after_every_write(noted: tuple[WritableTable, list[str]]) -> None:
-    """After each write, and after one that was refused, another one gets the lock at once."""
+    """After each write, and after a refused one, another process gets the lock at once."""
     table, _ = noted
     lock = table.lock
-    assert isinstance(lock, Noted)
+    assert isinstance(lock, RecordingLock)
 
     def is_free() -> bool:
         return lock.lock._owner is None
@@ -179,8 +191,8 @@ def test_the_lock_is_free_after_every_write(noted: tuple[WritableTable, list[str
 
 
 @pytest.mark.requirements("LOCK-003")
-def test_a_provider_that_nobody_knows_is_refused() -> None:
-    """A name or a setting that means nothing is said when the table is opened, not at the first write."""
+def test_an_unknown_provider_is_refused() -> None:
+    """An unknown name or setting is an error when the table is opened, not at the first write."""
     storage = MemoryStorage()
     made(storage)
     known = "org.apache.hudi.client.transaction.lock."
@@ -197,7 +209,7 @@ def test_a_provider_that_nobody_knows_is_refused() -> None:
 
 @pytest.mark.requirements("LOCK-007", "LOCK-008", "OCC-002")
 def test_writers_of_one_process_need_no_service(tmp_path: Path) -> None:
-    """Threads that open the table for themselves, with no setting at all: each write is there, or was refused as a conflict."""
+    """Threads open the table separately, without any setting: each write is there, or was refused as a conflict."""
     made(LocalStorage(tmp_path), clock=SystemClock())
     done: list[str] = []
 
@@ -222,8 +234,8 @@ def test_writers_of_one_process_need_no_service(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirements("LOCK-002", "TT-007", "TT-010")
-def test_a_lock_that_machines_share_waits_for_their_clocks(tmp_path: Path) -> None:
-    """Under the lock of one process a time is drawn within a few milliseconds; under a shared one after 200."""
+def test_a_distributed_lock_waits_for_clock_skew(tmp_path: Path) -> None:
+    """Under the lock of one process a time is drawn within a few milliseconds; under a distributed one after 200."""
     for bench, least, most in ((file_system(tmp_path / "shared"), 400, 5_000), (None, 0, 20)):
         storage = MemoryStorage()
         made(storage)
@@ -234,29 +246,30 @@ def test_a_lock_that_machines_share_waits_for_their_clocks(tmp_path: Path) -> No
         assert least <= clock.time - before < most
 
 
-Thief = Callable[[Storage, ManualClock], None]
+Intruder = Callable[[Storage, ManualClock], None]
 
 
 def _overwritten(storage: Storage, clock: ManualClock) -> None:
-    """Somebody who keeps no rules."""
-    storage.put(LOCK_PATH, b'{"expired": false, "validUntil": 99999999999999, "owner": "a thief"}')
+    """Another process overwrites the lock against the protocol."""
+    storage.put(LOCK_PATH, b'{"expired": false, "validUntil": 99999999999999, "owner": "a intruder"}')
 
 
 def _taken_over(storage: Storage, clock: ManualClock) -> None:
-    """Somebody who waited until the lease was over."""
+    """Another process waits until the lease has expired."""
     clock.sleep(VALIDITY + 1_000)
     StoredLease(storage, clock, "another", validity=VALIDITY).take()
 
 
 def _deleted(storage: Storage, clock: ManualClock) -> None:
-    """Somebody who tidies up."""
+    """The lock file is deleted from outside."""
     storage.delete(LOCK_PATH)
 
 
 @dataclass
 class Interrupted(CrashingStorage):
-    """A storage at which something happens in between: each of the `events` before the first request of its kind that comes
-    after the event before it."""
+    """A storage on which something happens between requests: each of the `events` before the first request of its kind after
+    the event before it.
+    """
 
     events: list[tuple[str, Callable[[], object]]] = field(default_factory=list)
 
@@ -265,7 +278,7 @@ class Interrupted(CrashingStorage):
         super()._change(request)
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """A look at the timeline counts too."""
+        """Reading the timeline is a request, too."""
         self._happens(f"names {folder}")
         return super().names(folder)
 
@@ -274,21 +287,21 @@ class Interrupted(CrashingStorage):
             self.events.pop(0)[1]()
 
 
-def leased(thief: Thief, *kinds: str) -> tuple[WritableTable, Interrupted]:
-    """A table whose lock is a lease; the thief comes at the last of these kinds of requests."""
+def leased(intruder: Intruder, *kinds: str) -> tuple[WritableTable, Interrupted]:
+    """Return a table whose lock is a lease; the intruder acts at the last of these kinds of requests."""
     storage, clock = Interrupted(MemoryStorage(), 1_000_000), ManualClock(START, step=1)
     lock = LeasedLock(StoredLease(storage, clock, "me", validity=VALIDITY), clock, Patience(wait=1_000, retries=0))
     table = made(storage, clock=clock, lock=lock)
     *before, last = kinds
-    storage.events = [*((kind, list) for kind in before), (last, lambda: thief(storage, clock))]
+    storage.events = [*((kind, list) for kind in before), (last, lambda: intruder(storage, clock))]
     return table, storage
 
 
-@pytest.mark.parametrize("thief", [_overwritten, _taken_over, _deleted])
+@pytest.mark.parametrize("intruder", [_overwritten, _taken_over, _deleted])
 @pytest.mark.requirements("LOCK-001", "OCC-010")
-def test_nothing_is_published_by_one_who_lost_the_lock(thief: Thief) -> None:
-    """A writer whose lease is gone when it comes to publish is refused: readers see what was there, the next write succeeds."""
-    table, storage = leased(thief, ".parquet", f"replace {LOCK_PATH}", "names .hoodie/timeline")
+def test_a_writer_that_lost_the_lock_publishes_nothing(intruder: Intruder) -> None:
+    """A writer whose lease is lost before it publishes gets an error: readers see the old rows, the next write succeeds."""
+    table, storage = leased(intruder, ".parquet", f"replace {LOCK_PATH}", "names .hoodie/timeline")
     with pytest.raises(LockLost):
         table.upsert(as_arrow([row("a", 2, "second")]))
     assert storage.events == [] and values(table) == ["first"]
@@ -299,9 +312,10 @@ def test_nothing_is_published_by_one_who_lost_the_lock(thief: Thief) -> None:
 
 
 @pytest.mark.requirements("LOCK-001")
-def test_who_lost_the_lock_while_he_published_is_told() -> None:
-    """A process that stood still between the question and its request: the write is there, and its writer hears that it may
-    have met another one."""
+def test_a_lock_lost_during_publication_is_reported() -> None:
+    """A process stalls between the check and its request: the write is there, and its writer gets an error that a concurrent
+    write is possible.
+    """
     table, storage = leased(_taken_over, ".parquet", f"create {TIMELINE}")
     with pytest.raises(LockLost):
         table.upsert(as_arrow([row("a", 2, "second")]))
@@ -309,23 +323,23 @@ def test_who_lost_the_lock_while_he_published_is_told() -> None:
 
 
 @dataclass
-class Unfit(CrashingStorage):
-    """A store without conditional writes, which says so."""
+class StorageWithoutConditions(CrashingStorage):
+    """A store without conditional writes, which reports that."""
 
     def create(self, path: str, data: bytes) -> None:
-        """Refused for the lock."""
+        """Refuse the lock."""
         if path == LOCK_PATH:
             raise UnfitStorage("no conditional writes here", path=path)
         super().create(path, data)
 
 
 @pytest.mark.requirements("LOCK-001", "S3-002")
-def test_a_store_that_cannot_keep_a_lock_is_refused() -> None:
-    """Where the store has no conditional writes there is no lock, and so no write; the table is as it was."""
+def test_a_store_without_conditional_writes_is_refused() -> None:
+    """On a store without conditional writes there is no lock, and so no write; the table is unchanged."""
     storage = MemoryStorage()
     made(storage)
     clock = ManualClock(START + 10_000_000, step=1)
-    unfit = Unfit(storage, 1_000_000)
+    unfit = StorageWithoutConditions(storage, 1_000_000)
     lock = LeasedLock(StoredLease(unfit, clock, "me"), clock, Patience(wait=0, retries=0))
     table = open_table("memory:///locked", storage=unfit, clock=clock, lock=lock)
     with pytest.raises(UnfitStorage):
@@ -334,8 +348,8 @@ def test_a_store_that_cannot_keep_a_lock_is_refused() -> None:
 
 
 @dataclass
-class Gone:
-    """A lease whose service goes away at some question, and does not come back."""
+class FailingLease:
+    """A lease whose service becomes unreachable at some request, and stays so."""
 
     lease: StoredLease
     after: int = 1_000_000
@@ -347,28 +361,29 @@ class Gone:
             raise StorageUnavailable("the lock's service does not answer")
 
     def take(self) -> bool:
-        """Or nothing."""
+        """Acquire, or fail."""
         self._asked()
         return self.lease.take()
 
     def renew(self) -> None:
-        """Or nothing."""
+        """Renew, or fail."""
         self._asked()
         self.lease.renew()
 
     def give_back(self) -> None:
-        """Or nothing."""
+        """Release, or fail."""
         self._asked()
         self.lease.give_back()
 
 
 @pytest.mark.parametrize("after", range(7))
 @pytest.mark.requirements("LOCK-001", "OCC-025")
-def test_a_service_that_goes_away_leaves_the_table_whole(after: int) -> None:
-    """Whenever the service stops to answer: the write is there, or its writer was told that it is not; after its lease another
-    writer goes on."""
+def test_an_unreachable_lock_service_leaves_a_valid_table(after: int) -> None:
+    """Whenever the service becomes unreachable: the write is there, or its writer got an error that it is not; after the lease
+    has expired another write succeeds.
+    """
     storage, clock = MemoryStorage(), ManualClock(START, step=1)
-    gone = Gone(StoredLease(storage, clock, "me", validity=VALIDITY))
+    gone = FailingLease(StoredLease(storage, clock, "me", validity=VALIDITY))
     table = made(storage, clock=clock, lock=LeasedLock(gone, clock, Patience(wait=0, retries=0)))
     gone.after = after
     try:
@@ -400,9 +415,10 @@ LOCK_FILE = ".hoodie/lock"
 
 @pytest.mark.parametrize("lease", [_file, _expiring_file, _stored])
 @pytest.mark.requirements("LOCK-001", "OCC-025", "OCC-019")
-def test_a_lock_that_the_dead_left_keeps_others_out_and_no_longer(lease: Callable[[Storage, ManualClock, str], Lease]) -> None:
-    """A writer dies between any two of its requests. Where he had the lock the next one is told so and changes nothing; readers
-    do not mind. When the lease is over, or somebody has deleted a file that never expires, writing goes on."""
+def test_a_lock_of_a_crashed_writer_blocks_until_it_expires(lease: Callable[[Storage, ManualClock, str], Lease]) -> None:
+    """A writer crashes between any two of its requests. If it held the lock, the next writer gets an error and changes nothing;
+    readers are not affected. When the lease has expired, or a file without expiry is deleted, writes succeed again.
+    """
     storage, blocked = MemoryStorage(), 0
     made(storage)
 
@@ -410,10 +426,10 @@ def test_a_lock_that_the_dead_left_keeps_others_out_and_no_longer(lease: Callabl
         lock = LeasedLock(lease(place, clock, holder), clock, Patience(wait=1_000, retries=0))
         return open_table("memory:///locked", storage=place, clock=clock, ids=SeededIds(len(holder)), lock=lock)
 
-    def dies(place: Storage) -> object:
+    def write_and_crash(place: Storage) -> object:
         return opened(place, "dead", ManualClock(START + 1_000_000, 1)).upsert(as_arrow([row("a", 2, "second")]))
 
-    for state in crashes(storage, dies):
+    for state in crashes(storage, write_and_crash):
         clock = ManualClock(START + 1_001_000, 1)
         table = opened(state.storage, "another", clock)
         (found,) = values(table)

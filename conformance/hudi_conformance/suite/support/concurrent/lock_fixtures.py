@@ -1,4 +1,4 @@
-"""Lock providers as tests need them: where each keeps its lock, what a thief does there, how its lease comes to an end."""
+"""Lock providers for tests: where each stores its lock, how another process takes the lock away, and how its lease expires."""
 
 import json
 import multiprocessing
@@ -17,26 +17,27 @@ from hudi_reference.locks.hive import HiveLease
 from hudi_reference.locks.settings import library
 from hudi_reference.storage import storage_of
 
-#: A quiet moment at which clocks of tests begin, in milliseconds since the epoch.
+#: The time at which clocks of tests begin, in milliseconds since the epoch.
 START = 1_767_225_600_000
-#: How long a lease of the tests lasts, in milliseconds; a provider that knows only minutes has this one.
+#: How long a lease of the tests lasts, in milliseconds: a minute, since one provider counts in minutes.
 VALIDITY = 60_000
 _PREFIX = "hoodie.write.lock."
 _CLASS = "org.apache.hudi.client.transaction.lock."
 
 
 @dataclass(frozen=True)
-class Bench:
-    """A provider, set up for one table. `uri` is the table's place; `options` are a writer's settings.
+class LockFixture:
+    """A lock provider, set up for one table.
 
-    `steal` takes the lock from its holder and gives it to a stranger; `lapse` lets the lease of its holder run out.
+    `uri` is the base path of the table; `options` are a writer's settings. `take_away` takes the lock from its holder and gives
+    it to another process, against the protocol; `expire` lets the lease of its holder expire.
     """
 
     name: str
     uri: str
     options: Mapping[str, str]
-    steal: Callable[["Bench"], None] | None = None
-    lapse: Callable[["Bench", Any, ManualClock], None] | None = None
+    take_away: Callable[["LockFixture"], None] | None = None
+    expire: Callable[["LockFixture", Any, ManualClock], None] | None = None
     service: Dynamo | Metastore | ZooKeeper | None = None
     table: str = "trips"
     #: Threads and rounds of a race: services over a network are slower.
@@ -44,7 +45,7 @@ class Bench:
     made: list[Any] = field(default_factory=list)
 
     def lock(self, clock: Clock | None = None, **changes: str) -> Lock:
-        """The lock as one more process has it. On a clock of the test nobody really waits: there it looks as often as usual."""
+        """Return the lock of another process. With a clock of the test waits take no time: there it retries as by default."""
         often = {} if clock is None else {"wait_time_ms_between_retry": "1000", "max_wait_time_ms_between_retry": "16000"}
         options = {**self.options, **{f"{_PREFIX}{name}": value for name, value in {**often, **changes}.items()}}
         made = lock_for(storage_of(self.uri), self.table, options, clock or SystemClock())
@@ -52,91 +53,95 @@ class Bench:
         return made
 
     def close(self) -> None:
-        """End what the locks keep open."""
+        """Close the connections of the locks."""
         for lock in self.made:
             with suppress(AttributeError):
                 lock._lease.close()
 
 
 def provider(name: str, **settings: str) -> dict[str, str]:
-    """Settings of a patient writer that looks often."""
+    """Return the settings of a writer that waits long and retries often."""
     often = {"wait_time_ms": "60000", "wait_time_ms_between_retry": "2", "max_wait_time_ms_between_retry": "20"}
     given = {**often, "client.num_retries": "0", **settings}
     return {PROVIDER_KEY: name if "." in name else f"{_CLASS}{name}", **{f"{_PREFIX}{key}": v for key, v in given.items()}}
 
 
-def in_process(folder: Path) -> Bench:
-    """Threads of one process."""
-    return Bench("in-process", folder.as_uri(), provider("InProcessLockProvider"))
+def in_process(folder: Path) -> LockFixture:
+    """Return the lock of the threads of one process."""
+    return LockFixture("in-process", folder.as_uri(), provider("InProcessLockProvider"))
 
 
-def file_system(folder: Path) -> Bench:
-    """A file that never expires."""
-    return Bench("file-system", folder.as_uri(), provider("FileSystemBasedLockProvider"), steal=_steal_file)
+def file_system(folder: Path) -> LockFixture:
+    """Return a lock file that never expires."""
+    return LockFixture("file-system", folder.as_uri(), provider("FileSystemBasedLockProvider"), take_away=_take_away_file)
 
 
-def expiring_file(folder: Path) -> Bench:
-    """A file that expires after a minute."""
+def expiring_file(folder: Path) -> LockFixture:
+    """Return a lock file that expires after a minute."""
     options = provider("FileSystemBasedLockProvider", **{"filesystem.expire": "1"})
-    return Bench("expiring-file", folder.as_uri(), options, steal=_steal_file, lapse=_wait)
+    return LockFixture("expiring-file", folder.as_uri(), options, take_away=_take_away_file, expire=_wait)
 
 
-def storage_based(folder: Path) -> Bench:
-    """Conditional writes on the table's storage."""
+def storage_based(folder: Path) -> LockFixture:
+    """Return a lease in the table's storage, by conditional writes."""
     settings = {"storage.validity.timeout.secs": str(VALIDITY // 1000), "storage.renew.interval.secs": "6"}
-    return Bench(
-        "storage-based", folder.as_uri(), provider("StorageBasedLockProvider", **settings), steal=_steal_object, lapse=_wait
+    return LockFixture(
+        "storage-based",
+        folder.as_uri(),
+        provider("StorageBasedLockProvider", **settings),
+        take_away=_take_away_object,
+        expire=_wait,
     )
 
 
-def dynamodb(folder: Path, service: Dynamo, table: str) -> Bench:
-    """An item of a table in DynamoDB."""
+def dynamodb(folder: Path, service: Dynamo, table: str) -> LockFixture:
+    """Return a lock that is an item of a table in DynamoDB."""
     settings = {"dynamodb.endpoint_url": service.endpoint, "wait_time_ms": str(VALIDITY)}
     options = provider("org.apache.hudi.aws.transaction.lock.DynamoDBBasedLockProvider", **settings)
-    return Bench("dynamodb", folder.as_uri(), options, _steal_item, _wait_and_see, service, table, race=(3, 3))
+    return LockFixture("dynamodb", folder.as_uri(), options, _take_away_item, _wait_and_see, service, table, race=(3, 3))
 
 
-def zookeeper(folder: Path, service: ZooKeeper, table: str) -> Bench:
-    """Nodes of ZooKeeper."""
+def zookeeper(folder: Path, service: ZooKeeper, table: str) -> LockFixture:
+    """Return a lock of ZooKeeper nodes."""
     settings = {"zookeeper.url": service.hosts, "zookeeper.base_path": "/hudi/locks", "zookeeper.session_timeout_ms": "4000"}
     options = provider("ZookeeperBasedLockProvider", **settings)
-    return Bench("zookeeper", folder.as_uri(), options, _steal_node, _end_session, service, table, race=(3, 6))
+    return LockFixture("zookeeper", folder.as_uri(), options, _take_away_node, _end_session, service, table, race=(3, 6))
 
 
-def hive(folder: Path, service: Metastore, table: str) -> Bench:
-    """A lock on a table that the metastore need not know."""
+def hive(folder: Path, service: Metastore, table: str) -> LockFixture:
+    """Return a metastore lock; the metastore need not know the table."""
     names = {"hivemetastore.uris": service.uri, "hivemetastore.database": "default", "hivemetastore.table": table}
     options = provider("org.apache.hudi.hive.transaction.lock.HiveMetastoreBasedLockProvider", **names)
-    return Bench("hive", folder.as_uri(), options, _steal_from_metastore, _time_out, service, table, race=(2, 4))
+    return LockFixture("hive", folder.as_uri(), options, _take_away_in_metastore, _time_out, service, table, race=(2, 4))
 
 
-def _steal_file(bench: Bench) -> None:
-    """A deployed writer: it deletes whatever lock file there is, and makes one of its own that says nothing."""
-    file = Path(bench.uri.removeprefix("file://")) / ".hoodie" / "lock"
+def _take_away_file(fixture: LockFixture) -> None:
+    """Act like deployed writers: delete any lock file, and create an empty one."""
+    file = Path(fixture.uri.removeprefix("file://")) / ".hoodie" / "lock"
     file.unlink()
     file.touch()
 
 
-def _steal_object(bench: Bench) -> None:
-    file = Path(bench.uri.removeprefix("file://")) / ".hoodie" / ".locks" / "table_lock.json"
+def _take_away_object(fixture: LockFixture) -> None:
+    file = Path(fixture.uri.removeprefix("file://")) / ".hoodie" / ".locks" / "table_lock.json"
     state = json.loads(file.read_bytes())
-    file.write_text(json.dumps(state | {"owner": "a thief", "validUntil": state["validUntil"] + VALIDITY}), "utf-8")
+    file.write_text(json.dumps(state | {"owner": "an intruder", "validUntil": state["validUntil"] + VALIDITY}), "utf-8")
 
 
-def _steal_item(bench: Bench) -> None:
+def _take_away_item(fixture: LockFixture) -> None:
     import boto3
 
-    item = {"key": bench.table, "ownerName": "a thief", "leaseDuration": str(VALIDITY), "recordVersionNumber": "stolen"}
-    client = boto3.client("dynamodb", endpoint_url=bench.options[f"{_PREFIX}dynamodb.endpoint_url"], region_name="us-east-1")
+    item = {"key": fixture.table, "ownerName": "an intruder", "leaseDuration": str(VALIDITY), "recordVersionNumber": "other"}
+    client = boto3.client("dynamodb", endpoint_url=fixture.options[f"{_PREFIX}dynamodb.endpoint_url"], region_name="us-east-1")
     client.put_item(TableName="hudi_locks", Item={name: {"S": text} for name, text in item.items()})
 
 
-def _steal_node(bench: Bench) -> None:
-    """Somebody deletes the node of the holder and stays in the queue himself."""
+def _take_away_node(fixture: LockFixture) -> None:
+    """Delete the node of the holder, and leave another node in the queue."""
     from kazoo.client import KazooClient
 
-    path = f"/hudi/locks/{bench.table}"
-    client = KazooClient(bench.options[f"{_PREFIX}zookeeper.url"])
+    path = f"/hudi/locks/{fixture.table}"
+    client = KazooClient(fixture.options[f"{_PREFIX}zookeeper.url"])
     client.start()
     (held,) = client.get_children(path)
     client.create(f"{path}/{'0' * 32}-lock-", sequence=True)
@@ -145,79 +150,79 @@ def _steal_node(bench: Bench) -> None:
     client.close()
 
 
-def _wait(bench: Bench, lock: Lock, clock: ManualClock) -> None:
+def _wait(fixture: LockFixture, lock: Lock, clock: ManualClock) -> None:
     clock.sleep(VALIDITY + 1_000)
 
 
-def _wait_and_see(bench: Bench, lock: Lock, clock: ManualClock) -> None:
-    """Nobody looks at another one's clock here: whoever waits has to see for himself that nothing moves."""
+def _wait_and_see(fixture: LockFixture, lock: Lock, clock: ManualClock) -> None:
+    """Do nothing: a waiter of this provider observes with its own clock that the lease is not renewed."""
 
 
-def _end_session(bench: Bench, lock: Any, clock: ManualClock) -> None:
-    """The service ends the session, as it does when it hears nothing of it."""
+def _end_session(fixture: LockFixture, lock: Any, clock: ManualClock) -> None:
+    """End the session, as the service does when it receives no heartbeat."""
     from kazoo.client import KazooClient
 
-    twin = KazooClient(bench.options[f"{_PREFIX}zookeeper.url"], client_id=lock._lease._client.client_id)
+    twin = KazooClient(fixture.options[f"{_PREFIX}zookeeper.url"], client_id=lock._lease._client.client_id)
     twin.start()
     twin.stop()
     twin.close()
 
 
-def _time_out(bench: Bench, lock: Any, clock: ManualClock) -> None:
-    """The metastore gives up the lock, as it does when it hears nothing of its holder."""
+def _time_out(fixture: LockFixture, lock: Any, clock: ManualClock) -> None:
+    """Release the lock, as the metastore does when it receives no heartbeat of its holder."""
     types = library("pymetastore.hive_metastore.ttypes")
-    outsider = _outsider(bench)
+    outsider = _outsider(fixture)
     outsider._connected().unlock(types.UnlockRequest(lockid=lock._lease._number))
     outsider.close()
 
 
-def _steal_from_metastore(bench: Bench) -> None:
-    """Somebody ends the lock by its number, and takes it."""
+def _take_away_in_metastore(fixture: LockFixture) -> None:
+    """Release the lock by its number, and acquire it."""
     types = library("pymetastore.hive_metastore.ttypes")
-    outsider = _outsider(bench)
+    outsider = _outsider(fixture)
     client = outsider._connected()
-    (held,) = [one for one in client.show_locks(types.ShowLocksRequest()).locks if one.tablename == bench.table]
+    (held,) = [one for one in client.show_locks(types.ShowLocksRequest()).locks if one.tablename == fixture.table]
     client.unlock(types.UnlockRequest(lockid=held.lockid))
     assert outsider.take()
     outsider.close()
 
 
-def _outsider(bench: Bench) -> HiveLease:
-    return HiveLease(bench.options[f"{_PREFIX}hivemetastore.uris"], "default", bench.table, "an outsider")
+def _outsider(fixture: LockFixture) -> HiveLease:
+    return HiveLease(fixture.options[f"{_PREFIX}hivemetastore.uris"], "default", fixture.table, "an outsider")
 
 
 # Races of processes.
 
 
-def race(bench: Bench, folder: Path, processes: int, rounds: int) -> list[str]:
-    """Processes that take the lock in a loop; what each of them says at its end: how often it was inside, and with others."""
+def race(fixture: LockFixture, folder: Path, processes: int, rounds: int) -> list[str]:
+    """Run processes that take the lock in a loop; return the report of each: how often it was inside, and how often not alone."""
     keys = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
-    told = (bench.uri, bench.table, dict(bench.options), keys, str(folder), rounds)
-    running = [context.Process(target=enter, args=(*told, n), daemon=True) for n in range(processes)]
+    arguments = (fixture.uri, fixture.table, dict(fixture.options), keys, str(folder), rounds)
+    running = [context.Process(target=enter, args=(*arguments, n), daemon=True) for n in range(processes)]
     for process in running:
         process.start()
     for process in running:
         process.join(120)
-    said = [folder / f"said-{n}" for n in range(processes)]
-    return [file.read_text("utf-8") if file.exists() else "nothing" for file in said]
+    reports = [folder / f"report-{n}" for n in range(processes)]
+    return [file.read_text("utf-8") if file.exists() else "nothing" for file in reports]
 
 
 def enter(uri: str, table: str, options: dict[str, str], keys: dict[str, str], folder: str, rounds: int, number: int) -> None:
-    """One of the processes. A folder that all of them make and remove shows whether two are inside at once."""
+    """Run one of the processes. They all make and remove one folder, which shows whether two are inside at once."""
     os.environ.update(keys)
     lock = lock_for(storage_of(uri), table, options, SystemClock())
-    inside, met = Path(folder) / "inside", 0
+    inside, collisions = Path(folder) / "inside", 0
     for turn in range(rounds):
         lock.acquire(f"turn {turn}")
         try:
             inside.mkdir()
         except FileExistsError:
-            met += 1
+            collisions += 1
         time.sleep(0.002)
         lock.check(f"turn {turn}")
         with suppress(FileNotFoundError):
             inside.rmdir()
         lock.release(f"turn {turn}")
-    (Path(folder) / f"said-{number}").write_text(f"{rounds} times inside, {met} times not alone", "utf-8")
+    (Path(folder) / f"report-{number}").write_text(f"{rounds} times inside, {collisions} times not alone", "utf-8")
