@@ -1,7 +1,7 @@
-"""Programs of log blocks: rows, rows of some columns, deletes and rollback commands, in any order and cut into any files.
+"""Programs of log blocks: rows, rows of some columns, deletes and rollback commands, in any order and split into any files.
 
-The blocks are laid behind one base file, each file with a completed action of its own; what is right follows from reading one
-block after the other.
+The log files follow one base file, and each belongs to a separate completed action; the expected rows follow from reading the
+blocks one after the other.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,16 +29,17 @@ SCHEMA = {"type": "record", "name": "row", "namespace": "hoodie.blocks", "fields
     {"name": name, "type": ["null", kind], "default": None} for name, kind in TYPES.items()
 ]}  # fmt: skip
 ARROW = pa.schema([("id", pa.string()), ("ts", pa.int64()), ("name", pa.string()), ("note", pa.string())])
-#: The rows of the base file; `d` and `e` are in logs only.
+#: The rows of the base file; `d` and `e` are only in logs.
 BASE = tuple({"id": key, "ts": 5, "name": f"base {key}", "note": "base"} for key in "abc")
 MANY, FEW = 60, 6
 
 
 @dataclass(frozen=True)
 class Block:
-    """One block: what it holds of which keys, with which ordering value (None: deletes by key), stored as what.
+    """One block: its keys, their ordering value (None: deletes by key), and its format.
 
-    `of` is the place of the action whose instant it names among those of the files before; a rollback undoes that one.
+    `of` is the position of the action whose instant it names among the earlier files; a rollback command rolls that one
+    back.
     """
 
     does: Literal["rows", "name", "note", "deletes", "rollback"]
@@ -50,14 +51,14 @@ class Block:
 
 @dataclass(frozen=True)
 class Program:
-    """The files of a slice, each by an action of its own, each with its blocks."""
+    """The log files of a slice, each of a separate action, with their blocks."""
 
     mode: Mode
     files: tuple[tuple[Block, ...], ...]
 
 
 def blocks() -> st.SearchStrategy[Block]:
-    """Any block, deletes by key among them."""
+    """Draw any block, deletes by key among them."""
     keys = st.lists(st.sampled_from("abcde"), min_size=1, max_size=3, unique=True).map(tuple)
     ranks, stored = st.integers(3, 7), st.sampled_from(("avro", "parquet"))
     rows = st.builds(Block, st.sampled_from(("rows", "rows", "name", "note")), keys, ranks, st.just(0), stored)
@@ -66,7 +67,7 @@ def blocks() -> st.SearchStrategy[Block]:
 
 
 def programs(mode: Mode) -> st.SearchStrategy[Program]:
-    """A few files of a few blocks each."""
+    """Draw a few files of a few blocks each."""
     files = st.lists(st.lists(blocks(), min_size=1, max_size=3).map(tuple), min_size=1, max_size=4).map(tuple)
     return st.builds(Program, st.just(mode), files)
 
@@ -74,8 +75,8 @@ def programs(mode: Mode) -> st.SearchStrategy[Program]:
 State = dict[str, Any]
 
 
-def right(program: Program) -> list[State]:
-    """The rows that are left."""
+def expected_rows(program: Program) -> list[State]:
+    """Return the rows after all blocks."""
     queue: list[tuple[int, int, Block]] = []
     for file, found in enumerate(program.files):
         for place, block in enumerate(found):
@@ -87,7 +88,7 @@ def right(program: Program) -> list[State]:
     states: dict[str, State | None] = {str(row["id"]): {**row, "gone": False} for row in BASE}
     for file, place, block in queue:
         for key in block.keys:
-            states[key] = met(states.get(key), version(key, block, file, place), by_time=by_time)
+            states[key] = merged(states.get(key), version(key, block, file, place), by_time=by_time)
     return sorted(
         ({name: state[name] for name in TYPES} for state in states.values() if state and not state["gone"]),
         key=lambda row: str(row["id"]),
@@ -95,17 +96,17 @@ def right(program: Program) -> list[State]:
 
 
 def version(key: str, block: Block, file: int, place: int) -> State:
-    """One version of a record: the columns that it holds, its ordering value, and whether it is a delete."""
+    """Return one version of a record: its columns, its ordering value, and whether it is a delete."""
     if block.does == "deletes":
         return {"id": key, "ts": block.ts, "gone": True}
     columns = ("name", "note") if block.does == "rows" else (block.does,)
     return {"id": key, "ts": block.ts, "gone": False, **{name: f"{name} {file}.{place}" for name in columns}}
 
 
-def met(older: State | None, newer: State, *, by_time: bool) -> State:
-    """What is left of two versions, by the words of the specification."""
+def merged(older: State | None, newer: State, *, by_time: bool) -> State:
+    """Merge two versions, as the specification describes it."""
     if older is not None and by_time and newer["ts"] is not None:
-        if older["ts"] is None:  # a delete by key: nothing to lose against, and nothing to delete
+        if older["ts"] is None:  # a delete by key: it has no ordering value, and there is nothing to delete
             return older if newer["gone"] else filled(None, newer)
         if newer["ts"] < older["ts"]:
             return older
@@ -113,13 +114,13 @@ def met(older: State | None, newer: State, *, by_time: bool) -> State:
 
 
 def filled(older: State | None, newer: State) -> State:
-    """A row, and what it does not hold from the row before it."""
+    """Return a row, with the columns that it lacks from the earlier row."""
     known = dict.fromkeys(TYPES) if older is None or older["gone"] else older
     return {**known, **newer}
 
 
-def laid_out(uri: str, program: Program) -> None:
-    """The table with its base file and logs, and an action for each file."""
+def write_table(uri: str, program: Program) -> None:
+    """Write the table with its base file and logs, and an action for each file."""
     table = create_table(
         uri, name="blocks", schema=SCHEMA, record_key=("id",), table_type="MERGE_ON_READ", merge_mode=program.mode,
         ordering=("ts",) if program.mode == "EVENT_TIME_ORDERING" else (),
@@ -130,7 +131,7 @@ def laid_out(uri: str, program: Program) -> None:
     file_id, timeline = base.name.partition("_")[0], root / ".hoodie" / "timeline"
     instants = [str(int(first) + 1_000_000 * (number + 1)) for number in range(len(program.files))]
     for file, (instant, found) in enumerate(zip(instants, program.files, strict=True)):
-        data = b"".join(encoded(block, instant, instants, file, place) for place, block in enumerate(found))
+        data = b"".join(encode(block, instant, instants, file, place) for place, block in enumerate(found))
         name = f".{file_id}_{instant}.log.1_0-0-0"
         (root / name).write_bytes(data)
         stat = WriteStat(file_id, "", name, previous_instant=first, size=len(data), is_log=True)
@@ -140,8 +141,8 @@ def laid_out(uri: str, program: Program) -> None:
         (timeline / f"{instant}_{int(instant) + 1000}.deltacommit").write_bytes(done)
 
 
-def encoded(block: Block, instant: str, instants: Sequence[str], file: int, place: int) -> bytes:
-    """The bytes of a block."""
+def encode(block: Block, instant: str, instants: Sequence[str], file: int, place: int) -> bytes:
+    """Return the bytes of a block."""
     if block.does == "rollback":
         return BlockWriter(instant).rollback(instants[block.of % (file + 1)])
     if block.does == "deletes":
@@ -169,8 +170,8 @@ def encoded(block: Block, instant: str, instants: Sequence[str], file: int, plac
 @pytest.mark.needs("read.snapshot", "read.projection", "merge-on-read", "log.avro", "log.parquet", "log.delete", "log.command")
 @pytest.mark.needs("merge.partial-updates", "partition.none")
 def test_blocks_are_read_one_after_the_other(engine: Client, new_uri: Callable[[], str], budget: Budget, mode: Mode) -> None:
-    """Whatever blocks follow one another: a rollback command undoes what its target wrote before it, in this file and in
-    others, rows and deletes alike, and nothing else; the other blocks merge in their order.
+    """In any sequence of blocks, a rollback command removes what its target wrote before it, in this file and in others, rows
+    and deletes alike, and nothing else; the other blocks are merged in their order.
     """
 
     @settings(
@@ -180,8 +181,8 @@ def test_blocks_are_read_one_after_the_other(engine: Client, new_uri: Callable[[
     @given(programs(mode))
     def check(program: Program) -> None:
         uri = new_uri()
-        laid_out(uri, program)
+        write_table(uri, program)
         found = engine.read(uri, Query(columns=tuple(TYPES))).to_pylist()
-        assert sorted(found, key=lambda row: str(row["id"])) == right(program), program
+        assert sorted(found, key=lambda row: str(row["id"])) == expected_rows(program), program
 
     check()

@@ -1,6 +1,7 @@
-"""Columns matched by the ids of a schema history, as statements that rename and drop columns leave it.
+"""Columns matched by the ids of a schema history, as statements that rename and drop columns produce it.
 
-The reference writes two file groups; then the history is laid beside them and into the last commit, where Apache Hudi has it.
+The reference writes two file groups; then the test writes the history to its folder and into the last commit, where Apache Hudi
+stores it.
 """
 
 import io
@@ -29,24 +30,24 @@ SECOND: list[Row] = [{"id": "3", "new": "b", "old": "c"}]
 
 
 def avro(names: Sequence[str]) -> dict[str, Any]:
-    """The schema of nullable texts with these names."""
+    """Return the schema of nullable texts with these names."""
     fields = [{"name": name, "type": ["null", "string"], "default": None} for name in names]
     return {"type": "record", "name": "row", "namespace": "hoodie.renamed", "fields": fields}
 
 
 def version(instant: str, ids: dict[str, int]) -> dict[str, Any]:
-    """A version of the history: every column with its id, meta columns first."""
+    """Return a version of the history: every column with its id, meta columns first."""
     known = {**{name: number for number, name in enumerate(META_COLUMNS)}, **ids}
     fields = [{"id": number, "name": name, "optional": True, "type": "string"} for name, number in known.items()]
     return {"max_column_id": 8, "version_id": int(instant), "type": "record", "fields": fields}
 
 
-#: What is written under which version, one commit each.
+#: The rows that are written under each version, one commit each.
 CHANGES = ((BEFORE, FIRST), (AFTER, SECOND))
 
 
 def altered(uri: str, changes: Sequence[tuple[dict[str, int], list[Row]]] = CHANGES) -> list[str]:
-    """A table whose columns were renamed, dropped and added between its commits; the instants."""
+    """Create a table whose columns were renamed, dropped and added between its commits; return the instants."""
     table = create_table(
         uri, name="renamed", schema=avro(tuple(BEFORE)), record_key=("id",), table_type="COPY_ON_WRITE", options=GROWING
     )
@@ -55,14 +56,14 @@ def altered(uri: str, changes: Sequence[tuple[dict[str, int], list[Row]]] = CHAN
     meta = folder_of(uri) / ".hoodie"
     for instant, (ids, _), known in list(zip(instants, changes, versions, strict=True))[1:]:
         (file,) = (meta / "timeline").glob(f"{instant}_*.commit")
-        carry(file, {"schema": json.dumps(avro((*META_COLUMNS, *ids))), "latest_schema": json.dumps(known)})
+        add_extra_metadata(file, {"schema": json.dumps(avro((*META_COLUMNS, *ids))), "latest_schema": json.dumps(known)})
     (meta / ".schema").mkdir()
     (meta / ".schema" / f"{file.stem}.schemacommit").write_text(json.dumps({"schemas": versions[::-1]}))
     return instants
 
 
-def carry(commit: Path, extra: dict[str, str]) -> None:
-    """Give a commit's metadata these entries."""
+def add_extra_metadata(commit: Path, extra: dict[str, str]) -> None:
+    """Add these entries to the metadata of a commit."""
     reader = fastavro.reader(io.BytesIO(commit.read_bytes()))
     (done,) = reader
     done["extraMetadata"] |= extra
@@ -72,7 +73,7 @@ def carry(commit: Path, extra: dict[str, str]) -> None:
 
 
 def rows_of(engine: Client, uri: str, **query: Any) -> list[dict[str, Any]]:
-    """The rows of a query, by key."""
+    """Return the rows of a query, by key."""
     found = engine.read(uri, Query(**{"columns": tuple(AFTER), **query})).to_pylist()
     return sorted(found, key=lambda row: str(row["id"]))
 
@@ -80,7 +81,7 @@ def rows_of(engine: Client, uri: str, **query: Any) -> list[dict[str, Any]]:
 @pytest.mark.needs(*NEEDS)
 @pytest.mark.requirements("LF-038")
 def test_by_id_a_renamed_column_keeps_its_values(engine: Client, new_uri: Callable[[], str]) -> None:
-    """What older files call by another name is found; a new column of an old name has no values in them."""
+    """Values that older files store under the former name are found; a new column with an old name has none of them."""
     uri = new_uri()
     altered(uri)
     assert rows_of(engine, uri, by_id=True) == [
@@ -92,8 +93,8 @@ def test_by_id_a_renamed_column_keeps_its_values(engine: Client, new_uri: Callab
 
 @pytest.mark.needs(*NEEDS)
 @pytest.mark.requirements("LF-038")
-def test_by_name_a_column_is_whatever_has_its_name(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Who does not ask for ids gets what the text of the specification says: columns are matched by name."""
+def test_by_name_columns_are_matched_by_name(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Without the option for ids, the text of the specification holds: columns are matched by name."""
     uri = new_uri()
     altered(uri)
     assert rows_of(engine, uri) == [
@@ -105,8 +106,8 @@ def test_by_name_a_column_is_whatever_has_its_name(engine: Client, new_uri: Call
 
 @pytest.mark.needs(*NEEDS, "read.filter")
 @pytest.mark.requirements("LF-038", "MRG-015")
-def test_filters_go_by_the_names_of_now(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A comparison of a renamed column meets the values that older files have under its former name, and no others."""
+def test_filters_use_the_current_names(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A comparison of a renamed column uses the values that older files have under its former name, and no others."""
     uri = new_uri()
     altered(uri)
     assert [row["id"] for row in rows_of(engine, uri, by_id=True, where=(("new", "=", "a"),))] == ["1"]
@@ -115,8 +116,8 @@ def test_filters_go_by_the_names_of_now(engine: Client, new_uri: Callable[[], st
 
 @pytest.mark.needs(*NEEDS, "read.as-of")
 @pytest.mark.requirements("LF-038", "TYP-008")
-def test_the_past_has_the_names_of_then(engine: Client, new_uri: Callable[[], str]) -> None:
-    """As of the commit before the change columns have the names and values that they had."""
+def test_time_travel_uses_the_schema_of_its_time(engine: Client, new_uri: Callable[[], str]) -> None:
+    """As of the commit before the change, columns have the names and values of that time."""
     uri = new_uri()
     first, _ = altered(uri)
     assert rows_of(engine, uri, kind="as-of", as_of=first, by_id=True, columns=tuple(BEFORE)) == FIRST
@@ -124,8 +125,8 @@ def test_the_past_has_the_names_of_then(engine: Client, new_uri: Callable[[], st
 
 @pytest.mark.needs(*NEEDS, "read.as-of")
 @pytest.mark.requirements("LF-038", "TYP-008")
-def test_the_past_between_two_changes(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Writers keep the newest file of the history alone; as of a change before it the versions in that file count."""
+def test_time_travel_between_two_schema_changes(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Writers keep only the newest file of the history; as of an earlier change the versions in that file are used."""
     uri = new_uri()
     _, second, _ = altered(uri, (*CHANGES, ({"id": 5, "newest": 6, "old": 8}, [{"id": "4", "newest": "d", "old": None}])))
     assert rows_of(engine, uri, kind="as-of", as_of=second, by_id=True) == [
@@ -135,7 +136,7 @@ def test_the_past_between_two_changes(engine: Client, new_uri: Callable[[], str]
     ]
 
 
-#: How the fields of a record lie in a column: its Avro type, its type in the history, and values made of the record's.
+#: How the fields of a record are stored in a column: its Avro type, its type in the history, and values made of the record's.
 NESTED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Callable[[Any], Any]]] = {
     "a struct": (lambda inner: inner, lambda inner: inner, lambda found: found),
     "a list": (
@@ -159,9 +160,9 @@ NESTED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Callable[[An
 @pytest.mark.needs(*NEEDS, "types.nested")
 @pytest.mark.requirements("LF-038")
 @pytest.mark.parametrize("where", NESTED)
-def test_by_id_fields_inside_keep_their_values(engine: Client, new_uri: Callable[[], str], where: str) -> None:
-    """A field inside of another type that was renamed keeps its values; one that was dropped, and added again, has none of
-    the old ones, whether its name is the same or that of another dropped field.
+def test_by_id_nested_fields_keep_their_values(engine: Client, new_uri: Callable[[], str], where: str) -> None:
+    """A renamed field inside another type keeps its values; a field that was dropped and added again has none of the old ones,
+    whether its name is the same or that of another dropped field.
     """
     in_avro, in_history, value = NESTED[where]
     before, after = {"old": 6, "gone": 7, "same": 8}, {"new": 6, "old": 9, "same": 10}
@@ -186,7 +187,7 @@ def test_by_id_fields_inside_keep_their_values(engine: Client, new_uri: Callable
     second = table.bulk_insert(table_of([{"id": "2", "v": None}], schema(tuple(before))))
     versions = [known(first, before), known(second, after)]
     (file,) = (meta / "timeline").glob(f"{second}_*.commit")
-    carry(file, {"schema": json.dumps(schema(tuple(after))), "latest_schema": json.dumps(versions[1])})
+    add_extra_metadata(file, {"schema": json.dumps(schema(tuple(after))), "latest_schema": json.dumps(versions[1])})
     (meta / ".schema").mkdir()
     (meta / ".schema" / f"{file.stem}.schemacommit").write_text(json.dumps({"schemas": versions[::-1]}))
     found = rows_of(engine, uri, by_id=True, columns=("id", "v"))
@@ -194,5 +195,5 @@ def test_by_id_fields_inside_keep_their_values(engine: Client, new_uri: Callable
 
 
 def table_of(found: Sequence[dict[str, Any]], schema: Any) -> pa.Table:
-    """The rows as a table of that schema."""
+    """Return the rows as a table of that schema."""
     return pa.Table.from_pylist(list(found), schema=arrow_schema(schema))

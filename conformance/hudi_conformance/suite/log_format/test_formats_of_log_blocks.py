@@ -1,4 +1,4 @@
-"""Rows in log blocks of each format: the format costs time and space, and never changes an answer."""
+"""Rows in log blocks of each format: the format affects time and space, and never an answer."""
 
 import io
 from collections.abc import Callable
@@ -20,7 +20,9 @@ READS = pytest.mark.needs("read.snapshot", "merge-on-read", "partition.plain", "
 
 
 def write_logs(uri: str, block_format: BlockFormat) -> Path:
-    """A table with three rows in a base file, of which a log file with a block of this format changes two; the log file."""
+    """Write a table with three rows in a base file and a log file with a block of this format that changes two; return the log
+    file.
+    """
     Reference().create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
     table = open_table(uri)
     table.upsert(as_arrow((row("a", 1, "old"), row("b", 1, "old"), row("c", 1, "old"))))
@@ -39,10 +41,8 @@ def write_logs(uri: str, block_format: BlockFormat) -> Path:
         pytest.param("hfile", marks=pytest.mark.needs("log.hfile")),
     ],
 )
-def test_the_format_of_blocks_is_the_one_that_was_chosen_and_changes_no_row(
-    engine: Client, new_uri: Callable[[], str], block_format: BlockFormat
-) -> None:
-    """A writer that is told a format stores rows in it, and they read the same."""
+def test_log_blocks_have_the_configured_format(engine: Client, new_uri: Callable[[], str], block_format: BlockFormat) -> None:
+    """A writer with a configured block format stores rows in it, and the rows are the same."""
     uri = new_uri()
     log = write_logs(uri, block_format)
     assert [block.kind for block in parse_blocks(log.read_bytes())] == [STORED_AS[block_format]]
@@ -53,8 +53,8 @@ def test_the_format_of_blocks_is_the_one_that_was_chosen_and_changes_no_row(
 @READS
 @pytest.mark.needs("log.parquet", "read.projection")
 @pytest.mark.requirements("BLK-029")
-def test_a_column_of_a_parquet_block_that_nobody_asks_for_is_not_read(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A query on few columns reads only those: what is broken in another column does not stop it."""
+def test_unprojected_columns_of_parquet_blocks_are_not_read(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A query on few columns reads only those: damage in another column does not affect it."""
     uri = new_uri()
     log = write_logs(uri, "parquet")
     data = bytearray(log.read_bytes())

@@ -1,6 +1,7 @@
-"""Log blocks of many records: engines decode these in other ways than a few, with the same result.
+"""Log blocks of many records: engines may decode these in another way than a few, with the same result.
 
-Each golden log file of Avro blocks is made long: the records of a block are repeated, the lengths around them put right.
+Each golden log file of Avro blocks is made long: the records of a block are repeated, and the lengths around them are
+adjusted.
 """
 
 import struct
@@ -16,13 +17,13 @@ from hudi_conformance.cases.inspection import contradiction
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.contract.client import Client
 
-#: At least so many records has a long block.
+#: The least number of records in a long block.
 MANY = 1200
 FRAME, TRAILER = 14, 8
 
 
 def is_of_rows(case: Case) -> bool:
-    """Whether a case expects nothing but whole blocks of Avro rows, one of which has some."""
+    """Return whether a case expects only complete blocks of Avro rows, at least one of them with rows."""
     if case.verdict != "valid" or case.expected.inspect is None or case.subject.suffix == ".hfile":
         return False
     shown = case.inspection[0]
@@ -34,12 +35,12 @@ def is_of_rows(case: Case) -> bool:
     )
 
 
-#: By the end of the id.
+#: The cases, by the end of their ids.
 CASES = {case.id.removeprefix("log."): case for case in cases.find_cases(fixtures_root() / "log") if is_of_rows(case)}
 
 
 def lengthened(data: bytes, blocks: list[dict[str, Any]]) -> tuple[bytes, list[dict[str, Any]]]:
-    """A file whose blocks have their records many times over, and what inspecting it has to show."""
+    """Return a file whose blocks repeat their records many times, and the expected result of inspecting it."""
     out, shown, start = b"", [], 0
     for block in blocks:
         end = start + FRAME + struct.unpack_from(">q", data, start + 6)[0]
@@ -50,7 +51,7 @@ def lengthened(data: bytes, blocks: list[dict[str, Any]]) -> tuple[bytes, list[d
 
 
 def repeated(block: bytes) -> tuple[bytes, int]:
-    """A block of version 1 with its records repeated, and how often."""
+    """Return a block of version 1 with its records repeated, and how often."""
     start = FRAME + 8
     (entries,) = struct.unpack_from(">i", block, start)
     start += 4
@@ -69,11 +70,11 @@ def repeated(block: bytes) -> tuple[bytes, int]:
 @pytest.mark.needs("inspect.log-file", "inspect.log-content")
 @pytest.mark.requirements("BLK-020", "BLK-021", "BLK-022", "BLK-030")
 @pytest.mark.parametrize("name", CASES)
-def test_many_records_are_as_many_times_the_same(engine: Client, tmp_path: Path, name: str) -> None:
-    """Values of every type, in every form that a datum may have, are the same among a thousand as by themselves."""
+def test_repeated_records_decode_alike(engine: Client, tmp_path: Path, name: str) -> None:
+    """Values of every type, in every form that a datum may have, are the same among a thousand records as in a short block."""
     case = CASES[name]
     expected: Mapping[str, Any] = case.inspection[0]
     data, blocks = lengthened(case.subject.read_bytes(), expected["blocks"])
     found = engine.inspect(cases.place_bytes(case.subject.name, data, tmp_path))
-    told = contradiction({**expected, "blocks": blocks}, found)
-    assert told is None, told.summary()
+    difference = contradiction({**expected, "blocks": blocks}, found)
+    assert difference is None, difference.summary()

@@ -1,4 +1,4 @@
-"""Writes of some columns, and of more columns than the table had, against the model and by hand."""
+"""Partial updates and writes that add columns, against the model and against expected rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,7 +28,8 @@ SCHEMA = {
     "namespace": "hoodie.updated",
     "fields": [{"name": name, "type": ["null", kind], "default": None} for name, kind in TYPES.items()],
 }
-#: Programs drawn for an engine in this process, and for one whose commits take seconds: of that one no failure is shortened.
+#: How many programs are drawn for an engine in this process, and for one whose commits take seconds; for the latter no failure
+#: is shrunk.
 MANY, FEW = 60, 4
 RECONCILE = {"hoodie.datasource.write.reconcile.schema": "true"}
 NULLS = {"hoodie.write.set.null.for.missing.columns": "true"}
@@ -44,19 +45,19 @@ class Program:
 
 
 def spec(type: TableType, merge_mode: Any = "COMMIT_TIME_ORDERING", *, ordered: bool = True) -> TableSpec:
-    """The table to create; a mode by commit time has no ordering field."""
+    """Return the table to create; a table in commit-time mode has no ordering field."""
     by_time = merge_mode == "EVENT_TIME_ORDERING"
     ordering = ("ts",) if by_time and ordered else ()
     return TableSpec("updated", type, SCHEMA, ("id",), ("city",), ordering, merge_mode)
 
 
 def as_arrow(rows: Any, types: dict[str, str]) -> pa.Table:
-    """Rows with these columns."""
+    """Return rows with these columns."""
     return pa.Table.from_pylist(list(rows), schema=pa.schema([(name, ARROW[kind]) for name, kind in types.items()]))
 
 
 def expect(engine: Client, uri: str, wanted: Any, types: dict[str, str], when: str) -> None:
-    """The snapshot holds the rows that are wanted."""
+    """Check that the snapshot holds the expected rows."""
     found = canonical(engine.read(uri, Query(columns=tuple(types))), types)
     different = differences(canonical(as_arrow(wanted, types), types), found, ("id", "city"))
     assert not different, f"{different.summary()}\n{when}\n{list(different.pairs())}"
@@ -96,7 +97,7 @@ STEPS = st.one_of(
 
 
 def programs(merge_mode: Any) -> st.SearchStrategy[Program]:
-    """An upsert, then a few writes over few keys."""
+    """Draw an upsert, then a few writes over few keys."""
     first = st.tuples(st.just("upsert"), st.just(WHOLE), ROWS)
     steps = st.tuples(first, st.lists(STEPS, min_size=1, max_size=5)).map(lambda drawn: (drawn[0], *drawn[1]))
     return st.builds(Program, st.sampled_from(("COPY_ON_WRITE", "MERGE_ON_READ")), st.just(merge_mode), steps)
@@ -115,7 +116,9 @@ def programs(merge_mode: Any) -> st.SearchStrategy[Program]:
     ],
 )
 def test_partial_updates_follow_the_model(engine: Client, new_uri: Callable[[], str], merge_mode: str) -> None:
-    """After any program of upserts, deletes and partial updates the snapshot is what the columns written last say."""
+    """After any program of upserts, deletes and partial updates the snapshot has the value of each column that was written
+    last.
+    """
 
     quick = find(engine.name).factory is not None
     phases = settings().phases if quick else (Phase.explicit, Phase.generate)
@@ -136,7 +139,7 @@ OTHER = {**OLD, "id": "b"}
 
 
 def made(engine: Client, uri: str, type: TableType) -> None:
-    """A table of two records."""
+    """Create a table of two records."""
     engine.create(uri, spec(type))
     engine.write(uri, "upsert", as_arrow([OLD, OTHER], TYPES))
 
@@ -145,8 +148,10 @@ def made(engine: Client, uri: str, type: TableType) -> None:
 @pytest.mark.needs(
     "create", "write.upsert", "write.partial-update", "merge-on-read", "inspect.table", "inspect.log-file", "merge.event-time"
 )
-def test_only_blocks_of_partial_updates_say_so(engine: Client, new_uri: Callable[[], str]) -> None:
-    """On merge-on-read the block of a partial update has the flag, and in its schema only meta columns and those given."""
+def test_only_blocks_of_partial_updates_are_flagged(engine: Client, new_uri: Callable[[], str]) -> None:
+    """On merge-on-read the block of a partial update has the flag, and in its schema only meta columns and the given
+    columns.
+    """
     uri = new_uri()
     engine.create(uri, spec("MERGE_ON_READ", "EVENT_TIME_ORDERING"))
     engine.write(uri, "upsert", as_arrow([OLD, OTHER], TYPES))
@@ -164,8 +169,8 @@ def test_only_blocks_of_partial_updates_say_so(engine: Client, new_uri: Callable
 @BOTH_TYPES
 @pytest.mark.requirements("LF-038", "TYP-001")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "schema.evolution", "merge.commit-time")
-def test_a_write_adds_columns_where_it_is_asked_to(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
-    """New columns come into the table's schema, and are null in the rows that were there."""
+def test_a_write_adds_columns_if_configured(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
+    """New columns are added to the table's schema, and are null in the existing rows."""
     uri, types = new_uri(), {**TYPES, "fare": "double"}
     made(engine, uri, type)
     engine.write(uri, "upsert", as_arrow([{**OLD, "fare": 1.5}], types), options=RECONCILE)
@@ -175,8 +180,8 @@ def test_a_write_adds_columns_where_it_is_asked_to(engine: Client, new_uri: Call
 @BOTH_TYPES
 @pytest.mark.requirements("LF-038")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "schema.evolution", "merge.commit-time")
-def test_a_write_widens_types_where_it_is_asked_to(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
-    """A wider type becomes the table's; what was stored as the narrower one is the same number."""
+def test_a_write_widens_types_if_configured(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
+    """A wider type becomes the table's type; stored values of the narrower type are read as the same numbers."""
     uri, types = new_uri(), {**TYPES, "size": "long"}
     made(engine, uri, type)
     engine.write(uri, "upsert", as_arrow([{**OLD, "size": 2**40}], types), options=RECONCILE)
@@ -187,10 +192,8 @@ def test_a_write_widens_types_where_it_is_asked_to(engine: Client, new_uri: Call
 @pytest.mark.requirements("LF-038")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "schema.evolution", "types.nested", "merge.commit-time")
 @pytest.mark.needs("partition.none")
-def test_a_write_adds_fields_to_structs_where_it_is_asked_to(
-    engine: Client, new_uri: Callable[[], str], type: TableType
-) -> None:
-    """A new field of a struct comes into the table's schema, and is null in the structs that were there."""
+def test_a_write_adds_fields_to_structs_if_configured(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
+    """A new field of a struct is added to the table's schema, and is null in the existing structs."""
     place = {"type": "record", "name": "place", "fields": [{"name": "x", "type": ["null", "long"], "default": None}]}
     fields = [{"name": "id", "type": "string"}, {"name": "at", "type": ["null", place], "default": None}]
     uri, narrow, wide = new_uri(), pa.struct([("x", pa.int64())]), pa.struct([("x", pa.int64()), ("y", pa.string())])
@@ -205,8 +208,8 @@ def test_a_write_adds_fields_to_structs_where_it_is_asked_to(
 @BOTH_TYPES
 @pytest.mark.requirements("LF-038")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "schema.evolution", "merge.commit-time")
-def test_a_narrower_column_leaves_the_type(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
-    """Values of a narrower type go into the wider column, which stays as wide as it is."""
+def test_a_narrower_column_keeps_the_type(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
+    """Values of a narrower type are stored in the wider column, whose type does not change."""
     uri, narrow = new_uri(), {**TYPES, "ts": "int"}
     made(engine, uri, type)
     engine.write(uri, "upsert", as_arrow([{**OLD, "ts": 2}], narrow), options=RECONCILE)
@@ -218,10 +221,10 @@ def test_a_narrower_column_leaves_the_type(engine: Client, new_uri: Callable[[],
 @pytest.mark.requirements("LF-038")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "schema.evolution", "merge.commit-time")
 @pytest.mark.parametrize("options", [RECONCILE, NULLS], ids=["reconcile", "null-for-missing"])
-def test_missing_columns_are_null_where_that_is_said(
+def test_missing_columns_are_null_if_configured(
     engine: Client, new_uri: Callable[[], str], type: TableType, options: dict[str, str]
 ) -> None:
-    """A column that the rows lack stays in the schema and is null in them, not what the row before had."""
+    """A column that the rows lack stays in the schema and is null in them; it does not keep the earlier value."""
     uri = new_uri()
     made(engine, uri, type)
     fewer = {name: kind for name, kind in TYPES.items() if name != "note"}
@@ -232,7 +235,7 @@ def test_missing_columns_are_null_where_that_is_said(
 @BOTH_TYPES
 @pytest.mark.requirements("LF-038")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "schema.evolution", "merge.commit-time")
-def test_missing_columns_are_refused_where_nothing_is_said(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
+def test_missing_columns_are_refused_by_default(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
     """A write without one of the table's columns changes nothing."""
     uri = new_uri()
     made(engine, uri, type)
@@ -245,8 +248,8 @@ def test_missing_columns_are_refused_where_nothing_is_said(engine: Client, new_u
 @BOTH_TYPES
 @pytest.mark.requirements("LF-038")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "schema.evolution", "merge.commit-time")
-def test_a_column_never_becomes_another_type(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
-    """A truth value does not go into a column of numbers, also where schemas may grow; the table stays as it was."""
+def test_an_incompatible_type_change_is_refused(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
+    """A boolean cannot be written to a numeric column, also where schemas may evolve; the table is unchanged."""
     uri, other = new_uri(), {**TYPES, "size": "boolean"}
     made(engine, uri, type)
     with pytest.raises((EngineError, Refused)):
@@ -257,7 +260,7 @@ def test_a_column_never_becomes_another_type(engine: Client, new_uri: Callable[[
 @BOTH_TYPES
 @pytest.mark.requirements("TYP-001", "TYP-002", "TYP-015")
 @pytest.mark.needs("create", "write.upsert", "inspect.table", "merge.commit-time")
-def test_the_type_of_the_table_says_where_records_are(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
+def test_the_table_type_decides_between_base_and_log_files(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
     """After an update a merge-on-read table has log files, and a copy-on-write table never has one."""
     uri = new_uri()
     made(engine, uri, type)
@@ -270,8 +273,8 @@ def test_the_type_of_the_table_says_where_records_are(engine: Client, new_uri: C
 @BOTH_TYPES
 @pytest.mark.requirements("RDR-018", "TYP-007")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "merge.commit-time")
-def test_a_query_never_goes_by_an_older_listing(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
-    """Whatever an engine keeps of a listing between two queries, each sees the files that came before it."""
+def test_a_query_never_uses_a_stale_listing(engine: Client, new_uri: Callable[[], str], type: TableType) -> None:
+    """An engine may cache a listing between two queries; each query sees all files that were committed before it."""
     uri = new_uri()
     made(engine, uri, type)
     expect(engine, uri, [OLD, OTHER], TYPES, "after the first write")

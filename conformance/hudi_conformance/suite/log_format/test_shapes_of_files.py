@@ -1,4 +1,4 @@
-"""Files as a writer was told to shape them: how large base files are, and what logs store records in."""
+"""Files follow the settings of the writer: the size of base files, and the format of log blocks."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,15 +10,15 @@ from hudi_conformance.suite.support.programs.write_programs import Program, as_a
 from hudi_conformance.suite.support.tables.stored_blocks import STORED_AS, logs, parse_blocks
 from hudi_conformance.suite.support.tables.written_tables import base_files
 
-#: Rows of one write, and what a writer takes one of them to need before it has seen any.
+#: The number of rows of one write, and the size of a record that a writer assumes before it has written any.
 COUNT, ROW_SIZE = 600, 1024
 ROWS = tuple(row(f"k{number}", 1, "x") for number in range(COUNT))
 
 
 @pytest.mark.requirements("TYP-018")
 @pytest.mark.needs("create", "write.insert", "read.snapshot", "read.projection", "copy-on-write", "partition.plain")
-def test_base_files_are_as_large_as_the_writer_was_told(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The same rows make one file where it may be large, several where a sixth of it is aimed at; the answer is the same."""
+def test_base_files_have_the_configured_size(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The same rows make one file under a large maximum size, several under a sixth of it; the answer is the same."""
     program, numbers = Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True), []
     for size in (COUNT * ROW_SIZE, COUNT * ROW_SIZE // 6):
         uri = new_uri()
@@ -33,8 +33,8 @@ def test_base_files_are_as_large_as_the_writer_was_told(engine: Client, new_uri:
 @pytest.mark.requirements("TYP-019", "LF-008")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "merge-on-read", "partition.plain", "log.avro")
 @pytest.mark.parametrize("chosen", ["avro", pytest.param("parquet", marks=pytest.mark.needs("log.parquet"))])
-def test_logs_store_records_as_the_writer_was_told(engine: Client, new_uri: Callable[[], str], chosen: str) -> None:
-    """By rows (Avro) or by columns (Parquet), whichever was chosen; the answer is the same."""
+def test_logs_use_the_configured_format(engine: Client, new_uri: Callable[[], str], chosen: str) -> None:
+    """Records are stored by rows (Avro) or by columns (Parquet), as configured; the answer is the same."""
     uri = new_uri()
     engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
     engine.write(uri, "upsert", as_arrow(ROWS[:2]))

@@ -1,6 +1,7 @@
-"""Values of every type: stored and read again, told apart in change queries, and compared as ordering values.
+"""Values of every type: stored and read again, distinguished in change queries, and compared as ordering values.
 
-The rows are plain data. Every property is held for a few rows and for so many that engines take other ways.
+The rows are plain data. Every property is checked with a few rows and with many, since engines may use other code for many
+rows.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +27,7 @@ NAN, INFINITE = float("nan"), float("inf")
 
 @dataclass(frozen=True)
 class Kind:
-    """A type of column: in Avro, in Arrow, and some different values of it. A null is one more."""
+    """A type of column: in Avro, in Arrow, and some different values of it. Null is a further value."""
 
     avro: Any
     arrow: pa.DataType
@@ -34,12 +35,12 @@ class Kind:
 
 
 def logical(base: str, name: str) -> dict[str, Any]:
-    """A type that is stored as another one."""
+    """Return a logical type, which is stored as another type."""
     return {"type": base, "logicalType": name}
 
 
 def moments(zone: Any, *, micros: int) -> tuple[datetime, ...]:
-    """Before, at and after the epoch."""
+    """Return times before, at and after the epoch."""
     texts = (f"1901-02-03T04:05:06.{micros:06}", "1970-01-01T00:00:00", "2026-03-29T01:30:00")
     return tuple(datetime.fromisoformat(text).replace(tzinfo=zone) for text in texts)
 
@@ -79,7 +80,7 @@ COMMON: Mapping[str, Kind] = {
     "arrays": Kind({"type": "map", "values": ["null", {"type": "array", "items": ["null", "int"]}]},
                    pa.map_(pa.string(), pa.list_(pa.int32())), ([], [("k", None)], [("k", [])], [("k", [1]), ("l", [None])])),
 }  # fmt: skip
-#: Types of Avro that SQL has not.
+#: Types of Avro that SQL does not have.
 RARE: Mapping[str, Kind] = {
     "millis": Kind(logical("long", "timestamp-millis"), pa.timestamp("ms", "UTC"), moments(UTC, micros=123000)),
     "local_millis": Kind(logical("long", "local-timestamp-millis"), pa.timestamp("ms"), moments(None, micros=123000)),
@@ -93,14 +94,14 @@ RARE: Mapping[str, Kind] = {
         pa.decimal128(20, 3), tuple(map(Decimal, (f"-{'9' * 17}.999", "-9223372036854775.808", "9223372036854775.808"))),
     ),
 }  # fmt: skip
-#: Types whose values are a number or a text: rows of nothing else may be stored in quicker ways.
+#: Types whose values are a number or a text: engines may store rows of only these in faster ways.
 FLAT = {name: kind for name, kind in COMMON.items() if "decimal" not in name and not pa.types.is_nested(kind.arrow)}
 TYPES = {"flat": FLAT, "common": COMMON, "rare": RARE}
 KINDS = pytest.mark.parametrize("types", ["flat", "common", pytest.param("rare", marks=pytest.mark.needs("types.avro"))])
 NEEDS = ("create", "write.upsert", "read.snapshot", "read.projection", "partition.none", "types.nested", "types.decimal",
          "types.temporal")  # fmt: skip
 AMOUNT = pytest.mark.parametrize("count", [24, 1100], ids=["few rows", "many rows"])
-#: How data blocks are stored.
+#: The formats of data blocks.
 FORMATS = pytest.mark.parametrize(
     "stored",
     [
@@ -112,7 +113,7 @@ FORMATS = pytest.mark.parametrize(
 
 
 def spec(type: Any, kinds: Mapping[str, Kind], **more: Any) -> TableSpec:
-    """A table with a column of each kind, every other one with null behind the type in its union."""
+    """Return a table with a column of each kind; in every other one null is the second type of the union."""
     fields: list[dict[str, Any]] = [{"name": "id", "type": "string"}]
     for number, (name, kind) in enumerate(kinds.items()):
         plain = kind.avro[1] if isinstance(kind.avro, list) else kind.avro
@@ -123,7 +124,7 @@ def spec(type: Any, kinds: Mapping[str, Kind], **more: Any) -> TableSpec:
 
 
 def rows(kinds: Mapping[str, Kind], count: int, turn: int = 0) -> list[Row]:
-    """Rows whose columns go through all values of their kinds and null; another `turn` begins elsewhere."""
+    """Return rows whose columns take all values of their kinds and null in turn; another `turn` begins with other values."""
     choices = {name: (None, *kind.values) for name, kind in kinds.items()}
     return [
         {"id": f"k{n:05}", **{name: found[(n + turn * (1 + n // 7)) % len(found)] for name, found in choices.items()}}
@@ -132,21 +133,21 @@ def rows(kinds: Mapping[str, Kind], count: int, turn: int = 0) -> list[Row]:
 
 
 def as_arrow(found: Sequence[Row], kinds: Mapping[str, Kind]) -> pa.Table:
-    """The rows for the contract."""
+    """Return the rows for the contract."""
     return pa.Table.from_pylist(list(found), schema=arrow(kinds))
 
 
 def arrow(kinds: Mapping[str, Kind]) -> pa.Schema:
-    """The columns of a table."""
+    """Return the columns of a table."""
     return pa.schema([("id", pa.string()), *((name, kind.arrow) for name, kind in kinds.items())])
 
 
-def expect(engine: Client, uri: str, right: Sequence[Row], kinds: Mapping[str, Kind], *columns: str) -> None:
-    """A snapshot of these columns, or of all, has the right rows."""
+def expect(engine: Client, uri: str, expected: Sequence[Row], kinds: Mapping[str, Kind], *columns: str) -> None:
+    """Check that a snapshot of these columns, or of all, has the expected rows."""
     types = {"id": "string", **{name: kind.avro for name, kind in kinds.items()}}
     types = {name: types[name] for name in columns or types}
     found = canonical(engine.read(uri, Query(columns=tuple(types))), types)
-    different = differences(canonical(as_arrow(right, kinds), types), found, ("id",))
+    different = differences(canonical(as_arrow(expected, kinds), types), found, ("id",))
     assert not different, f"{different.summary()}\n{next(different.pairs())}"
 
 
@@ -156,16 +157,16 @@ def expect(engine: Client, uri: str, right: Sequence[Row], kinds: Mapping[str, K
 @pytest.mark.requirements("TYP-007", "TYP-019", "BF-002", "BLK-022", "BLK-024", "BLK-028", "LF-038", "RDR-016")
 @pytest.mark.needs(*NEEDS, "merge-on-read")
 def test_values_are_read_as_they_were_written(engine: Client, new_uri: NewUri, types: str, count: int, stored: str) -> None:
-    """From base files and from logs of each format, asked for together and every other column by itself."""
+    """From base files and from logs of each format, all columns together and every other column by itself."""
     kinds = TYPES[types]
     uri, first, second = new_uri(), rows(kinds, count), rows(kinds, count - 5, 1)
     engine.create(uri, spec("MERGE_ON_READ", kinds))
     engine.write(uri, "upsert", as_arrow(first, kinds))
     expect(engine, uri, first, kinds)
     engine.write(uri, "upsert", as_arrow(second, kinds), options={"hoodie.logfile.data.block.format": stored})
-    right = [*second, *first[-5:]]
+    expected = [*second, *first[-5:]]
     for columns in ((), ("id", *tuple(kinds)[::2]), ("id", *tuple(kinds)[1::2])):
-        expect(engine, uri, right, kinds, *columns)
+        expect(engine, uri, expected, kinds, *columns)
 
 
 @AMOUNT
@@ -173,8 +174,10 @@ def test_values_are_read_as_they_were_written(engine: Client, new_uri: NewUri, t
 @BOTH_TYPES
 @pytest.mark.requirements("TYP-012", "TYP-013", "BLK-036")
 @pytest.mark.needs(*NEEDS, "read.cdc")
-def test_only_what_differs_is_a_change(engine: Client, new_uri: NewUri, types: str, count: int, type: Any) -> None:
-    """Rows that are written again as they were are no changes; where one column became another value, or null, one is."""
+def test_change_capture_reports_only_differences(engine: Client, new_uri: NewUri, types: str, count: int, type: Any) -> None:
+    """Rows that are written again unchanged are no changes; if one column changes to another value, or to null, the row is a
+    change.
+    """
     captures = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": "DATA_BEFORE_AFTER"}
     kinds = TYPES[types]
     uri, first = new_uri(), rows(kinds, count)
@@ -193,8 +196,8 @@ def test_only_what_differs_is_a_change(engine: Client, new_uri: NewUri, types: s
         for side in ("before", "after")
     }
     stored = {"id": "string", **{name: kind.avro for name, kind in kinds.items()}}
-    for side, right in (("before", first), ("after", second)):
-        wanted = [row for row in right if row["id"] in updates]
+    for side, expected in (("before", first), ("after", second)):
+        wanted = [row for row in expected if row["id"] in updates]
         different = differences(
             canonical(as_arrow(wanted, kinds), stored), canonical(images[side].select(names), stored), ("id",)
         )
@@ -202,7 +205,7 @@ def test_only_what_differs_is_a_change(engine: Client, new_uri: NewUri, types: s
 
 
 def one_column_changed(found: Sequence[Row], kinds: Mapping[str, Kind]) -> Iterator[Row]:
-    """The rows with another value in one column each, in turn; the first of each turn stays as it is."""
+    """Yield the rows with another value in one column each, in turn; the first of each turn stays unchanged."""
     names = [None, *kinds]
     for number, row in enumerate(found):
         name = names[number % len(names)]
@@ -213,7 +216,8 @@ def one_column_changed(found: Sequence[Row], kinds: Mapping[str, Kind]) -> Itera
         yield {**row, name: choices[(number + 1) % len(choices)]}
 
 
-#: Ordering values of each type, from the least to the greatest, and which of them a null is like (ER-055): no text is.
+#: Ordering values of each type, from the least to the greatest, and the position of the one that null equals (ER-055): no text
+#: is.
 ASCENDING: Mapping[str, tuple[Kind, int | None]] = {
     "int": (Kind("int", pa.int32(), (-5, 0, 9, 10)), 1),
     "long": (Kind("long", pa.int64(), (-(1 << 62), -1, 0, 9, 10, 1 << 53, (1 << 53) + 1)), 2),
@@ -240,8 +244,8 @@ ORDERED = pytest.mark.parametrize(
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "partition.none", "merge.event-time")
 @pytest.mark.needs("merge-on-read", "log.avro", "delete.flag", "types.temporal", "types.decimal")
 def test_every_order_of_three_versions(engine: Client, new_uri: NewUri, orders: str, others: int) -> None:
-    """A row in a base file, a row or a flagged delete in a log, a row in another one: with all ordering values of a type, and
-    with nulls, which count as the type's default.
+    """A row is in a base file, a row or a flagged delete in a log, a row in another log: with all ordering values of a type,
+    and with nulls, which count as the type's default.
     """
     kind, least = ASCENDING[orders]
     places = range(0 if least is None else -1, len(kind.values))
@@ -260,16 +264,18 @@ def test_every_order_of_three_versions(engine: Client, new_uri: NewUri, orders: 
     write("second", [(key, second, gone) for key, (_, second, gone, _) in histories.items()])
     write("third", [(key, third, False) for key, (_, _, _, third) in histories.items()])
     found = {r["id"]: r["name"] for r in engine.read(uri, Query(columns=("id", "name"))).to_pylist()}
-    right = {key: left for key, history in histories.items() if (left := stays(history, least)) is not None}
+    expected = {key: left for key, history in histories.items() if (left := remaining(history, least)) is not None}
     wrong = {
-        key: (history, right.get(key), found.get(key)) for key, history in histories.items() if right.get(key) != found.get(key)
+        key: (history, expected.get(key), found.get(key))
+        for key, history in histories.items()
+        if expected.get(key) != found.get(key)
     }
     assert not wrong, f"{len(wrong)} of {len(histories)}: {next(iter(wrong.values()))}"
-    assert len(found) == len(right) + others
+    assert len(found) == len(expected) + others
 
 
-def stays(history: tuple[int, int, bool, int], least: int | None) -> str | None:
-    """The name of the row that is left; None after a delete."""
+def remaining(history: tuple[int, int, bool, int], least: int | None) -> str | None:
+    """Return the name of the remaining row; None after a delete."""
     first, second, third = (
         least if place < 0 and least is not None else place for place in (history[0], history[1], history[3])
     )

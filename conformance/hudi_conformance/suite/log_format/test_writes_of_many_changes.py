@@ -1,4 +1,4 @@
-"""More changes in one slice than are merged one by one: engines take other ways for many rows, with the same result."""
+"""Many changes in one slice: engines may merge many rows with other code, with the same result."""
 
 import random
 from collections.abc import Callable
@@ -13,13 +13,13 @@ WRITES = ("create", "write.upsert", "write.delete", "read.snapshot", "read.proje
 
 
 def some_rows(draw: random.Random, count: int, value: str) -> tuple[Row, ...]:
-    """Rows of `count` different keys with low ordering values, so that many are equal; one of ten is a delete."""
+    """Return rows of `count` different keys with low ordering values, so that many are equal; one of ten is a delete."""
     keys = draw.sample(range(KEYS), count)
     return tuple(row(f"k{key:04}", draw.randint(1, 5), f"{value} {key}", deleted=draw.random() < 0.1 or None) for key in keys)
 
 
 def many_changes(seed: int) -> tuple[Step, ...]:
-    """All keys, then changes and deletes of most of them, in several writes."""
+    """Return all keys, then changes and deletes of most of them, in several writes."""
     draw = random.Random(seed)
     first = tuple(row(f"k{key:04}", draw.randint(1, 5), f"first {key}") for key in range(KEYS))
     steps = [Step("upsert", first)]

@@ -1,4 +1,4 @@
-"""What a writer leaves on storage, byte by byte: framing of log blocks, properties, folder names, rows of base files."""
+"""The bytes that a writer stores: framing of log blocks, properties, folder names, rows of base files."""
 
 import struct
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def test_log_blocks_are_framed_as_deployed(engine: Client, new_uri: Callable[[],
 
 @LOGS
 @pytest.mark.requirements("BLK-019", "BLK-020", "BLK-021")
-def test_records_of_an_avro_block_stand_behind_their_length(engine: Client, new_uri: Callable[[], str]) -> None:
+def test_records_of_an_avro_block_follow_their_length(engine: Client, new_uri: Callable[[], str]) -> None:
     """The content is a version, a count, and for each record four bytes of length and the record."""
     _, (block,) = logs_written(engine, new_uri(), Step("upsert", (row("a", 2, "y"), row("b", 2, "y"))))
     if block.kind != AVRO:
@@ -63,8 +63,8 @@ def test_deletes_of_a_batch_follow_its_rows(engine: Client, new_uri: Callable[[]
 
 @pytest.mark.needs("create", "write.insert", "copy-on-write", "partition.plain")
 @pytest.mark.requirements("META-005")
-def test_sequence_numbers_tell_the_rows_of_a_commit_apart(engine: Client, new_uri: Callable[[], str]) -> None:
-    """No two rows of one commit share a sequence number, in one file or in several."""
+def test_sequence_numbers_are_unique_in_a_commit(engine: Client, new_uri: Callable[[], str]) -> None:
+    """No two rows of one commit have the same sequence number, in one file or in several."""
     uri = new_uri()
     engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
     engine.write(uri, "insert", as_arrow([*ROWS, row("d", 1, "x", "rio")]))
@@ -76,7 +76,7 @@ def test_sequence_numbers_tell_the_rows_of_a_commit_apart(engine: Client, new_ur
 @pytest.mark.needs("create", "write.upsert", "write.delete", "copy-on-write", "partition.plain")
 @pytest.mark.requirements("TYP-002", "TYP-003", "TYP-014", "MRG-012")
 def test_a_deleted_row_is_not_in_the_next_base_file(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A plain Parquet reader of the newest base file sees what the table holds; the older file still has the row."""
+    """A plain Parquet reader of the newest base file sees the rows of the table; the older file still has the deleted row."""
     uri = new_uri()
     engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
     engine.write(uri, "upsert", as_arrow(ROWS))
@@ -87,8 +87,8 @@ def test_a_deleted_row_is_not_in_the_next_base_file(engine: Client, new_uri: Cal
 
 @pytest.mark.needs("create", "merge-on-read", "merge.event-time")
 @pytest.mark.requirements("LAY-013", "PROP-004", "PROP-005", "PROP-006", "PROP-007", "MRG-020")
-def test_a_new_table_says_what_it_is(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The properties file in .hoodie holds name, type, version, keys and merge mode, for whoever comes next."""
+def test_a_new_table_has_its_properties(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The properties file in .hoodie holds name, type, version, keys and merge mode."""
     uri = new_uri()
     engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
     text = (folder_of(uri) / ".hoodie" / "hoodie.properties").read_text(encoding="latin-1")
@@ -101,14 +101,14 @@ def test_a_new_table_says_what_it_is(engine: Client, new_uri: Callable[[], str])
 
 
 def folders(uri: str) -> set[str]:
-    """The folders with base files, below the base path."""
+    """Return the folders with base files, below the base path."""
     return {path.parent.relative_to(folder_of(uri)).as_posix() for path in base_files(uri)}
 
 
 @pytest.mark.needs("create", "write.insert", "copy-on-write", "partition.hive")
 @pytest.mark.requirements("LAY-006", "PROP-001")
 def test_hive_style_folders_carry_the_field(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Where the table asks for it, the folder of a partition is field=value."""
+    """If the table is configured for it, the folder of a partition is field=value."""
     uri = new_uri()
     engine.create(uri, replace(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec(), hive_style=True))
     engine.write(uri, "insert", as_arrow(ROWS))
@@ -118,7 +118,7 @@ def test_hive_style_folders_carry_the_field(engine: Client, new_uri: Callable[[]
 @pytest.mark.needs("create", "write.insert", "copy-on-write", "partition.url-encoded")
 @pytest.mark.requirements("PROP-016", "PROP-001", "LAY-018")
 def test_url_encoded_folders_escape_the_value(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Where the table asks for it, characters that mean something in a path are escaped: one folder, not two."""
+    """If the table is configured for it, characters with a meaning in paths are escaped, so that each value has one folder."""
     uri = new_uri()
     engine.create(uri, replace(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec(), url_encode=True))
     engine.write(uri, "insert", as_arrow([row("a", 1, "x", "oslo/west")]))

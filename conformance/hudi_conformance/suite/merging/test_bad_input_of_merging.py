@@ -1,7 +1,8 @@
-"""Tables that say of their merging what cannot be, and queries that ask for what there is not: each is an error that names it.
+"""Tables with invalid settings of merging, and queries for columns or times that do not exist: each is an error that names the
+setting or the value.
 
-An engine writes a sound table; then its properties are changed as a careless hand would. No rule of merging takes the place of
-one that is missing, unknown or contradicted.
+An engine writes a valid table; then the test changes its properties. No other rule of merging may replace one that is missing,
+unknown or contradicted.
 """
 
 import json
@@ -27,14 +28,14 @@ Entries = Mapping[str, str | None]
 
 
 def written(engine: Client, uri: str, rule: Rule = RULE, *inputs: pa.Table) -> list[str]:
-    """A merge-on-read table of one file group, a base file and at least one log; the instants."""
+    """Write a merge-on-read table of one file group, with a base file and at least one log; return the instants."""
     engine.create(uri, rule.spec("MERGE_ON_READ"))
     given = inputs or (rule.rows([("1", NEW)]), rule.rows([("1", OLD)]))
     return [engine.write(uri, "upsert", rows) for rows in given]
 
 
-def changed(uri: str, entries: Entries) -> None:
-    """Give properties of the table other values; None takes one out."""
+def change_properties(uri: str, entries: Entries) -> None:
+    """Change properties of the table; None removes one."""
     path = folder_of(uri) / ".hoodie" / "hoodie.properties"
     found = {**stored_properties(uri), **entries}
     path.write_text("".join(f"{key}={json.dumps(value)[1:-1]}\n" for key, value in found.items() if value is not None))
@@ -42,11 +43,13 @@ def changed(uri: str, entries: Entries) -> None:
 
 
 def ordered_by(field: str) -> Entries:
-    """The entries that name the ordering field, by its older and its newer name: whichever the engine wrote is replaced."""
+    """Return the entries that set the ordering field, under its older and its newer name: the one that the engine wrote is
+    replaced.
+    """
     return {"hoodie.table.precombine.field": field, "hoodie.table.ordering.fields": field}
 
 
-#: What is wrong -> the entries that say so, and a word that the answer has to have.
+#: What is wrong -> the entries with that error, and a word that the message must contain.
 CONTRADICTIONS: Mapping[str, tuple[Entries, str]] = {
     "unknown mode": ({MODE: "LATEST", STRATEGY: None, CLASS: None}, "LATEST"),
     "unknown mode beside a strategy": ({MODE: "LATEST", STRATEGY: EVENT_TIME, CLASS: None}, "LATEST"),
@@ -70,23 +73,23 @@ CONTRADICTIONS: Mapping[str, tuple[Entries, str]] = {
 @pytest.mark.needs(*NEEDS)
 @pytest.mark.requirements("MRG-016", "MRG-021", "MRG-031", "MRG-035", "PAY-002", "API-008")
 @pytest.mark.parametrize("name", CONTRADICTIONS)
-def test_a_table_that_does_not_say_how_it_merges_is_an_error(engine: Client, new_uri: Callable[[], str], name: str) -> None:
-    """Unknown, contradicted or missing words on merging: no row is given, and the answer names the word that is wrong."""
+def test_invalid_settings_of_merging_are_an_error(engine: Client, new_uri: Callable[[], str], name: str) -> None:
+    """With unknown, contradicted or missing settings of merging no row is returned, and the message names the setting."""
     uri, (entries, says) = new_uri(), CONTRADICTIONS[name]
     written(engine, uri)
-    changed(uri, entries)
+    change_properties(uri, entries)
     with pytest.raises(ContractError, match=says):
         engine.read(uri, Query())
 
 
 @pytest.mark.needs(*NEEDS, "write.delete", "delete.flag")
 @pytest.mark.requirements("MRG-028", "LF-041")
-def test_ordering_values_of_two_types_do_not_decide(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A delete whose ordering value is a number, and a row whose ordering value is a text: nobody can say which is later."""
+def test_ordering_values_of_two_types_are_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A delete has a number as its ordering value, a row has a text: they cannot be compared."""
     uri = new_uri()
     inputs = [[("1", (1, "a", False)), ("2", (1, "a", False))], [("1", (5, "b", True))], [("1", (6, "c", False))]]
     written(engine, uri, FLAGGED, *map(FLAGGED.rows, inputs))
-    changed(uri, ordered_by("name"))
+    change_properties(uri, ordered_by("name"))
     with pytest.raises(ContractError):
         engine.read(uri, Query())
 
@@ -101,14 +104,12 @@ def test_ordering_values_of_two_types_do_not_decide(engine: Client, new_uri: Cal
     ],
     ids=["no keys in its rows", "a payload class"],
 )
-def test_rows_of_some_columns_in_a_table_that_forbids_them_are_an_error(
-    engine: Client, new_uri: Callable[[], str], entries: Entries
-) -> None:
-    """A block of partial rows is not completed by guessing where nothing says whose rows they are, or how they are merged."""
+def test_partial_rows_in_an_unsuitable_table_are_an_error(engine: Client, new_uri: Callable[[], str], entries: Entries) -> None:
+    """A block of partial rows is not completed by guessing if the settings do not define how these rows are merged."""
     uri = new_uri()
     written(engine, uri)
     engine.write(uri, "partial_update", pa.table({"id": ["1"], "ts": pa.array([9], pa.int64()), "name": ["partly"]}))
-    changed(uri, entries)
+    change_properties(uri, entries)
     with pytest.raises(ContractError):
         engine.read(uri, Query())
 
@@ -118,8 +119,8 @@ def test_rows_of_some_columns_in_a_table_that_forbids_them_are_an_error(
 @pytest.mark.parametrize(
     "query", [Query(columns=("id", "nothing")), Query(where=(("nothing", "=", 1),))], ids=["asked for", "compared"]
 )
-def test_a_column_that_the_table_lacks_is_an_error(engine: Client, new_uri: Callable[[], str], query: Query) -> None:
-    """An unknown column is neither null nor passed over."""
+def test_an_unknown_column_is_an_error(engine: Client, new_uri: Callable[[], str], query: Query) -> None:
+    """An unknown column is neither null nor ignored."""
     uri = new_uri()
     written(engine, uri)
     with pytest.raises(ContractError, match="nothing"):
@@ -129,7 +130,7 @@ def test_a_column_that_the_table_lacks_is_an_error(engine: Client, new_uri: Call
 @pytest.mark.needs(*NEEDS, "read.incremental")
 @pytest.mark.requirements("TYP-009")
 def test_a_window_that_ends_before_it_begins_is_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Bounds the wrong way round are a mistake of whoever asks, and no empty window."""
+    """A window with exchanged bounds is an error, not an empty window."""
     uri = new_uri()
     first, last = (completion_of(uri, instant) for instant in written(engine, uri))
     assert engine.read(uri, Query("incremental", begin=first, end=last)).num_rows == 1
@@ -139,8 +140,8 @@ def test_a_window_that_ends_before_it_begins_is_an_error(engine: Client, new_uri
 
 @pytest.mark.needs(*NEEDS, "read.incremental", "service.compaction", "service.clean")
 @pytest.mark.requirements("TYP-009", "CLN-003")
-def test_a_window_whose_end_was_cleaned_is_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A window in the past whose files are gone is refused, not answered by what is left."""
+def test_a_cleaned_window_is_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A past window whose files were deleted is refused, not answered from the remaining files."""
     uri, due = new_uri(), {"hoodie.compact.inline.max.delta.commits": "1"}
     rounds = [RULE.rows([("1", (ts, "n", "p"))]) for ts in range(1, 5)]
     first, second = written(engine, uri, RULE, *rounds[:2])
@@ -157,8 +158,8 @@ def test_a_window_whose_end_was_cleaned_is_an_error(engine: Client, new_uri: Cal
 
 @pytest.mark.needs(*NEEDS, "read.as-of")
 @pytest.mark.requirements("TYP-008")
-def test_before_the_first_write_there_was_no_row(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A time before the first write is refused, or has the columns of the table and no row."""
+def test_a_time_before_the_first_write_has_no_rows(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A time before the first write is refused, or gives the columns of the table and no row."""
     uri = new_uri()
     written(engine, uri)
     try:
@@ -172,8 +173,8 @@ def test_before_the_first_write_there_was_no_row(engine: Client, new_uri: Callab
 @pytest.mark.needs(*NEEDS, "read.as-of")
 @pytest.mark.requirements("TYP-008")
 @pytest.mark.parametrize("time", ["now", "2026", "2026-13-01", "2026-01-01 25:00:00", "yesterday noon"])
-def test_a_text_that_is_no_time_is_an_error(engine: Client, new_uri: Callable[[], str], time: Any) -> None:
-    """What names no point of the timeline is refused, and not taken for the beginning or the end."""
+def test_an_invalid_time_is_an_error(engine: Client, new_uri: Callable[[], str], time: Any) -> None:
+    """A text that is no time is refused, and not taken for the beginning or the end."""
     uri = new_uri()
     written(engine, uri)
     with pytest.raises(ContractError):

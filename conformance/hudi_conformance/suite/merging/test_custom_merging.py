@@ -1,7 +1,7 @@
-"""Tables that merge by a payload class or by a merger of their own, written and read by one engine.
+"""Tables that merge by a payload class or by a custom merger, written and read by one engine.
 
-The same rows on both table types, and with a compaction: a class says once what is right, and queries, writers and services
-agree. What is right is written beside what is stored and what comes in.
+The same rows are written to both table types, and with a compaction: queries, writers and services must agree. The expected row
+is listed beside the stored and the incoming one.
 """
 
 import json
@@ -38,12 +38,12 @@ FLAGGED = (*PLAIN, ("_hoodie_is_deleted", "boolean"))
 
 
 def payload(name: str, *columns: tuple[str, str]) -> Rule:
-    """The rule of a payload class."""
+    """Return the rule of a payload class."""
     given = {"hoodie.compaction.payload.class": PACKAGE + name, "hoodie.record.merge.strategy.id": PAYLOADS}
     return Rule(given, columns or PLAIN)
 
 
-#: Key -> (stored, what comes in, what is right). Several rows are one input.
+#: Key -> (stored row, incoming row, expected row). Several rows are one input.
 Cells = Mapping[str, tuple[Values | None, Values | list[Values], Values | None]]
 RULES: Mapping[str, tuple[Rule, Cells]] = {
     "nothing set, ordered": (
@@ -119,13 +119,13 @@ RULES: Mapping[str, tuple[Rule, Cells]] = {
 
 
 def read(engine: Client, uri: str) -> dict[str, Values]:
-    """The values of each key."""
+    """Return the values of each key."""
     rows = engine.read(uri, Query()).to_pylist()
     return {found["id"]: tuple(value for name, value in found.items() if name != "id") for found in rows}
 
 
 def check(engine: Client, uri: str, rule: Rule, cells: Cells, arrangement: str) -> None:
-    """Two writes, and a compaction where one is asked for; then each key has the row that is right."""
+    """Write twice, compact where the arrangement has a compaction, then check the row of each key."""
     engine.create(uri, rule.spec("COPY_ON_WRITE" if arrangement == "copy-on-write" else "MERGE_ON_READ"))
     engine.write(uri, "upsert", rule.rows([(key, stored) for key, (stored, _, _) in cells.items() if stored is not None]))
     incoming = [(k, v) for k, (_, found, _) in cells.items() for v in (found if isinstance(found, list) else [found])]
@@ -142,10 +142,10 @@ def check(engine: Client, uri: str, rule: Rule, cells: Cells, arrangement: str) 
     "PAY-001", "PAY-002", "PAY-003", "PAY-004", "PAY-008", "PAY-011", "PAY-014", "PAY-015", "PAY-016", "PAY-017", "PAY-018",
     "PAY-022", "PAY-023", "MRG-011", "MRG-012", "NBC-005",
 )  # fmt: skip
-def test_a_payload_class_decides_wherever_versions_meet(
+def test_a_payload_class_decides_at_every_stage(
     engine: Client, new_uri: Callable[[], str], name: str, arrangement: str
 ) -> None:
-    """Inside one input, in base files, in logs and in a compaction the rows are those that the class describes."""
+    """Inside one input, in base files, in logs and in a compaction the merged rows are those that the class defines."""
     rule, cells = RULES[name]
     check(engine, new_uri(), rule, cells, arrangement)
 
@@ -154,7 +154,7 @@ def test_a_payload_class_decides_wherever_versions_meet(
 @pytest.mark.needs(*WRITES, "merge.samples")
 @pytest.mark.requirements("MRG-032", "API-004", "API-005", "API-008", "API-020", "NBC-005")
 def test_a_merger_builds_a_row_from_both_versions(engine: Client, new_uri: Callable[[], str], arrangement: str) -> None:
-    """An order that was cancelled before the news of its creation came in has the details of both."""
+    """An order that was cancelled before its creation was delivered has the columns of both versions."""
     columns = (("ts", "long"), ("status", "string"), ("order_info", "string"), ("payment_info", "string"))
     rule = Rule({"hoodie.record.merge.strategy.id": FILL_NULLS}, columns)
     both = (2, "cancelled", "two books", "card")
@@ -167,8 +167,10 @@ def test_a_merger_builds_a_row_from_both_versions(engine: Client, new_uri: Calla
 
 @pytest.mark.needs(*WRITES, "merge.samples", "service.compaction")
 @pytest.mark.requirements("SVC-013", "API-008", "MRG-013")
-def test_a_compaction_inline_has_the_merger_of_its_writer(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A writer that compacts by itself merges as it writes: the base file that follows the second write has both versions."""
+def test_inline_compaction_uses_the_merger_of_the_writer(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A writer with inline compaction merges as it writes: the base file after the second write is merged from both
+    versions.
+    """
     columns = (("ts", "long"), ("status", "string"), ("order_info", "string"), ("payment_info", "string"))
     uri, rule = new_uri(), Rule({"hoodie.record.merge.strategy.id": FILL_NULLS}, columns)
     inline = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "1"}
@@ -181,8 +183,10 @@ def test_a_compaction_inline_has_the_merger_of_its_writer(engine: Client, new_ur
 
 @pytest.mark.needs(*WRITES)
 @pytest.mark.requirements("PAY-001", "PAY-005", "PAY-011", "PAY-013")
-def test_without_a_word_on_merging_no_payload_class_decides(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A new table has a merge mode: commit time, or event time with an ordering field, and the class that stands for it."""
+def test_the_default_merge_mode_uses_no_payload_class(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A new table without settings of merging has a merge mode: commit time, or event time with an ordering field, and the
+    class of that mode.
+    """
     expected = {
         (): ("COMMIT_TIME_ORDERING", "OverwriteWithLatestAvroPayload"),
         ("ts",): ("EVENT_TIME_ORDERING", "DefaultHoodieRecordPayload"),
@@ -210,10 +214,10 @@ def test_without_a_word_on_merging_no_payload_class_decides(engine: Client, new_
     ],
     ids=["nothing", "a payload strategy without a class", "an event-time class without a field of event times"],
 )
-def test_a_custom_mode_that_says_too_little_is_refused(
-    engine: Client, new_uri: Callable[[], str], given: Mapping[str, Any]
-) -> None:
-    """Neither strategy id nor class, an id that needs one, no event times: no table is made that nobody could merge."""
+def test_an_incomplete_custom_mode_is_refused(engine: Client, new_uri: Callable[[], str], given: Mapping[str, Any]) -> None:
+    """The custom mode without strategy id and class, with an id that needs a class, or without ordering fields: no table is
+    created.
+    """
     uri = new_uri()
     with pytest.raises(ContractError):
         spec = Rule(given["properties"], mode=given["mode"]).spec("COPY_ON_WRITE")
@@ -224,7 +228,7 @@ def test_a_custom_mode_that_says_too_little_is_refused(
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "merge.event-time", "merge-on-read")
 @pytest.mark.requirements("MRG-022", "MRG-024")
 def test_a_write_does_not_change_the_merge_mode(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A write that asks for another mode is refused; the stored mode, and the rows that it makes, stay."""
+    """A write with another mode is refused; the stored mode, and the rows that it produces, stay."""
     uri, rule = new_uri(), Rule({}, mode="EVENT_TIME_ORDERING")
     engine.create(uri, rule.spec("MERGE_ON_READ"))
     engine.write(uri, "upsert", rule.rows([("1", OLD)]))
@@ -245,7 +249,7 @@ def test_a_write_does_not_change_the_merge_mode(engine: Client, new_uri: Callabl
     ],
     ids=["unknown strategy", "unknown class"],
 )
-def test_a_table_with_a_merger_that_nobody_knows_is_refused(
+def test_a_table_with_an_unknown_merger_is_refused(
     engine: Client, new_uri: Callable[[], str], changed: Mapping[str, str]
 ) -> None:
     """Rows are not merged by another rule than the table's: a query of a slice with logs is refused."""

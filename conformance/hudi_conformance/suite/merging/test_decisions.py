@@ -1,7 +1,7 @@
-"""The decision tables, written and read by one engine: every pair of versions, wherever the two meet.
+"""The decision tables, written and read by one engine: every pair of versions, at every stage of merging.
 
-Each record stands for one cell of a table, and its key names the cell. A table is made with nothing but the choice of its mode
-and ordering field. What is right is written down here, in words.
+Each record represents one cell of a table, and its key names the cell. A table is created with only its merge mode and ordering
+field. The expected results are written down here.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,13 +26,13 @@ AVRO = {"type": "record", "name": "cells", "fields": [
     *({"name": name, "type": ["null", kind], "default": None}
       for name, kind in (("ts", "long"), ("name", "string"), ("_hoodie_is_deleted", "boolean"))),
 ]}  # fmt: skip
-#: Settings under which services do what they are asked for at once.
+#: Settings under which services are due at once.
 DUE = {"hoodie.compact.inline.max.delta.commits": "1", "hoodie.log.compaction.blocks.threshold": "1"}
 
 Version = tuple[str, int, str]
 Rows = dict[str, tuple[int, str]]
 
-#: Older and newer version -> which row is left where the newer one's ordering value is lower, equal, greater.
+#: Older and newer version -> the remaining row if the newer ordering value is lower, equal, greater.
 EVENT_TIME = {
     ("row", "row"): ("older", "newer", "newer"),
     ("row", "delete"): ("older", None, None),
@@ -41,14 +41,14 @@ EVENT_TIME = {
     ("delete", "delete"): (None, None, None),
     ("delete", "key-delete"): (None, None, None),
 }
-#: Where the older version is in no log, a delete leaves nothing that a later row could lose against.
+#: If the older version is in no log, a delete leaves no ordering value with which a later row could be compared.
 FORGETFUL = EVENT_TIME | {("delete", "row"): ("newer", "newer", "newer")}
 COMMIT_TIME = {pair: ("newer" if pair[1] == "row" else None,) * 3 for pair in EVENT_TIME}
 OLDER, NEWER = 20, {"lower": 10, "equal": 20, "greater": 30}
 
 
 def create(engine: Client, uri: str, kind: str, mode: Mode) -> None:
-    """A table that says how it merges, and nothing else of it."""
+    """Create a table with a merge mode, and no other setting of merging."""
     engine.create(
         uri,
         TableSpec(
@@ -58,14 +58,14 @@ def create(engine: Client, uri: str, kind: str, mode: Mode) -> None:
 
 
 def upsert(engine: Client, uri: str, versions: Mapping[str, Version] | Sequence[tuple[str, Version]]) -> None:
-    """One input of versions, by key."""
+    """Write one input of versions, by key."""
     pairs = list(versions.items() if isinstance(versions, Mapping) else versions)
     rows = [{"id": key, "ts": ts, "name": name, "_hoodie_is_deleted": kind == "delete"} for key, (kind, ts, name) in pairs]
     engine.write(uri, "upsert", pa.Table.from_pylist(rows, schema=ARROW))
 
 
 def change(engine: Client, uri: str, versions: Mapping[str, Version]) -> None:
-    """A write of the rows and deletes among the versions, then a delete of the keys that are deleted by key."""
+    """Write the rows and flagged deletes, then delete the keys that are deleted by key."""
     upsert(engine, uri, {key: version for key, version in versions.items() if version[0] != "key-delete"})
     keys = [key for key, version in versions.items() if version[0] == "key-delete"]
     if keys:
@@ -76,21 +76,21 @@ KEYS = pa.schema([("id", pa.string())])
 
 
 def read(engine: Client, uri: str) -> Rows:
-    """Ordering value and name by key; a key that occurs twice fails."""
+    """Return ordering value and name by key; a key that occurs twice fails."""
     rows = engine.read(uri, Query(columns=("id", "ts", "name"))).to_pylist()
     assert len({row["id"] for row in rows}) == len(rows), "a key occurs twice"
     return {row["id"]: (row["ts"], row["name"]) for row in rows}
 
 
 def cells() -> Iterator[tuple[str, str, str, str]]:
-    """Key, older and newer kind, order."""
+    """Yield key, older and newer kind, order."""
     for older, newer in EVENT_TIME:
         for order in NEWER:
             yield f"{older}-{newer}-{order}", older, newer, order
 
 
-def right(table: Mapping[tuple[str, str], Sequence[str | None]]) -> Rows:
-    """The rows that are left."""
+def expected_rows(table: Mapping[tuple[str, str], Sequence[str | None]]) -> Rows:
+    """Return the expected rows."""
     found: Rows = {}
     for key, older, newer, order in cells():
         left = dict(zip(NEWER, table[older, newer], strict=True))[order]
@@ -115,7 +115,9 @@ def right(table: Mapping[tuple[str, str], Sequence[str | None]]) -> Rows:
 )
 @pytest.mark.parametrize("mode", [EVENT, COMMIT])
 def test_every_pair_of_versions(engine: Client, new_uri: Callable[[], str], mode: Mode, arrangement: str) -> None:
-    """Queries, writers and services leave the row that the table's mode says, of each pair over an older base row."""
+    """Queries, writers and services return the row that the decision table has for each pair of versions over an older base
+    row.
+    """
     uri, kind = new_uri(), "COPY_ON_WRITE" if arrangement == "copy-on-write" else "MERGE_ON_READ"
     create(engine, uri, kind, mode)
     upsert(engine, uri, {key: ("row", 1, "base") for key, *_ in cells()})
@@ -124,14 +126,14 @@ def test_every_pair_of_versions(engine: Client, new_uri: Callable[[], str], mode
     if kind != arrangement.upper().replace("-", "_"):
         assert engine.service(uri, arrangement, options=DUE) is not None  # type: ignore[arg-type]
     table = COMMIT_TIME if mode == COMMIT else FORGETFUL if arrangement == "copy-on-write" else EVENT_TIME
-    assert read(engine, uri) == right(table)
+    assert read(engine, uri) == expected_rows(table)
 
 
 @pytest.mark.needs(*NEEDS)
 @pytest.mark.requirements("MRG-008", "MRG-011", "MRG-005", "MRG-028", "MRG-029")
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_two_versions_in_one_input(engine: Client, new_uri: Callable[[], str], kind: str) -> None:
-    """Event time: an input is combined by the rule by which it is merged: the greater of different ordering values counts."""
+    """In event-time mode an input is combined by the same rule: the greater of different ordering values wins."""
     uri, pairs = new_uri(), [cell for cell in cells() if cell[3] != "equal" and "key-delete" not in cell[1:3]]
     create(engine, uri, kind, EVENT)
     upsert(engine, uri, {key: ("row", 1, "base") for key, *_ in pairs})
@@ -139,7 +141,7 @@ def test_two_versions_in_one_input(engine: Client, new_uri: Callable[[], str], k
     batch += [(key, (newer, NEWER[order], "newer")) for key, _, newer, order in pairs]
     upsert(engine, uri, batch)
     keys = {key for key, *_ in pairs}
-    assert read(engine, uri) == {key: row for key, row in right(EVENT_TIME).items() if key in keys}
+    assert read(engine, uri) == {key: row for key, row in expected_rows(EVENT_TIME).items() if key in keys}
 
 
 #: Three versions with different ordering values, in every order of arrival, each a row or a delete.
@@ -150,7 +152,7 @@ TRIPLES: dict[str, tuple[Version, ...]] = {
     for order in permutations((10, 20, 30))
     for kinds in product(("row", "delete"), repeat=3)
 }
-#: The versions that one input holds, by their places.
+#: The versions that one input holds, by their positions.
 GROUPINGS: dict[str, tuple[tuple[int, ...], ...]] = {
     "one by one": ((0,), (1,), (2,)),
     "first two together": ((0, 1), (2,)),
@@ -162,10 +164,10 @@ GROUPINGS: dict[str, tuple[tuple[int, ...], ...]] = {
 @pytest.mark.needs(*NEEDS)
 @pytest.mark.requirements("MRG-003", "MRG-030", "MRG-028", "MRG-029")
 @pytest.mark.parametrize("grouping", GROUPINGS)
-def test_neither_order_nor_grouping_of_different_event_times_matters(
-    engine: Client, new_uri: Callable[[], str], grouping: str
-) -> None:
-    """Event time: of three versions that came in any order, in one input or several, the greatest is left, or its delete."""
+def test_order_and_grouping_of_event_times_do_not_matter(engine: Client, new_uri: Callable[[], str], grouping: str) -> None:
+    """In event-time mode three versions arrive in any order, in one input or several: the greatest one, a row or a delete,
+    wins.
+    """
     uri = new_uri()
     create(engine, uri, "MERGE_ON_READ", EVENT)
     upsert(engine, uri, dict.fromkeys(TRIPLES, ("row", 1, "base")))
@@ -178,10 +180,10 @@ def test_neither_order_nor_grouping_of_different_event_times_matters(
 @pytest.mark.needs(*NEEDS, "service.compaction")
 @pytest.mark.requirements("MRG-003", "MRG-013", "MRG-008", "MRG-030")
 @pytest.mark.parametrize("after", [0, 1, 2])
-def test_rows_of_any_event_times_come_to_one_row_wherever_compactions_lie(
-    engine: Client, new_uri: Callable[[], str], after: int
-) -> None:
-    """Event time without deletes: a compaction after any of three writes changes nothing, ties going to the later one."""
+def test_compactions_do_not_change_merged_rows(engine: Client, new_uri: Callable[[], str], after: int) -> None:
+    """In event-time mode without deletes, a compaction after any of three writes changes nothing; of equal values the later one
+    wins.
+    """
     uri = new_uri()
     triples: dict[str, tuple[int, ...]] = {"-".join(map(str, ts)): ts for ts in product((10, 20, 30), repeat=3)}
     create(engine, uri, "MERGE_ON_READ", EVENT)
@@ -197,8 +199,8 @@ def test_rows_of_any_event_times_come_to_one_row_wherever_compactions_lie(
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "merge-on-read", "copy-on-write", "merge.event-time")
 @pytest.mark.requirements("MRG-005")
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
-def test_every_input_looks_for_what_is_stored(engine: Client, new_uri: Callable[[], str], kind: str) -> None:
-    """Inputs of one row and of many, of known and of new keys, of a key twice: there are as many rows as keys."""
+def test_every_input_is_merged_with_stored_rows(engine: Client, new_uri: Callable[[], str], kind: str) -> None:
+    """Inputs of one row and of many, of known and of new keys, of a repeated key: there are as many rows as keys."""
     uri = new_uri()
     create(engine, uri, kind, EVENT)
     upsert(engine, uri, {str(number): ("row", 1, "first") for number in range(5)})
@@ -211,8 +213,8 @@ def test_every_input_looks_for_what_is_stored(engine: Client, new_uri: Callable[
 @pytest.mark.needs("create", "copy-on-write")
 @pytest.mark.requirements("MRG-016")
 @pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERINGS", "LATEST"])
-def test_there_is_no_other_mode(engine: Client, new_uri: Callable[[], str], mode: str) -> None:
-    """A table with a mode that is none of the three is not made."""
+def test_an_unknown_merge_mode_is_refused(engine: Client, new_uri: Callable[[], str], mode: str) -> None:
+    """A table with a mode other than the three is not created."""
     spec = TableSpec(
         name="cells", type="COPY_ON_WRITE", schema=AVRO, record_key=("id",), ordering=("ts",),
         properties={"hoodie.record.merge.mode": mode},

@@ -1,6 +1,6 @@
-"""The interface of mergers: what a merger is shown, and what must hold of its answers.
+"""The interface of mergers: the arguments of a merger, and the properties that its results must have.
 
-Mergers are code, so only the reference is asked, inside this process; `test_custom_merging` asks any engine.
+Mergers are code, so only the reference is tested, inside this process; `test_custom_merging` tests any engine.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,27 +40,27 @@ AVRO = {
 
 @dataclass
 class Probe(RecordMerger):
-    """Keeps the newer version, and notes what it was shown."""
+    """Keeps the newer version, and records its arguments."""
 
     seen: list[tuple[str, BufferedRecord, BufferedRecord, Any]] = field(default_factory=list)
     strategy_id: ClassVar[str] = STRATEGY
 
     def merge(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
-        """The newer one."""
+        """Return the newer version."""
         self.seen.append(("whole", older, newer, context.schema))
         return newer
 
     def partial_merge(
         self, older: BufferedRecord, newer: BufferedRecord, schema: pa.Schema, context: RecordContext
     ) -> BufferedRecord:
-        """The columns of both, those of the newer one on top."""
+        """Return the columns of both, with the newer values."""
         self.seen.append(("partial", older, newer, schema))
         both = {**Row.cells_of(older.row or {}), **Row.cells_of(newer.row or {})}
         return context.updated(replace(newer, is_partial=older.is_partial and newer.is_partial), Row(both))
 
 
 class Answers(RecordMerger):
-    """Gives what it was told to give."""
+    """Returns a fixed answer."""
 
     strategy_id = STRATEGY
 
@@ -68,39 +68,39 @@ class Answers(RecordMerger):
         self.answer = answer
 
     def merge(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
-        """The answer for these two."""
+        """Return the answer for these two."""
         found: BufferedRecord = self.answer(older, newer, context)
         return found
 
     def partial_merge(
         self, older: BufferedRecord, newer: BufferedRecord, schema: pa.Schema, context: RecordContext
     ) -> BufferedRecord:
-        """The same."""
+        """Return the same answer."""
         return self.merge(older, newer, context)
 
 
 class KeepsLowest(RecordMerger):
-    """The version with the lower ordering value."""
+    """Keeps the version with the lower ordering value."""
 
     strategy_id = STRATEGY
 
     def merge(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
-        """The newer one if it is late."""
+        """Return the newer version if its ordering value is lower."""
         return newer if context.is_late(older, newer) else older
 
 
 def row(ts: int | None, a: str | None = None, b: str | None = None) -> dict[str, Any]:
-    """A row of the one record."""
+    """Return a row of the only record."""
     return {KEY: "k", "ts": ts, "a": a, "b": b, "day": DAY}
 
 
 def table_of(rows: Sequence[Mapping[str, Any]], schema: pa.Schema = SCHEMA) -> pa.Table:
-    """Rows, with null where they say nothing."""
+    """Return rows, with null for missing values."""
     return pa.Table.from_pylist([{name: found.get(name) for name in schema.names} for found in rows], schema=schema)
 
 
-def left(merger: RecordMerger, base: Sequence[Mapping[str, Any]], *log: Any, ordered: bool = True) -> list[dict[str, Any]]:
-    """What is left of base rows and log entries: rows, partial rows as (columns, row), deletes."""
+def merge(merger: RecordMerger, base: Sequence[Mapping[str, Any]], *log: Any, ordered: bool = True) -> list[dict[str, Any]]:
+    """Merge base rows and log entries: rows, partial rows as (columns, row), deletes. Return the remaining rows."""
     batches = [[v] if isinstance(v, Delete) else table_of([v[1] if isinstance(v, tuple) else v]) for v in log]
     held = {number: frozenset({KEY, *v[0]}) for number, v in enumerate(log) if isinstance(v, tuple)}
     merging = Merging("CUSTOM", ("ts",) if ordered else (), merger=merger)
@@ -109,7 +109,7 @@ def left(merger: RecordMerger, base: Sequence[Mapping[str, Any]], *log: Any, ord
 
 
 def new_table(type: str, *mergers: RecordMerger, strategy: str = STRATEGY, storage: Any = None) -> WritableTable:
-    """An empty table in memory that merges by the strategy."""
+    """Create an empty table in memory that merges by the strategy."""
     return create_table(
         "memory:///probe", name="probe", schema=AVRO, record_key=("id",), ordering=("ts",), table_type=type,  # type: ignore[arg-type]
         merge_mode="CUSTOM", properties={"hoodie.record.merge.strategy.id": strategy}, mergers=mergers,
@@ -118,15 +118,15 @@ def new_table(type: str, *mergers: RecordMerger, strategy: str = STRATEGY, stora
 
 
 def write(table: WritableTable, *rows: tuple[str, int, str | None]) -> None:
-    """One upsert of rows (id, ts, a)."""
+    """Upsert rows (id, ts, a)."""
     columns = zip(*rows, strict=True)
     table.upsert(pa.table([pa.array(c, t) for c, t in zip(columns, (pa.string(), pa.int64(), pa.string()), strict=True)],
                           names=["id", "ts", "a"]))  # fmt: skip
 
 
 @pytest.mark.requirements("API-001", "API-013")
-def test_partial_records_go_to_the_partial_merge_whichever_side_they_are_on() -> None:
-    """Whole rows meet in `merge`; as soon as one of the two holds only some columns, they meet in `partial_merge`."""
+def test_partial_records_are_merged_by_partial_merge() -> None:
+    """Complete rows are merged by `merge`; if either of the two holds only some columns, they are merged by `partial_merge`."""
     cases: list[tuple[list[dict[str, Any]], tuple[Any, ...], list[str]]] = [
         ([row(1, "x")], (row(2, "y"),), ["whole"]),
         ([row(1, "x")], (({"ts", "a"}, row(2, "y")),), ["partial"]),
@@ -136,15 +136,17 @@ def test_partial_records_go_to_the_partial_merge_whichever_side_they_are_on() ->
     ]
     for base, log, ways in cases:
         probe = Probe()
-        assert len(left(probe, base, *log)) == 1
+        assert len(merge(probe, base, *log)) == 1
         assert [way for way, *_ in probe.seen] == ways
 
 
 @pytest.mark.requirements("API-002", "API-003", "API-004")
-def test_a_merger_is_shown_key_ordering_value_operation_schema_and_values_as_arrow_has_them() -> None:
-    """A base row and a log row come with their ordering values, a delete with its own; a date is a date and no number."""
+def test_the_arguments_of_a_merger() -> None:
+    """Base rows and log rows have key, ordering value, operation and schema, deletes their own ordering value; values are those
+    of Arrow: a date is a date, not a number.
+    """
     probe = Probe()
-    left(probe, [row(5, "x")], row(3, "y"), Delete("k", "", 9))
+    merge(probe, [row(5, "x")], row(3, "y"), Delete("k", "", 9))
     (_, base, log, _), (_, _, delete, _) = probe.seen
     assert [(r.key, r.ordering, r.operation) for r in (base, log, delete)] == [
         ("k", 5, Operation.INSERT), ("k", 3, Operation.INSERT), ("k", 9, Operation.DELETE),
@@ -157,8 +159,8 @@ def test_a_merger_is_shown_key_ordering_value_operation_schema_and_values_as_arr
 
 
 @pytest.mark.requirements("API-004", "API-020")
-def test_a_context_reads_nested_fields_and_builds_rows_of_whatever_form_a_row_has() -> None:
-    """Values that Arrow holds and plain mappings are read alike; a new row keeps what it does not change."""
+def test_a_context_reads_nested_fields_and_builds_rows() -> None:
+    """Arrow values and plain mappings are read alike; a new row keeps the unchanged fields."""
     schema = pa.schema([("s", pa.struct([("t", pa.struct([("u", pa.int64())]))])), ("v", pa.string())])
     values = {"s": {"t": {"u": 7}}, "v": "x"}
     table, context = pa.Table.from_pylist([values], schema=schema), RecordContext(schema, ("s.t.u",))
@@ -176,7 +178,7 @@ def test_a_context_reads_nested_fields_and_builds_rows_of_whatever_form_a_row_ha
 @TYPES
 @pytest.mark.requirements("API-005")
 def test_the_older_version_comes_first_in_queries_and_in_writes(type: str) -> None:
-    """The first of the two was written before the second, and is what the merges before gave."""
+    """The first argument was written before the second, and is the result of the earlier merges."""
     probe = Probe()
     table = new_table(type, probe)
     for ts in (5, 3, 4):
@@ -194,7 +196,7 @@ def test_the_older_version_comes_first_in_queries_and_in_writes(type: str) -> No
 @TYPES
 @pytest.mark.requirements("API-006")
 def test_the_strategy_id_is_a_uuid_and_is_stored(type: str) -> None:
-    """The properties hold the id that the table was made with; what is no UUID is refused."""
+    """The properties hold the id with which the table was created; a text that is no UUID is refused."""
     stored = new_table(type, Probe()).properties
     assert (stored.get("hoodie.record.merge.strategy.id"), stored.merge_mode) == (STRATEGY, "CUSTOM")
     with pytest.raises(Misuse):
@@ -202,8 +204,10 @@ def test_the_strategy_id_is_a_uuid_and_is_stored(type: str) -> None:
 
 
 @pytest.mark.requirements("API-007", "API-008", "MRG-035")
-def test_without_the_merger_of_its_id_a_table_is_refused() -> None:
-    """No merger at all, or only mergers with other ids: a refusal that names the id and what is there; never another merger."""
+def test_a_table_without_its_merger_is_refused() -> None:
+    """With no merger, or only mergers with other ids, the error names the id and the available mergers; no other merger is
+    used.
+    """
     storage = MemoryStorage()
     write(new_table("MERGE_ON_READ", Probe(), storage=storage), ("1", 5, "x"))
     for given in ((), (FillNulls(),)):
@@ -217,8 +221,8 @@ def test_without_the_merger_of_its_id_a_table_is_refused() -> None:
 
 
 @pytest.mark.requirements("API-017", "MRG-037")
-def test_a_merger_fits_by_its_record_type_and_not_by_its_name() -> None:
-    """A merger for other records is passed over whatever it is called; of two that fit the first counts."""
+def test_a_merger_is_chosen_by_its_record_type() -> None:
+    """A merger for another record type is skipped whatever its name; of two that match the first is used."""
 
     class ArrowOfAnotherEngine(Probe):
         record_type = "SPARK"
@@ -243,44 +247,44 @@ NO_ANSWERS: dict[str, Any] = {
 
 @pytest.mark.requirements("API-009", "API-010", "API-011")
 @pytest.mark.parametrize("rule", NO_ANSWERS)
-def test_what_is_no_answer_is_an_error_and_loses_no_row(rule: str) -> None:
-    """Nothing at all, a row without data, a result without its ordering value: each is the merger's fault."""
+def test_an_invalid_result_is_an_error_and_loses_no_row(rule: str) -> None:
+    """No result, a row without data, or a result without its ordering value is an error of the merger."""
     with pytest.raises(MergerFault) as raised:
-        left(Answers(NO_ANSWERS[rule]), [row(1, "x")], row(2, "y"))
+        merge(Answers(NO_ANSWERS[rule]), [row(1, "x")], row(2, "y"))
     assert raised.value.rule == rule.partition(" ")[0]
 
 
 @pytest.mark.requirements("API-012", "API-014")
 def test_a_partial_merge_gets_the_schema_of_the_reader_and_adds_no_column() -> None:
-    """The schema is that of the columns that are read; two partial records give the columns of both, no others."""
+    """The schema consists of the columns that are read; two partial records give the columns of both, no others."""
     probe = Probe()
-    assert left(probe, [], ({"ts", "a"}, row(1, "x")), ({"ts", "b"}, row(2, None, "y"))) == [{**row(2, "x", "y"), "day": None}]
+    assert merge(probe, [], ({"ts", "a"}, row(1, "x")), ({"ts", "b"}, row(2, None, "y"))) == [{**row(2, "x", "y"), "day": None}]
     assert [schema for *_, schema in probe.seen] == [SCHEMA]
     padded = Answers(lambda older, newer, context: replace(newer, row=Row({**newer.row, "day": None})))
     with pytest.raises(MergerFault) as raised:
-        left(padded, [], ({"ts", "a"}, row(1, "x")), ({"ts", "b"}, row(2, None, "y")))
+        merge(padded, [], ({"ts", "a"}, row(1, "x")), ({"ts", "b"}, row(2, None, "y")))
     assert raised.value.rule == "API-014"
 
 
 @pytest.mark.requirements("API-010", "API-015")
 @pytest.mark.parametrize("columns", [None, {"ts", "a"}])
-def test_a_result_with_the_operation_delete_takes_the_row_away(columns: set[str] | None) -> None:
-    """Whole or partial: the key is not there afterwards, and a later version is merged with the delete."""
+def test_a_result_with_the_operation_delete_removes_the_row(columns: set[str] | None) -> None:
+    """For complete and partial records the key does not exist afterwards, and a later version is merged with the delete."""
     merger = Answers(
         lambda older, newer, context: replace(newer, operation=Operation.DELETE) if newer.row["a"] == "x" else newer
     )
     entry: Any = row(2, "x") if columns is None else (columns, row(2, "x"))
-    assert left(merger, [row(1, "y")], entry) == []
-    assert left(merger, [row(1, "y")], entry, row(3, "z")) == [row(3, "z")]
+    assert merge(merger, [row(1, "y")], entry) == []
+    assert merge(merger, [row(1, "y")], entry, row(3, "z")) == [row(3, "z")]
 
 
 @TYPES
 @pytest.mark.requirements("API-019", "API-010")
 def test_a_delete_needs_no_data(type: str) -> None:
-    """A merger may answer with a delete of key and ordering value alone; queries, writes and later merges go on."""
+    """A merger may return a delete with only key and ordering value; queries, writes and later merges succeed."""
     merger = Answers(lambda older, newer, context: newer if older.is_delete else context.delete(newer.key, newer.ordering))
-    assert left(merger, [row(1, "x")], row(2, "y")) == []
-    assert left(merger, [row(1, "x")], row(2, "y"), row(3, "z")) == [row(3, "z")]
+    assert merge(merger, [row(1, "x")], row(2, "y")) == []
+    assert merge(merger, [row(1, "x")], row(2, "y"), row(3, "z")) == [row(3, "z")]
     table = new_table(type, merger)
     write(table, ("1", 1, "x"), ("2", 1, "stays"))
     write(table, ("1", 2, "y"))
@@ -289,8 +293,8 @@ def test_a_delete_needs_no_data(type: str) -> None:
 
 @TYPES
 @pytest.mark.requirements("PAY-020", "MRG-011")
-def test_the_ordering_field_has_no_say_beside_the_merger(type: str) -> None:
-    """A merger that keeps the lowest value keeps it inside one input too, and against the stored row."""
+def test_the_ordering_field_does_not_override_the_merger(type: str) -> None:
+    """A merger that keeps the lowest value does so inside one input too, and against the stored row."""
     table = new_table(type, KeepsLowest())
     write(table, ("1", 3, "three"), ("1", 1, "one"), ("1", 2, "two"), ("2", 5, "five"))
     write(table, ("2", 9, "nine"), ("2", 7, "seven"))
@@ -299,7 +303,7 @@ def test_the_ordering_field_has_no_say_beside_the_merger(type: str) -> None:
 
 @pytest.mark.requirements("API-002", "API-012")
 def test_a_projection_never_changes_what_a_merger_answers() -> None:
-    """All columns are read unless the merger says that it needs only those it names."""
+    """All columns are read unless the merger declares the columns that it needs."""
     table = new_table("MERGE_ON_READ", FillNulls(), strategy=FillNulls.strategy_id)
     write(table, ("1", 2, "x"))
     write(table, ("1", 3, None))
@@ -318,7 +322,7 @@ DELETES = [CONTEXT.delete("k", ts) for ts in (1, 2, 3)]
 
 
 def seen(record: BufferedRecord) -> Any:
-    """What of a result counts: what is stored, what it says, and what it is compared by."""
+    """Return what is compared of a result: data, operation and ordering value."""
     return record.is_delete, record.ordering, None if record.row is None else dict(record.row)
 
 
@@ -328,8 +332,8 @@ def seen(record: BufferedRecord) -> Any:
     [(GreatestOfEach(), [*DATA, *DELETES]), (EventTimeMerger(), [*DATA, *DELETES]), (CommitTimeMerger(), [*DATA, *DELETES])],
     ids=lambda value: type(value).__name__ if isinstance(value, RecordMerger) else "",
 )
-def test_it_makes_no_difference_which_versions_meet_first(merger: RecordMerger, versions: list[BufferedRecord]) -> None:
-    """Associativity, over all three of any versions: so a compaction may come anywhere."""
+def test_merging_is_associative(merger: RecordMerger, versions: list[BufferedRecord]) -> None:
+    """Any three versions give the same result in either grouping: so a compaction may run at any time."""
     merging = Merging("CUSTOM", ("ts",), merger=merger)
     for a, b, c in product(versions, repeat=3):
         early = merged(merging, merged(merging, a, b, CONTEXT), c, CONTEXT)
@@ -339,8 +343,8 @@ def test_it_makes_no_difference_which_versions_meet_first(merger: RecordMerger, 
 
 @pytest.mark.requirements("MRG-002")
 @pytest.mark.parametrize("merger", [GreatestOfEach(), EventTimeMerger()], ids=lambda merger: type(merger).__name__)
-def test_versions_with_distinct_ordering_values_may_come_in_any_order(merger: RecordMerger) -> None:
-    """Commutativity, where ordering values tell the versions apart."""
+def test_merging_is_commutative_for_distinct_ordering_values(merger: RecordMerger) -> None:
+    """Two versions with different ordering values give the same result in either order."""
     merging = Merging("CUSTOM", ("ts",), merger=merger)
     for a, b in permutations([*DATA, *DELETES], 2):
         if a.ordering != b.ordering:
@@ -351,10 +355,10 @@ def test_versions_with_distinct_ordering_values_may_come_in_any_order(merger: Re
 @pytest.mark.parametrize(
     "merger", [GreatestOfEach(), FillNulls(), EventTimeMerger(), CommitTimeMerger()], ids=lambda merger: type(merger).__name__
 )
-def test_a_version_that_comes_twice_counts_once(merger: RecordMerger) -> None:
-    """Idempotence: of one version, and of a log in which a block stands twice."""
+def test_merging_is_idempotent(merger: RecordMerger) -> None:
+    """A repeated version, and a repeated block of a log, change nothing."""
     merging = Merging("CUSTOM", ("ts",), merger=merger)
     for version in [*DATA, *DELETES]:
         assert seen(merged(merging, version, version, CONTEXT)) == seen(version)
-    once, twice = left(merger, [row(1, "p")], row(2, "q")), left(merger, [row(1, "p")], row(2, "q"), row(2, "q"))
+    once, twice = merge(merger, [row(1, "p")], row(2, "q")), merge(merger, [row(1, "p")], row(2, "q"), row(2, "q"))
     assert once == twice

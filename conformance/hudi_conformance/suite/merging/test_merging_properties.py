@@ -1,7 +1,7 @@
-"""Laws of merging: what may be changed about a history of writes without changing any answer, and what may not.
+"""Properties of merging: changes to a history of writes that do not change any answer, and counter-examples.
 
-Two tables that differ in one way must have the same rows. Where no law holds, the shortest history that shows it is written
-down with the rows that are right, so that a change of behaviour is noticed.
+Two tables that differ in one respect must have the same rows. Where a property does not hold, the shortest counter-example is
+written down with the expected rows, so that a change of behaviour is noticed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,19 +27,19 @@ FAMILIES = pytest.mark.parametrize(
         pytest.param("event-time", marks=pytest.mark.needs("merge.event-time")),
     ],
 )
-#: Histories drawn for an engine in this process, and for one whose commits take seconds.
+#: The number of histories drawn for an engine in this process, and for one whose commits take seconds.
 MANY, FEW = 12, 2
 NewUri = Callable[[], str]
 Batches = tuple[tuple[Row, ...], ...]
 
 
 def row(key: str, rank: int, name: str | None = "x", *, city: str = "oslo", deleted: bool | None = None, **more: Any) -> Row:
-    """One row; a greater `rank` is a greater ordering value."""
+    """Return one row; a greater `rank` is a greater ordering value."""
     return {"id": key, "city": city, "rank": rank, "name": name, "note": None, "size": None, "deleted": deleted, **more}
 
 
 def rows(engine: Client, uri: str, query: Query) -> list[tuple[Any, ...]]:
-    """The rows of an answer, in an order that does not depend on files."""
+    """Return the rows of an answer, in an order that does not depend on files."""
     found = engine.read(uri, query)
     return sorted((tuple(one.values()) for one in found.select(list(query.columns or ())).to_pylist()), key=repr)
 
@@ -47,7 +47,7 @@ def rows(engine: Client, uri: str, query: Query) -> list[tuple[Any, ...]]:
 def after(
     engine: Client, uri: str, shape: Shape, batches: Sequence[Sequence[Row]], options: Mapping[str, str] | None = None
 ) -> list[tuple[Any, ...]]:
-    """The rows of a snapshot after these upserts, each one commit."""
+    """Return the rows of a snapshot after these upserts, each one commit."""
     engine.create(uri, shape.spec())
     for batch in batches:
         engine.write(uri, "upsert", shape.arrow([shape.row(one) for one in batch]), options=options)
@@ -55,7 +55,9 @@ def after(
 
 
 def histories(*, deletes: bool = True, distinct: bool = False) -> st.SearchStrategy[Batches]:
-    """A few batches over few keys, one row a key in each; the first has no deletes. `distinct`: each has its own rank."""
+    """Draw a few batches over few keys, one row for a key in each; the first has no deletes. `distinct`: the batches have
+    different ranks.
+    """
     one = st.builds(
         row, st.sampled_from("abc"), st.integers(0, 3), st.sampled_from(("x", "y", None)),
         city=st.sampled_from(("oslo", "rio")),
@@ -71,15 +73,15 @@ def _starting_with_rows(batches: Sequence[Sequence[Row]]) -> Batches:
 
 
 def _ranked(batches: Batches) -> st.SearchStrategy[Batches]:
-    """The batches with another ordering value in each, in any order."""
+    """Return the batches with a different ordering value in each, in any order."""
     ranks = st.permutations(range(len(batches)))
     return ranks.map(
         lambda chosen: tuple(tuple({**one, "rank": rank} for one in b) for b, rank in zip(batches, chosen, strict=True))
     )
 
 
-def law(most: int, check: Callable[..., None], *drawn: st.SearchStrategy[Any]) -> None:
-    """The check holds for everything that is drawn; the shortest that breaks it is told."""
+def hold_for(most: int, check: Callable[..., None], *drawn: st.SearchStrategy[Any]) -> None:
+    """Check the property for everything that is drawn; the shortest counter-example is reported."""
     settings(
         max_examples=most, derandomize=True, database=None, deadline=None, report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
@@ -92,57 +94,55 @@ TYPES = st.sampled_from(("COPY_ON_WRITE", "MERGE_ON_READ"))
 @LAW
 @FAMILIES
 @pytest.mark.requirements("MRG-004", "MRG-028", "MRG-025")
-def test_a_batch_that_is_written_twice_changes_nothing(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
-    """Whatever came before, the same rows and flagged deletes once more leave the rows as they are."""
+def test_writing_a_batch_twice_changes_nothing(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
+    """After any history, writing the same rows and flagged deletes once more leaves the rows unchanged."""
 
     def check(type: Any, batches: Batches) -> None:
         shape = Shape(type, family)
         assert after(engine, new_uri(), shape, (*batches, batches[-1])) == after(engine, new_uri(), shape, batches)
 
-    law(budget(MANY, FEW, engine), check, TYPES, histories())
+    hold_for(budget(MANY, FEW, engine), check, TYPES, histories())
 
 
 @LAW
 @FAMILIES
 @pytest.mark.requirements("MRG-011", "MRG-008")
 def test_a_batch_may_be_split_into_commits(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
-    """Rows of different keys may come in one commit or in many: one after the other makes the same rows."""
+    """Rows of different keys may be written in one commit or in many: the result is the same."""
 
     def check(type: Any, batches: Batches) -> None:
         shape = Shape(type, family)
         single = [(one,) for batch in batches for one in batch]
         assert after(engine, new_uri(), shape, single) == after(engine, new_uri(), shape, batches)
 
-    law(budget(MANY, FEW, engine), check, TYPES, histories())
+    hold_for(budget(MANY, FEW, engine), check, TYPES, histories())
 
 
 @LAW
 @pytest.mark.needs("merge.event-time")
 @pytest.mark.requirements("MRG-002", "MRG-028", "MRG-029", "API-021")
 def test_commits_of_different_ordering_values_may_come_in_any_order(engine: Client, new_uri: NewUri, budget: Budget) -> None:
-    """Event time, rows without deletes: two commits whose ordering values differ may change places."""
+    """In event-time mode and without deletes, two commits whose ordering values differ may be exchanged."""
 
     def check(type: Any, batches: Batches) -> None:
         shape = Shape(type, "event-time")
         assert after(engine, new_uri(), shape, batches[::-1]) == after(engine, new_uri(), shape, batches)
 
-    law(budget(MANY, FEW, engine), check, TYPES, histories(deletes=False, distinct=True))
+    hold_for(budget(MANY, FEW, engine), check, TYPES, histories(deletes=False, distinct=True))
 
 
 @LAW
 @FAMILIES
 @pytest.mark.requirements("BLK-011", "LF-003", "LF-005", "RDR-014")
-def test_where_blocks_and_files_end_makes_no_difference(
-    engine: Client, new_uri: NewUri, budget: Budget, family: Family
-) -> None:
-    """A block for every row and a log file for every block, or everything in one: a snapshot is the same."""
+def test_boundaries_of_blocks_and_files_do_not_matter(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
+    """With a block for every row and a log file for every block, or with everything in one block, a snapshot is the same."""
     cut = {"hoodie.logfile.data.block.max.size": "1", "hoodie.logfile.max.size": "1"}
 
     def check(batches: Batches) -> None:
         shape = Shape("MERGE_ON_READ", family)
         assert after(engine, new_uri(), shape, batches, cut) == after(engine, new_uri(), shape, batches)
 
-    law(budget(MANY, FEW, engine), check, histories())
+    hold_for(budget(MANY, FEW, engine), check, histories())
 
 
 @LAW
@@ -150,7 +150,7 @@ def test_where_blocks_and_files_end_makes_no_difference(
 @pytest.mark.needs("read.filter")
 @pytest.mark.requirements("RDR-016", "MRG-008", "TYP-006")
 def test_columns_and_rows_are_chosen_after_merging(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
-    """A query for some columns and rows gives what is left of all rows: no version wins because another one was left out."""
+    """A query for some columns and rows selects from the merged rows: no version wins because another one was filtered out."""
 
     def check(type: Any, batches: Batches, name: str) -> None:
         shape, uri = Shape(type, family), new_uri()
@@ -160,14 +160,14 @@ def test_columns_and_rows_are_chosen_after_merging(engine: Client, new_uri: NewU
         query = Query(columns=("size", "city"), where=(("name", "=", name),))
         assert rows(engine, uri, query) == sorted(wanted, key=repr)
 
-    law(budget(MANY, FEW, engine), check, TYPES, histories(), st.sampled_from(("x", "y")))
+    hold_for(budget(MANY, FEW, engine), check, TYPES, histories(), st.sampled_from(("x", "y")))
 
 
 @LAW
 @FAMILIES
 @pytest.mark.requirements("MRG-005", "MRG-006")
-def test_keys_are_names_and_nothing_more(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
-    """Other names for the keys, whatever they look like and however they sort, give the same rows under these names."""
+def test_the_form_of_keys_does_not_matter(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
+    """Other keys, of whatever form and order, give the same rows under these keys."""
     names = {"a": "zz", "b": "Zz", "c": "z,1:é"}
 
     def check(type: Any, batches: Batches) -> None:
@@ -176,14 +176,14 @@ def test_keys_are_names_and_nothing_more(engine: Client, new_uri: NewUri, budget
         right = sorted(((names[one[0]], *one[1:]) for one in after(engine, new_uri(), shape, batches)), key=repr)
         assert after(engine, new_uri(), shape, renamed) == right
 
-    law(budget(MANY, FEW, engine), check, TYPES, histories())
+    hold_for(budget(MANY, FEW, engine), check, TYPES, histories())
 
 
 @LAW
 @FAMILIES
 @pytest.mark.requirements("MRG-005", "RDR-016")
-def test_other_keys_make_no_difference(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
-    """Rows and deletes of other keys in each commit change nothing about the rows of these."""
+def test_other_keys_do_not_matter(engine: Client, new_uri: NewUri, budget: Budget, family: Family) -> None:
+    """Rows and deletes of other keys in each commit do not affect the rows of these keys."""
 
     def check(type: Any, batches: Batches) -> None:
         shape = Shape(type, family)
@@ -194,34 +194,34 @@ def test_other_keys_make_no_difference(engine: Client, new_uri: NewUri, budget: 
         left = [one for one in after(engine, new_uri(), shape, mixed) if not one[0].startswith("other")]
         assert left == after(engine, new_uri(), shape, batches)
 
-    law(budget(MANY, FEW, engine), check, TYPES, histories())
+    hold_for(budget(MANY, FEW, engine), check, TYPES, histories())
 
 
-#: A history of one key: each an operation and its row; `|` is where a compaction may come.
-Deed = tuple[str, Row] | str
-X: Deed = ("delete", row("a", 0))
+#: A history of one key: each an operation and its row; `|` is a possible compaction.
+Action = tuple[str, Row] | str
+X: Action = ("delete", row("a", 0))
 
 
-def D(rank: int, name: str | None = "x", **more: Any) -> Deed:  # noqa: N802  as in the tables of merging
-    """A row."""
+def D(rank: int, name: str | None = "x", **more: Any) -> Action:  # noqa: N802  as in the tables of merging
+    """Return a row."""
     return "upsert", row("a", rank, name, **more)
 
 
-def F(rank: int) -> Deed:  # noqa: N802
-    """A flagged delete."""
+def F(rank: int) -> Action:  # noqa: N802
+    """Return a flagged delete."""
     return "upsert", row("a", rank, deleted=True)
 
 
-def update(rank: int, **columns: Any) -> Deed:
-    """A partial update."""
+def update(rank: int, **columns: Any) -> Action:
+    """Return a partial update."""
     return "partial_update", {**row("a", rank), **columns, "columns": tuple(columns)}
 
 
-#: Counter-examples: what is tried, then the value of `name` that is left without a compaction, and with one (None: no row).
+#: Counter-examples: the history, then the remaining value of `name` without a compaction, and with one (None: no row).
 BY_EVENT, BY_COMMIT = Shape("MERGE_ON_READ", "event-time"), Shape("MERGE_ON_READ", "commit-time")
 EVENT_PAYLOAD = Shape("MERGE_ON_READ", "custom", payload="EventTimeAvroPayload")
 FILLING = Shape("MERGE_ON_READ", "custom", payload="PartialUpdateAvroPayload")
-COUNTER_EXAMPLES: Mapping[str, tuple[Shape, Sequence[Deed], str | None, str | None]] = {
+COUNTER_EXAMPLES: Mapping[str, tuple[Shape, Sequence[Action], str | None, str | None]] = {
     "a delete is remembered until a compaction": (BY_EVENT, [D(1, "old"), F(2), "|", D(1, "late")], None, "late"),
     "a delete by key is the end of what was before": (BY_EVENT, [D(2, "old"), X, "|", D(1, "new")], "new", "new"),
     "columns from before a delete stay away": (BY_COMMIT, [D(1, "p", note="m"), X, "|", update(1, note="q")], None, None),
@@ -237,8 +237,8 @@ COUNTER_EXAMPLES: Mapping[str, tuple[Shape, Sequence[Deed], str | None, str | No
 @pytest.mark.parametrize("is_compacted", [False, True], ids=["in one slice", "compacted between"])
 @pytest.mark.parametrize("name", COUNTER_EXAMPLES)
 @pytest.mark.requirements("API-021", "CMP-002", "MRG-029", "MRG-014", "LF-046", "MRG-013")
-def test_histories_that_no_law_covers(engine: Client, new_uri: NewUri, name: str, is_compacted: bool) -> None:
-    """Merging is not associative where deletes or partial rows take part: here is what is right then."""
+def test_histories_without_associativity(engine: Client, new_uri: NewUri, name: str, is_compacted: bool) -> None:
+    """Merging is not associative with deletes or partial rows: these are the expected results."""
     shape, deeds, plain, compacted = COUNTER_EXAMPLES[name]
     uri = new_uri()
     engine.create(uri, shape.spec())
@@ -260,7 +260,9 @@ def test_histories_that_no_law_covers(engine: Client, new_uri: NewUri, name: str
 @pytest.mark.parametrize(("type", "left"), [("COPY_ON_WRITE", ["late"]), ("MERGE_ON_READ", [])])
 @pytest.mark.requirements("MRG-012", "MRG-029")
 def test_a_copy_on_write_table_remembers_no_deletes(engine: Client, new_uri: NewUri, type: Any, left: list[str]) -> None:
-    """Row 2, delete 2, row 1: copy-on-write has forgotten the delete with the row, merge-on-read has it in a log."""
+    """Row 2, delete 2, row 1: a copy-on-write table has dropped the delete with the row, a merge-on-read table has it in a
+    log.
+    """
     shape, uri = replace(BY_EVENT, type=type), new_uri()
     after(engine, uri, shape, [(row("a", 2),), (row("a", 2, deleted=True),), (row("a", 1, "late"),)])
     assert [value for (value,) in rows(engine, uri, Query(columns=("name",)))] == left

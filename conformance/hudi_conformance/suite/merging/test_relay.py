@@ -1,4 +1,4 @@
-"""Relays: one engine writes, another reads, the first writes on; and both write in turns."""
+"""Relays: one engine writes and another one reads, or both write in turn."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -16,7 +16,7 @@ WRITES = ("create", "write.upsert", "write.delete")
 TABLE_TYPES = pytest.mark.parametrize("type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 MERGE_MODES = pytest.mark.parametrize("mode", ["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"])
 
-#: Inserts; an update, a late one and a new key; deletes of both kinds; a key that comes back.
+#: Inserts; an update, a late one and a new key; deletes of both kinds; a key that is inserted again.
 STEPS = (
     Step("upsert", (row("a", 10, "first"), row("b", 10, "first"), row("c", 10, "first", "rio"))),
     Step("upsert", (row("a", 20, "second"), row("c", 5, "late", "rio"), row("d", 10, "new", "rio"))),
@@ -31,7 +31,7 @@ STEPS = (
 @pytest.mark.requirements("LAY-001", "LAY-002", "LAY-003", "TYP-007", "MRG-008", "MRG-025", "MRG-028", "PROP-001", "RDR-001")
 @pytest.mark.needs(*READS, "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time", writer=WRITES)
 def test_what_one_engine_writes_the_other_reads(writer: Client, reader: Client, shelf: Shelf, type: Type, mode: Mode) -> None:
-    """Given nothing but the path, the reader returns the model's rows, and leaves every file as it was."""
+    """Given only the path, the reader returns the model's rows, and leaves every file unchanged."""
     table = shelf.table(writer, Program(type, mode, True, STEPS))
     before = table.digest()
     expect_rows(reader, table.uri, table.model.snapshot(), f"written by {writer.name}")
@@ -42,7 +42,7 @@ def test_what_one_engine_writes_the_other_reads(writer: Client, reader: Client, 
 @pytest.mark.requirements("TYP-008", "TL-034", "RDR-006")
 @pytest.mark.needs(*READS, "read.as-of", "copy-on-write", "merge-on-read", "merge.commit-time", writer=WRITES)
 def test_every_commit_can_be_read_again(writer: Client, reader: Client, shelf: Shelf, type: Type) -> None:
-    """As of the instant of a commit the reader returns what the table held after it, whatever came later."""
+    """As of the instant of a commit the reader returns the rows after that commit, whatever followed."""
     table = shelf.table(writer, Program(type, "COMMIT_TIME_ORDERING", True, STEPS))
     for instant in table.instants[::2]:
         query = Query("as-of", as_of=instant, columns=tuple(TYPES))
@@ -52,8 +52,8 @@ def test_every_commit_can_be_read_again(writer: Client, reader: Client, shelf: S
 @TABLE_TYPES
 @pytest.mark.requirements("LAY-002", "LAY-021", "MRG-008", "PROP-017", "TL-001")
 @pytest.mark.needs(*READS, "write.upsert", "write.delete", "copy-on-write", "merge-on-read", "merge.event-time", writer=WRITES)
-def test_two_engines_write_in_turns(writer: Client, reader: Client, new_uri: Callable[[], str], type: Type) -> None:
-    """Each goes on from what the other committed: no row is lost, doubled or taken from a stale version of its key."""
+def test_two_engines_write_in_turn(writer: Client, reader: Client, new_uri: Callable[[], str], type: Type) -> None:
+    """Each builds on the commits of the other: no row is lost, duplicated or read from a stale version of its key."""
     program = Program(type, "EVENT_TIME_ORDERING", True, STEPS)
     uri, model = new_uri(), program.model()
     writer.create(uri, program.spec())

@@ -14,15 +14,16 @@ from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, P
 from hudi_conformance.suite.support.tables.written_tables import completed
 
 WRITES = ("create", "write.upsert", "read.snapshot", "read.projection")
-#: How far the timeline is ahead of the clock when all writers ask for a time: all wait, and wake up together.
+#: How far the timeline is ahead of the clock when all writers request a time: all wait, and continue at the same time.
 AHEAD = timedelta(milliseconds=300)
 ROUNDS = 4
-#: As many writers, each in a partition of its own, that some of them nearly always ask in the same millisecond.
+#: The number of writers, each in a different partition; with so many, some of them nearly always request a time in the same
+#: millisecond.
 CITIES = ("bern", "lima", "nice", "oslo", "rio", "rome")
 
 
 def set_ahead(uri: str) -> None:
-    """Let the newest instant complete a moment from now."""
+    """Make the newest instant complete slightly in the future."""
     newest = completed(uri)[-1]
     requested, rest = newest.name.split("_")
     completion, action = rest.split(".")
@@ -32,10 +33,10 @@ def set_ahead(uri: str) -> None:
 
 @pytest.mark.needs(*WRITES, "merge-on-read", "partition.plain")
 @pytest.mark.requirements("S3-002", "TL-034")
-def test_writes_at_once_never_share_an_instant(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Of writers that ask for a time at once each has an instant of its own, or is told of a conflict; no write is lost."""
+def test_simultaneous_writes_never_share_an_instant(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Each of several simultaneous writers gets a unique instant, or a conflict error; no write is lost."""
     if find(engine.name).factory is None:
-        pytest.skip("the engine runs in another process, where writers cannot be started at once")
+        pytest.skip("the engine runs in another process, where writers cannot be started at the same time")
     uri, start = new_uri(), Barrier(len(CITIES))
     program = Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True)
     engine.create(uri, program.spec())
@@ -75,10 +76,10 @@ def test_writes_at_once_never_share_an_instant(engine: Client, new_uri: Callable
     ],
 )
 @pytest.mark.requirements("MRG-011", "MRG-026")
-def test_of_one_input_one_row_of_a_key_stays(
-    engine: Client, new_uri: Callable[[], str], type: str, mode: str, kept: str
-) -> None:
-    """Of several rows of one key in one input the greatest ordering value stays in event time, the last row in commit time."""
+def test_one_input_gives_one_row_of_a_key(engine: Client, new_uri: Callable[[], str], type: str, mode: str, kept: str) -> None:
+    """Of several rows of one key in one input, the greatest ordering value wins in event-time mode, the last row in commit-time
+    mode.
+    """
     uri = new_uri()
     program = Program(type, mode, False)  # type: ignore[arg-type]
     engine.create(uri, program.spec())

@@ -1,4 +1,4 @@
-"""Model-based: drawn programs of writes, services and queries of every kind, on one engine and on two in turns."""
+"""Model-based tests: drawn programs of writes, services and queries of every kind, on one engine and on two in turn."""
 
 import zlib
 from collections.abc import Callable
@@ -22,12 +22,12 @@ FAMILIES = pytest.mark.parametrize(
         pytest.param("custom", marks=pytest.mark.needs("merge.custom", writer=("merge.custom",))),
     ],
 )
-#: Programs drawn for an engine in this process, and for one whose steps take seconds.
+#: The number of programs drawn for an engine in this process, and for one whose steps take seconds.
 MANY, FEW = 20, 3
 
 
 def drawn(family: Family, most: int, new_uri: Callable[[], str], *engines: Client) -> None:
-    """Run drawn programs on engines in turn; the first that goes wrong is told as short as it can be, and kept."""
+    """Run drawn programs on engines in turn; the first failure is shrunk, reported and saved."""
     vocabulary = Vocabulary(frozenset.intersection(*(engine.hello.features for engine in engines)))
 
     @seed(zlib.crc32(family.encode()))
@@ -54,19 +54,18 @@ def drawn(family: Family, most: int, new_uri: Callable[[], str], *engines: Clien
     "TYP-012", "TYP-013", "CMP-002", "LCP-001", "RDR-016", "RDR-017", "LF-046",
 )  # fmt: skip
 @pytest.mark.needs(*WRITES)
-def test_every_answer_is_what_the_model_says(
-    engine: Client, new_uri: Callable[[], str], budget: Budget, family: Family
-) -> None:
+def test_every_query_matches_the_model(engine: Client, new_uri: Callable[[], str], budget: Budget, family: Family) -> None:
     """After each step of any program of inserts, upserts, deletes, partial updates, compactions, clusterings, cleans,
-    archiving, savepoints, restores and rollbacks, queries of every kind give the rows that the model has."""
+    archiving, savepoints, restores and rollbacks, queries of every kind return the rows of the model.
+    """
     drawn(family, budget(MANY, FEW, engine), new_uri, engine)
 
 
 @FAMILIES
 @pytest.mark.requirements("LAY-001", "LAY-002", "MRG-008", "MRG-010", "SVC-015", "TL-001", "TYP-008")
 @pytest.mark.needs(*WRITES, writer=WRITES)
-def test_two_engines_in_turns_follow_the_model(
+def test_two_engines_in_turn_match_the_model(
     writer: Client, reader: Client, new_uri: Callable[[], str], budget: Budget, family: Family
 ) -> None:
-    """The same where two engines take the steps in turn, each query asked of the one that did not take the step."""
+    """The same where two engines take the steps in turn, and each query is sent to the one that did not take the step."""
     drawn(family, budget(MANY // 3, FEW, writer, reader), new_uri, writer, reader)

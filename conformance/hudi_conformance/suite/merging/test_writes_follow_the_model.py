@@ -1,4 +1,4 @@
-"""Model-based: drawn programs of writes, on one engine, against the model after each commit."""
+"""Model-based tests: drawn programs of writes, on one engine, compared with the model after each commit."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from hudi_conformance.suite.support.programs.write_programs import Program, prog
 from hudi_conformance.suite.support.saved_programs import save
 
 WRITES = ("create", "write.upsert", "write.delete", "read.snapshot", "read.projection", "delete.flag")
-#: Programs drawn for an engine in this process, and for one whose commits take seconds.
+#: The number of programs drawn for an engine in this process, and for one whose commits take seconds.
 MANY, FEW = 80, 4
 
 
@@ -20,8 +20,8 @@ MANY, FEW = 80, 4
     "LAY-021", "PROP-017", "TYP-007", "RDR-016", "RDR-017",
 )  # fmt: skip
 @pytest.mark.needs(*WRITES, "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time", "partition.plain")
-def test_every_snapshot_is_what_the_model_says(engine: Client, new_uri: Callable[[], str], budget: Budget) -> None:
-    """After each commit of any program of upserts and deletes the snapshot holds the rows that the merge mode promises."""
+def test_every_snapshot_matches_the_model(engine: Client, new_uri: Callable[[], str], budget: Budget) -> None:
+    """After each commit of any program of upserts and deletes the snapshot holds the rows of the model."""
 
     @settings(
         max_examples=budget(MANY, FEW, engine),

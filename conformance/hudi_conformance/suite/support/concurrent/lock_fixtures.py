@@ -210,7 +210,7 @@ def race(fixture: LockFixture, folder: Path, processes: int, rounds: int) -> lis
 
 
 def enter(uri: str, table: str, options: dict[str, str], keys: dict[str, str], folder: str, rounds: int, number: int) -> None:
-    """Run one of the processes. They all make and remove one folder, which shows whether two are inside at once."""
+    """Run one of the processes. They all make and remove one folder, which shows whether two are inside."""
     os.environ.update(keys)
     lock = lock_for(storage_of(uri), table, options, SystemClock())
     inside, collisions = Path(folder) / "inside", 0
