@@ -195,7 +195,7 @@ def _outsider(fixture: LockFixture) -> HiveLease:
 
 
 def race(fixture: LockFixture, folder: Path, processes: int, rounds: int) -> list[str]:
-    """Run processes that take the lock in a loop; return the report of each: how often it was inside, and how often not alone."""
+    """Run processes that take the lock in a loop; return how often each was inside, and how often not alone."""
     keys = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
