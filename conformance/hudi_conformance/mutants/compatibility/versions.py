@@ -1,4 +1,4 @@
-"""Mutants in dealing with tables of other versions, and in migrations between them."""
+"""Mutants of tables of other versions, and of migrations between versions."""
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.layout import properties
@@ -10,33 +10,49 @@ from hudi_reference.timeline.instants import version_6
 
 
 @mutant(breaks="COMPAT-001")
-def old_timeline_looked_for_in_the_new_folder(patch: Patch) -> None:
-    """Looks for the timeline of a table of version 6 in .hoodie/timeline, finds nothing and reports an empty table."""
+def version_6_timeline_read_from_new_folder(patch: Patch) -> None:
+    """Reads the timeline of a table of version 6 from .hoodie/timeline, finds nothing and reports an empty table."""
     patch.edit(TableProperties.timeline_folder, "META_FOLDER if self.is_legacy else", "META_FOLDER if False else")
     patch.edit(versions.timeline_of, "not properties.is_legacy", "True")
 
 
 @mutant(breaks="COMPAT-001")
-def old_logs_sliced_by_completion_times(patch: Patch) -> None:
-    """Puts log files of version 6 into slices by the rules of version 8."""
+def version_6_logs_assigned_by_completion_time(patch: Patch) -> None:
+    """Assigns log files of version 6 to file slices by the rules of version 8."""
     patch.edit(file_groups._slices, "by_name or parsed.instant in compactions", "False")
 
 
+class AnyVersion(dict[int, int]):
+    """Takes every number for a version whose timeline has layout 2."""
+
+    def __contains__(self, version: object) -> bool:
+        return True
+
+    def __missing__(self, version: int) -> int:
+        return 2
+
+
+@mutant(breaks=("COMPAT-002", "COMPAT-004"))
+def unknown_table_versions_accepted(patch: Patch) -> None:
+    """Reads tables of versions that it does not know."""
+    patch.set(properties, "LAYOUTS", AnyVersion({6: 1, 8: 2}))
+
+
 @mutant(breaks="COMPAT-003")
-def only_its_own_version(patch: Patch) -> None:
-    """Reads tables of version 8 and no others."""
+def version_8_only(patch: Patch) -> None:
+    """Reads tables of version 8 only."""
     patch.set(properties, "LAYOUTS", {8: 2})
 
 
 @mutant(breaks="COMPAT-003")
-def logs_of_a_pending_compaction_lost_in_an_upgrade(patch: Patch) -> None:
+def upgrade_drops_logs_of_pending_compaction(patch: Patch) -> None:
     """Takes a log file that is named after a pending compaction for uncommitted, as Apache Hudi does after an upgrade."""
     patch.edit(file_groups._slices, "by_name or parsed.instant in compactions", "by_name")
 
 
 @mutant(breaks="COMPAT-005")
-def version_raised_at_first_contact(patch: Patch) -> None:
-    """Raises the version of a table of version 6 when it is asked to write, without migrating it."""
+def version_raised_without_migration(patch: Patch) -> None:
+    """Raises the version of a table of version 6 at the first write, without migrating it."""
     patch.edit(
         version_6.check_migrated,
         "check_writable(properties)",
@@ -46,14 +62,14 @@ def version_raised_at_first_contact(patch: Patch) -> None:
 
 
 @mutant(breaks="COMPAT-006")
-def old_instants_left_and_ignored(patch: Patch) -> None:
-    """Writes to a table of version 8 while instants of version 6 lie in .hoodie."""
+def version_6_instants_ignored(patch: Patch) -> None:
+    """Writes to a table of version 8 while instants of version 6 are in .hoodie."""
     patch.edit(version_6.check_migrated, "if parse_legacy_name(name) is not None:", "if False:")
 
 
 @mutant(breaks="COMPAT-006")
-def version_switched_first(patch: Patch) -> None:
-    """Changes the version before the timeline is migrated: in between the table seems empty."""
+def version_changed_before_migration(patch: Patch) -> None:
+    """Changes the version before the timeline is migrated; in between the table appears empty."""
     patch.edit(
         migrate._migrate,
         "_store(storage, target, new)",
@@ -63,6 +79,6 @@ def version_switched_first(patch: Patch) -> None:
 
 @mutant(breaks="COMPAT-006")
 def archived_actions_not_migrated(patch: Patch) -> None:
-    """Migrates the active timeline and forgets what was archived."""
+    """Migrates the active timeline and loses the archived actions."""
     archived = "for a in read_archived_log(storage, properties.history_folder) if"
     patch.edit(timeline.migrated_timeline, archived, "for a in () if")

@@ -1,56 +1,39 @@
-"""Mutants: what becomes of writes that fail, or seem to: lost answers, hearts that stopped, policies of cleans."""
+"""Mutants of early conflict detection, markers, heartbeats, and the rollback of failed writes."""
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.services.rollback import failed_writes, rollback
-from hudi_reference.write import write
+from hudi_reference.write import commit
 from hudi_reference.write.commit import Commit
-from hudi_reference.write.concurrency.heartbeats import Heartbeats
-
-_ALL_THAT_PENDS = ("commit", "deltacommit", "replacecommit", "compaction", "logcompaction", "clustering")
+from hudi_reference.write.concurrency import markers
 
 
-@mutant(breaks="OCC-024")
-def a_fault_after_the_completion_fails_the_write(patch: Patch) -> None:
-    """A writer that cannot delete its markers says that it has failed, although its write is there: its caller writes again."""
-    patch.edit(Commit._after_completion, "with suppress(StorageFault):", "if True:")
+@mutant(breaks="OCC-026")
+def expired_writers_block_early_detection(patch: Patch) -> None:
+    """Early conflict detection counts the markers of writers whose heartbeat has expired."""
+    patch.edit(markers.check_unmarked, "other < instant and heartbeats.is_active(other)", "other < instant")
 
 
-@mutant(breaks="TL-051")
-def writes_of_which_nobody_heard_are_begun_anew(patch: Patch) -> None:
-    """A writer whose completion got no answer takes it for a failure and writes once more: the rows are there twice."""
-    patch.edit(
-        write.run_with_retries,
-        "suppress(ConcurrentChange)",
-        "suppress(ConcurrentChange, __import__('hudi_reference.errors', fromlist=['errors']).StorageFault)",
-    )
-
-
-@mutant(breaks="OCC-004")
-def whoever_fails_deletes_his_files(patch: Patch) -> None:
-    """A writer deletes its data files whatever goes wrong, also where the completion may be there that names them."""
-    patch.edit(
-        Commit._abort_on_conflict,
-        "        raise\n",
-        "        raise\n    except BaseException:\n"
-        "        [self.table.storage.delete(stat.path) for stat in self.stats]\n        raise\n",
-    )
+@mutant(breaks="OCC-026")
+def early_detection_ignores_markers(patch: Patch) -> None:
+    """Early conflict detection is enabled and detects nothing."""
+    patch.edit(Commit._check_markers, "if self.concurrency.early:", "if False:")
 
 
 @mutant(breaks="OCC-027")
-def cleans_undo_pending_writes_whatever_the_policy(patch: Patch) -> None:
-    """A clean rolls back what it takes for failed although the settings leave that to somebody else."""
+def clean_ignores_failed_writes_policy(patch: Patch) -> None:
+    """A clean rolls back failed writes although the configured policy leaves that to another service."""
     patch.edit(failed_writes.clean_up_lazily, "is_lazy = Concurrency.of(settings).policy is Policy.LAZY", "is_lazy = True")
 
 
 @mutant(breaks="OCC-027")
-def dead_overwrites_stay_for_ever(patch: Patch) -> None:
-    """A clean rolls back commits and delta commits of the dead, and no overwrites."""
+def failed_overwrites_never_rolled_back(patch: Patch) -> None:
+    """A clean rolls back failed commits and delta commits, but no failed overwrites."""
     patch.set(failed_writes, "_WRITES", ("commit", "deltacommit"))
 
 
 @mutant(breaks="OCC-027")
-def everybody_is_heard_by_the_same_measure(patch: Patch) -> None:
-    """Whoever asks whether a heart beats reckons with a beat every minute, whatever the settings say."""
+def heartbeat_interval_setting_ignored(patch: Patch) -> None:
+    """Takes a heartbeat for expired by the default interval of one minute, whatever the settings say."""
     patch.edit(
         rollback.heartbeats_of,
         "Heartbeats.of(table.storage, table.clock, Concurrency.of(table.options))",
@@ -58,18 +41,37 @@ def everybody_is_heard_by_the_same_measure(patch: Patch) -> None:
     )
 
 
-@mutant(breaks="SVC-008")
-def plans_are_taken_for_failed_writes(patch: Patch) -> None:
-    """A clean finds no heartbeat of a compaction that is requested, and rolls the plan back."""
-    patch.set(failed_writes, "_WRITES", _ALL_THAT_PENDS)
-    patch.edit(rollback._check_failed, 'if target.action in ("compaction", "logcompaction"):', "if False:")
-
-
-@mutant(breaks="OCC-014")
-def whoever_completes_stops_all_hearts(patch: Patch) -> None:
-    """A writer deletes the heartbeats of all writers when it has completed, so that the others seem dead."""
+@mutant(breaks="OCC-027")
+def rollback_deletes_inflight_metadata_files_only(patch: Patch) -> None:
+    """A rollback deletes only the files that the inflight metadata lists."""
     patch.edit(
-        Heartbeats.delete,
-        "self.storage.delete(heartbeat_path(instant))",
-        "[self.storage.delete(info.path) for info in self.storage.list(FOLDER)]",
+        rollback.plan_rollback,
+        "files_of(table, target)",
+        "tuple(sorted(load_commit(table.storage, table.properties, target).paths))",
     )
+
+
+@mutant(breaks="OCC-027")
+def markers_written_after_files(patch: Patch) -> None:
+    """A writer stores the marker of a file after the file itself."""
+    mark = "mark_file(storage, self.requested, name, stat)"
+    store = "storage.create(join_path(stat.partition, name), data)"
+    patch.edit(commit.Commit.add_file, f"{mark}\n    {store}", f"{store}\n    {mark}")
+
+
+@mutant(breaks="OCC-027")
+def all_markers_of_type_create(patch: Patch) -> None:
+    """A writer marks base files that replace earlier ones as created."""
+    patch.edit(markers.mark_file, "else Kind.MERGE", "else Kind.CREATE")
+
+
+@mutant(breaks="OCC-027")
+def rollback_keeps_markers(patch: Patch) -> None:
+    """A rollback leaves the markers of the write."""
+    patch.edit(rollback.undo, "remove_markers(table.storage, target)", "pass")
+
+
+@mutant(breaks="OCC-027")
+def failed_writes_never_rolled_back(patch: Patch) -> None:
+    """No service rolls back the write of a crashed writer."""
+    patch.edit(failed_writes.roll_back_failed, "for pending in reversed(table.timeline.pending):", "for pending in ():")

@@ -1,4 +1,4 @@
-"""Mutants: how states are published on an object store, and what a writer makes of an answer that is none."""
+"""Mutants of writes to object stores."""
 
 from typing import Any
 
@@ -9,12 +9,6 @@ from hudi_reference.storage import ObjectExists, ObjectStorage, Patience
 from hudi_reference.storage.paths import inside
 from hudi_reference.timeline.history import history_writer
 from hudi_reference.timeline.transitions import Transitions
-
-
-@mutant(breaks="S3-001")
-def one_way_for_all_storages(patch: Patch) -> None:
-    """Objects are written under another name and renamed, as on a file system: where there is no rename, by copy and delete."""
-    patch.set(ObjectStorage, "create", create_by_renaming)
 
 
 def create_by_renaming(storage: Any, path: str, data: bytes) -> None:
@@ -30,15 +24,15 @@ def create_by_renaming(storage: Any, path: str, data: bytes) -> None:
 
 
 @mutant(breaks="S3-001")
-def one_try_is_enough(patch: Patch) -> None:
-    """A request that is put off once is given up."""
+def objects_published_by_rename(patch: Patch) -> None:
+    """Writes objects under another name and renames them, as on a file system: without rename, by copy and delete."""
+    patch.set(ObjectStorage, "create", create_by_renaming)
+
+
+@mutant(breaks="S3-001")
+def throttled_request_not_retried(patch: Patch) -> None:
+    """Does not retry a request that was throttled."""
     patch.edit(Patience.tries, "for seconds in self.pauses:", "for seconds in ():")
-
-
-@mutant(breaks="S3-002")
-def look_then_write(patch: Patch) -> None:
-    """A creation looks whether somebody is there, and then writes without a condition."""
-    patch.set(ObjectStorage, "create", create_after_a_look)
 
 
 def create_after_a_look(storage: ObjectStorage, path: str, data: bytes) -> None:
@@ -49,38 +43,54 @@ def create_after_a_look(storage: ObjectStorage, path: str, data: bytes) -> None:
 
 
 @mutant(breaks="S3-002")
-def what_is_there_after_a_retry_is_mine(patch: Patch) -> None:
-    """Who has sent a creation twice takes the object that he is then refused for for his own."""
+def create_checks_then_writes(patch: Patch) -> None:
+    """A creation checks whether an object exists, and then writes without a condition."""
+    patch.set(ObjectStorage, "create", create_after_a_look)
+
+
+@mutant(breaks="S3-002")
+def refused_retry_taken_as_own(patch: Patch) -> None:
+    """A writer whose repeated creation is refused takes the object for its own."""
     patch.edit(ObjectStorage._conditional, "if found == mark:", "if found == mark or (is_out and version is not None):")
 
 
 @mutant(breaks="S3-002")
-def equal_contents_are_mine(patch: Patch) -> None:
-    """Whoever finds his own bytes at the place takes the object for his own."""
+def equal_content_taken_as_own(patch: Patch) -> None:
+    """A writer takes an object for its own if it has the same bytes."""
     patch.edit(ObjectStorage._conditional, "if found == mark:", "if found == mark or self.get(path) == data:")
 
 
 @mutant(breaks="S3-002")
-def a_clash_is_taken_for_an_object(patch: Patch) -> None:
-    """409, which says that two requests met and neither counts, is taken for: there is an object already."""
+def conflict_409_taken_as_existing(patch: Patch) -> None:
+    """Takes status 409, which states that two requests collided and neither has an effect, for an existing object."""
     patch.edit(ObjectStorage._conditional, "if version != before:", "if version != before or not is_out:")
 
 
 @mutant(breaks="S3-002")
-def a_lost_answer_is_a_lost_race(patch: Patch) -> None:
-    """Who finds an object after his answer was lost takes it for another's, also where it is his own."""
+def own_object_taken_as_foreign(patch: Patch) -> None:
+    """A writer that finds an object after its answer was lost takes it for that of another writer, also if it is its own."""
     patch.edit(ObjectStorage._conditional, "if found == mark:", "if not is_out and found == mark:")
 
 
 @mutant(breaks="S3-002")
-def stores_are_believed(patch: Patch) -> None:
-    """Nobody looks whether the store refuses what does not meet its condition."""
+def conditional_writes_not_probed(patch: Patch) -> None:
+    """Does not probe whether the store refuses a request whose condition fails."""
     patch.edit(ObjectStorage._check_fit, "if self._is_fit:", "if True:")
 
 
+@mutant(breaks=("S3-002", "TL-034"))
+def existing_instant_taken_over(patch: Patch) -> None:
+    """Continues with an instant that another writer has created in the same millisecond."""
+    patch.edit(
+        Transitions._create,
+        "    except ObjectExists as error:\n",
+        "    except ObjectExists as error:\n        return instant\n",
+    )
+
+
 @mutant(breaks="S3-003")
-def the_version_file_is_deleted_first(patch: Patch) -> None:
-    """The version file of the history is deleted and created again."""
+def history_version_object_deleted_first(patch: Patch) -> None:
+    """Deletes the version file of the history and creates it again."""
     patch.edit(
         history_writer._publish,
         "storage.replace(version, str(number).encode(), seen.version_file.version)",
@@ -89,23 +99,33 @@ def the_version_file_is_deleted_first(patch: Patch) -> None:
 
 
 @mutant(breaks="S3-004")
-def uploads_are_all_or_nothing(patch: Patch) -> None:
-    """A reader takes every damaged block for the fault of a store that lost something, and none for the rest of a crash."""
+def partial_blocks_always_corrupt(patch: Patch) -> None:
+    """Reports every damaged block as a fault of the store, and none as the rest of a crash."""
     patch.edit(LogScanner._file_blocks, "any(block.offset < after and first < block.end for first, after in spans)", "True")
 
 
 @mutant(breaks="S3-005")
-def properties_are_deleted_first(patch: Patch) -> None:
-    """A change of the properties deletes the file and writes it anew, without a backup."""
+def properties_object_deleted_first(patch: Patch) -> None:
+    """A change of the properties deletes the file and writes it again, without a backup."""
     patch.edit(
         properties_update._replace, 'storage.create(BACKUP_PATH, dump(with_checksum(now), "backup"))',
         "storage.delete(PROPERTIES_PATH)",
     )  # fmt: skip
 
 
+@mutant(breaks="S3-005")
+def properties_read_before_lock(patch: Patch) -> None:
+    """Reads the properties, then takes the lock to change them: a concurrent change is lost."""
+    patch.edit(
+        properties_update.update_properties,
+        "    with held(lock, holder):\n        recover(storage)\n        now = dict(read_properties(storage).entries)\n",
+        "    recover(storage)\n    now = dict(read_properties(storage).entries)\n    with held(lock, holder):\n",
+    )
+
+
 @mutant(breaks="S3-006")
-def states_have_a_name_before_theirs(patch: Patch) -> None:
-    """A state is stored under a name of its own first, then copied to its place."""
+def states_copied_from_other_name(patch: Patch) -> None:
+    """Stores a state under another name first, then copies it to its place."""
     patch.edit(
         Transitions._create,
         "self.storage.create(path, content)",
@@ -115,8 +135,8 @@ def states_have_a_name_before_theirs(patch: Patch) -> None:
 
 
 @mutant(breaks="S3-006")
-def states_are_filled_later(patch: Patch) -> None:
-    """A state is created empty, and its content put there afterwards."""
+def states_created_empty(patch: Patch) -> None:
+    """Creates a state empty, and writes its content afterwards."""
     patch.edit(
         Transitions._create,
         "self.storage.create(path, content)",
@@ -125,8 +145,8 @@ def states_are_filled_later(patch: Patch) -> None:
 
 
 @mutant(breaks="S3-007")
-def completions_come_later_than_their_time(patch: Patch) -> None:
-    """A completion takes its time under the lock and appears in the store some while after it."""
+def completion_published_after_other_requests(patch: Patch) -> None:
+    """Takes the completion time under the lock, and stores the completion a while later."""
     patch.edit(
         Transitions.complete,
         "return self._create(Instant(instant.requested, completes_as, State.COMPLETED, time), content, owner)",

@@ -1,41 +1,28 @@
-"""Mutants: which record the file of an action holds, and the steps from one state to the next."""
+"""Mutants of actions and of the metadata and plans in their files."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
-from hudi_reference.layout.properties import TableProperties
-from hudi_reference.legacy import versions
-from hudi_reference.query import table
+from hudi_reference.query import file_groups
 from hudi_reference.services.clean import clean
-from hudi_reference.services.planning import plan_execution
-from hudi_reference.storage import Storage
-from hudi_reference.timeline import active
-from hudi_reference.timeline.active import Timeline
+from hudi_reference.services.clustering import clustering
+from hudi_reference.services.clustering.order import ordered
 from hudi_reference.timeline.contents import metadata
+from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.timeline.instants import instant, states
-from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, Content, State
 from hudi_reference.timeline.transitions import Transitions
 from hudi_reference.write import commit
 from hudi_reference.write.commit import Commit
 
 
-def holds(patch: Patch, action: str, state: State, content: Content) -> None:
-    """Let the file of an action in one state hold something else."""
-    known = ACTIONS[action]
-    patch.item(states.ACTIONS, action, replace(known, contents={**known.contents, state: content}))
-
-
-def stands_for(patch: Patch, extension: str, action: str) -> None:
-    """Let the ending of a file's name stand for another action."""
-    known: Mapping[str, tuple[str, State]] = states.EXTENSIONS
-    patch.set(instant, "EXTENSIONS", {**known, extension: (action, known[extension][1])})
-
-
 @mutant(breaks="TL-001")
-def clean_leaves_no_action(patch: Patch) -> None:
-    """A clean deletes what nobody needs, and tells nobody."""
+def clean_without_instant(patch: Patch) -> None:
+    """A clean deletes files without an instant on the timeline."""
     patch.edit(
         clean.clean,
         "requested = schedule_clean(table, options)",
@@ -44,8 +31,18 @@ def clean_leaves_no_action(patch: Patch) -> None:
     )
 
 
+@mutant(breaks="TL-002")
+def commit_metadata_as_json(patch: Patch) -> None:
+    """Stores completion metadata as JSON text, as before version 8."""
+    patch.edit(
+        metadata.write_commit_metadata,
+        "return write_record(COMMIT_METADATA_SCHEMA if replaced is None else REPLACE_METADATA_SCHEMA, record, sync_marker)",
+        "return json.dumps(record).encode()",
+    )
+
+
 @mutant(breaks="TL-003")
-def state_files_grow_in_their_place(patch: Patch) -> None:
+def state_file_written_in_place(patch: Patch) -> None:
     """Opens the file of a state under its final name and writes the content into it."""
     patch.edit(
         Transitions._create,
@@ -54,145 +51,141 @@ def state_files_grow_in_their_place(patch: Patch) -> None:
     )
 
 
+@mutant(breaks=("TL-004", "TL-032"))
+def completion_time_is_begin_time(patch: Patch) -> None:
+    """Completes an action at the time at which it was requested."""
+    patch.edit(
+        Transitions.complete,
+        "State.COMPLETED, time)",
+        "State.COMPLETED, str(int(instant.requested) + 1))",
+    )
+
+
+@mutant(breaks=("TL-005", "TL-007"))
+def metadata_of_first_file_only(patch: Patch) -> None:
+    """Leaves all but the first file out of the completion metadata."""
+    patch.edit(Commit.complete, "self.operation, self.stats, schema", "self.operation, self.stats[:1], schema")
+
+
+@mutant(breaks="TL-005")
+def file_sizes_missing_in_metadata(patch: Patch) -> None:
+    """Writes 0 as the size of every file."""
+    patch.edit(WriteStat.to_record, '"fileSizeInBytes": self.size', '"fileSizeInBytes": 0')
+
+
+@mutant(breaks=("TL-006", "TL-038"))
+def copy_on_write_writes_deltacommits(patch: Patch) -> None:
+    """Records a write to a copy-on-write table as a deltacommit."""
+    patch.edit(commit._action_of, '"deltacommit" if table.properties.is_merge_on_read else "commit"', '"deltacommit"')
+
+
+@mutant(breaks=("TL-007", "TL-009"))
+def commit_metadata_as_replace_metadata(patch: Patch) -> None:
+    """Stores every completion as replace metadata."""
+    patch.set(metadata, "COMMIT_METADATA_SCHEMA", {**metadata.COMMIT_METADATA_SCHEMA, "name": "HoodieReplaceCommitMetadata"})
+
+
+@mutant(breaks="TL-008")
+def merge_on_read_writes_commits(patch: Patch) -> None:
+    """Records writes to a merge-on-read table as commits."""
+    patch.edit(commit._action_of, '"deltacommit" if table.properties.is_merge_on_read else "commit"', '"commit"')
+
+
+def without_nulls(rows: pa.Table, columns: Sequence[str], layout: str) -> pa.Table:
+    """The rows that have a value in each column, sorted."""
+    for column in columns:
+        rows = rows.filter(pc.is_valid(rows.column(column)))
+    return ordered(rows, columns, layout)
+
+
+@mutant(breaks="TL-011")
+def clustering_drops_null_sort_values(patch: Patch) -> None:
+    """An executor drops rows that have a null in a sort column."""
+    patch.set(clustering, "ordered", without_nulls)
+
+
+@mutant(breaks="TL-011")
+def first_replaced_group_of_partition_ignored(patch: Patch) -> None:
+    """Ignores the first replaced file group of a partition, so that a clustering doubles its rows."""
+    patch.edit(file_groups._replaced_groups, "for file_id in file_ids", "for file_id in file_ids[1:]")
+
+
+def holds(patch: Patch, action: str, state: State, content: Content) -> None:
+    """Let the file of an action in one state hold something else."""
+    known = ACTIONS[action]
+    patch.item(states.ACTIONS, action, replace(known, contents={**known.contents, state: content}))
+
+
 @mutant(breaks="TL-012")
-def replacements_complete_with_commit_metadata(patch: Patch) -> None:
+def replacecommit_with_commit_metadata(patch: Patch) -> None:
     """Takes a replacecommit for a commit, whose metadata names no replaced groups."""
     holds(patch, "replacecommit", State.COMPLETED, Content("HoodieCommitMetadata"))
 
 
 @mutant(breaks="TL-012")
-def replacements_are_requested_by_commit_metadata(patch: Patch) -> None:
-    """Takes what a replacement writes for its plan."""
+def replacecommit_requested_with_commit_metadata(patch: Patch) -> None:
+    """Takes the metadata that a replacement writes for its plan."""
     holds(patch, "replacecommit", State.REQUESTED, Content("HoodieCommitMetadata", may_be_empty=True))
 
 
+@mutant(breaks="TL-012")
+def overwrite_request_empty(patch: Patch) -> None:
+    """Leaves the requested file of an overwrite empty."""
+    patch.edit(commit._action_of, "write_no_plan(table.ids.sync_marker())", 'b""')
+
+
+@mutant(breaks="TL-013")
+def clean_deletes_nothing(patch: Patch) -> None:
+    """A clean reports its files as deleted and leaves them where they are."""
+    patch.edit(clean.execute_clean, "table.storage.delete(path)", "pass")
+
+
+@mutant(breaks="TL-013")
+def clean_report_incomplete(patch: Patch) -> None:
+    """A clean reports one file less than it deletes."""
+    patch.edit(clean.execute_clean, "_record(requested, plan, files, ", "_record(requested, plan, files[1:], ")
+
+
+@mutant(breaks="TL-014")
+def clean_planned_when_executed(patch: Patch) -> None:
+    """A clean makes its plan when it is executed, so that the requested file lists nothing."""
+    patch.edit(
+        clean.schedule_clean,
+        'publish("clean", plan)',
+        'publish("clean", {**plan, "filePathsToBeDeletedPerPartition": {}})',
+    )
+    patch.edit(
+        clean.execute_clean,
+        "planned_files(plan)",
+        'planned_files(plan_clean(table, {"hoodie.clean.commits.retained": "1"}) or plan)',
+    )
+
+
 @mutant(breaks="TL-015")
-def compaction_plan_as_the_text_names_it(patch: Patch) -> None:
+def compaction_plan_of_one_operation(patch: Patch) -> None:
     """Expects the plan of a compaction as one HoodieCompactionOperation."""
     holds(patch, "compaction", State.REQUESTED, Content("HoodieCompactionOperation"))
 
 
+def stands_for(patch: Patch, extension: str, action: str) -> None:
+    """Let the ending of a file's name stand for another action."""
+    known: Mapping[str, tuple[str, State]] = states.EXTENSIONS
+    patch.set(instant, "EXTENSIONS", {**known, extension: (action, known[extension][1])})
+
+
 @mutant(breaks="TL-016")
-def log_compactions_are_compactions(patch: Patch) -> None:
-    """Takes a log compaction for a compaction, which makes a base file."""
+def log_compaction_read_as_compaction(patch: Patch) -> None:
+    """Takes a log compaction for a compaction, which writes a base file."""
     stands_for(patch, "logcompaction.requested", "compaction")
 
 
 @mutant(breaks="TL-017")
-def log_compactions_need_no_plan(patch: Patch) -> None:
-    """Takes an empty requested file of a log compaction: its inputs can be found again."""
+def empty_log_compaction_plan_accepted(patch: Patch) -> None:
+    """Accepts an empty requested file of a log compaction, whose inputs can be found again."""
     holds(patch, "logcompaction", State.REQUESTED, Content("HoodieCompactionPlan", may_be_empty=True))
 
 
 @mutant(breaks="TL-018")
-def indexes_complete_with_nothing(patch: Patch) -> None:
-    """Takes an empty completed file of an index."""
+def empty_index_metadata_accepted(patch: Patch) -> None:
+    """Accepts an empty completed file of an index."""
     holds(patch, "indexing", State.COMPLETED, Content("HoodieIndexCommitMetadata", may_be_empty=True))
-
-
-@mutant(breaks="TL-025")
-def a_state_of_its_own(patch: Patch) -> None:
-    """Marks what has been started by a file of a fourth state."""
-    patch.edit(
-        Transitions.start,
-        "return self._create(inflight, content)",
-        "return self.storage.put(f'{self.path(inflight)}.started', b'') or self._create(inflight, content)",
-    )
-
-
-@mutant(breaks="TL-026")
-def the_begin_time_is_that_of_the_start(patch: Patch) -> None:
-    """Gives a planned action another time when it is started."""
-    patch.edit(
-        plan_execution.carry_out,
-        "inflight = transitions.start(found, content)",
-        "inflight = transitions.start(transitions.request(action, table.storage.get(transitions.path(Instant(requested, action,"
-        " State.REQUESTED)))), content)",
-    )
-
-
-@mutant(breaks="TL-031")
-def completed_files_without_completion_time(patch: Patch) -> None:
-    """Names completed files as before version 8."""
-    patch.edit(
-        Instant.file_name,
-        "{self.requested}_{self.completion}.{ACTIONS[self.action].completes_as}",
-        "{self.requested}.{ACTIONS[self.action].completes_as}",
-    )
-
-
-@mutant(breaks="TL-035")
-def plans_follow_the_work(patch: Patch) -> None:
-    """Writes the plan again when it is carried out, without the files that have disappeared meanwhile."""
-    patch.edit(
-        plan_execution.carry_out,
-        "inflight = transitions.start(found, content)",
-        "inflight = transitions.start(found, content)\n"
-        "    table.storage.put(transitions.path(Instant(requested, action, State.REQUESTED)),"
-        " write_action(Instant(requested, action, State.REQUESTED), plan, table.ids.sync_marker()))",
-    )
-
-
-@mutant(breaks="TL-040")
-def clusterings_are_requested_as_replacecommits(patch: Patch) -> None:
-    """Takes a requested clustering for a requested replacecommit."""
-    stands_for(patch, "clustering.requested", "replacecommit")
-
-
-@mutant(breaks="TL-045")
-def bulk_inserts_are_no_commits(patch: Patch) -> None:
-    """Infers from the action what kind of write it was, and rejects metadata that says another."""
-    patch.edit(
-        metadata.commit_metadata_of,
-        'operation=record.get("operationType") or "UNKNOWN"',
-        'operation={"INSERT": "INSERT", "UPSERT": "UPSERT"}[record["operationType"]]',
-    )
-
-
-@mutant(breaks="TL-049")
-def files_before_the_inflight_state(patch: Patch) -> None:
-    """Writes data files while the write is merely requested; moves to inflight just before it completes."""
-    patch.edit(
-        commit.begin,
-        "transitions.start(requested, write_commit_metadata(operation, (), None, table.ids.sync_marker()))",
-        "pass",
-    )
-    patch.edit(
-        Commit.complete,
-        "inflight = self.table, Instant(self.requested, self.action, State.INFLIGHT)",
-        "inflight = self.table, transitions_of(self.table).start("
-        "Instant(self.requested, self.action, State.REQUESTED),"
-        " write_commit_metadata(self.operation, (), None, self.table.ids.sync_marker()))",
-    )
-
-
-@mutant(breaks="TL-050")
-def an_inflight_action_is_not_started_again(patch: Patch) -> None:
-    """Refuses to go on with an action that somebody has begun."""
-    patch.edit(Transitions.start, '_check_move(instant.action, "start again", State.INFLIGHT)', "raise _elsewhere(instant)")
-
-
-@mutant(breaks="TL-051")
-def anything_completes(patch: Patch) -> None:
-    """Completes an action whose inflight file is gone."""
-    patch.edit(Transitions.complete, "if instant not in timeline.instants:", "if False:")
-
-
-@mutant(breaks="TL-054")
-def order_by_begin_times(patch: Patch) -> None:
-    """Orders what completed by requested times."""
-    patch.edit(active.completion_order, '"" if pending else instant.completion or instant.requested', "instant.requested")
-
-
-@mutant(breaks="TL-055")
-def the_timeline_is_kept(patch: Patch) -> None:
-    """Looks at the active timeline of a table once in the life of a process."""
-    kept: dict[str, Timeline] = {}
-    look = versions.timeline_of
-
-    def remembered(storage: Storage, properties: TableProperties, known: Timeline | None = None) -> Timeline:
-        timeline = look(storage, properties, known)
-        key = str(getattr(storage, "root", id(storage)))
-        return kept.setdefault(key, timeline) if timeline.commits else timeline
-
-    patch.set(table, "timeline_of", remembered)
