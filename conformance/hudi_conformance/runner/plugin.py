@@ -5,6 +5,7 @@ options and marks are registered, and the suite is imported when the first `case
 with our fixtures, is collected.
 """
 
+import os
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -35,12 +36,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--mutant", metavar="NAME", help="apply a mutant to the reference (hudi-conformance mutants)")
     group.addoption("--seed", metavar="N", type=int, help="seed of drawn data")
     group.addoption("--programs", metavar="N", type=int, help="programs that each model-based test draws")
+    group.addoption("--plain", action="store_true", help="run the reference without its fast paths (HUDI_REFERENCE_PLAIN=1)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Marks; the seed goes to hypothesis, which draws all data."""
     for mark in MARKS:
         config.addinivalue_line("markers", mark)
+    if config.getoption("plain"):
+        os.environ["HUDI_REFERENCE_PLAIN"] = "1"  # workers and engines that are started later inherit it
     seed = config.getoption("seed")
     if seed is not None and config.pluginmanager.hasplugin("hypothesispytest"):
         from hypothesis import core
