@@ -61,7 +61,7 @@ class ChangePlan:
 
     timeline: Timeline
     groups: FileGroups
-    by_name: bool = False
+    is_legacy: bool = False
 
     def changes(self, window: Window) -> list[GroupChange]:
         """Raises InvalidQuery where a change cannot be told any more, since files were cleaned."""
@@ -105,7 +105,7 @@ class ChangePlan:
 
     def _slice(self, group: GroupId, timeline: Timeline) -> FileSlice | None:
         found = self.groups.groups.get(group)
-        then = None if found is None else found.at(timeline, by_name=self.by_name)
+        then = None if found is None else found.at(timeline, is_legacy=self.is_legacy)
         return None if then is None else then.latest
 
     @implements("CLN-003", "TL-036")

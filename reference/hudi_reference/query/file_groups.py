@@ -1,7 +1,7 @@
 """File groups and their slices as of a read time, spec "File Layout Hierarchy" and "Reader Expectations".
 
-What is not completed is left out first; what is left is cut into slices by the requested times of base files and of pending
-compactions: a log file belongs to the newest of these that is not later than the log's completion.
+Files of writes that are not completed are ignored. Each base file, and each pending compaction, starts a slice at its requested
+time. A log file belongs to the newest slice that started no later than the log file's write completed.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -11,6 +11,7 @@ from functools import cached_property
 from hudi_reference.errors import MalformedFileName, MalformedMetadata
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER, TableProperties
+from hudi_reference.legacy.log_names import names_its_slice
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
@@ -19,14 +20,19 @@ from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 
 GroupId = tuple[str, str]
-#: First byte and the byte after the last one.
+#: Offsets of the first byte and of the byte after the last one.
 Span = tuple[int, int]
+#: The name of a data file, as text and parsed.
+NamedFile = tuple[str, BaseFileName | LogFileName]
 
 
 @implements("LAY-022", "LAY-023")
 @dataclass(frozen=True)
 class FileSlice:
-    """One slice: at most one base file, and log files in merge order. `missing` are files that the timeline names only."""
+    """One slice: at most one base file, and log files in merge order.
+
+    `missing` are files that the timeline names and storage does not have.
+    """
 
     partition: str
     file_id: str
@@ -38,12 +44,12 @@ class FileSlice:
 
     @property
     def group(self) -> GroupId:
-        """The file group that the slice is of."""
+        """The file group of the slice."""
         return self.partition, self.file_id
 
     @property
     def base_file_instant(self) -> str:
-        """The instant that wrote the base file; "" where there is none. A slice of a compaction to come has an instant, too."""
+        """The instant that wrote the base file; "" if there is no base file."""
         parsed = parse_data_file_name(self.base_file or "")
         return parsed.instant if isinstance(parsed, BaseFileName) else ""
 
@@ -55,7 +61,10 @@ class FileSlice:
 @implements("LAY-020", "RDR-007", "RDR-010", "RDR-012")
 @dataclass(frozen=True)
 class FileGroup:
-    """The slices of one file id in one partition, newest first. `replaced_by` is the requested time of a replacecommit."""
+    """The slices of one file id in one partition, newest first.
+
+    `replaced_by` is the requested time of the replacecommit that replaced the group.
+    """
 
     partition: str
     file_id: str
@@ -64,9 +73,9 @@ class FileGroup:
 
     @property
     def latest(self) -> FileSlice | None:
-        """The slice as a snapshot reads it; None for a replaced group.
+        """The slice that a snapshot reads; None for a replaced group.
 
-        The slice of a pending compaction has no base file yet: its logs are read on top of the slices before it.
+        The slice of a pending compaction has no base file yet, so its log files are merged into the slice before it.
         """
         if self.replaced_by is not None or not self.slices:
             return None
@@ -77,13 +86,13 @@ class FileGroup:
         return newest
 
     @implements("RDR-006", "RDR-011")
-    def at(self, timeline: Timeline, *, by_name: bool = False) -> "FileGroup | None":
-        """The group as it was on an earlier timeline, `by_name` as in `_slices`; None if there was nothing of it."""
-        names = [(found, name) for found in self.slices for name in (found.base_file, *found.log_files) if name]
+    def at(self, timeline: Timeline, *, is_legacy: bool = False) -> "FileGroup | None":
+        """The group as it was on an earlier timeline; None if it had no slice then."""
+        names = [(one, name) for one in self.slices for name in (one.base_file, *one.log_files) if name]
         parsed = [(name, parse_data_file_name(name)) for _, name in names]
         files = [(name, file) for name, file in parsed if file is not None]
-        listed = {found.path(name) for found, name in names if name not in found.missing}
-        slices = _slices((self.partition, self.file_id), files, (), timeline, listed, by_name)
+        listed = {one.path(name) for one, name in names if name not in one.missing}
+        slices = _slices((self.partition, self.file_id), files, (), timeline, listed, is_legacy=is_legacy)
         is_replaced = self.replaced_by is not None and timeline.completion_of(self.replaced_by) is not None
         return FileGroup(self.partition, self.file_id, slices, self.replaced_by if is_replaced else None) if slices else None
 
@@ -103,23 +112,23 @@ class FileGroups:
 
     @cached_property
     def committed(self) -> dict[str, tuple[Span, ...]]:
-        """Which bytes of each file those writes made, by path. Files whose size the metadata does not tell are left out."""
-        found: dict[str, tuple[Span, ...]] = {}
+        """The spans of bytes that those writes made, by path. Files whose metadata has no size are left out."""
+        spans: dict[str, tuple[Span, ...]] = {}
         for commit in self.commits.values():
             for stat in commit.stats:
                 if stat.path and stat.size:
-                    found[stat.path] = (*found.get(stat.path, ()), (stat.log_offset, stat.size))
-        return found
+                    spans[stat.path] = (*spans.get(stat.path, ()), (stat.log_offset, stat.size))
+        return spans
 
     @cached_property
     def written_files(self) -> dict[str, frozenset[str]]:
-        """The paths of all files, those with change data among them, that the metadata of each of those writes names."""
+        """The paths of all files that the metadata of each of those writes names, change-capture files included."""
         return {instant.requested: commit.paths for instant, commit in self.commits.items()}
 
     @implements("RDR-006", "RDR-011")
-    def at(self, timeline: Timeline, *, by_name: bool = False) -> "FileGroups":
-        """The groups as they were on an earlier timeline, as far as their files are still there or known to be missing."""
-        found = ((identity, group.at(timeline, by_name=by_name)) for identity, group in self.groups.items())
+    def at(self, timeline: Timeline, *, is_legacy: bool = False) -> "FileGroups":
+        """The groups as they were on an earlier timeline, from files that exist or are known to be missing."""
+        found = ((identity, group.at(timeline, is_legacy=is_legacy)) for identity, group in self.groups.items())
         then = set(timeline.commits)
         commits = {instant: commit for instant, commit in self.commits.items() if instant in then}
         return FileGroups({identity: group for identity, group in found if group is not None}, commits)
@@ -128,15 +137,15 @@ class FileGroups:
     @implements("RDR-010", "LAY-003")
     def latest_slices(self) -> tuple[FileSlice, ...]:
         """The slices that a snapshot reads."""
-        return tuple(found for group in self.groups.values() if (found := group.latest) is not None)
+        return tuple(latest for group in self.groups.values() if (latest := group.latest) is not None)
 
     def slices_in(self, partitions: Collection[str]) -> tuple[FileSlice, ...]:
-        """The slices that a snapshot reads in these partitions; none of one that is not there."""
-        return tuple(found for found in self.latest_slices if found.partition in partitions)
+        """The slices that a snapshot reads in these partitions."""
+        return tuple(one for one in self.latest_slices if one.partition in partitions)
 
     @property
-    def used_up(self) -> frozenset[GroupId]:
-        """The groups that were replaced, whether or not their files are still there: what is written to one stays hidden."""
+    def replaced(self) -> frozenset[GroupId]:
+        """The groups that were replaced, also those without files; rows that are written to one are never read."""
         return frozenset(_replaced_groups(self.commits))
 
 
@@ -146,15 +155,37 @@ def load_file_groups(
 ) -> FileGroups:
     """The file groups at the time of the last instant of `timeline`, from one listing and the timeline's metadata.
 
-    `known` are the groups at an earlier time: the metadata of what had completed then is not read again.
+    `known` are the groups at an earlier time: metadata of writes that had completed then is not read again.
     """
     before = {} if known is None else known.commits
     commits = {instant: before.get(instant) or load_commit(storage, properties, instant) for instant in timeline.commits}
-    committed = {stat.path for commit in commits.values() for stat in commit.stats if stat.path}
     listed = {info.path for info in storage.list(skip=META_FOLDER)}
-    files: dict[GroupId, list[tuple[str, BaseFileName | LogFileName]]] = {}
-    won = _of_winners(commits)
-    for path in sorted(listed | committed):
+    files = _data_files(listed, commits)
+    compactions = _pending_compactions(storage, properties, timeline)
+    replaced = _replaced_groups(commits)
+    groups = {}
+    for identity, found in files.items():
+        pending = compactions.get(identity, ())
+        slices = _slices(identity, found, pending, timeline, listed, is_legacy=properties.is_legacy)
+        if slices:
+            groups[identity] = FileGroup(*identity, slices, replaced.get(identity))
+    return FileGroups(groups, commits)
+
+
+def _data_files(listed: Collection[str], commits: Mapping[Instant, CommitMetadata]) -> dict[GroupId, list[NamedFile]]:
+    """Base files and log files of each file group, without those of failed attempts.
+
+    Args:
+        listed: the paths of all files in storage.
+        commits: the metadata of the completed writes; it may name files that storage does not have.
+
+    Raises:
+        MalformedFileName: metadata names a file that is no data file.
+    """
+    committed = {stat.path for commit in commits.values() for stat in commit.stats if stat.path}
+    files: dict[GroupId, list[NamedFile]] = {}
+    won = _of_successful_attempts(commits)
+    for path in sorted({*listed, *committed}):
         partition, name = split_path(path)
         parsed = parse_data_file_name(name)
         if parsed is None and path in committed:
@@ -165,23 +196,17 @@ def load_file_groups(
             continue
         if won(path):
             files.setdefault((partition, parsed.file_id), []).append((name, parsed))
-    compactions = _pending_compactions(storage, properties, timeline)
-    replaced = _replaced_groups(commits)
-    groups = {}
-    for identity, found in files.items():
-        slices = _slices(identity, found, compactions.get(identity, ()), timeline, listed, properties.is_legacy)
-        if slices:
-            groups[identity] = FileGroup(*identity, slices, replaced.get(identity))
-    return FileGroups(groups, commits)
+    return files
 
 
 @implements("BF-006", "BF-008", "LF-006", "TL-005")
-def _of_winners(commits: Mapping[Instant, CommitMetadata]) -> Callable[[str], bool]:
-    """Which data files are of attempts that won, as far as the commit metadata can tell.
+def _of_successful_attempts(commits: Mapping[Instant, CommitMetadata]) -> Callable[[str], bool]:
+    """A function that returns whether a data file is of a successful task attempt, as far as the commit metadata shows.
 
-    The metadata names every base file of its action. A log file loses only against a committed one of the same group, instant
-    and version: a rollback command lies in a file that the metadata of the write does not name. A log file of version 6 has the
-    instant of its base file in its name, so that many actions share it.
+    Commit metadata names every base file of its write, so other base files of its instant are of failed attempts. It does not
+    name every log file: rollback commands are stored in files of their own. So a log file is of a failed attempt only if the
+    metadata names another one of the same group, instant and version. In version 6 the instant in the name of a log file is not
+    that of its writer, which is compared too.
     """
     described = {instant.requested for instant in commits}
     winners = {stat.path: instant.requested for instant, commit in commits.items() for stat in commit.stats if stat.path}
@@ -199,7 +224,7 @@ def _of_winners(commits: Mapping[Instant, CommitMetadata]) -> Callable[[str], bo
 
 
 def _attempt(path: str) -> tuple[str, str, str, int] | None:
-    """What the names of several attempts to write one log file have in common; None for other files."""
+    """The part of a log file's name that is equal for all attempts to write it; None for other files."""
     partition, name = split_path(path)
     parsed = parse_data_file_name(name)
     return (partition, parsed.file_id, parsed.instant, parsed.version) if isinstance(parsed, LogFileName) else None
@@ -207,10 +232,10 @@ def _attempt(path: str) -> tuple[str, str, str, int] | None:
 
 @implements("TL-005", "BF-009")
 def load_commit(storage: Storage, properties: TableProperties, instant: Instant) -> CommitMetadata:
-    """The metadata of one completed write. Raises MalformedMetadata, also for that of another write."""
+    """The metadata of one completed write. Raises MalformedMetadata, also if it is the metadata of another write."""
     path = f"{properties.timeline_folder}/{instant.file_name}"
     commit = read_commit_metadata(_content(storage, path, "TL-007"), path, legacy=properties.is_legacy)
-    # A log file may carry the name of another action, to whose file this one appended.
+    # Log files are not checked: the write may have appended to a log file of another write.
     for stat in commit.stats:
         name = parse_data_file_name(split_path(stat.path)[1])
         if isinstance(name, BaseFileName) and name.instant != instant.requested:
@@ -258,16 +283,22 @@ def _pending_compactions(storage: Storage, properties: TableProperties, timeline
 @implements("RDR-008", "RDR-012", "RDR-013", "RDR-015", "MRG-009", "NBC-002", "LAY-023", "TL-033")
 def _slices(
     identity: GroupId,
-    files: Iterable[tuple[str, BaseFileName | LogFileName]],
+    files: Iterable[NamedFile],
     compactions: tuple[str, ...],
     timeline: Timeline,
     listed: set[str],
-    by_name: bool,
+    *,
+    is_legacy: bool,
 ) -> tuple[FileSlice, ...]:
     """The slices of one group, newest first.
 
-    In version 6 the name of a log file tells its slice (`by_name`), by the instant of the base file or of the compaction to
-    come. After an upgrade the logs of a compaction that was under way still do.
+    Args:
+        identity: partition and file id.
+        files: names of base files and log files, as text and parsed.
+        compactions: the requested times of its pending compactions.
+        timeline: the completed writes at the read time.
+        listed: the paths of all files in storage.
+        is_legacy: whether the table is of version 6.
     """
     last = timeline.read_time
     slices = {instant: FileSlice(*identity, instant, pending_compaction=True) for instant in compactions}
@@ -277,20 +308,21 @@ def _slices(
             continue
         completion = timeline.completion_of(parsed.instant)
         if isinstance(parsed, LogFileName):
-            joins = parsed.instant if by_name or parsed.instant in compactions else completion
-            if joins is not None:
-                logs.append((parsed.merge_order, name, parsed, joins))
+            time = parsed.instant if names_its_slice(parsed.instant, compactions, is_legacy=is_legacy) else completion
+            if time is not None:
+                logs.append((parsed.merge_order, name, parsed, time))
         elif completion is not None:
             slices[parsed.instant] = FileSlice(*identity, parsed.instant, base_file=name)
-    for _, name, parsed, joins in sorted(logs, key=lambda log: log[0]):
-        start = max((start for start in slices if start <= joins), default=parsed.instant)
-        found = slices.get(start, FileSlice(*identity, start))
-        slices[start] = replace(found, log_files=(*found.log_files, name))
+    for _, name, parsed, time in sorted(logs, key=lambda log: log[0]):
+        start = max((start for start in slices if start <= time), default=parsed.instant)
+        known = slices.get(start, FileSlice(*identity, start))
+        slices[start] = replace(known, log_files=(*known.log_files, name))
     return tuple(_with_missing(slices[start], listed) for start in sorted(slices, reverse=True))
 
 
 @implements("TL-036")
-def _with_missing(found: FileSlice, listed: set[str]) -> FileSlice:
-    names = (*((found.base_file,) if found.base_file else ()), *found.log_files)
-    missing = frozenset(name for name in names if found.path(name) not in listed)
-    return replace(found, missing=missing) if missing else found
+def _with_missing(file_slice: FileSlice, listed: set[str]) -> FileSlice:
+    """The slice with those of its files marked as missing that storage does not have."""
+    names = (*((file_slice.base_file,) if file_slice.base_file else ()), *file_slice.log_files)
+    missing = frozenset(name for name in names if file_slice.path(name) not in listed)
+    return replace(file_slice, missing=missing) if missing else file_slice

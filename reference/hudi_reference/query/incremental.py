@@ -53,7 +53,7 @@ def changed_in(
     then = timeline.completed_before(window.until)
     if any(instant not in groups.commits for instant in window.of(timeline)):
         check_state_retained(storage, properties, timeline, window.end or "")
-    past = groups.at(then, by_name=properties.is_legacy)
+    past = groups.at(then, is_legacy=properties.is_legacy)
     found = Changed(window, then, past, _slices(window, then, past))
     _check_there(found, timeline)
     return found

@@ -47,7 +47,7 @@ class BucketLookup:
 
         The write is going to replace the groups of `replaced`.
         """
-        used_up = groups.used_up | {file_slice.group for file_slice in replaced}
+        used_up = groups.replaced | {file_slice.group for file_slice in replaced}
         stays = (file_slice for file_slice in groups.latest_slices if file_slice.group not in used_up)
         known = {(file_slice.partition, bucket_prefix(file_slice.file_id)): file_slice for file_slice in stays}
         located = []

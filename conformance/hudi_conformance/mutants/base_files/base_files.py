@@ -67,7 +67,7 @@ def greatest_write_token_kept(patch: Patch) -> None:
 @mutant(breaks="BF-008")
 def failed_attempt_base_files_read(patch: Patch) -> None:
     """Reads base files that a failed attempt of a committed action left."""
-    patch.edit(file_groups.load_file_groups, "if won(path):", "if True:")
+    patch.edit(file_groups._data_files, "if won(path):", "if True:")
 
 
 @mutant(breaks="BF-009")

@@ -15,7 +15,7 @@ from hudi_reference.write.concurrency.conflict_resolution import ConflictChecker
 @mutant(breaks=("NBC-002", "NBC-007", "RDR-015"))
 def logs_assigned_by_begin_time(patch: Patch) -> None:
     """Puts a log file into the slice that was the newest when its action began."""
-    patch.edit(file_groups._slices, "if start <= joins)", "if start <= parsed.instant)")
+    patch.edit(file_groups._slices, "if start <= time)", "if start <= parsed.instant)")
 
 
 @mutant(breaks="NBC-002")

@@ -10,13 +10,13 @@ from hudi_reference.write import commit, locate
 @mutant(breaks="LAY-020")
 def files_grouped_by_instant(patch: Patch) -> None:
     """Groups data files by the instant in their names."""
-    patch.edit(file_groups.load_file_groups, "(partition, parsed.file_id), []", "(partition, parsed.instant), []")
+    patch.edit(file_groups._data_files, "(partition, parsed.file_id), []", "(partition, parsed.instant), []")
 
 
 @mutant(breaks="LAY-020")
 def one_group_for_each_partition(patch: Patch) -> None:
     """Takes all files of a partition for one group."""
-    patch.edit(file_groups.load_file_groups, "(partition, parsed.file_id), []", '(partition, ""), []')
+    patch.edit(file_groups._data_files, "(partition, parsed.file_id), []", '(partition, ""), []')
 
 
 @mutant(breaks="LAY-021")

@@ -100,15 +100,16 @@ def partition_depth_from_fields(patch: Patch) -> None:
     """Expects one folder for each partition field and skips deeper ones."""
     patch.edit(
         file_groups.load_file_groups,
-        "if won(path):",
-        "if won(path) and len(partition.split('/')) <= max(1, len(properties.partition_fields)):",
+        "    for identity, found in files.items():\n",
+        "    for identity, found in files.items():\n"
+        "        if len(identity[0].split('/')) > max(1, len(properties.partition_fields)):\n            continue\n",
     )
 
 
 @mutant(breaks="LAY-010")
 def base_path_files_ignored(patch: Patch) -> None:
     """Lists data files in folders below the base path only."""
-    patch.edit(file_groups.load_file_groups, "if parsed is None or (", "if not partition or parsed is None or (")
+    patch.edit(file_groups._data_files, "if parsed is None or (", "if not partition or parsed is None or (")
 
 
 @mutant(breaks="LAY-011")
@@ -171,7 +172,7 @@ def data_files_in_group_folders(patch: Patch) -> None:
 def unknown_files_in_partition_rejected(patch: Patch) -> None:
     """Fails on a file in a partition folder that is not a data file."""
     patch.edit(
-        file_groups.load_file_groups,
+        file_groups._data_files,
         "if parsed is None and path in committed:",
         'if parsed is None and not name.startswith(".hoodie"):',
     )

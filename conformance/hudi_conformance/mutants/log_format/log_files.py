@@ -39,7 +39,7 @@ def log_version_of_any_size(patch: Patch) -> None:
 @mutant(breaks="LF-002")
 def hidden_names_skipped(patch: Patch) -> None:
     """Skips files whose names begin with a dot, like those of log files."""
-    patch.edit(file_groups.load_file_groups, "if parsed is None or (", 'if parsed is None or name.startswith(".") or (')
+    patch.edit(file_groups._data_files, "if parsed is None or (", 'if parsed is None or name.startswith(".") or (')
 
 
 @mutant(breaks="LF-003")

@@ -42,7 +42,7 @@ def cdc_files_in_other_folder(patch: Patch) -> None:
 @mutant(breaks="TYP-005")
 def cdc_files_read_as_data(patch: Patch) -> None:
     """Reads every log file of a slice as data."""
-    patch.edit(file_groups.load_file_groups, " or (isinstance(parsed, LogFileName) and parsed.cdc)", "")
+    patch.edit(file_groups._data_files, " or (isinstance(parsed, LogFileName) and parsed.cdc)", "")
     patch.edit(LogScanner._is_applied, "block.kind is BlockType.CDC_DATA", "False")
 
 

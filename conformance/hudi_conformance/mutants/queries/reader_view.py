@@ -70,7 +70,7 @@ def time_travel_by_requested_time(patch: Patch) -> None:
 def files_grouped_by_write_token(patch: Patch) -> None:
     """Puts files with one write token into one file group."""
     patch.edit(
-        file_groups.load_file_groups,
+        file_groups._data_files,
         "files.setdefault((partition, parsed.file_id), [])",
         "files.setdefault((partition, parsed.write_token), [])",
     )
@@ -89,7 +89,7 @@ def archived_completion_time_is_requested_time(patch: Patch) -> None:
 @mutant(breaks="RDR-009")
 def files_of_active_timeline_only(patch: Patch) -> None:
     """Reads the files that commits of the active timeline name, and no others."""
-    patch.edit(file_groups.load_file_groups, "sorted(listed | committed)", "sorted(committed)")
+    patch.edit(file_groups._data_files, "sorted({*listed, *committed})", "sorted(committed)")
 
 
 @mutant(breaks="RDR-009")
@@ -163,7 +163,7 @@ def logs_applied_newest_first(patch: Patch) -> None:
 @mutant(breaks="RDR-015")
 def logs_assigned_to_newest_slice(patch: Patch) -> None:
     """Puts every log of a group into its newest slice."""
-    patch.edit(file_groups._slices, "(start for start in slices if start <= joins)", "slices")
+    patch.edit(file_groups._slices, "(start for start in slices if start <= time)", "slices")
 
 
 @mutant(breaks=("RDR-015", "CMP-006"))

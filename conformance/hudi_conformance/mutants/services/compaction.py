@@ -120,8 +120,8 @@ def pending_compacted_block_read(patch: Patch) -> None:
     """A reader uses a compacted block in place of its inputs while the log compaction is pending."""
     patch.edit(
         file_groups._slices,
-        "parsed.instant in compactions else completion",
-        "parsed.instant in compactions else completion or last",
+        "is_legacy=is_legacy) else completion",
+        "is_legacy=is_legacy) else completion or last",
     )
     patch.edit(
         LogScanner._is_applied,

@@ -139,7 +139,7 @@ def plan_rewritten_when_executed(patch: Patch) -> None:
 @mutant(breaks="TL-036")
 def missing_files_skipped(patch: Patch) -> None:
     """Skips a file that a completed action wrote if it is not in storage."""
-    patch.edit(file_groups.load_file_groups, "sorted(listed | committed)", "sorted(listed)")
+    patch.edit(file_groups._data_files, "sorted({*listed, *committed})", "sorted(listed)")
 
 
 @mutant(breaks="TL-037")
