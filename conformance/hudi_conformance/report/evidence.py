@@ -1,24 +1,22 @@
 """Who cites which rule: code, cases, mutants, and what engines answered.
 
-Everything is read from files of a source checkout, so that the answer does not depend on which engines are installed.
+Everything is read from files of a source checkout, so that the answer does not depend on which engines are installed. Python
+sources are parsed and not imported, and what was parsed is kept in the user's cache folder (`file_cache`).
 """
 
-import ast
-import importlib
 import importlib.util
 import json
-import pkgutil
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from hudi_conformance.cases import case as cases
 from hudi_conformance.cases.renames import current_case
 from hudi_conformance.cases.schema import fixtures_root
-from hudi_conformance.mutants import all_mutants
-from hudi_conformance.mutants.harness.score import Kill, load_kills
+from hudi_conformance.mutants.harness.score import Kill, recorded_kills
+from hudi_conformance.report import source_facts
+from hudi_conformance.report.file_cache import FileCache, cache_folder
 
 #: The source checkout; of an installed package there is none.
 ROOT = Path(__file__).parents[3]
@@ -26,15 +24,26 @@ ROOT = Path(__file__).parents[3]
 #: What engines answered last, one small file per engine, written by `hudi-conformance coverage --record`.
 RESULTS = ROOT / "conformance" / "results"
 
-#: The packages whose functions carry `@implements`, and where their sources lie.
+#: The packages whose functions carry `@implements`.
 IMPLEMENTATIONS = ("hudi_reference", "hudi_spark")
+
+_PACKAGE = Path(__file__).parents[1]
+
+
+class Place(NamedTuple):
+    """Code that carries a rule: "module:qualified name", file relative to the checkout, line."""
+
+    name: str
+    file: str
+    line: int = 0
 
 
 @dataclass(frozen=True)
 class CitedCase:
     """A golden case or a Python test of the suite, with the rules that it cites; `path` is relative to the checkout.
 
-    `golden` is the whole case, None for a Python test.
+    `needs` are the features that it needs of the engine under test, `writer_needs` those of an engine that writes for it.
+    `golden` is the content of case.json, None for a Python test.
     """
 
     id: str
@@ -42,20 +51,32 @@ class CitedCase:
     errata: tuple[str, ...]
     path: str
     description: str
-    golden: cases.Case | None = None
+    golden: Mapping[str, Any] | None = None
+    line: int = 0
+    needs: tuple[str, ...] = ()
+    writer_needs: tuple[str, ...] = ()
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What is dangerous about a wrong answer, of a golden case."""
+        return tuple((self.golden or {}).get("flags", ()))
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """All that is known of every rule. `implemented` maps a rule to (place, source file), `verdicts` an engine to the
+    """All that is known of every rule. `implemented` maps a rule to its places in the code, `verdicts` an engine to the
     outcome of each case."""
 
-    implemented: Mapping[str, list[tuple[str, str]]] = field(default_factory=dict)
+    implemented: Mapping[str, list[Place]] = field(default_factory=dict)
     cases: tuple[CitedCase, ...] = ()
     kills: tuple[Kill, ...] = ()
     verdicts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     #: What each case tried, on the reference (`counts.MEANINGS`).
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    #: The features of the contract, with their meanings.
+    features: Mapping[str, str] = field(default_factory=dict)
+    #: Where the code of the reference names an erratum.
+    deviations: Mapping[str, list[Place]] = field(default_factory=dict)
 
     def citing(self, requirement: str) -> tuple[CitedCase, ...]:
         """The cases that cite a rule."""
@@ -69,83 +90,124 @@ class Evidence:
 @cache
 def gather() -> Evidence:
     """The evidence of this checkout."""
-    known = (*golden_cases(), *suite_cases())
+    files = FileCache(cache_folder(), ROOT)
+    known = (*golden_cases(files), *suite_cases(files))
     counts = recorded_counts({case.id for case in known})
-    return Evidence(implemented(), known, load_kills(all_mutants()), recorded_verdicts(), counts)
-
-
-def implemented() -> dict[str, list[tuple[str, str]]]:
-    """The functions and classes marked `@implements`, by rule, as ("module:qualified name", source file).
-
-    The sources are parsed and not imported: a module that needs Spark counts wherever this runs.
-    """
-    found: dict[str, list[tuple[str, str]]] = {}
-    for package in IMPLEMENTATIONS:
-        folder = _folder_of(package)
-        for path in sorted(folder.rglob("*.py")):
-            module = ".".join(path.relative_to(folder.parent).with_suffix("").parts).removesuffix(".__init__")
-            for rule, name in _marked(ast.parse(path.read_text(encoding="utf-8")), ""):
-                found.setdefault(rule, []).append((f"{module}:{name}", _in_checkout(path)))
+    found = Evidence(
+        implemented(files), known, mutants(files), recorded_verdicts(), counts, features(files), deviations(files)
+    )
+    files.save()
     return found
 
 
+def _uncached() -> FileCache:
+    return FileCache(None, ROOT)
+
+
+def implemented(files: FileCache | None = None) -> dict[str, list[Place]]:
+    """The functions and classes marked `@implements`, by rule; a module that needs Spark counts wherever this runs."""
+    found: dict[str, list[Place]] = {}
+    for module, path, facts in _reference_modules(files or _uncached()):
+        for rule, name, line in facts["implements"]:
+            found.setdefault(rule, []).append(Place(f"{module}:{name}", path, line))
+    return found
+
+
+def deviations(files: FileCache | None = None) -> dict[str, list[Place]]:
+    """The lines of the reference that name an erratum, by erratum."""
+    found: dict[str, list[Place]] = {}
+    for module, path, facts in _reference_modules(files or _uncached()):
+        for erratum, line in facts["errata"]:
+            found.setdefault(erratum, []).append(Place(module, path, line))
+    return found
+
+
+def _reference_modules(files: FileCache) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Name, path in the checkout and facts of each module of the reference."""
+    for package in IMPLEMENTATIONS:
+        folder = _folder_of(package)
+        for path in sorted(folder.rglob("*.py")):
+            yield _module(path, folder), _in_checkout(path), files.read(path, source_facts.read_reference_module)
+
+
+def _module(path: Path, package: Path) -> str:
+    return ".".join(path.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
 def _folder_of(package: str) -> Path:
-    """Where a package lies, found without importing it."""
+    """The folder of a package, found without importing it."""
     spec = importlib.util.find_spec(package)
     assert spec is not None and spec.submodule_search_locations, f"{package} is part of this distribution"
     return Path(spec.submodule_search_locations[0])
 
 
 def _in_checkout(path: Path) -> str:
-    """A path as it is written on the page; of an installed package its whole path."""
+    """A path relative to the checkout; of an installed package the whole path."""
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else str(path)
 
 
-def _marked(node: ast.AST, prefix: str) -> Iterator[tuple[str, str]]:
-    """(rule, qualified name) of everything below `node` that is marked."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.FunctionDef | ast.ClassDef):
-            for mark in child.decorator_list:
-                if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == "implements":
-                    yield from ((ast.literal_eval(rule), prefix + child.name) for rule in mark.args)
-            inside = "." if isinstance(child, ast.ClassDef) else ".<locals>."
-            yield from _marked(child, prefix + child.name + inside)
-        else:
-            yield from _marked(child, prefix)
-
-
-def golden_cases() -> tuple[CitedCase, ...]:
-    """The cases of `fixtures/`."""
+def golden_cases(files: FileCache | None = None) -> tuple[CitedCase, ...]:
+    """The cases of `fixtures/`, in the order of their ids."""
+    files = files or _uncached()
     root = fixtures_root()
+    found = []
+    for path in root.glob("*/*/case.json"):
+        case = files.read(path, source_facts.read_json)
+        found.append(
+            CitedCase(
+                case["id"],
+                tuple(case["requirements"]),
+                tuple(case.get("errata", ())),
+                f"fixtures/{path.relative_to(root).as_posix()}",
+                case["description"],
+                case,
+                needs=tuple(case["needs"]),
+            )
+        )
+    return tuple(sorted(found, key=lambda c: c.id))
+
+
+def suite_cases(files: FileCache | None = None) -> tuple[CitedCase, ...]:
+    """The tests written in Python in `hudi_conformance.suite`, with what their marks `requirements` and `needs` name."""
+    files = files or _uncached()
+    folder = _PACKAGE / "suite"
+    paths = {_module(path, _PACKAGE): path for path in sorted(folder.rglob("*.py"))}
+    read = {module: files.read(path, source_facts.read_suite_module) for module, path in paths.items()}
+    modules = source_facts.Modules(read)
     return tuple(
-        CitedCase(c.id, c.requirements, c.errata, f"fixtures/{c.path.relative_to(root).as_posix()}", c.description, c)
-        for c in cases.find_cases(root)
+        CitedCase(
+            f"{paths[module].stem}::{test['name']}",
+            modules.texts(module, test["requirements"]),
+            (),
+            _in_checkout(paths[module]),
+            test["description"],
+            line=test["line"],
+            needs=modules.texts(module, test["needs"]),
+            writer_needs=modules.texts(module, test["writer"]),
+        )
+        for module, facts in read.items()
+        if module.rpartition(".")[2].startswith("test_")
+        for test in facts["tests"]
     )
 
 
-def suite_cases() -> tuple[CitedCase, ...]:
-    """The tests written in Python in `hudi_conformance.suite`, with the ids of their `requirements` marks."""
-    package = importlib.import_module("hudi_conformance.suite")
-    return tuple(
-        case
-        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-        if module.name.rpartition(".")[2].startswith("test_")
-        for case in _tests_of(importlib.import_module(module.name))
-    )
+def mutants(files: FileCache | None = None) -> tuple[Kill, ...]:
+    """Every mutant with the cases that kill it, by name."""
+    files = files or _uncached()
+    recorded = recorded_kills()
+    found = []
+    for path in sorted((_PACKAGE / "mutants").rglob("*.py")):
+        for mutant in files.read(path, source_facts.read_mutants):
+            killers = tuple(recorded[mutant["name"]]) if mutant["name"] in recorded else None
+            place = f"{_in_checkout(path)}:{mutant['line']}"
+            found.append(Kill(mutant["name"], tuple(mutant["breaks"]), mutant["description"], killers, place))
+    return tuple(sorted(found, key=lambda kill: kill.name))
 
 
-def _tests_of(module: Any) -> Iterator[CitedCase]:
-    path = Path(module.__file__)
-    for name, test in vars(module).items():
-        if name.startswith("test_") and callable(test):
-            marks = [*getattr(test, "pytestmark", ()), *_as_list(getattr(module, "pytestmark", ()))]
-            rules = tuple(dict.fromkeys(rule for m in marks if m.name == "requirements" for rule in m.args))
-            doc = (test.__doc__ or "").strip().split("\n\n")[0]
-            yield CitedCase(f"{path.stem}::{name}", rules, (), _in_checkout(path), " ".join(doc.split()))
-
-
-def _as_list(marks: Any) -> list[Any]:
-    return list(marks) if isinstance(marks, list | tuple) else [marks]
+def features(files: FileCache | None = None) -> dict[str, str]:
+    """The features of the contract with engines, with their meanings; functions as `compute.<name>`."""
+    tables = (files or _uncached()).read(_PACKAGE / "contract" / "messages.py", source_facts.read_tables)
+    return tables["FEATURES"] | {f"compute.{name}": says for name, says in tables["FUNCTIONS"].items()}
 
 
 def recorded_verdicts() -> dict[str, dict[str, str]]:

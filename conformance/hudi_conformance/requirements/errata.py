@@ -13,7 +13,11 @@ _FIXTURE = re.compile(r"fixtures/([\w.-]+/[\w.-]+)")
 
 @dataclass(frozen=True)
 class Erratum:
-    """One difference. `open`: neither side is clearly right, so cases record answers and nobody fails."""
+    """One difference.
+
+    `open`: neither side is clearly right, so cases record the answers and no engine fails. `code` says why no line of the
+    reference is marked with the erratum; without it, the lines that follow the deployed format against the text are marked.
+    """
 
     id: str
     requirements: tuple[str, ...]
@@ -22,10 +26,16 @@ class Erratum:
     evidence: tuple[str, ...]
     reference: str
     open: bool = False
+    code: str | None = None
+
+    @property
+    def deviates(self) -> bool:
+        """Whether the reference follows the deployed format against the text."""
+        return self.code is None
 
     @property
     def fixtures(self) -> tuple[str, ...]:
-        """The golden cases among the evidence, as `<area>/<case>`."""
+        """The golden cases among the evidence, as `<folder>/<case>`."""
         return tuple(found for line in self.evidence for found in _FIXTURE.findall(line))
 
 

@@ -1,4 +1,4 @@
-"""`hudi-conformance explain`: what is known of a rule, a case, an erratum or a mutant."""
+"""`hudi-conformance explain`: what is known of a rule, case, mutant, erratum, feature, area or chapter."""
 
 from typing import Annotated
 
@@ -14,12 +14,17 @@ from hudi_conformance.report.explanation import explain as explanation_of
 
 def explain(
     name: Annotated[
-        str, typer.Argument(help="Id of a requirement (MRG-029), case or erratum (ER-030), or the name of a mutant.")
+        str,
+        typer.Argument(
+            help="Id of a rule (MRG-029), erratum (ER-030) or case; name of a mutant, of a feature of the contract "
+            "(read.snapshot), or of an area (MRG) or chapter (merging) of the specification."
+        ),
     ],
+    everything: Annotated[bool, typer.Option("--all", help="Show long lists as a whole.")] = False,
 ) -> None:
-    """What is known of a rule, a case, an erratum or a mutant."""
+    """What is known of a rule, case, mutant, erratum, feature, area or chapter."""
     try:
-        found = explanation_of(name, gather())
+        found = explanation_of(name, gather(), everything)
     except Unknown as error:
         near = f"; did you mean {', '.join(error.near)}?" if error.near else ""
         typer.echo(f"{error}{near}", err=True)

@@ -14,17 +14,18 @@ FILE = Path(__file__).parents[1] / "results.json"
 
 @dataclass(frozen=True)
 class Kill:
-    """A mutant and the cases that kill it; `killed_by` is None when the mutant was never run."""
+    """A mutant and the cases that kill it; `killed_by` is None when the mutant was never run. `place` is file and line."""
 
     name: str
     breaks: tuple[str, ...]
     description: str
     killed_by: tuple[str, ...] | None
+    place: str = ""
 
 
 def load_kills(mutants: Iterable[Mutant]) -> tuple[Kill, ...]:
     """The recorded outcome of each of `mutants`."""
-    recorded = _recorded()
+    recorded = recorded_kills()
     return tuple(
         Kill(m.name, m.breaks, m.description, tuple(recorded[m.name]) if m.name in recorded else None) for m in mutants
     )
@@ -32,11 +33,12 @@ def load_kills(mutants: Iterable[Mutant]) -> tuple[Kill, ...]:
 
 def save_kills(kills: dict[str, list[str]], known: Iterable[Mutant]) -> None:
     """Store new outcomes beside those of the mutants that were not run; remove those of mutants that no longer exist."""
-    merged = _recorded() | kills
+    merged = recorded_kills() | kills
     names = sorted(m.name for m in known if m.name in merged)
     FILE.write_text(json.dumps({n: sorted(merged[n]) for n in names}, indent=1) + "\n", encoding="utf-8")
 
 
-def _recorded() -> dict[str, list[str]]:
+def recorded_kills() -> dict[str, list[str]]:
+    """The cases that kill each mutant, under the names of today."""
     stored: dict[str, list[str]] = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {}
     return {current_mutant(name): sorted(set(map(current_case, cases))) for name, cases in stored.items()}

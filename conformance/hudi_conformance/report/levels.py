@@ -1,0 +1,99 @@
+"""How well a rule is shown to be kept: levels of evidence, and the basis of what counts as right. Both are computed.
+
+| level | condition |
+|---|---|
+| implemented | code carries `@implements(ID)` |
+| cited | for each role of the rule a case cites it |
+| mutation-tested | for each role a citing case that passes on the reference kills a mutant of the rule |
+| judged | for each role a citing case has a definite verdict of an engine that is not part of this project |
+| proven | cited, mutation-tested and judged |
+
+A rule whose basis is open is not proven: no case says what is right.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Literal
+
+from hudi_conformance.mutants.harness.score import Kill
+from hudi_conformance.report.evidence import CitedCase
+from hudi_conformance.requirements import errata
+from hudi_conformance.requirements.requirement import Requirement
+
+Level = Literal["implemented", "cited", "mutation-tested", "judged", "proven"]
+Basis = Literal["text", "deployed", "open"]
+
+#: Engines of this project: their verdicts judge the suite, not the rule.
+OWN_ENGINES = ("reference", "spark")
+
+#: The features that show which role a case puts an engine in; the name itself, or the beginning of one. A case without needs
+#: runs the reference's own code and stands for every role.
+ROLE_FEATURES: Mapping[str, tuple[str, ...]] = {
+    "reader": ("read.", "inspect.", "compute."),
+    "writer": ("write.", "create", "compute."),
+    "service": ("service.", "compute."),
+    "archiver": ("service.archive", "archive.", "compute."),
+    "indexer": ("service.index", "write.", "compute."),
+    "merger": ("read.", "write.", "service.compaction", "service.log-compaction", "compute."),
+    "time-generator": ("write.", "create", "service.", "compute."),
+    "lock-provider": ("write.", "service."),
+}
+
+
+def has_role(case: CitedCase, role: str) -> bool:
+    """Whether a case checks an engine in a role, by the features that it needs."""
+    needs = (*case.needs, *case.writer_needs)
+    return not needs or any(need.startswith(ROLE_FEATURES[role]) for need in needs)
+
+
+def roles_of(case: CitedCase, rule: Requirement) -> tuple[str, ...]:
+    """The roles of a rule in which a case checks it."""
+    return tuple(role for role in rule.role if has_role(case, role))
+
+
+def levels(
+    rule: Requirement,
+    implemented: bool,
+    cases: Iterable[CitedCase],
+    mutants: Iterable[Kill],
+    verdicts: Mapping[str, Mapping[str, str]],
+) -> tuple[Level, ...]:
+    """The levels that a rule has, weakest first."""
+    cases, killers = tuple(cases), {id_ for kill in mutants for id_ in kill.killed_by or ()}
+
+    def each_role(condition: Callable[[CitedCase], bool]) -> bool:
+        return all(any(condition(case) for case in cases if has_role(case, role)) for role in rule.role)
+
+    def passes(case: CitedCase) -> bool:
+        return verdicts.get("reference", {}).get(case.id, "pass") == "pass"
+
+    conditions: dict[Level, bool] = {
+        "implemented": implemented,
+        "cited": each_role(lambda case: True),
+        "mutation-tested": each_role(lambda case: case.id in killers and passes(case)),
+        "judged": each_role(lambda case: any(True for _ in judges(case, verdicts))),
+    }
+    found = tuple(level for level, holds in conditions.items() if holds)
+    proven = {"cited", "mutation-tested", "judged"} <= set(found) and basis(rule.id) != "open"
+    return (*found, "proven") if proven else found
+
+
+def judges(case: CitedCase, verdicts: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """The engines that are not part of this project and passed or failed a case."""
+    for engine, outcomes in verdicts.items():
+        if not engine.startswith(OWN_ENGINES) and outcomes.get(case.id) in ("pass", "fail"):
+            yield engine
+
+
+def basis(rule: str) -> Basis:
+    """Whether the text decides what is right, the deployed format against it, or neither."""
+    about = errata.about(rule)
+    if any(erratum.open for erratum in about):
+        return "open"
+    return "deployed" if any(erratum.deviates for erratum in about) else "text"
+
+
+def basis_text(rule: str) -> str:
+    """The basis with the errata that decide it."""
+    found = basis(rule)
+    deciding = [e.id for e in errata.about(rule) if (e.open if found == "open" else e.deviates)]
+    return f"{found} ({', '.join(deciding)})" if deciding and found != "text" else found
