@@ -1,4 +1,4 @@
-"""What everybody may rely on in the coverage of the specification: its numbers, its page, its complaints."""
+"""Coverage of the specification: levels, totals, the page, and the problems that are reported."""
 
 import json
 from importlib import import_module
@@ -12,7 +12,8 @@ from hudi_conformance.commands.suite.coverage import coverage as command
 from hudi_conformance.mutants.harness.score import Kill
 from hudi_conformance.report import coverage, evidence, stored_verdicts
 from hudi_conformance.report.coverage_page import page
-from hudi_conformance.report.evidence import CitedCase, Evidence
+from hudi_conformance.report.evidence import CitedCase, Evidence, Place
+from hudi_conformance.report.levels import basis
 from hudi_conformance.requirements import requirement as index
 from hudi_conformance.runner import run_report
 from hudi_reference.requirement import IMPLEMENTED
@@ -25,7 +26,7 @@ TIE = CitedCase("merge.tie", ("MRG-028",), (), "fixtures/merge/tie/case.json", "
 MUTANT = Kill("late-records-win", ("MRG-029",), "Takes the later version.", ("merge.late",))
 
 SMALL = Evidence(
-    implemented={"MRG-028": [("hudi_reference.records.merge:fold", "reference/hudi_reference/records/merge.py")]},
+    implemented={"MRG-028": [Place("hudi_reference.records.merge:fold", "reference/hudi_reference/records/merge.py", 7)]},
     cases=(LATE, TIE),
     kills=(MUTANT,),
     verdicts={"reference": {"merge.late": "pass", "merge.tie": "pass"}, "other": {"merge.tie": "fail", "gone": "fail"}},
@@ -43,9 +44,9 @@ def with_case(**changes) -> Evidence:
 
 
 def test_status_says_how_far_a_rule_is_covered():
-    """A rule is proved by a mutant that its own case kills, and not by a case alone."""
-    assert entry("MRG-029").status == "proved"
-    assert entry("MRG-028").status == "checked"
+    """A rule is mutation-tested when a case that cites it kills a mutant of the rule, and cited by a case alone."""
+    assert entry("MRG-029").status == "mutation-tested"
+    assert entry("MRG-028").status == "cited"
     assert entry("MRG-027").status == "uncovered"
     assert entry("OCC-018").status == "excluded"
     only_code = Evidence(implemented=SMALL.implemented)
@@ -55,7 +56,7 @@ def test_status_says_how_far_a_rule_is_covered():
 def test_a_bug_that_another_rules_case_kills_proves_nothing():
     """The case that cites the rule has to kill the mutant itself."""
     elsewhere = Evidence(cases=(LATE, TIE), kills=(Kill("b", ("MRG-029",), "d.", ("merge.tie",)),))
-    assert entry("MRG-029", elsewhere).status == "checked"
+    assert entry("MRG-029", elsewhere).status == "cited"
     assert any("no case that cites MRG-029" in p for p in coverage.problems(elsewhere))
 
 
@@ -65,6 +66,37 @@ def test_the_verdict_is_the_worst_of_the_cases_that_were_judged():
     assert entry("MRG-029").verdicts == {"reference": "pass"}
     partly = Evidence(cases=(LATE, TIE), verdicts={"e": {"merge.late": "pass", "merge.tie": "unsupported"}})
     assert entry("MRG-028", partly).verdicts == {"e": "pass"}
+
+
+def test_a_rule_is_cited_for_each_of_its_roles():
+    """A case that only reads says nothing of the writers that a rule is about."""
+    reads = CitedCase("r", ("LAY-005",), (), "p", "d", needs=("read.snapshot",))
+    writes = CitedCase("w", ("LAY-005",), (), "p", "d", needs=("create", "write.upsert"))
+    assert entry("LAY-005", Evidence(cases=(reads,))).status == "cited in part"
+    assert entry("LAY-005", Evidence(cases=(reads, writes))).status == "cited"
+
+
+def test_a_rule_is_proven_when_it_is_mutation_tested_and_judged_by_a_foreign_engine():
+    """Verdicts of this project's own engines and answers without verdict prove nothing."""
+    known = {"cases": SMALL.cases, "kills": SMALL.kills}
+    verdicts = {"reference": {"merge.late": "pass"}, "spark": {"merge.late": "pass"}}
+    assert entry("MRG-029", Evidence(**known, verdicts=verdicts)).status == "mutation-tested"
+    assert entry("MRG-029", Evidence(**known, verdicts=verdicts | {"other": {"merge.late": "open"}})).status == "mutation-tested"
+    assert entry("MRG-029", Evidence(**known, verdicts=verdicts | {"other": {"merge.late": "fail"}})).status == "proven"
+
+
+def test_a_case_that_fails_on_the_reference_tests_no_mutant():
+    """A case that fails anyway cannot show that a mutant is wrong."""
+    failing = Evidence(cases=SMALL.cases, kills=SMALL.kills, verdicts={"reference": {"merge.late": "fail"}})
+    assert entry("MRG-029", failing).status == "cited"
+
+
+def test_the_basis_is_text_deployed_format_or_open():
+    """An open erratum decides until other cases make the rule mutation-tested and judged."""
+    assert basis("LAY-001", ()) == "text"
+    assert basis("TL-028", ()) == "deployed"
+    assert basis("LF-025", ()) == "open"
+    assert basis("LF-025", ("cited", "mutation-tested", "judged", "proven")) != "open"
 
 
 def test_totals_count_rules_and_cases_once():
@@ -87,6 +119,9 @@ def test_json_has_the_shape_of_the_design():
         "mutants": [],
         "excluded": None,
         "verdicts": {"reference": "pass", "other": "fail"},
+        "basis": "open",
+        "evidence": ["implemented", "cited", "judged"],
+        "judged": {"other": ["merge.tie"]},
     }
     late = next(r for r in found["requirements"] if r["id"] == "MRG-029")
     assert late["mutants"] == [{"name": "late-records-win", "killed_by": ["merge.late"]}]
@@ -114,7 +149,7 @@ def test_every_table_row_has_as_many_cells_as_its_head():
         assert len({line.replace("\\|", "").count("|") for line in rows}) <= 1, block[:200]
 
 
-def test_engines_of_several_minds_are_shown_with_their_share():
+def test_mixed_verdicts_are_shown_with_the_share_of_the_worst():
     """Three right answers and a wrong one read as what they are; cases that were not asked do not count."""
     cases = tuple(CitedCase(f"c{n}", ("MRG-001",), (), "p", "d") for n in range(5))
     outcomes = {"c0": "pass", "c1": "pass", "c2": "pass", "c3": "fail", "c4": "unsupported"}
@@ -135,7 +170,7 @@ def test_long_lists_of_cases_are_shortened():
         (with_case(requirements=()), "case x (p) cites no requirement"),
         (with_case(errata=("ER-999",)), "case x cites ER-999"),
         (with_case(id="merge.late"), "case id merge.late is given 2 times"),
-        (Evidence(implemented={"XX-001": [("m:f", "m.py")]}), "code of m:f cites XX-001"),
+        (Evidence(implemented={"XX-001": [Place("m:f", "m.py")]}), "code of m:f cites XX-001"),
         (Evidence(kills=(Kill("b", ("XX-001",), "d.", ()),)), "mutant b cites XX-001"),
         (Evidence(kills=(Kill("b", ("MRG-001",), "d.", ("gone",)),)), "mutant b is killed by gone"),
         (Evidence(kills=(Kill("b", ("MRG-001",), "d.", ()),)), "no case that cites MRG-001"),
@@ -143,11 +178,19 @@ def test_long_lists_of_cases_are_shortened():
     ],
 )
 def test_evidence_that_does_not_hold_is_named(found, complaint):
-    """Each kind of broken evidence is told with whose it is."""
+    """Each kind of broken evidence is reported with its place."""
     assert any(complaint in problem for problem in coverage.problems(found))
 
 
-def test_sound_evidence_has_no_problems():
+def test_an_erratum_without_a_place_in_the_code_is_reported():
+    """Each deviation from the text is marked at its line, or errata.toml says why it has none."""
+    marked = Evidence(deviations={"ER-030": [Place("m", "m.py", 3)]})
+    found = [problem for problem in coverage.problems(marked) if "named nowhere in the reference" in problem]
+    assert not any(problem.startswith("ER-030") for problem in found)
+    assert any(problem.startswith("ER-002") for problem in found)
+
+
+def test_valid_evidence_has_no_problems():
     """Nothing is complained of without reason."""
     assert list(coverage.problems(SMALL)) == []
 
@@ -164,7 +207,7 @@ def test_a_stale_page_is_noticed_with_what_changed(monkeypatch, tmp_path):
 def test_marks_found_in_the_sources_are_those_of_the_running_code():
     """Parsing the sources for @implements finds what importing them finds."""
     parsed = {
-        rule: sorted(place for place, _ in places if place.startswith("hudi_reference."))
+        rule: sorted(place.name for place in places if place.name.startswith("hudi_reference."))
         for rule, places in evidence.implemented().items()
     }
     modules = {place.partition(":")[0] for places in parsed.values() for place in places}

@@ -1,79 +1,170 @@
-"""What everybody may rely on in `hudi-conformance explain`."""
+"""`hudi-conformance explain`: everything that has a name leads to its rules, its evidence and its files."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from hudi_conformance.commands.suite.explain import explain as command
+from hudi_conformance.commands.suite.explain import lines_of
 from hudi_conformance.mutants.harness.score import Kill
-from hudi_conformance.report.evidence import CitedCase, Evidence
-from hudi_conformance.report.explanation import Unknown, explain
+from hudi_conformance.report.evidence import CitedCase, Evidence, Place, gather
+from hudi_conformance.report.explanation import Explanation, Unknown, explain, near
+from hudi_conformance.report.file_cache import FileCache
 
 app = typer.Typer()
 app.command()(command)
 
-LATE = CitedCase("merge.late", ("MRG-029",), ("ER-030",), "fixtures/merge/late/case.json", "A late record loses.")
+LATE = CitedCase(
+    "merge.late", ("MRG-029",), ("ER-030",), "fixtures/merge/late/case.json", "A late record loses.", needs=("read.snapshot",)
+)
+WRITES = CitedCase(
+    "test_x::test_y", ("MRG-029",), (), "conformance/x.py", "A late write loses.", line=12, needs=("write.upsert", "create")
+)
 SMALL = Evidence(
-    implemented={"MRG-029": [("hudi_reference.records.merge:fold", "reference/hudi_reference/records/merge.py")]},
-    cases=(LATE,),
-    kills=(Kill("late-records-win", ("MRG-029",), "Takes the later version.", ("merge.late",)),),
-    verdicts={"reference": {"merge.late": "pass"}},
+    implemented={"MRG-029": [Place("hudi_reference.records.merge:fold", "reference/hudi_reference/records/merge.py", 7)]},
+    cases=(LATE, WRITES),
+    kills=(Kill("late-records-win", ("MRG-029",), "Takes the later version.", ("merge.late",), "mutants/merge.py:20"),),
+    verdicts={"reference": {"merge.late": "pass"}, "other": {"merge.late": "unsupported"}},
+    features={"read.snapshot": "the latest rows of a table"},
+    deviations={"ER-030": [Place("hudi_reference.layout.properties", "reference/hudi_reference/layout/properties.py", 118)]},
 )
 
 
-def lines(name: str) -> dict[str, str]:
-    return dict(explain(name, SMALL).lines)
+def lines(name: str, evidence: Evidence = SMALL) -> dict[str, str]:
+    """The text of each label; several lines of a label are joined."""
+    found: dict[str, str] = {}
+    for label, text in explain(name, evidence).lines:
+        found[label] = f"{found[label]}\n{text}" if label in found else text
+    return found
 
 
-def test_a_rule_is_told_with_its_source_check_fault_code_cases_and_verdicts():
-    """Everything that leads on from a rule is in one place."""
+def test_a_rule_is_shown_with_its_sentence_and_its_link():
+    """The published specification is one click away."""
     found = lines("MRG-029")
+    assert "ignoring older state changes" in found["sentence"]
+    assert found["link"].startswith("https://") and found["link"].endswith("#event_time_ordering")
     assert "Record Merger" in found["source"]
-    assert found["check"] and found["a fault"]
-    assert found["implemented"].startswith("hudi_reference.records.merge:fold")
-    assert found["cases"] == "merge.late  A late record loses."
-    assert found["mutants"] == "late-records-win, killed by: merge.late"
-    assert found["verdicts"] == "reference: pass (1 pass)"
+    assert found["chapter"].startswith("merging")
     assert explain("mrg-029", SMALL) == explain("MRG-029", SMALL)
 
 
-def test_a_rule_that_nothing_covers_says_so():
-    """Silence is not taken for coverage."""
-    assert lines("MRG-027")["status"] == "uncovered"
-    assert lines("OCC-018")["status"].startswith("excluded: ")
+def test_a_rule_is_shown_with_its_evidence():
+    """Code with its line, cases by role with their paths, mutants with their files, verdicts, level and basis."""
+    found = lines("MRG-029")
+    assert found["implemented"] == "reference/hudi_reference/records/merge.py:7  fold"
+    assert "reader: 1" in found["cases"] and "writer: 1" in found["cases"]
+    assert "fixtures/merge/late/case.json" in found["cases"] and "conformance/x.py:12" in found["cases"]
+    assert "late-records-win  mutants/merge.py:20" in found["mutants"]
+    assert "killed by merge.late" in found["mutants"]
+    assert "reference: pass (1 pass)" in found["verdicts"]
+    assert {"level", "basis", "roles", "check", "mutant", "errata"} <= found.keys()
 
 
-def test_a_case_is_told_with_its_rules_errata_and_the_command_to_run_it_again():
-    """Who meets a failing case by its name finds what it is about."""
+def test_a_rule_without_evidence_says_so():
+    """Missing evidence is stated."""
+    assert lines("MRG-027")["level"].startswith("uncovered")
+    assert lines("OCC-018")["level"].startswith("excluded: ")
+
+
+def test_long_lists_are_cut_unless_all_are_asked_for():
+    """A rule with many cases stays readable."""
+    cases = tuple(CitedCase(f"c{n}", ("MRG-029",), (), "p", "d") for n in range(20))
+    short = lines("MRG-029", Evidence(cases=cases))["cases"]
+    assert "c5  d" in short and "c6  d" not in short and "and 14 more; --all shows them" in short
+    whole = explain("MRG-029", Evidence(cases=cases), everything=True).lines
+    assert sum(label == "cases" for label, _ in whole) == 21
+
+
+def test_a_case_is_shown_with_its_rules_errata_and_the_command_that_reproduces_it():
+    """A failing case leads to what it checks."""
     found = lines("merge.late")
     assert found["rules"].startswith("MRG-029  Late changes")
     assert found["errata"].startswith("ER-030")
     assert found["kills"].startswith("late-records-win")
-    assert found["verdicts"] == "reference: pass"
-    assert found["again"] == "hudi-conformance run ENGINE --only 'merge.late'"
+    assert "reference: pass" in found["verdicts"]
+    assert found["file"] == "fixtures/merge/late/case.json"
+    assert found["reproduce"] == "hudi-conformance run ENGINE --only 'merge.late'"
 
 
-def test_an_erratum_is_told_with_rules_both_sides_and_evidence():
-    """The way leads from an erratum to its rules and cases."""
-    found = explain("er-030", SMALL)
-    assert "hoodie.table.ordering.fields" in found.heading
-    labels = [label for label, _ in found.lines]
-    assert {"rules", "engines", "reference", "evidence", "cases"} <= set(labels)
+def test_a_golden_case_is_shown_with_question_answer_and_producer():
+    """Everything that a reader of a failing golden case needs, without opening its files."""
+    found = lines("merge.event-time.late-record.mor", gather())
+    assert "apache-hudi 1.0.2" in found["table"]
+    assert found["question"] == "kind snapshot"
+    assert found["expected"].startswith("2 rows (model)")
+    assert found["if it fails"] and found["flags"] == "silent-stale"
 
 
-def test_a_mutant_is_explained_with_its_rules_and_the_cases_that_kill_it():
-    """The name in the table of mutants leads to the rule and the case."""
+def test_a_python_test_is_found_by_its_old_name_and_with_parameters():
+    """Ids in old reports and lists stay valid."""
+    found = explain("test_halting_services::test_joined_blocks_keep_their_place", gather())
+    assert found.heading.startswith("test_paused_services::")
+    assert dict(found.lines)["renamed from"] == "test_halting_services::test_joined_blocks_keep_their_place"
+    assert explain("test_x::test_y[n=1]", SMALL) == explain("test_x::test_y", SMALL)
+
+
+def test_every_case_can_be_explained():
+    """No case of the checkout has a shape that the explanation does not know."""
+    evidence = gather()
+    for case in evidence.cases:
+        assert explain(case.id, evidence).heading.startswith(case.id)
+
+
+def test_an_erratum_is_shown_with_both_sides_its_rules_and_the_lines_that_follow_it():
+    """An erratum leads to its rules in the specification, to cases and to the code."""
+    found = lines("er-030")
+    assert "hoodie.table.ordering.fields" in explain("ER-030", SMALL).heading
+    assert "https://" in found["rules"] or "https://" in found[""]
+    assert found["code"] == "reference/hudi_reference/layout/properties.py:118"
+    assert {"deployed", "reference", "evidence", "cases"} <= found.keys()
+
+
+def test_a_mutant_is_shown_with_the_rules_that_it_breaks_and_the_cases_that_kill_it():
+    """The name in the table of mutants leads to rule, case and file."""
     found = lines("late-records-win")
     assert found["breaks"].startswith("MRG-029")
-    assert found["killed by"] == "merge.late"
+    assert found["killed by"].startswith("merge.late")
+    assert found["file"] == "mutants/merge.py:20"
+    assert found["reproduce"] == "hudi-conformance mutants --only late-records-win"
 
 
-@pytest.mark.parametrize(("typed", "meant"), [("MRG-29", "MRG-029"), ("merge.lat", "merge.late"), ("late", "merge.late")])
-def test_an_unknown_name_is_answered_with_its_neighbours(typed, meant):
-    """A typing error costs one more look, not a search."""
+def test_a_feature_is_shown_with_its_meaning_its_cases_and_the_engines_that_declare_it():
+    """The author of an adapter sees what a feature is about."""
+    found = explain("read.snapshot", SMALL)
+    assert found.heading == "read.snapshot: the latest rows of a table"
+    assert "reference: yes" in lines("read.snapshot")["declared"]
+    assert "other: no" in lines("read.snapshot")["declared"]
+    assert "merge.late" in lines("read.snapshot")["cases"]
+
+
+@pytest.mark.parametrize("name", ["MRG", "mrg", "merging"])
+def test_an_area_and_a_chapter_are_shown_with_the_levels_of_their_rules(name):
+    """A section of the specification shows where evidence is missing."""
+    found = lines(name)
+    assert found["MRG-001"].startswith("uncovered  When several records")
+    assert "40 rules" in found.get("rules", found.get("MRG", ""))
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("MRG-29", "MRG-029"), ("merge.lat", "merge.late"), ("late", "merge.late"), ("read.snapshots", "read.snapshot")],
+)
+def test_an_unknown_name_is_answered_with_similar_names(typed, meant):
+    """A typing error is corrected without a search."""
     with pytest.raises(Unknown) as error:
         explain(typed, SMALL)
     assert meant in error.value.near
+
+
+def test_similar_names_come_before_names_that_contain_the_word():
+    """The best suggestion is the first one."""
+    assert near("b", ["ab", "b2"])[0] == "b2"
 
 
 def test_the_command_prints_a_rule_and_refuses_an_unknown_name():
@@ -84,3 +175,46 @@ def test_the_command_prints_a_rule_and_refuses_an_unknown_name():
     wrong = CliRunner().invoke(app, ["MRG-99"])
     assert wrong.exit_code == 2
     assert "did you mean" in wrong.stderr
+
+
+def test_addresses_are_never_broken_and_labels_are_printed_once():
+    """A link can be copied from the terminal."""
+    address = "https://example.org/" + "x" * 200
+    printed = list(lines_of(Explanation("h", (("link", address), ("cases", "a"), ("cases", "  b"))), 60))
+    assert any(address in line for line in printed)
+    assert sum("cases" in line for line in printed) == 1
+
+
+def test_the_cache_is_used_until_a_file_changes(tmp_path):
+    """A second command parses nothing; a changed file is parsed again."""
+    source, folder = tmp_path / "a.json", tmp_path / "cache"
+
+    def read() -> tuple[object, int]:
+        cache = FileCache(folder, tmp_path)
+        found = cache.read(str(source), json.loads)
+        cache.save()
+        return found, cache.parsed
+
+    source.write_text("[1]", encoding="utf-8")
+    assert read() == ([1], 1)
+    assert read() == ([1], 0)
+    source.write_text("[1, 2]", encoding="utf-8")
+    assert read() == ([1, 2], 1)
+    for path in folder.rglob("*.bin"):
+        path.write_bytes(b"damaged")
+    assert read() == ([1, 2], 1)
+
+
+def test_explain_takes_less_than_a_second_of_processor_time():
+    """With a warm cache the answer comes at once; neither the suite nor an engine is imported."""
+    ask = [sys.executable, "-c", "from hudi_conformance.cli import app; app()", "explain", "MRG-029"]
+    quick = {**os.environ}
+    quick.pop("PYTHONDONTWRITEBYTECODE", None)
+    subprocess.run(ask, check=True, capture_output=True, env=quick)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(ask, check=True, capture_output=True, env=quick)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 2.0  # twice the goal, on busy machines
+    probe = "import sys; from hudi_conformance.report import explanation, evidence; evidence.gather(); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", probe], check=True, capture_output=True, text=True).stdout.split()
+    assert not {"pyarrow", "hypothesis", "pytest", "hudi_conformance.suite"} & set(loaded)

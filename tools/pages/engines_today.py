@@ -105,8 +105,8 @@ def _what(one: Difference) -> str:
 
 
 def _danger(one: Difference, cases: Mapping[str, CitedCase]) -> str:
-    known = (cases[entry.case].golden for _, entry in one.listed if entry.case in cases)
-    return ", ".join(sorted({flag for golden in known if golden is not None for flag in golden.flags}))
+    known = (cases[entry.case] for _, entry in one.listed if entry.case in cases)
+    return ", ".join(sorted({flag for case in known for flag in case.flags}))
 
 
 def _look(one: Difference) -> str:

@@ -5,20 +5,23 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, Literal, get_args
 
 from hudi_conformance.mutants.harness.score import Kill
-from hudi_conformance.report.evidence import ROOT, CitedCase, Evidence
+from hudi_conformance.report import levels as evidence_levels
+from hudi_conformance.report.evidence import ROOT, CitedCase, Evidence, Place
+from hudi_conformance.report.levels import Basis, Level
 from hudi_conformance.requirements import errata as errata_list
 from hudi_conformance.requirements import requirement as index
 from hudi_conformance.requirements.requirement import Area, Requirement
 
 FILE = ROOT / "spec_coverage.md"
 
-Status = Literal["proved", "checked", "implemented", "uncovered", "excluded"]
+Status = Literal["proven", "mutation-tested", "cited", "cited in part", "implemented", "uncovered", "excluded"]
 
-#: What several cases of one rule add up to: the first of these that any of them came to. Outcomes that say nothing of
-#: the engine's answer come last.
+#: The outcome of several cases of one rule: the first of these that is among them. Outcomes without an answer of the engine
+#: come last.
 DECIDING = ("fail", "crash", "timeout", "error", "refused", "pass", "open", "unsupported")
 
 
@@ -27,25 +30,51 @@ class Entry:
     """All that is known of one requirement."""
 
     requirement: Requirement
-    implemented: tuple[tuple[str, str], ...]
+    implemented: tuple[Place, ...]
     cases: tuple[CitedCase, ...]
     mutants: tuple[Kill, ...]
     excluded: str | None
-    outcomes: Mapping[str, Counter[str]]
+    #: Engine -> citing case -> outcome.
+    answers: Mapping[str, Mapping[str, str]]
+
+    @cached_property
+    def levels(self) -> tuple[Level, ...]:
+        """The levels of evidence that the rule has, weakest first."""
+        return evidence_levels.levels(self.requirement, bool(self.implemented), self.cases, self.mutants, self.answers)
+
+    @property
+    def basis(self) -> Basis:
+        """What decides the right answer."""
+        return evidence_levels.basis(self.requirement.id, self.levels)
 
     @property
     def status(self) -> Status:
-        """How far the rule is covered; "proved" if a case that cites it kills a mutant that breaks it."""
+        """The highest level of the rule; "cited in part" if cases cite it, but not for each of its roles."""
         if self.excluded:
             return "excluded"
-        if any(self.killers(kill) for kill in self.mutants):
-            return "proved"
+        statuses: tuple[Status, ...] = ("proven", "mutation-tested", "cited")
+        if reached := next((status for status in statuses if status in self.levels), None):
+            return reached
         if self.cases:
-            return "checked"
+            return "cited in part"
         return "implemented" if self.implemented else "uncovered"
 
+    @property
+    def outcomes(self) -> dict[str, Counter[str]]:
+        """How often each outcome is among the citing cases, by engine."""
+        return {engine: Counter(found.values()) for engine, found in self.answers.items()}
+
+    @property
+    def judged(self) -> dict[str, list[str]]:
+        """The citing cases with a definite verdict, by engine that is not part of this project."""
+        judges: dict[str, list[str]] = {}
+        for case in self.cases:
+            for engine in evidence_levels.judges(case, self.answers):
+                judges.setdefault(engine, []).append(case.id)
+        return judges
+
     def killers(self, kill: Kill) -> tuple[str, ...]:
-        """Those of the rule's own cases that notice a mutant."""
+        """Those of the rule's own cases that kill a mutant."""
         return tuple(c.id for c in self.cases if c.id in (kill.killed_by or ()))
 
     @property
@@ -61,9 +90,9 @@ def entries(evidence: Evidence, areas: Iterable[Area] | None = None) -> tuple[En
 
 def _entry(rule: Requirement, evidence: Evidence) -> Entry:
     citing = evidence.citing(rule.id)
-    outcomes = {engine: Counter(found[c.id] for c in citing if c.id in found) for engine, found in evidence.verdicts.items()}
+    answers = {engine: {c.id: found[c.id] for c in citing if c.id in found} for engine, found in evidence.verdicts.items()}
     places = tuple(evidence.implemented.get(rule.id, ()))
-    return Entry(rule, places, citing, evidence.breaking(rule.id), index.excluded().get(rule.id), outcomes)
+    return Entry(rule, places, citing, evidence.breaking(rule.id), index.excluded().get(rule.id), answers)
 
 
 def as_json(found: Iterable[Entry]) -> dict[str, Any]:
@@ -77,22 +106,26 @@ def _json(entry: Entry) -> dict[str, Any]:
         "id": entry.requirement.id,
         "area": entry.requirement.area,
         "level": entry.requirement.level,
-        "implemented": [place for place, _ in entry.implemented],
+        "implemented": [place.name for place in entry.implemented],
         "cases": [c.id for c in entry.cases],
         "mutants": [{"name": k.name, "killed_by": list(entry.killers(k))} for k in entry.mutants],
         "excluded": entry.excluded,
         "verdicts": entry.verdicts,
+        "basis": entry.basis,
+        "evidence": list(entry.levels),
+        "judged": entry.judged,
     }
 
 
 def totals(found: Iterable[Entry]) -> dict[str, int]:
-    """How many rules there are, and how many got how far. A rule may count in several columns."""
+    """How many rules there are, and how many have which evidence. A rule may count in several columns."""
     found = tuple(found)
     return {
         "requirements": len(found),
         "implemented": sum(bool(e.implemented) for e in found),
         "with_cases": sum(bool(e.cases) for e in found),
-        "proved": sum(e.status == "proved" for e in found),
+        "proved": sum(not e.excluded and any(map(e.killers, e.mutants)) for e in found),
+        **{f"level_{level}".replace("-", "_"): sum(level in e.levels for e in found) for level in get_args(Level)},
         "uncovered": sum(e.status == "uncovered" for e in found),
         "excluded": sum(e.status == "excluded" for e in found),
         "cases": len({c.id for e in found for c in e.cases}),
@@ -102,21 +135,22 @@ def totals(found: Iterable[Entry]) -> dict[str, int]:
 
 
 def problems(evidence: Evidence) -> Iterator[str]:
-    """What is wrong with the evidence, each with its remedy; nothing when all is well."""
+    """What is wrong with the evidence, each with its remedy."""
     yield from _unknown_citations(evidence)
     yield from _cases_without_rules(evidence)
     yield from _weak_cases(evidence)
+    yield from _unmarked_errata(evidence)
 
 
 def _unknown_citations(evidence: Evidence) -> Iterator[str]:
     citing: list[tuple[str, tuple[str, ...]]]
-    citing = [(f"code of {place}", (rule,)) for rule, at in evidence.implemented.items() for place, _ in at]
+    citing = [(f"code of {place.name}", (rule,)) for rule, places in evidence.implemented.items() for place in places]
     citing += [(f"case {c.id}", c.requirements) for c in evidence.cases]
     citing += [(f"mutant {k.name}", k.breaks) for k in evidence.kills]
     citing += [(f"erratum {e.id}", e.requirements) for e in errata_list.errata()]
     citing += [("requirements/excluded.toml", tuple(index.excluded()))]
-    for who, rules in citing:
-        yield from (f"{who} cites {rule}, which is not in requirements/" for rule in index.unknown(rules))
+    for source, rules in citing:
+        yield from (f"{source} cites {rule}, which is not in requirements/" for rule in index.unknown(rules))
     known = {e.id for e in errata_list.errata()}
     for case in evidence.cases:
         yield from (f"case {case.id} cites {e}, which is not in errata.toml" for e in case.errata if e not in known)
@@ -129,7 +163,7 @@ def _cases_without_rules(evidence: Evidence) -> Iterator[str]:
 
 
 def _weak_cases(evidence: Evidence) -> Iterator[str]:
-    """Mutants that no case of their own rules notices."""
+    """Mutants that no case of their own rules kills."""
     cases = {c.id: set(c.requirements) for c in evidence.cases}
     for kill in evidence.kills:
         if kill.killed_by is None:
@@ -140,6 +174,13 @@ def _weak_cases(evidence: Evidence) -> Iterator[str]:
         if not any(cases.get(c, set()) & set(kill.breaks) for c in kill.killed_by):
             rules = ", ".join(kill.breaks)
             yield f"mutant {kill.name} is killed by no case that cites {rules}: make such a case stronger"
+
+
+def _unmarked_errata(evidence: Evidence) -> Iterator[str]:
+    """Errata of which neither the code nor errata.toml says where the reference follows the deployed format."""
+    for erratum in errata_list.errata():
+        if evidence.deviations and erratum.deviates and erratum.id not in evidence.deviations:
+            yield f"{erratum.id} is named nowhere in the reference: mark the line, or add code = \"none: …\" to errata.toml"
 
 
 def stale(fresh: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The page spec_coverage.md: what the suite covers, for a person who has never seen the project."""
+"""The page spec_coverage.md: coverage of the specification, rule by rule."""
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,16 +10,16 @@ from hudi_conformance.requirements import errata
 from hudi_conformance.requirements import requirement as index
 from hudi_conformance.requirements.requirement import Area
 
-#: So many names stand in one cell; `hudi-conformance explain` lists them all.
+#: So many names are listed in one cell; `hudi-conformance explain` lists all.
 NAMES = 3
 
-#: So many characters of a rule stand in the table.
+#: So many characters of a rule are shown in the table.
 RULE = 110
 
-#: What stands above the tables: what the page is, and what its columns mean.
+#: The text above the tables: what the page is, and what its columns mean.
 HEAD = Path(__file__).with_name("spec_coverage.head.md").read_text(encoding="utf-8")
 
-WORDS = {"unsupported": "not offered", "proved": "**proved**"}
+WORDS = {"unsupported": "not offered", "proven": "**proven**"}
 
 
 def page(entries: Iterable[Entry], engines: Iterable[str], counts: Mapping[str, Mapping[str, int]]) -> str:
@@ -39,7 +39,9 @@ def _totals_table(by_area: dict[str, list[Entry]], everything: list[Entry]) -> s
         "rules": "requirements",
         "implemented": "implemented",
         "with cases": "with_cases",
-        "proved": "proved",
+        "mutation-tested": "level_mutation_tested",
+        "judged": "level_judged",
+        "proven": "level_proven",
         "uncovered": "uncovered",
         "excluded": "excluded",
         "mutants": "mutants",
@@ -55,32 +57,32 @@ def _totals_table(by_area: dict[str, list[Entry]], everything: list[Entry]) -> s
 
 
 def _concurrency(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
-    """Figures of processes that work on one table at once, and what engines do on an object store."""
-    yield "## Writers at once\n"
-    yield _table(["figure", "value", "goal", "from"], [[f.about, f.value, f.goal, f.source] for f in figures.lines(counts)])
+    """Figures of concurrent writers, and what engines do on an object store."""
+    yield "## Concurrent writers\n"
+    yield _table(["figure", "value", "goal", "source"], [[f.about, f.value, f.goal, f.source] for f in figures.lines(counts)])
     rows = [[name, found.scenario, found.preemptions, found.steps] for name, found in figures.mutants()]
     yield "### Mutants and the shortest schedule that shows each\n"
     yield _table(["mutant", "scenario", "preemptions", "steps"], rows, numbers_from=2)
     if (store := figures.on_store()) is None:
         return
-    yield f"### The object store, and engines behind the gate\n\n`{store.source}`\n"
-    yield _table(["promise", "moto alone", "behind the gate"], [[p.name, p.alone, p.behind] for p in store.promises])
-    yield _table(["scenario, requests of both", *store.engines], [[n, *map(_met, v)] for n, v in store.scenarios.items()])
+    yield f"### The object store, and engines behind the proxy\n\n`{store.source}`\n"
+    yield _table(["promise", "moto alone", "behind the proxy"], [[p.name, p.alone, p.behind] for p in store.promises])
+    yield _table(["scenario, requests of both", *store.engines], [[n, *map(_verdict_cell, v)] for n, v in store.scenarios.items()])
     yield "### Requests of each case on an object store\n"
     yield _table(["case", "runs", "requests"], [list(one) for one in figures.requests(counts)], numbers_from=1)
 
 
-def _met(found: figures.Verdict | None) -> str:
-    """What came of a scenario, in a cell."""
+def _verdict_cell(found: figures.Verdict | None) -> str:
+    """The verdict of a scenario, with the requests of both engines."""
     if found is None:
         return ""
-    told = found.outcome if found.outcome == "pass" else f"**{found.outcome}** {found.listed or ''}".rstrip()
-    return ", ".join([told, *([found.requests] if found.requests else []), *(["best effort"] if found.best_effort else [])])
+    outcome = found.outcome if found.outcome == "pass" else f"**{found.outcome}** {found.listed or ''}".rstrip()
+    return ", ".join([outcome, *([found.requests] if found.requests else []), *(["best effort"] if found.best_effort else [])])
 
 
 def _area(area: Area, found: list[Entry], engines: list[str]) -> str:
     source = f"conformance/hudi_conformance/requirements/{area.id.lower()}.toml"
-    head = ["id", "level", "rule", "status", "implemented at", "cases", "mutants killed", *engines]
+    head = ["id", "level", "rule", "status", "basis", "implemented at", "cases", "mutants killed", *engines]
     rows = [_row(e, engines) for e in found]
     return f"## {_heading(area)}\n\nThe rules in full: [{source}]({source})\n\n" + _table(head, rows)
 
@@ -94,7 +96,8 @@ def _row(entry: Entry, engines: list[str]) -> list[object]:
         rule.level,
         textwrap.shorten(rule.text, RULE, placeholder=" …") + notes,
         status,
-        _names(f"[{_short(place)}]({file})" for place, file in entry.implemented),
+        entry.basis,
+        _names(f"[{_short(place.name)}]({place.file})" for place in entry.implemented),
         _names(f"[{c.id}]({c.path})" for c in entry.cases),
         _names(k.name if entry.killers(k) else f"{k.name}†" for k in entry.mutants),
         *(_verdict(entry, engine) for engine in engines),
@@ -102,7 +105,7 @@ def _row(entry: Entry, engines: list[str]) -> list[object]:
 
 
 def _verdict(entry: Entry, engine: str) -> str:
-    """The worst outcome, with its share of the cases that were decided when they are of several minds."""
+    """The worst outcome; if outcomes differ, with its share of the cases that have a verdict."""
     if (verdict := entry.verdicts.get(engine)) is None:
         return ""
     counts = entry.outcomes[engine]
@@ -119,7 +122,7 @@ def _names(names: Iterable[str]) -> str:
 
 
 def _short(place: str) -> str:
-    """The last module and the name: the link says the rest."""
+    """The last module and the name; the link has the whole path."""
     module, _, name = place.partition(":")
     return f"{module.rpartition('.')[2]}.{name}"
 

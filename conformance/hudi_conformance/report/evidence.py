@@ -4,8 +4,10 @@ Everything is read from files of a source checkout, so that the answer does not 
 sources are parsed and not imported, and what was parsed is kept in the user's cache folder (`file_cache`).
 """
 
+import glob
 import importlib.util
 import json
+import os
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -125,13 +127,22 @@ def deviations(files: FileCache | None = None) -> dict[str, list[Place]]:
 def _reference_modules(files: FileCache) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Name, path in the checkout and facts of each module of the reference."""
     for package in IMPLEMENTATIONS:
-        folder = _folder_of(package)
-        for path in sorted(folder.rglob("*.py")):
-            yield _module(path, folder), _in_checkout(path), files.read(path, source_facts.read_reference_module)
+        for module, shown, path in _modules(_folder_of(package)):
+            yield module, shown, files.read(path, source_facts.read_reference_module)
 
 
-def _module(path: Path, package: Path) -> str:
-    return ".".join(path.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__")
+def _modules(package: Path, prefix: str = "") -> list[tuple[str, str, str]]:
+    """Name, path relative to the checkout and path of each module of a package, sorted by path.
+
+    Of an installed package the whole path is shown. `prefix` is the name of the package above with a dot.
+    """
+    above, checkout = str(package.parent), str(ROOT)
+    found = []
+    for folder, _, names in os.walk(package):
+        for path in (os.path.join(folder, name) for name in names if name.endswith(".py")):
+            module = prefix + path[len(above) + 1 : -3].replace(os.sep, ".").removesuffix(".__init__")
+            found.append((module, path.removeprefix(checkout + os.sep).replace(os.sep, "/"), path))
+    return sorted(found, key=lambda one: one[2].split(os.sep))
 
 
 def _folder_of(package: str) -> Path:
@@ -141,24 +152,19 @@ def _folder_of(package: str) -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-def _in_checkout(path: Path) -> str:
-    """A path relative to the checkout; of an installed package the whole path."""
-    return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else str(path)
-
-
 def golden_cases(files: FileCache | None = None) -> tuple[CitedCase, ...]:
     """The cases of `fixtures/`, in the order of their ids."""
     files = files or _uncached()
-    root = fixtures_root()
+    root = str(fixtures_root())
     found = []
-    for path in root.glob("*/*/case.json"):
-        case = files.read(path, source_facts.read_json)
+    for path in glob.glob("*/*/case.json", root_dir=root):
+        case = files.read(os.path.join(root, path), source_facts.read_json)
         found.append(
             CitedCase(
                 case["id"],
                 tuple(case["requirements"]),
                 tuple(case.get("errata", ())),
-                f"fixtures/{path.relative_to(root).as_posix()}",
+                f"fixtures/{path}".replace(os.sep, "/"),
                 case["description"],
                 case,
                 needs=tuple(case["needs"]),
@@ -170,16 +176,15 @@ def golden_cases(files: FileCache | None = None) -> tuple[CitedCase, ...]:
 def suite_cases(files: FileCache | None = None) -> tuple[CitedCase, ...]:
     """The tests written in Python in `hudi_conformance.suite`, with what their marks `requirements` and `needs` name."""
     files = files or _uncached()
-    folder = _PACKAGE / "suite"
-    paths = {_module(path, _PACKAGE): path for path in sorted(folder.rglob("*.py"))}
-    read = {module: files.read(path, source_facts.read_suite_module) for module, path in paths.items()}
+    paths = {module: (shown, path) for module, shown, path in _modules(_PACKAGE / "suite", "hudi_conformance.")}
+    read = {module: files.read(path, source_facts.read_suite_module) for module, (_, path) in paths.items()}
     modules = source_facts.Modules(read)
     return tuple(
         CitedCase(
-            f"{paths[module].stem}::{test['name']}",
+            f"{module.rpartition('.')[2]}::{test['name']}",
             modules.texts(module, test["requirements"]),
             (),
-            _in_checkout(paths[module]),
+            paths[module][0],
             test["description"],
             line=test["line"],
             needs=modules.texts(module, test["needs"]),
@@ -196,17 +201,17 @@ def mutants(files: FileCache | None = None) -> tuple[Kill, ...]:
     files = files or _uncached()
     recorded = recorded_kills()
     found = []
-    for path in sorted((_PACKAGE / "mutants").rglob("*.py")):
+    for _, shown, path in _modules(_PACKAGE / "mutants"):
         for mutant in files.read(path, source_facts.read_mutants):
             killers = tuple(recorded[mutant["name"]]) if mutant["name"] in recorded else None
-            place = f"{_in_checkout(path)}:{mutant['line']}"
+            place = f"{shown}:{mutant['line']}"
             found.append(Kill(mutant["name"], tuple(mutant["breaks"]), mutant["description"], killers, place))
     return tuple(sorted(found, key=lambda kill: kill.name))
 
 
 def features(files: FileCache | None = None) -> dict[str, str]:
     """The features of the contract with engines, with their meanings; functions as `compute.<name>`."""
-    tables = (files or _uncached()).read(_PACKAGE / "contract" / "messages.py", source_facts.read_tables)
+    tables = (files or _uncached()).read(str(_PACKAGE / "contract" / "messages.py"), source_facts.read_tables)
     return tables["FEATURES"] | {f"compute.{name}": says for name, says in tables["FUNCTIONS"].items()}
 
 

@@ -11,7 +11,7 @@ from hudi_conformance.report.levels import basis_text, roles_of
 from hudi_conformance.requirements import chapters, errata
 from hudi_conformance.requirements import requirement as index
 from hudi_conformance.requirements.chapters import Chapter
-from hudi_conformance.requirements.requirement import Area, Requirement
+from hudi_conformance.requirements.requirement import Area
 
 #: So many characters of a rule are shown in a list.
 WIDTH = 100
@@ -19,22 +19,24 @@ WIDTH = 100
 
 def explain_rule(name: str, evidence: Evidence, everything: bool) -> Explanation | None:
     """A rule: its sentence and link, its evidence, and what engines make of it."""
-    rule = index.requirements().get(name.upper())
-    if rule is None:
+    try:
+        rule = index.requirement(name.upper())
+    except index.UnknownRequirement:
         return None
     (entry,) = entries(evidence, [Area(rule.area, "", (rule,))])
-    lines = (*_rule(rule), *_evidence(entry, everything))
+    lines = (*_rule(entry), *_evidence(entry, everything))
     return Explanation(f"{rule.id} ({rule.level}): {rule.text}", lines)
 
 
-def _rule(rule: Requirement) -> Iterator[Line]:
+def _rule(entry: Entry) -> Iterator[Line]:
+    rule = entry.requirement
     chapter = chapters.chapters()[chapters.chapter_of_rule(rule.id)]
     yield "sentence", f"“{rule.quote}”"
     yield "source", rule.cited
     yield "link", rule.url
     yield "chapter", f"{chapter.id}: {chapter.title}"
     yield "roles", ", ".join(rule.role)
-    yield "basis", basis_text(rule.id)
+    yield "basis", basis_text(rule.id, entry.levels)
     yield "check", rule.check
     yield "mutant", rule.mutant
     if rule.ambiguity:
@@ -58,7 +60,7 @@ def _evidence(entry: Entry, everything: bool) -> Iterator[Line]:
 def _level(entry: Entry) -> str:
     if entry.excluded:
         return f"excluded: {entry.excluded}"
-    return ", ".join(reversed(entry.levels)) or "uncovered"
+    return f"{entry.status} ({', '.join(entry.levels) or 'no evidence'})"
 
 
 def _cases(entry: Entry, everything: bool) -> Iterator[Line]:
@@ -89,9 +91,9 @@ def _killers(entry: Entry, mutant: str) -> str:
 
 def explain_area(name: str, evidence: Evidence, everything: bool) -> Explanation | None:
     """An area: each of its rules with its level."""
-    area = next((area for area in index.areas() if area.id == name.upper()), None)
-    if area is None:
+    if name.upper() not in index.area_ids():
         return None
+    area = index.area(name.upper())
     found = entries(evidence, [area])
     chapter = chapters.chapter_of_rule(f"{area.id}-001")
     lines = [("chapter", chapter), ("rules", _counted(found)), *((e.requirement.id, _listed(e)) for e in found)]
@@ -107,30 +109,25 @@ def explain_chapter(name: str, evidence: Evidence, everything: bool) -> Explanat
 
 
 def _chapter(chapter: Chapter, evidence: Evidence, everything: bool) -> Iterator[Line]:
-    for area in index.areas():
-        if area.id in chapter.areas:
-            found = entries(evidence, [area])
-            yield area.id, f"{area.title}: {_counted(found)}"
-            shown = found if everything else found[:SHOWN]
-            yield from ((e.requirement.id, _listed(e)) for e in shown)
-            if len(shown) < len(found):
-                yield "", f"… and {len(found) - len(shown)} more; --all or explain {area.id} shows them"
+    for area in map(index.area, chapter.areas):
+        found = entries(evidence, [area])
+        yield area.id, f"{area.title}: {_counted(found)}"
+        shown = found if everything else found[:SHOWN]
+        yield from ((e.requirement.id, _listed(e)) for e in shown)
+        if len(shown) < len(found):
+            yield "…", f"{len(found) - len(shown)} more; --all or explain {area.id} shows them"
     golden = sum(1 for c in evidence.cases if c.golden and c.id.partition(".")[0] in chapter.golden)
     yield "golden cases", str(golden)
 
 
 def _counted(found: Iterable[Entry]) -> str:
     """How many rules reached which level at most."""
-    counted = Counter(_highest(entry) for entry in found)
+    counted = Counter(entry.status for entry in found)
     return f"{counted.total()} rules: " + ", ".join(f"{n} {level}" for level, n in counted.most_common())
 
 
-def _highest(entry: Entry) -> str:
-    return "excluded" if entry.excluded else entry.levels[-1] if entry.levels else "uncovered"
-
-
 def _listed(entry: Entry) -> str:
-    return f"{_highest(entry)}  {textwrap.shorten(entry.requirement.text, WIDTH, placeholder=' …')}"
+    return f"{entry.status}  {textwrap.shorten(entry.requirement.text, WIDTH, placeholder=' …')}"
 
 
 EXPLAINERS: tuple[Explainer, ...] = (explain_rule, explain_area, explain_chapter)

@@ -40,17 +40,17 @@ class FileCache:
         self._used: dict[str, Any] = {}
         self.parsed = 0
 
-    def read(self, path: Path, reader: Callable[[str], Facts]) -> Facts:
+    def read(self, path: str, reader: Callable[[str], Facts]) -> Facts:
         """What `reader` returns for the text of a file, from the cache if the file has not changed."""
-        status = path.stat()
-        key, stamp = str(path), [status.st_mtime_ns, status.st_size]
-        known = self._known.get(key)
+        status = os.stat(path)
+        stamp = [status.st_mtime_ns, status.st_size]
+        known = self._known.get(path)
         if known is not None and known[0] == stamp:
-            self._used[key] = known
+            self._used[path] = known
         else:
             self.parsed += 1
-            self._used[key] = [stamp, reader(path.read_text(encoding="utf-8"))]
-        return self._used[key][1]
+            self._used[path] = [stamp, reader(Path(path).read_text(encoding="utf-8"))]
+        return self._used[path][1]
 
     def save(self) -> None:
         """Keep what was read; entries of files that were not read are dropped."""

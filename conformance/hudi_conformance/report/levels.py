@@ -8,7 +8,8 @@
 | judged | for each role a citing case has a definite verdict of an engine that is not part of this project |
 | proven | cited, mutation-tested and judged |
 
-A rule whose basis is open is not proven: no case says what is right.
+A case whose answer is open has no definite verdict, so it neither tests mutants nor judges. The basis of a rule is open if an
+open erratum concerns it and its other cases do not make it mutation-tested and judged.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -73,8 +74,7 @@ def levels(
         "judged": each_role(lambda case: any(True for _ in judges(case, verdicts))),
     }
     found = tuple(level for level, holds in conditions.items() if holds)
-    proven = {"cited", "mutation-tested", "judged"} <= set(found) and basis(rule.id) != "open"
-    return (*found, "proven") if proven else found
+    return (*found, "proven") if {"cited", "mutation-tested", "judged"} <= set(found) else found
 
 
 def judges(case: CitedCase, verdicts: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
@@ -84,16 +84,18 @@ def judges(case: CitedCase, verdicts: Mapping[str, Mapping[str, str]]) -> Iterat
             yield engine
 
 
-def basis(rule: str) -> Basis:
-    """Whether the text decides what is right, the deployed format against it, or neither."""
+def basis(rule: str, reached: Iterable[Level]) -> Basis:
+    """What decides the right answer: the text, the deployed format against it, or neither."""
     about = errata.about(rule)
-    if any(erratum.open for erratum in about):
+    if any(erratum.open for erratum in about) and not {"mutation-tested", "judged"} <= set(reached):
         return "open"
-    return "deployed" if any(erratum.deviates for erratum in about) else "text"
+    return "deployed" if any(erratum.deviates and not erratum.open for erratum in about) else "text"
 
 
-def basis_text(rule: str) -> str:
+def basis_text(rule: str, reached: Iterable[Level]) -> str:
     """The basis with the errata that decide it."""
-    found = basis(rule)
-    deciding = [e.id for e in errata.about(rule) if (e.open if found == "open" else e.deviates)]
-    return f"{found} ({', '.join(deciding)})" if deciding and found != "text" else found
+    found = basis(rule, reached)
+    if found == "text":
+        return found
+    deciding = [e.id for e in errata.about(rule) if (e.open if found == "open" else e.deviates and not e.open)]
+    return f"{found} ({', '.join(deciding)})"

@@ -92,6 +92,7 @@ class Area:
     requirements: tuple[Requirement, ...]
 
 
+@cache
 def _read(name: str) -> dict[str, list[dict[str, Any]]]:
     return tomllib.loads((FOLDER / name).read_text(encoding="utf-8"))
 
@@ -115,12 +116,21 @@ def url_of(source: str) -> str:
 
 
 @cache
+def area_ids() -> tuple[str, ...]:
+    """The ids of all areas, in the order of the texts."""
+    return tuple(entry["id"] for entry in _read("index.toml")["area"])
+
+
+@cache
+def area(id_: str) -> Area:
+    """One area with its requirements; only its file is read. Raises `KeyError`."""
+    title = {entry["id"]: entry["title"] for entry in _read("index.toml")["area"]}[id_]
+    return Area(id_, title, tuple(map(_requirement, _read(f"{id_.lower()}.toml")["requirement"])))
+
+
 def areas() -> tuple[Area, ...]:
     """All areas with their requirements, in the order of the texts."""
-    return tuple(
-        Area(a["id"], a["title"], tuple(map(_requirement, _read(f"{a['id'].lower()}.toml")["requirement"])))
-        for a in _read("index.toml")["area"]
-    )
+    return tuple(map(area, area_ids()))
 
 
 @cache
@@ -137,12 +147,15 @@ def excluded() -> MappingProxyType[str, str]:
 
 def requirement(id_: str) -> Requirement:
     """The requirement `id_`; raises `UnknownRequirement`."""
-    try:
-        return requirements()[id_]
-    except KeyError:
-        raise UnknownRequirement(f"no requirement {id_!r} in {FOLDER.name}/") from None
+    prefix = id_.rpartition("-")[0]
+    rules = area(prefix).requirements if prefix in area_ids() else ()
+    found = next((rule for rule in rules if rule.id == id_), None)
+    if found is None:
+        raise UnknownRequirement(f"no requirement {id_!r} in {FOLDER.name}/")
+    return found
 
 
 def unknown(ids: Iterable[str]) -> list[str]:
     """Those of `ids` that are not in the inventory, in order."""
-    return [i for i in ids if i not in requirements()]
+    known = requirements()
+    return [i for i in ids if i not in known]

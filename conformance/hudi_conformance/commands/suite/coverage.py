@@ -1,4 +1,4 @@
-"""`hudi-conformance coverage`: what the suite covers of the specification."""
+"""`hudi-conformance coverage`: coverage of the specification, rule by rule."""
 
 import json
 from pathlib import Path
@@ -14,12 +14,14 @@ from hudi_conformance.report.evidence import ROOT, gather
 from hudi_conformance.report.stored_verdicts import record
 from hudi_conformance.requirements import requirement as index
 
-#: The columns of the table in the terminal, and which total stands in each.
+#: The columns of the table in the terminal, and the total in each.
 COLUMNS = {
     "rules": "requirements",
     "code": "implemented",
     "cases": "with_cases",
-    "proved": "proved",
+    "mutation-tested": "level_mutation_tested",
+    "judged": "level_judged",
+    "proven": "level_proven",
     "uncovered": "uncovered",
     "mutants": "mutants",
     "killed": "mutants_killed",
@@ -27,15 +29,15 @@ COLUMNS = {
 
 
 def coverage(
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if page or evidence is not right.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if the page is stale or evidence is missing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the coverage as JSON; write nothing.")] = False,
     record_from: Annotated[
-        list[Path] | None, typer.Option("--record", help="Keep the verdicts of a report folder (run --report) first.")
+        list[Path] | None, typer.Option("--record", help="Store the verdicts of a report folder (run --report) first.")
     ] = None,
 ) -> None:
-    """What the suite covers of the specification; writes spec_coverage.md."""
+    """Coverage of the specification; writes spec_coverage.md."""
     if not (ROOT / "pyproject.toml").is_file():
-        typer.echo("coverage needs a source checkout: sources, cases and results lie in it", err=True)
+        typer.echo("coverage needs a source checkout with sources, cases and results", err=True)
         raise typer.Exit(2)
     for folder in record_from or ():
         for path in record(folder):

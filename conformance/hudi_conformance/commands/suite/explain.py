@@ -1,11 +1,11 @@
 """`hudi-conformance explain`: what is known of a rule, case, mutant, erratum, feature, area or chapter."""
 
+import shutil
+import textwrap
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from hudi_conformance.report.evidence import gather
 from hudi_conformance.report.explanation import Explanation, Unknown
@@ -29,17 +29,28 @@ def explain(
         near = f"; did you mean {', '.join(error.near)}?" if error.near else ""
         typer.echo(f"{error}{near}", err=True)
         raise typer.Exit(2) from None
-    show(found, Console())
+    width = max(60, min(shutil.get_terminal_size((120, 24)).columns, 160))
+    typer.echo("\n".join(lines_of(found, width)))
 
 
-def show(found: Explanation, console: Console) -> None:
-    """Print heading and lines, labels on the left, each of them once."""
-    console.print(Text(found.heading, style="bold"))
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column()
+def lines_of(found: Explanation, width: int) -> Iterator[str]:
+    """Heading and lines, labels on the left, each of them once; addresses, paths and ids are not broken."""
+    for line in textwrap.wrap(found.heading, width, break_long_words=False, break_on_hyphens=False):
+        yield typer.style(line, bold=True)
+    column = max((len(label) for label, _ in found.lines), default=0) + 2
     above = ""
     for label, text in found.lines:
-        table.add_row("" if label == above else label, Text(text))
+        shown = "" if label == above else label
+        for line in _wrapped(text, width - column):
+            yield f"{typer.style(shown.ljust(column), dim=True)}{line}".rstrip()
+            shown = ""
         above = label
-    console.print(table)
+
+
+def _wrapped(text: str, width: int) -> Iterator[str]:
+    """The lines of a text, wrapped; those that begin with blanks stay indented."""
+    for line in text.splitlines() or [""]:
+        indent = " " * (len(line) - len(line.lstrip()))
+        yield from textwrap.wrap(
+            line.strip(), width, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        ) or [""]
