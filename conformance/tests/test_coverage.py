@@ -81,7 +81,9 @@ def test_a_rule_is_proven_when_it_is_mutation_tested_and_judged_by_a_foreign_eng
     known = {"cases": SMALL.cases, "kills": SMALL.kills}
     verdicts = {"reference": {"merge.late": "pass"}, "spark": {"merge.late": "pass"}}
     assert entry("MRG-029", Evidence(**known, verdicts=verdicts)).status == "mutation-tested"
-    assert entry("MRG-029", Evidence(**known, verdicts=verdicts | {"other": {"merge.late": "open"}})).status == "mutation-tested"
+    assert (
+        entry("MRG-029", Evidence(**known, verdicts=verdicts | {"other": {"merge.late": "open"}})).status == "mutation-tested"
+    )
     assert entry("MRG-029", Evidence(**known, verdicts=verdicts | {"other": {"merge.late": "fail"}})).status == "proven"
 
 

@@ -180,7 +180,7 @@ def _unmarked_errata(evidence: Evidence) -> Iterator[str]:
     """Errata of which neither the code nor errata.toml says where the reference follows the deployed format."""
     for erratum in errata_list.errata():
         if evidence.deviations and erratum.deviates and erratum.id not in evidence.deviations:
-            yield f"{erratum.id} is named nowhere in the reference: mark the line, or add code = \"none: …\" to errata.toml"
+            yield f'{erratum.id} is named nowhere in the reference: mark the line, or add code = "none: …" to errata.toml'
 
 
 def stale(fresh: str) -> str | None:

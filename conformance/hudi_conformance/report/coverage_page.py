@@ -67,7 +67,8 @@ def _concurrency(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
         return
     yield f"### The object store, and engines behind the proxy\n\n`{store.source}`\n"
     yield _table(["promise", "moto alone", "behind the proxy"], [[p.name, p.alone, p.behind] for p in store.promises])
-    yield _table(["scenario, requests of both", *store.engines], [[n, *map(_verdict_cell, v)] for n, v in store.scenarios.items()])
+    scenarios: list[list[object]] = [[name, *map(_verdict_cell, verdicts)] for name, verdicts in store.scenarios.items()]
+    yield _table(["scenario, requests of both", *store.engines], scenarios)
     yield "### Requests of each case on an object store\n"
     yield _table(["case", "runs", "requests"], [list(one) for one in figures.requests(counts)], numbers_from=1)
 

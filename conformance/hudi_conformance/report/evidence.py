@@ -95,9 +95,7 @@ def gather() -> Evidence:
     files = FileCache(cache_folder(), ROOT)
     known = (*golden_cases(files), *suite_cases(files))
     counts = recorded_counts({case.id for case in known})
-    found = Evidence(
-        implemented(files), known, mutants(files), recorded_verdicts(), counts, features(files), deviations(files)
-    )
+    found = Evidence(implemented(files), known, mutants(files), recorded_verdicts(), counts, features(files), deviations(files))
     files.save()
     return found
 
@@ -139,10 +137,10 @@ def _modules(package: Path, prefix: str = "") -> list[tuple[str, str, str]]:
     above, checkout = str(package.parent), str(ROOT)
     found = []
     for folder, _, names in os.walk(package):
-        for path in (os.path.join(folder, name) for name in names if name.endswith(".py")):
+        for path in (f"{folder}{os.sep}{name}" for name in names if name.endswith(".py")):
             module = prefix + path[len(above) + 1 : -3].replace(os.sep, ".").removesuffix(".__init__")
             found.append((module, path.removeprefix(checkout + os.sep).replace(os.sep, "/"), path))
-    return sorted(found, key=lambda one: one[2].split(os.sep))
+    return sorted(found, key=lambda one: one[2].replace(os.sep, "\0"))
 
 
 def _folder_of(package: str) -> Path:
@@ -155,10 +153,10 @@ def _folder_of(package: str) -> Path:
 def golden_cases(files: FileCache | None = None) -> tuple[CitedCase, ...]:
     """The cases of `fixtures/`, in the order of their ids."""
     files = files or _uncached()
-    root = str(fixtures_root())
+    root = fixtures_root()
     found = []
-    for path in glob.glob("*/*/case.json", root_dir=root):
-        case = files.read(os.path.join(root, path), source_facts.read_json)
+    for path in glob.iglob("*/*/case.json", root_dir=root):  # noqa: PTH207 - takes a third of the time of Path.glob
+        case = files.read(f"{root}{os.sep}{path}", source_facts.read_json)
         found.append(
             CitedCase(
                 case["id"],
@@ -211,7 +209,9 @@ def mutants(files: FileCache | None = None) -> tuple[Kill, ...]:
 
 def features(files: FileCache | None = None) -> dict[str, str]:
     """The features of the contract with engines, with their meanings; functions as `compute.<name>`."""
-    tables = (files or _uncached()).read(str(_PACKAGE / "contract" / "messages.py"), source_facts.read_tables)
+    tables: dict[str, dict[str, str]] = (files or _uncached()).read(
+        str(_PACKAGE / "contract" / "messages.py"), source_facts.read_tables
+    )
     return tables["FEATURES"] | {f"compute.{name}": says for name, says in tables["FUNCTIONS"].items()}
 
 

@@ -118,7 +118,9 @@ def _mutant(kill: Kill, asked: str, evidence: Evidence, everything: bool) -> Ite
 def explain_erratum(name: str, evidence: Evidence, everything: bool) -> Explanation | None:
     """An erratum: text, deployed format, evidence, and where the reference follows which of them."""
     found = next((e for e in errata.errata() if e.id == name.upper()), None)
-    return found and Explanation(f"{found.id}: {found.text}", tuple(_erratum(found, evidence, everything)))
+    if found is None:
+        return None
+    return Explanation(f"{found.id}: {found.text}", tuple(_erratum(found, evidence, everything)))
 
 
 def _erratum(erratum: Erratum, evidence: Evidence, everything: bool) -> Iterator[Line]:

@@ -65,9 +65,7 @@ def read_suite_module(text: str) -> dict[str, Any]:
     tree = ast.parse(text)
     assigned = dict(_assigned(tree))
     constants = {name: _items(value) for name, value in assigned.items()}
-    tests = [
-        _test(node, assigned) for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
-    ]
+    tests = [_test(node, assigned) for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
     imports = {
         alias.asname or alias.name: f"{node.module}.{alias.name}"
         for node in tree.body
@@ -125,10 +123,8 @@ def _items(node: ast.expr | None) -> list[Item]:
             return _items_of(nodes)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return [*_items(left), *_items(right)]
-        case ast.Name(id=name):
-            return [["*", name]]
-        case ast.Attribute(value=ast.Name(id=owner), attr=name):
-            return [["*", f"{owner}.{name}"]]
+        case ast.Name() | ast.Attribute(value=ast.Name()):
+            return [["*", ast.unparse(node)]]
     return []
 
 

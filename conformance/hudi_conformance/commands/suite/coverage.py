@@ -29,7 +29,9 @@ COLUMNS = {
 
 
 def coverage(
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if the page is stale or evidence is missing.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit 1 if the page is stale or evidence is missing.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the coverage as JSON; write nothing.")] = False,
     record_from: Annotated[
         list[Path] | None, typer.Option("--record", help="Store the verdicts of a report folder (run --report) first.")
