@@ -8,6 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from tools.pages.architecture import architecture_page
 from tools.pages.concurrency import concurrency_page
 from tools.pages.engines_today import engines_page
 from tools.pages.locks import locks_page
@@ -17,6 +18,7 @@ from tools.pages.timeline import timeline_page
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = {
+    "architecture.md": architecture_page,
     "concurrency.md": concurrency_page,
     "locks.md": locks_page,
     "merging.md": merging_page,
