@@ -56,7 +56,7 @@ READ = (
     Step("open", "Choose the storage and the lock for the URI.", open_table),
     Step("properties", "Read `hoodie.properties`. Refuse table versions and features that are not supported.", read_properties),
     Step("timeline", "List the timeline folder. Completed instants up to the read time are visible.", load_timeline),
-    Step("file groups", "List the data files and group them by file id; leave out files of incomplete actions.", load_file_groups),
+    Step("file groups", "Group the data files by file id, without files of incomplete actions.", load_file_groups),
     Step("file slices", "For each file group, select the latest slice at the read time.", FileGroups),
     Step(
         "log blocks", "Find the valid blocks of the log files: complete, not rolled back, of successful attempts.", LogScanner
