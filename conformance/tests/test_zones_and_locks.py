@@ -21,7 +21,7 @@ BERLIN = ZoneInfo("Europe/Berlin")
 def test_times_do_not_go_back_in_an_hour_that_comes_twice() -> None:
     """TT-002: where the zone shows an hour once more, the writer waits until it is over, if it may wait so long."""
     clock = ManualClock(BEFORE_THE_REPEATED_HOUR, step=0)
-    generator = TimeGenerator(clock, InProcessLock(), BERLIN, skew=1, patience=3_700_000)
+    generator = TimeGenerator(clock, InProcessLock(), BERLIN, skew=1, longest_wait=3_700_000)
     times = [generator.requested()]
     clock.time += 1000
     times += [generator.requested() for _ in range(3)]
@@ -42,7 +42,7 @@ def test_waiting_for_an_hour_has_an_end() -> None:
 
 def test_a_lock_lets_one_owner_in() -> None:
     """TT-007: another owner waits and gives up after a while, the owner itself comes in again, nobody else gives it up."""
-    lock = InProcessLock(patience=0.01)
+    lock = InProcessLock(timeout=0.01)
     with held(lock, "a"), held(lock, "a"):
         with pytest.raises(LockNotObtained):
             lock.acquire("b")

@@ -1,4 +1,4 @@
-"""The reference's only source of time."""
+"""The only source of time in the reference."""
 
 import time
 from dataclasses import dataclass, field
@@ -6,32 +6,32 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Time as a writer sees it."""
+    """The time of one process."""
 
     def now(self) -> int:
         """Milliseconds since the epoch."""
 
     def sleep(self, milliseconds: int) -> None:
-        """Return after at least so many milliseconds of this clock."""
+        """Return after at least this many milliseconds of this clock."""
 
 
 class SystemClock:
-    """The machine's clock."""
+    """The clock of the machine."""
 
     def now(self) -> int:
         """Milliseconds since the epoch."""
         return time.time_ns() // 1_000_000
 
     def sleep(self, milliseconds: int) -> None:
-        """Block the caller."""
+        """Block the calling thread."""
         time.sleep(milliseconds / 1000)
 
 
 @dataclass
 class ManualClock:
-    """A clock that moves by `step` milliseconds each time it is read: the same program, the same instants.
+    """A clock that advances by `step` milliseconds at each reading, so that the same program gets the same instants.
 
-    The step is the time that passes until the next reading: who sleeps in between sleeps within it.
+    The step is the time between two readings. A sleep between them is part of the step, as far as it is not longer.
     """
 
     time: int
@@ -45,7 +45,7 @@ class ManualClock:
         return self.time - self.step
 
     def sleep(self, milliseconds: int) -> None:
-        """Move the clock instead of waiting, as far as it has not moved already."""
+        """Advance the clock by the part of the time that the last step does not cover."""
         covered = min(milliseconds, self._ahead)
         self._ahead -= covered
         self.time += milliseconds - covered

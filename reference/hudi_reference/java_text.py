@@ -1,4 +1,4 @@
-"""Values as the texts that Java makes of them: in record keys, in partition paths, and where a number becomes a text column."""
+"""Text of values as Java prints them: in record keys, in partition paths, and where a number column becomes a string column."""
 
 import datetime
 import decimal
@@ -11,9 +11,9 @@ import pyarrow.types as pt
 
 
 def value_text(value: Any) -> str:
-    """A value as it stands in record keys and partition paths; "" for null.
+    """The text of a value in record keys and partition paths; "" for null.
 
-    Numbers have their Java text, dates are ISO dates, timestamps microseconds since the epoch, bytes hexadecimal.
+    Numbers have their Java text, dates are ISO dates, timestamps are microseconds since the epoch, bytes are hexadecimal.
     """
     match value:
         case None:
@@ -31,7 +31,7 @@ def value_text(value: Any) -> str:
 
 
 def texts_of(array: pa.Array) -> pa.Array:
-    """The texts of a whole column, null for null; timestamps count in the column's own unit."""
+    """The texts of a whole column, null for null; timestamps are numbers in the unit of the column."""
     kind = array.type
     if pt.is_string(kind):
         return array
@@ -40,7 +40,7 @@ def texts_of(array: pa.Array) -> pa.Array:
     if pt.is_integer(array.type) or pt.is_date32(kind):
         return array.cast(pa.string())
     if pt.is_floating(kind):
-        # Arrow's text has the digits that tell a number from its neighbours in the column's own width.
+        # Arrow prints the shortest digits that identify the number in the width of the column.
         return pa.array([None if text is None else number_text(text) for text in pc.cast(array, pa.string()).to_pylist()])
     return pa.array([None if value is None else value_text(value) for value in array.to_pylist()], pa.string())
 
@@ -48,7 +48,8 @@ def texts_of(array: pa.Array) -> pa.Array:
 def number_text(digits: str) -> str:
     """`Double.toString` and `Float.toString` of the number with these shortest digits.
 
-    Plain between 10^-3 and 10^7, otherwise with an exponent without plus sign or padding; a digit at least behind the point.
+    Numbers from 10^-3 to below 10^7 are printed without an exponent, others with one that has neither plus sign nor padding. At
+    least one digit follows the decimal point.
     """
     number = float(digits)
     if not math.isfinite(number):

@@ -1,7 +1,10 @@
-"""What keeps writers of one table apart while they decide something together.
+"""Locks of a table: mutual exclusion of writers and services while they take times, check conflicts and publish.
 
-A lock belongs to an owner, not to a thread: whoever names the same owner is inside already. `in_process` keeps the threads of
-one process apart; writers on several machines need a lock that all of them can reach.
+A lock belongs to an owner, which is a name and not a thread: a second `acquire` by the same owner returns at once. `in_process`
+excludes the threads of one process; writers on several machines need one of the other providers.
+
+A new provider is a `Lease` (see `lease`), an entry of `providers.PROVIDERS` and its settings in `settings.SETTINGS`, from which
+docs/locks.md is generated. Imports storage, clock and errors; no table.
 """
 
 from hudi_reference.locks.in_process import InProcessLock, lock_of

@@ -1,15 +1,15 @@
-"""A file beside the table's metadata is the lock: who creates it has the lock, who deletes it gives it up.
+"""A lock file in the folder of the table's metadata: creating the file acquires the lock, deleting it releases the lock.
 
-Apache Hudi's provider deletes the file twice, without looking whose it is, and deletes an expired one before it creates its
-own: so two get in. Here only the owner deletes his file, and an expired one is not deleted but replaced, in the version that
-was found. Both need a file system that creates files exclusively.
+Apache Hudi's provider deletes the file twice without checking its owner, and deletes an expired file before it creates its
+own, so that two processes can obtain the lock. Here only the owner deletes its file, and an expired file is replaced
+conditionally, in the version that was read. Both need a file system that creates files exclusively.
 """
 
 import json
 
 from hudi_reference.clock import Clock
 from hudi_reference.errors import LockLost, OutcomeUnknown
-from hudi_reference.locks.storage_based import StoredLease, Tenure
+from hudi_reference.locks.storage_based import LeaseRecord, StoredLease
 from hudi_reference.requirement import implements
 from hudi_reference.storage import ObjectExists, Storage
 
@@ -18,10 +18,10 @@ FILE_NAME = "lock"
 
 
 class FileLease:
-    """A lock file that never expires. After the death of its owner somebody has to delete it by hand.
+    """A lock file that never expires. If its owner crashes, a person has to delete the file.
 
-    `holder` is a name that no other process has; it is what the file holds. As long as the file is ours nobody else deletes it,
-    so that one may look first and delete then.
+    `holder` is the unique name of this process, and the content of the file. No other process deletes the file of this holder,
+    so that `give_back` may check the content first and delete the file afterwards.
     """
 
     def __init__(self, storage: Storage, holder: str, *, path: str) -> None:
@@ -39,20 +39,20 @@ class FileLease:
 
     @implements("LOCK-001")
     def renew(self) -> None:
-        """See that the file is still there, and ours."""
+        """Check that the file exists and names this holder."""
         if (found := self._found()) != self._holder:
             raise LockLost(
-                "the lock file was taken away", rule="LOCK-001", path=self.name, expected=f"owner {self._holder}",
-                found=found, remedy="look at the timeline, then begin the action again",
+                "the lock file was deleted or replaced", rule="LOCK-001", path=self.name, expected=f"owner {self._holder}",
+                found=found, remedy="check the timeline, then start the action again",
             )  # fmt: skip
 
     def give_back(self) -> None:
-        """Delete the file if it is ours."""
+        """Delete the file if it names this holder."""
         self.renew()
         self._storage.delete(self.name)
 
     def _found(self) -> str:
-        """Whose the file is, as far as it says so: other writers leave it empty."""
+        """The owner that the file names. Files of other writers may be empty."""
         try:
             match json.loads(self._storage.get(self.name)):
                 case {"owner": str(owner)}:
@@ -61,19 +61,19 @@ class FileLease:
             return "no such file"
         except ValueError:
             pass
-        return "somebody who does not say who he is"
+        return "a file that does not name its owner"
 
 
 class ExpiringFileLease(StoredLease):
-    """A lock file that others take over when it was not renewed for `validity` milliseconds.
+    """A lock file that other processes may replace if it was not renewed for `validity` milliseconds.
 
-    Files of other writers do not say until when they hold: those are as old as storage says.
+    Files of other writers do not contain an expiry time; for them the modification time counts.
     """
 
     def __init__(self, storage: Storage, clock: Clock, holder: str, *, path: str, validity: int) -> None:
         super().__init__(storage, clock, holder, path=path, validity=validity)
 
-    def _load(self, data: bytes, modified: int) -> Tenure:
+    def _load(self, data: bytes, modified: int) -> LeaseRecord:
         if b'"validUntil"' in data:
-            return Tenure.load(data, self.name)
-        return Tenure(expired=False, valid_until=modified + self._validity, owner="")
+            return LeaseRecord.load(data, self.name)
+        return LeaseRecord(expired=False, valid_until=modified + self._validity, owner="")

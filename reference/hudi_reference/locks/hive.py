@@ -1,4 +1,4 @@
-"""An exclusive lock on a table in the Hive metastore. It ends when the metastore has not heard of its holder for a while."""
+"""An exclusive lock on a table in the Hive metastore. The metastore ends it if its holder sends no heartbeat for some time."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,18 +13,18 @@ _SERVICE, _TYPES = "pymetastore.hive_metastore.ThriftHiveMetastore", "pymetastor
 
 
 class HiveLease:
-    """The lock on `database.table` in the metastore at `uri`, `thrift://host:port`. `holder` is a name for people."""
+    """The lock on `database.table` in the metastore at `uri`, `thrift://host:port`. `holder` is shown in its list of locks."""
 
-    def __init__(self, uri: str, database: str, table: str, holder: str, *, patience: int = 15_000) -> None:
+    def __init__(self, uri: str, database: str, table: str, holder: str, *, timeout: int = 15_000) -> None:
         self.name = f"{uri} {database}.{table}"
         self._uri, self._database, self._table, self._holder = uri, database, table, holder
-        self._patience = patience
+        self._timeout = timeout
         self._client: Any = None
         self._number: int | None = None
 
     @classmethod
     def of(cls, options: Mapping[str, str], holder: str) -> "HiveLease":
-        """As the writer's settings have it. Raises Misuse."""
+        """The lease of the writer's settings. Raises Misuse."""
         uri, database, table = (
             text_of(options, f"hoodie.write.lock.hivemetastore.{key}") for key in ("uris", "database", "table")
         )
@@ -32,9 +32,9 @@ class HiveLease:
 
     @implements("LOCK-001", "LOCK-002", "LOCK-006")
     def take(self) -> bool:
-        """Ask for the lock; leave the queue where somebody is before us."""
+        """Request the lock, and leave the queue again if another holder is first."""
         types = library(_TYPES)
-        with self._asking() as client:
+        with self._translated_errors() as client:
             if self._number is not None and self._is_granted(client):
                 return True
             component = types.LockComponent(
@@ -45,7 +45,7 @@ class HiveLease:
             try:
                 answer = client.lock(asked)
             except library("thrift.Thrift").TApplicationException:
-                return False  # several at once are too many for some of its databases: one more try
+                return False  # some of its databases reject simultaneous requests; the caller tries again
             if answer.state == types.LockState.ACQUIRED:
                 self._number = answer.lockid
                 return True
@@ -54,15 +54,15 @@ class HiveLease:
 
     @implements("LOCK-001", "LOCK-006")
     def renew(self) -> None:
-        """Let the metastore hear of us. It forgets a lock that it gave up."""
-        with self._asking() as client:
+        """Send a heartbeat. The metastore does not know a lock that it has ended."""
+        with self._translated_errors() as client:
             if self._number is None or not self._is_granted(client):
                 raise self._lost()
 
     def give_back(self) -> None:
         """End the lock."""
         self.renew()
-        with self._asking() as client:
+        with self._translated_errors() as client:
             client.unlock(library(_TYPES).UnlockRequest(lockid=self._number))
             self._number = None
 
@@ -73,7 +73,7 @@ class HiveLease:
             self._client = None
 
     def _is_granted(self, client: Any) -> bool:
-        """To look is a sign of life too."""
+        """Send a heartbeat and check the state of the lock."""
         types = library(_TYPES)
         try:
             client.heartbeat(types.HeartbeatRequest(lockid=self._number))
@@ -83,8 +83,8 @@ class HiveLease:
 
     def _lost(self) -> LockLost:
         return LockLost(
-            "the metastore does not know the lock any more", rule="LOCK-006", path=self.name, expected=f"lock {self._number}",
-            found="no such lock", remedy="look at the timeline, then begin the action again",
+            "the metastore has ended the lock", rule="LOCK-006", path=self.name, expected=f"lock {self._number}",
+            found="no such lock", remedy="check the timeline, then start the action again",
         )  # fmt: skip
 
     def _connected(self) -> Any:
@@ -92,7 +92,7 @@ class HiveLease:
             sockets, transports = library("thrift.transport.TSocket"), library("thrift.transport.TTransport")
             parts = urlsplit(self._uri)
             socket = sockets.TSocket(parts.hostname, parts.port or 9083)
-            socket.setTimeout(self._patience)
+            socket.setTimeout(self._timeout)
             transport = transports.TBufferedTransport(socket)
             protocol = library("thrift.protocol.TBinaryProtocol").TBinaryProtocol(transport)
             client = library(_SERVICE).Client(protocol)
@@ -101,19 +101,19 @@ class HiveLease:
         return self._client
 
     @contextmanager
-    def _asking(self) -> Iterator[Any]:
-        """The client, and what the service says in our words. After an error the connection is not used again."""
+    def _translated_errors(self) -> Iterator[Any]:
+        """The client; errors of the service become those of the reference, and close the connection."""
         errors, types = library("thrift.Thrift"), library(_TYPES)
         try:
             yield self._connected()
         except types.MetaException as error:
             raise AccessDenied(
-                "the metastore does not do what it is asked", rule="LOCK-006", path=self.name, found=str(error),
+                "the metastore refused the request", rule="LOCK-006", path=self.name, found=str(error),
                 expected="a metastore with a transaction manager, and the right to lock the table",
             ) from error  # fmt: skip
         except (errors.TException, OSError) as error:
             self.close()
             raise StorageUnavailable(
                 "the metastore does not answer", rule="LOCK-006", path=self.name, expected="an answer", found=repr(error),
-                remedy="look at hoodie.write.lock.hivemetastore.uris, then try again",
+                remedy="check hoodie.write.lock.hivemetastore.uris, then try again",
             ) from error  # fmt: skip

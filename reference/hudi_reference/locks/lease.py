@@ -1,8 +1,8 @@
-"""Locks that writers on several machines share: a lease, kept by a service that all of them reach.
+"""Locks that writers on several machines share: a lease in a service that all of them can reach.
 
-A process that stands still cannot know that its lease has run out, nor can one that dies give it back. So a lease ends by
-itself unless it is renewed, and whoever has it asks again, by renewing it, right before he publishes something: `check`. What
-remains is a process that stands still between that and its request for as long as a lease lasts.
+A stalled process does not notice that its lease has expired, and a crashed process cannot release its lease. Therefore a lease
+expires unless it is renewed, and its holder renews it immediately before each publication (`check`). One gap remains: a process
+that stalls between this renewal and its request for longer than the lease is valid.
 """
 
 from threading import Lock as Mutex
@@ -12,46 +12,52 @@ from hudi_reference.clock import Clock
 from hudi_reference.errors import LockNotObtained, StorageFault
 from hudi_reference.locks.in_process import InProcessLock
 from hudi_reference.locks.lease_renewal import Renewal
-from hudi_reference.locks.timeout import Patience
+from hudi_reference.locks.timeout import LockTimeout
 from hudi_reference.requirement import implements
 
 
 class Lease(Protocol):
-    """The right to be the one who holds a lock, as one process has it from a service.
+    """The lease of a lock, held by one process in a lock service.
 
-    All raise AccessDenied and StorageUnavailable where the service refuses or does not answer.
+    All methods raise AccessDenied if the service refuses the request, and StorageUnavailable if it does not answer.
     """
 
-    #: What it is a lease of, for messages.
+    #: The place of the lock, for messages.
     name: str
 
     def take(self) -> bool:
-        """Try once; False where somebody else has it. Where it is ours already, True."""
+        """Try once to obtain the lease.
+
+        True if this process holds it now or held it before, False if another process holds it.
+        """
 
     def renew(self) -> None:
-        """Make it last for its full time from now on. Raises LockLost where it is somebody else's by now, or nobody's."""
+        """Extend the lease to its full duration from now on. Raises LockLost if this process does not hold it any more."""
 
     def give_back(self) -> None:
-        """End it, so that others need not wait. Raises LockLost where it is not ours; then nothing changes."""
+        """End the lease, so that other processes need not wait.
+
+        Raises LockLost, without a change, if this process does not hold it.
+        """
 
 
 class LeasedLock:
-    """A lock that other processes see. Threads of this process wait for each other first, and share its lease.
+    """A lock with a lease, which excludes other processes. The threads of this process share the lease and wait for each other.
 
-    With `renewed_every` milliseconds a thread of its own renews the lease while it is held; with None only `check` does.
+    A background thread renews the lease every `renewed_every` milliseconds while it is held; with None, only `check` renews it.
     """
 
     in_process = False
 
-    def __init__(self, lease: Lease, clock: Clock, patience: Patience, renewed_every: int | None = None) -> None:
-        self._lease, self._clock, self._patience = lease, clock, patience
-        self._local = InProcessLock(patience.longest / 1000)
-        self._asking = Mutex()
+    def __init__(self, lease: Lease, clock: Clock, timeout: LockTimeout, renewed_every: int | None = None) -> None:
+        self._lease, self._clock, self._timeout = lease, clock, timeout
+        self._local = InProcessLock(timeout.longest / 1000)
+        self._renewing = Mutex()
         self._renewal = None if renewed_every is None else Renewal(self._renew, renewed_every)
 
     @implements("LOCK-001", "LOCK-002", "OCC-002")
     def acquire(self, owner: str) -> None:
-        """Wait for the threads of this process, then for the others."""
+        """Wait for the threads of this process, then for other processes. Raises LockNotObtained."""
         self._local.acquire(owner)
         if self._local.times_held(owner) > 1:
             return
@@ -65,7 +71,7 @@ class LeasedLock:
 
     @implements("LOCK-001", "OCC-025")
     def release(self, owner: str) -> None:
-        """Give the lease back. Where the service cannot be told, it runs out by itself. Raises LockNotHeld, LockLost."""
+        """End the lease; if the service does not answer, the lease expires. Raises LockNotHeld, LockLost."""
         self._local.check(owner)
         is_last = self._local.times_held(owner) == 1
         try:
@@ -76,21 +82,21 @@ class LeasedLock:
 
     @implements("LOCK-001", "OCC-010")
     def check(self, owner: str) -> None:
-        """Renew the lease, so that it lasts for what comes next. Raises LockNotHeld, LockLost."""
+        """Renew the lease, so that it is valid during the next request. Raises LockNotHeld, LockLost."""
         self._local.check(owner)
         self._renew()
 
     def _take(self, owner: str) -> None:
-        for _ in self._patience.tries(self._clock):
+        for _ in self._timeout.tries(self._clock):
             if self._lease.take():
                 return
         raise LockNotObtained(
-            "somebody else holds the lock of the table", rule="LOCK-001", path=self._lease.name, remedy="try again later",
-            expected=f"the lock for {owner}", found=f"it was never free within {self._patience}",
+            "another owner holds the lock of the table", rule="LOCK-001", path=self._lease.name, remedy="try again later",
+            expected=f"the lock for {owner}", found=f"the lock was not free within {self._timeout}",
         )  # fmt: skip
 
     def _renew(self) -> None:
-        with self._asking:  # the holder and the thread would take each other's renewal for a stranger's
+        with self._renewing:  # simultaneous renewals by the holder and the thread would conflict
             self._lease.renew()
 
     def _end_lease(self) -> None:
@@ -99,4 +105,4 @@ class LeasedLock:
         try:
             self._lease.give_back()
         except StorageFault:
-            return  # what was published under the lock is there: that nobody can be told so is no failure of it
+            return  # what was published under the lock remains valid, and the lease expires

@@ -8,10 +8,10 @@ from hudi_reference.errors import LockLost, StorageFault
 
 
 class Renewal:
-    """Calls `renew` every so many milliseconds from `begin` to `end`.
+    """Calls `renew` every `every` milliseconds from `begin` to `end`.
 
-    A service that does not answer may do so next time. Once the lease is lost there is nothing to renew: whoever holds it finds
-    that out when he asks.
+    If the service does not answer, the next call tries again. If the lease is lost, the thread stops; the holder learns of the
+    loss at its next `check`.
     """
 
     def __init__(self, renew: Callable[[], None], every: int) -> None:
@@ -22,11 +22,11 @@ class Renewal:
     def begin(self) -> None:
         """Start the thread."""
         self._over = Event()
-        self._thread = Thread(target=self._run, args=(self._over,), name="renewal of a lease", daemon=True)
+        self._thread = Thread(target=self._run, args=(self._over,), name="lease renewal", daemon=True)
         self._thread.start()
 
     def end(self) -> None:
-        """Stop it. A renewal under way comes to its end first: none must come after the lease was given back."""
+        """Stop the thread. Wait for a renewal in progress, because no renewal may follow the end of the lease."""
         self._over.set()
         if self._thread is not None:
             self._thread.join()

@@ -1,4 +1,4 @@
-"""What a lock of a table is, whoever provides it."""
+"""The protocol of a table lock, which every lock provider implements."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -9,27 +9,30 @@ from hudi_reference.errors import LockNotHeld
 
 
 class Lock(Protocol):
-    """Held by at most one owner at a time; an owner may take it again, and gives it up as often as it took it."""
+    """A reentrant lock with at most one owner at a time; the owner releases it as often as it acquired it."""
 
-    #: Whether only threads of this process can hold it, so that all who do share one clock.
+    #: Whether only threads of this process can hold the lock, so that all holders use one clock.
     in_process: bool
 
     def acquire(self, owner: str) -> None:
-        """Return when `owner` holds the lock; raises LockNotObtained if that takes too long."""
+        """Return when `owner` holds the lock. Raises LockNotObtained if that takes longer than the time limit."""
 
     def release(self, owner: str) -> None:
-        """Give the lock up once; raises LockNotHeld if `owner` does not hold it."""
+        """Undo one `acquire`. Raises LockNotHeld if `owner` does not hold the lock."""
 
     def check(self, owner: str) -> None:
-        """Raises LockNotHeld unless `owner` still holds the lock. Asked right before each publication: a lease may have run
-        out while its holder was stalled, and somebody else be inside."""
+        """Raises LockNotHeld unless `owner` still holds the lock.
+
+        Called immediately before each publication, because the lease of a stalled process may have expired and another owner
+        may hold the lock.
+        """
 
 
 @contextmanager
 def held(lock: Lock, owner: str) -> Iterator[None]:
-    """Hold the lock for the length of a block, whatever happens in it.
+    """Hold the lock during a `with` block, and release it also when the block raises.
 
-    Raises LockLost after the block if somebody else had the lock meanwhile; what went wrong in the block comes first.
+    Raises LockLost after the block if the lock was lost meanwhile. An exception of the block takes precedence.
     """
     lock.acquire(owner)
     try:
@@ -45,5 +48,5 @@ _numbers = count(1)
 
 
 def new_owner(what: str) -> str:
-    """A name that no other owner in this process has."""
+    """A name of an owner that is unique in this process."""
     return f"{what} {next(_numbers)}"

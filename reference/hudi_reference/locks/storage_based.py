@@ -1,8 +1,8 @@
-"""A lease in one object of the table's own storage, taken, renewed and given back by conditional writes.
+"""A lease in one object of the table's storage; conditional writes acquire, renew and release it.
 
 The object has the path and the fields of Apache Hudi's storage-based lock, so that its writers and ours exclude each other:
-`{"expired": false, "validUntil": 1767225600000, "owner": "…"}`. It is never deleted: who gives the lease back writes
-`"expired": true`. Two who find it free both write on the version that they read, and one of them is refused.
+`{"expired": false, "validUntil": 1767225600000, "owner": "…"}`. It is never deleted: a release writes `"expired": true`. If two
+processes find the lease free, both write conditionally on the version that they read, and one of the writes fails.
 """
 
 import json
@@ -13,27 +13,28 @@ from hudi_reference.errors import LockLost, MalformedLock, OutcomeUnknown
 from hudi_reference.requirement import implements
 from hudi_reference.storage import ObjectChanged, ObjectExists, Storage
 
-#: Where Apache Hudi has it.
+#: The path of the object in Apache Hudi.
 LOCK_PATH = ".hoodie/.locks/table_lock.json"
-#: By how much the clocks of those who share a lease may differ, in milliseconds: so much later others take it away.
+#: The largest difference between the clocks of the processes, in milliseconds: a lease expires for others that much later.
 DRIFT = 500
 
 
 @dataclass(frozen=True)
-class Tenure:
-    """What the object says: who has the lease, until when (milliseconds since the epoch), and whether he gave it back."""
+class LeaseRecord:
+    """The content of the object: the owner, the end of its lease (milliseconds since the epoch), and whether it was released.
+    """
 
     expired: bool
     valid_until: int
     owner: str
 
     def dump(self) -> bytes:
-        """As Apache Hudi stores it."""
+        """The JSON of Apache Hudi."""
         return json.dumps({"expired": self.expired, "validUntil": self.valid_until, "owner": self.owner}).encode()
 
     @classmethod
-    def load(cls, data: bytes, path: str) -> "Tenure":
-        """Fields that are not known are passed over. Raises MalformedLock."""
+    def load(cls, data: bytes, path: str) -> "LeaseRecord":
+        """Parse the object; unknown fields are ignored. Raises MalformedLock."""
         try:
             match json.loads(data):
                 case {"expired": bool(expired), "validUntil": int(until), "owner": str(owner)}:
@@ -41,13 +42,13 @@ class Tenure:
         except ValueError:
             pass
         raise MalformedLock(
-            "no lock can be read here", rule="LOCK-001", path=path, found=repr(data[:80]),
-            expected="a JSON object with expired, validUntil and owner", remedy="if no writer is at work, delete the file",
+            "the lock object cannot be parsed", rule="LOCK-001", path=path, found=repr(data[:80]),
+            expected="a JSON object with expired, validUntil and owner", remedy="delete the object while no writer is active",
         )  # fmt: skip
 
 
 class StoredLease:
-    """A lease of `validity` milliseconds in the object at `path`. `holder` is a name that no other process has."""
+    """A lease of `validity` milliseconds in the object at `path`. `holder` is the unique name of this process."""
 
     def __init__(self, storage: Storage, clock: Clock, holder: str, *, path: str = LOCK_PATH, validity: int = 300_000) -> None:
         self.name = path
@@ -55,7 +56,7 @@ class StoredLease:
 
     @implements("LOCK-001", "LOCK-002")
     def take(self) -> bool:
-        """Write on what was read, if it is free; also where an earlier try of ours was written and we were not told."""
+        """Write conditionally on the version that was read, if the lease is free or this holder has it already."""
         version, found = self._read()
         if found is not None and found.owner != self._holder and not self._is_over(found):
             return False
@@ -67,15 +68,15 @@ class StoredLease:
 
     @implements("LOCK-001")
     def renew(self) -> None:
-        """Also where the time is over and nobody else came: then nobody else was inside."""
+        """Write a new end. An expired lease is renewed too if no other process took it over meanwhile."""
         self._write_mine(expired=False)
 
     def give_back(self) -> None:
-        """The object stays, and says that the lease is free."""
+        """Mark the lease as free; the object is not deleted."""
         self._write_mine(expired=True)
 
-    def _is_over(self, tenure: Tenure) -> bool:
-        return tenure.expired or self._clock.now() > tenure.valid_until + DRIFT
+    def _is_over(self, record: LeaseRecord) -> bool:
+        return record.expired or self._clock.now() > record.valid_until + DRIFT
 
     def _write_mine(self, *, expired: bool) -> None:
         version, found = self._read()
@@ -84,10 +85,10 @@ class StoredLease:
         try:
             self._write(version, expired=expired)
         except (ObjectExists, ObjectChanged) as error:
-            raise self._lost("somebody else wrote at the same time") from error
+            raise self._lost("another process wrote at the same time") from error
 
-    def _read(self) -> tuple[str | None, Tenure | None]:
-        """The version, then what is there: a write in between makes ours fail."""
+    def _read(self) -> tuple[str | None, LeaseRecord | None]:
+        """Read the version first, then the content, so that a write in between makes the conditional write fail."""
         info = self._storage.head(self.name)
         if info is None:
             return None, None
@@ -96,12 +97,12 @@ class StoredLease:
         except FileNotFoundError:
             return info.version, None
 
-    def _load(self, data: bytes, modified: int) -> Tenure:
-        """`modified` is when the object was written."""
-        return Tenure.load(data, self.name)
+    def _load(self, data: bytes, modified: int) -> LeaseRecord:
+        """Parse the content. `modified` is the modification time of the object."""
+        return LeaseRecord.load(data, self.name)
 
     def _write(self, version: str | None, *, expired: bool) -> None:
-        data = Tenure(expired, self._clock.now() + self._validity, self._holder).dump()
+        data = LeaseRecord(expired, self._clock.now() + self._validity, self._holder).dump()
         if version is None:
             self._storage.create(self.name, data)
         else:
@@ -110,5 +111,5 @@ class StoredLease:
     def _lost(self, found: str) -> LockLost:
         return LockLost(
             "the lease of the lock was lost", rule="LOCK-001", path=self.name, expected=f"owner {self._holder}", found=found,
-            remedy="look at the timeline, then begin the action again",
+            remedy="check the timeline, then start the action again",
         )  # fmt: skip

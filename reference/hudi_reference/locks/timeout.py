@@ -1,4 +1,4 @@
-"""How long one waits for a lock."""
+"""How long an owner waits for a lock, and how often it tries."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,11 +9,13 @@ from hudi_reference.locks.settings import number_of
 
 
 @dataclass(frozen=True)
-class Patience:
-    """All in milliseconds: one waits for `wait`, looking again after `step`, twice that, and so on up to `longest_step`. If it
-    was in vain, one pauses for `between` and does that again, `retries` times.
+class LockTimeout:
+    """The waiting times for a lock, in milliseconds.
 
-    Waiting is counted by what was slept and not by the clock, which may be set back meanwhile.
+    An owner tries for `wait` milliseconds, with pauses of `step`, twice `step`, and so on up to `longest_step`. If that fails,
+    it pauses for `between` and tries again, `retries` times.
+
+    The time is the sum of the pauses and not read from the clock, because the clock may be set back meanwhile.
     """
 
     wait: int = 60_000
@@ -24,7 +26,7 @@ class Patience:
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> Self:
-        """As the writer's settings have it. Raises Misuse."""
+        """The waiting times of the writer's settings. Raises Misuse."""
         return cls(
             wait=number_of(options, "hoodie.write.lock.wait_time_ms"),
             step=number_of(options, "hoodie.write.lock.wait_time_ms_between_retry", least=1),
@@ -35,11 +37,11 @@ class Patience:
 
     @property
     def longest(self) -> int:
-        """The whole of it, in milliseconds."""
+        """The longest total wait, in milliseconds."""
         return (self.retries + 1) * self.wait + self.retries * self.between
 
     def tries(self, clock: Clock) -> Iterator[None]:
-        """One for each try, with the pauses between them; at least one."""
+        """Yield once for each try, at least once, and sleep between the tries."""
         for retry in range(self.retries + 1):
             if retry:
                 clock.sleep(self.between)

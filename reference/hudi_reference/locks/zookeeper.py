@@ -1,7 +1,7 @@
-"""A lock below a node of ZooKeeper: the one with the lowest number holds it.
+"""A lock below a node of ZooKeeper: the contender with the lowest number holds it.
 
-Who wants the lock makes a numbered node that lives as long as his session; the service ends a session that it does not hear of,
-and the node with it. Nodes are called as Curator calls them, so that Apache Hudi's writers and ours exclude each other.
+Each contender creates a numbered ephemeral node. The service ends a session that sends no heartbeats, and deletes its nodes.
+The nodes have the names that Curator uses, so that Apache Hudi's writers and ours exclude each other.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,14 +13,15 @@ from hudi_reference.errors import AccessDenied, LockLost, StorageUnavailable
 from hudi_reference.locks.settings import library, number_of, text_of
 from hudi_reference.requirement import implements
 
-#: How often a broken connection is made again before the session is given up: for about three seconds.
+#: A broken connection is established again for about three seconds before the session is closed.
 _RECONNECTING = {"max_tries": 5, "delay": 0.1, "backoff": 2, "max_delay": 2}
 
 
 class ZooKeeperLease:
-    """The node `path` below which contenders queue. `hosts` is `host:port,host:port`; times in milliseconds.
+    """The lease of the lock at the node `path`, below which contenders queue.
 
-    The session begins with the first try and is kept: connections are dear. It renews itself, and ends with the process.
+    `hosts` is `host:port,host:port`; times are in milliseconds. The session begins with the first try and is kept, because
+    connecting is slow. The client library sends its heartbeats; it ends with the process.
     """
 
     def __init__(self, hosts: str, path: str, *, session: int = 60_000, connection: int = 15_000) -> None:
@@ -32,7 +33,7 @@ class ZooKeeperLease:
 
     @classmethod
     def of(cls, options: Mapping[str, str], table_name: str) -> "ZooKeeperLease":
-        """As the writer's settings have it. Raises Misuse."""
+        """The lease of the writer's settings. Raises Misuse."""
         prefix = "hoodie.write.lock.zookeeper."
         hosts, port = text_of(options, f"{prefix}url"), options.get(f"{prefix}port")
         if port:
@@ -46,8 +47,8 @@ class ZooKeeperLease:
 
     @implements("LOCK-001", "LOCK-002", "LOCK-004")
     def take(self) -> bool:
-        """Queue; leave the queue where somebody is before us."""
-        with self._asking():
+        """Enter the queue, and leave it again if another contender is first."""
+        with self._translated_errors():
             if self._lock is not None and self._is_mine():
                 return True
             lock = self._contender()
@@ -58,23 +59,23 @@ class ZooKeeperLease:
 
     @implements("LOCK-001", "LOCK-004")
     def renew(self) -> None:
-        """See that our node is still there: it goes with the session."""
-        with self._asking():
+        """Check that the node of this holder exists; it is deleted when the session ends."""
+        with self._translated_errors():
             if self._lock is None or not self._is_mine():
                 raise LockLost(
-                    "the session that held the lock is over", rule="LOCK-004", path=self.name, expected="our node",
-                    found="no such node", remedy="look at the timeline, then begin the action again",
+                    "the session that held the lock has ended", rule="LOCK-004", path=self.name, expected="its node",
+                    found="no such node", remedy="check the timeline, then start the action again",
                 )  # fmt: skip
 
     def give_back(self) -> None:
-        """Delete our node."""
+        """Delete the node of this holder."""
         self.renew()
-        with self._asking():
+        with self._translated_errors():
             self._lock.release()
             self._lock = None
 
     def close(self) -> None:
-        """End the session, and with it every node."""
+        """End the session, which deletes its nodes."""
         if self._client is not None:
             _stop(self._client)
             self._client = self._lock = None
@@ -88,15 +89,15 @@ class ZooKeeperLease:
         return found is not None and found.owner_session_id == client.client_id[0]
 
     def _contender(self) -> Any:
-        """A place in the queue, under the names that Curator gives."""
+        """A contender whose node has the name that Curator uses."""
         client = self._connected()
         names = {"_NODE_NAME": "-lock-", "_EXCLUDE_NAMES": ["-lock-"]}
         return type("Contender", (library("kazoo.recipe.lock").Lock,), names)(client, self._path)
 
     def _connected(self) -> Any:
-        """The client, with a session."""
+        """The client, connected and with a session."""
         if self._client is not None and self._client.client_state == "CLOSED":
-            self.close()  # it gave up to connect again, and its session with it
+            self.close()  # it could not connect again, and closed its session
         if self._client is None:
             make, seconds = library("kazoo.client").KazooClient, self._session / 1000
             client = make(self._hosts, timeout=seconds, connection_retry=_RECONNECTING)
@@ -106,8 +107,8 @@ class ZooKeeperLease:
         return self._client
 
     @contextmanager
-    def _asking(self) -> Iterator[None]:
-        """What the service says, in our words."""
+    def _translated_errors(self) -> Iterator[None]:
+        """Translate the errors of the service into those of the reference."""
         from kazoo.exceptions import AuthFailedError, KazooException, NoAuthError
         from kazoo.handlers.threading import KazooTimeoutError
 
@@ -115,13 +116,13 @@ class ZooKeeperLease:
             yield
         except (AuthFailedError, NoAuthError) as error:
             raise AccessDenied(
-                "the lock's service does not let us in", rule="LOCK-004", path=self.name, found=repr(error),
-                expected="the right to make and delete nodes",
+                "the lock service denied access", rule="LOCK-004", path=self.name, found=repr(error),
+                expected="the right to create and delete nodes",
             ) from error  # fmt: skip
         except (KazooException, KazooTimeoutError, OSError) as error:
             raise StorageUnavailable(
-                "the lock's service does not answer", rule="LOCK-004", path=self.name, expected="an answer", found=repr(error),
-                remedy="look at hoodie.write.lock.zookeeper.url, then try again",
+                "the lock service does not answer", rule="LOCK-004", path=self.name, expected="an answer", found=repr(error),
+                remedy="check hoodie.write.lock.zookeeper.url, then try again",
             ) from error  # fmt: skip
 
 

@@ -7,7 +7,7 @@ between writers; nothing else does.
 
 from hudi_reference.storage.local import LocalStorage
 from hudi_reference.storage.memory import MemoryStorage
-from hudi_reference.storage.objects import ObjectStorage, Patience, s3_storage
+from hudi_reference.storage.objects import ObjectStorage, RetryPolicy, s3_storage
 from hudi_reference.storage.paths import inside, is_below
 from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, Storage
 from hudi_reference.storage.uris import storage_of
@@ -19,7 +19,7 @@ __all__ = [
     "ObjectExists",
     "ObjectInfo",
     "ObjectStorage",
-    "Patience",
+    "RetryPolicy",
     "Storage",
     "inside",
     "is_below",

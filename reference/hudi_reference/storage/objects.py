@@ -35,7 +35,7 @@ _PROBES = ".hoodie/.temp"
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryPolicy:
     """How often a request is sent again that got no answer, or was put off, and after which pauses in seconds."""
 
     pauses: tuple[float, ...] = (0.05, 0.2, 0.8, 2.0)
@@ -57,10 +57,10 @@ class ObjectStorage:
     UnfitStorage. `name` is that of the place, the same for everyone who uses it.
     """
 
-    def __init__(self, store: Any, *, patience: Patience | None = None, writer: str | None = None, name: str = "") -> None:
+    def __init__(self, store: Any, *, retries: RetryPolicy | None = None, writer: str | None = None, name: str = "") -> None:
         self.name = name
         self._store = store
-        self._patience = patience or Patience()
+        self._retries = retries or RetryPolicy()
         self._writer = writer or uuid4().hex
         self._marks = 0
         self._is_fit = False
@@ -161,7 +161,7 @@ class ObjectStorage:
 
     def _asked(self, what: str, path: str, send: Callable[[], Answer]) -> Answer:
         """The answer to a request that may be sent as often as one likes."""
-        for is_last in self._patience.tries():
+        for is_last in self._retries.tries():
             try:
                 return send()
             except FileNotFoundError:
@@ -182,7 +182,7 @@ class ObjectStorage:
 
         self._marks += 1
         mark, is_out = f"{self._writer}-{self._marks}", False
-        for is_last in self._patience.tries():
+        for is_last in self._retries.tries():
             try:
                 obstore.put(self._store, inside(path), data, mode=mode, attributes={MARK: mark}, use_multipart=False)
             except _errors(FileNotFoundError) as error:
@@ -261,7 +261,7 @@ class _ObjectReader(io.RawIOBase):
         return len(data)
 
 
-def s3_storage(bucket: str, prefix: str, *, patience: Patience | None = None, **options: Any) -> ObjectStorage:
+def s3_storage(bucket: str, prefix: str, *, retries: RetryPolicy | None = None, **options: Any) -> ObjectStorage:
     """The objects below `prefix` of a bucket. `options` are those of obstore's S3Store; endpoint and keys that they do not
     give come from the usual environment variables.
 
@@ -275,7 +275,7 @@ def s3_storage(bucket: str, prefix: str, *, patience: Patience | None = None, **
         options |= {"endpoint": endpoint, "virtual_hosted_style_request": False}
     place = prefix.strip("/")
     store = S3Store(bucket, prefix=place or None, client_options=client, retry_config={"max_retries": 0}, **options)
-    return ObjectStorage(store, patience=patience, name=f"{endpoint or 's3'} {bucket}/{place}")
+    return ObjectStorage(store, retries=retries, name=f"{endpoint or 's3'} {bucket}/{place}")
 
 
 def _refusals() -> tuple[type[Exception], ...]:

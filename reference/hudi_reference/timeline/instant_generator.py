@@ -67,14 +67,14 @@ class TimeGenerator:
     """Times from this machine's clock, for clocks that differ by at most `skew` milliseconds.
 
     `zone` is the zone that the table's times are written in, None that of this process. A zone that repeats an hour shows
-    times that were there already: the generator waits for later ones, but no longer than `patience` milliseconds.
+    times that were there already: the generator waits for later ones, but no longer than `longest_wait` milliseconds.
     """
 
     clock: Clock
     lock: Lock
     zone: tzinfo | None = UTC
     skew: int = DEFAULT_SKEW
-    patience: int = 60_000
+    longest_wait: int = 60_000
     _last: str = field(default="", init=False)
 
     @classmethod
@@ -115,7 +115,7 @@ class TimeGenerator:
         """The clock's time; waits while that is not later than `latest`."""
         waited, step = 0, 1
         while (time := format_time(self.clock.now(), self.zone)) <= latest:
-            if waited >= self.patience:
+            if waited >= self.longest_wait:
                 raise ClockBehindTimeline(
                     "this machine's clock is behind the timeline", rule="TT-009", expected=f"a time after {latest}",
                     found=time, remedy="set the clock, or the zone that the table's times are in; an hour that the zone "

@@ -104,7 +104,7 @@ class Setting:
 def prepared(setting: Setting) -> tuple[MemoryStorage, Start]:
     """The table of a setting, and what the judge has to know of it."""
     storage, clock, ids = MemoryStorage(), ManualClock(BEFORE), SeededIds(7)
-    given: dict[str, Any] = {"storage": storage, "clock": clock, "ids": ids, "lock": InProcessLock(patience=0)}
+    given: dict[str, Any] = {"storage": storage, "clock": clock, "ids": ids, "lock": InProcessLock(timeout=0)}
     mode: Any = "EVENT_TIME_ORDERING" if setting.ordering else "COMMIT_TIME_ORDERING"
     create_table(
         "memory:///before", name="explored", schema=dict(SCHEMA), record_key=("id",), partition=("city",),

@@ -7,7 +7,7 @@ from hudi_reference.locks.file_system import FileLease
 from hudi_reference.locks.hive import HiveLease
 from hudi_reference.locks.lease import LeasedLock
 from hudi_reference.locks.storage_based import StoredLease
-from hudi_reference.locks.timeout import Patience
+from hudi_reference.locks.timeout import LockTimeout
 from hudi_reference.locks.zookeeper import ZooKeeperLease
 from hudi_reference.services.archive import archive
 from hudi_reference.timeline.transitions import Transitions
@@ -91,7 +91,7 @@ def lease_expiry_without_clock_skew(patch: Patch) -> None:
 @mutant(breaks="LOCK-001")
 def expired_lease_never_taken_over(patch: Patch) -> None:
     """Acquires a lease only if it was released."""
-    patch.edit(StoredLease._is_over, "tenure.expired or self._clock.now() > tenure.valid_until + DRIFT", "tenure.expired")
+    patch.edit(StoredLease._is_over, "record.expired or self._clock.now() > record.valid_until + DRIFT", "record.expired")
 
 
 @mutant(breaks="LOCK-001")
@@ -121,7 +121,7 @@ def lock_timeout_ignored(patch: Patch) -> None:
 @mutant(breaks="LOCK-001")
 def lock_not_retried(patch: Patch) -> None:
     """Does not wait and retry, whatever the settings say."""
-    patch.edit(Patience.tries, "range(self.retries + 1)", "range(1)")
+    patch.edit(LockTimeout.tries, "range(self.retries + 1)", "range(1)")
 
 
 @mutant(breaks=("LOCK-002", "LOCK-001"))
@@ -163,7 +163,7 @@ def archiving_ignores_lock_provider(patch: Patch) -> None:
 @mutant(breaks="LOCK-003")
 def lock_provider_setting_ignored(patch: Patch) -> None:
     """Reads the setting and uses the built-in lock."""
-    patch.edit(lock_for, "return PROVIDERS[name](Situation(storage, table_name, options, clock))", "return lock_of(storage)")
+    patch.edit(lock_for, "return PROVIDERS[name](ProviderContext(storage, table_name, options, clock))", "return lock_of(storage)")
 
 
 @mutant(breaks="LOCK-004")

@@ -5,7 +5,7 @@ from typing import Any
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.layout import properties_update
 from hudi_reference.query.log_scanner import LogScanner
-from hudi_reference.storage import ObjectExists, ObjectStorage, Patience
+from hudi_reference.storage import ObjectExists, ObjectStorage, RetryPolicy
 from hudi_reference.storage.paths import inside
 from hudi_reference.timeline.history import history_writer
 from hudi_reference.timeline.transitions import Transitions
@@ -32,7 +32,7 @@ def objects_published_by_rename(patch: Patch) -> None:
 @mutant(breaks="S3-001")
 def throttled_request_not_retried(patch: Patch) -> None:
     """Does not retry a request that was throttled."""
-    patch.edit(Patience.tries, "for seconds in self.pauses:", "for seconds in ():")
+    patch.edit(RetryPolicy.tries, "for seconds in self.pauses:", "for seconds in ():")
 
 
 def create_after_a_look(storage: ObjectStorage, path: str, data: bytes) -> None:

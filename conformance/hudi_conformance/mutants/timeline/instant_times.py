@@ -111,7 +111,7 @@ def completion_times_ignored_by_generator(patch: Patch) -> None:
 @mutant(breaks="TT-009")
 def clock_set_back_awaited(patch: Patch) -> None:
     """Waits until the clock is past the timeline again, however long that takes."""
-    patch.edit(TimeGenerator._read_later_than, "if waited >= self.patience:", "if False:")
+    patch.edit(TimeGenerator._read_later_than, "if waited >= self.longest_wait:", "if False:")
 
 
 @mutant(breaks="TT-010")

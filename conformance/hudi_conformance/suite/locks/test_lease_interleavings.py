@@ -16,7 +16,7 @@ from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_reference.errors import HudiError
 from hudi_reference.locks.file_system import ExpiringFileLease, FileLease
 from hudi_reference.locks.lease import Lease
-from hudi_reference.locks.storage_based import DRIFT, StoredLease, Tenure
+from hudi_reference.locks.storage_based import DRIFT, LeaseRecord, StoredLease
 from hudi_reference.storage import MemoryStorage
 
 #: Where the leases are stored, and how long they last, in milliseconds.
@@ -103,7 +103,7 @@ def test_at_most_one_is_inside_in_every_order(engine: Client, lease: Make) -> No
 @pytest.mark.parametrize("left", [True, False], ids=["given back", "run out"])
 def test_a_released_or_expired_lease_is_acquired_once(engine: Client, lease: Make, left: bool) -> None:
     """Both find a lease that was released, or that has expired after its holder crashed: one of them acquires it."""
-    over = Tenure(left, START + VALIDITY if left else START - DRIFT - 1, "gone").dump()
+    over = LeaseRecord(left, START + VALIDITY if left else START - DRIFT - 1, "gone").dump()
     explored(engine, lease, over)
 
 

@@ -24,7 +24,7 @@ from hudi_reference.locks import PROVIDER_KEY, InProcessLock, Lock, lock_of, pro
 from hudi_reference.locks.file_system import ExpiringFileLease, FileLease
 from hudi_reference.locks.lease import Lease, LeasedLock
 from hudi_reference.locks.storage_based import LOCK_PATH, StoredLease
-from hudi_reference.locks.timeout import Patience
+from hudi_reference.locks.timeout import LockTimeout
 from hudi_reference.storage import LocalStorage, MemoryStorage, Storage
 from hudi_reference.tables import WritableTable
 
@@ -290,7 +290,7 @@ class Interrupted(CrashingStorage):
 def leased(intruder: Intruder, *kinds: str) -> tuple[WritableTable, Interrupted]:
     """Return a table whose lock is a lease; the intruder acts at the last of these kinds of requests."""
     storage, clock = Interrupted(MemoryStorage(), 1_000_000), ManualClock(START, step=1)
-    lock = LeasedLock(StoredLease(storage, clock, "me", validity=VALIDITY), clock, Patience(wait=1_000, retries=0))
+    lock = LeasedLock(StoredLease(storage, clock, "me", validity=VALIDITY), clock, LockTimeout(wait=1_000, retries=0))
     table = made(storage, clock=clock, lock=lock)
     *before, last = kinds
     storage.events = [*((kind, list) for kind in before), (last, lambda: intruder(storage, clock))]
@@ -340,7 +340,7 @@ def test_a_store_without_conditional_writes_is_refused() -> None:
     made(storage)
     clock = ManualClock(START + 10_000_000, step=1)
     unfit = StorageWithoutConditions(storage, 1_000_000)
-    lock = LeasedLock(StoredLease(unfit, clock, "me"), clock, Patience(wait=0, retries=0))
+    lock = LeasedLock(StoredLease(unfit, clock, "me"), clock, LockTimeout(wait=0, retries=0))
     table = open_table("memory:///locked", storage=unfit, clock=clock, lock=lock)
     with pytest.raises(UnfitStorage):
         table.upsert(as_arrow([row("a", 2, "second")]))
@@ -384,7 +384,7 @@ def test_an_unreachable_lock_service_leaves_a_valid_table(after: int) -> None:
     """
     storage, clock = MemoryStorage(), ManualClock(START, step=1)
     gone = FailingLease(StoredLease(storage, clock, "me", validity=VALIDITY))
-    table = made(storage, clock=clock, lock=LeasedLock(gone, clock, Patience(wait=0, retries=0)))
+    table = made(storage, clock=clock, lock=LeasedLock(gone, clock, LockTimeout(wait=0, retries=0)))
     gone.after = after
     try:
         table.upsert(as_arrow([row("a", 2, "second")]))
@@ -392,7 +392,7 @@ def test_an_unreachable_lock_service_leaves_a_valid_table(after: int) -> None:
     except StorageUnavailable:
         expected = "first"
     assert values(table) == [expected]
-    other = LeasedLock(StoredLease(storage, clock, "other", validity=VALIDITY), clock, Patience(retries=1))
+    other = LeasedLock(StoredLease(storage, clock, "other", validity=VALIDITY), clock, LockTimeout(retries=1))
     replace(table, lock=other).upsert(as_arrow([row("a", 3, "third")]))
     assert values(table) == ["third"]
     assert (expected == "second") == (after >= 5)
@@ -423,7 +423,7 @@ def test_a_lock_of_a_crashed_writer_blocks_until_it_expires(lease: Callable[[Sto
     made(storage)
 
     def opened(place: Storage, holder: str, clock: ManualClock) -> WritableTable:
-        lock = LeasedLock(lease(place, clock, holder), clock, Patience(wait=1_000, retries=0))
+        lock = LeasedLock(lease(place, clock, holder), clock, LockTimeout(wait=1_000, retries=0))
         return open_table("memory:///locked", storage=place, clock=clock, ids=SeededIds(len(holder)), lock=lock)
 
     def write_and_crash(place: Storage) -> object:

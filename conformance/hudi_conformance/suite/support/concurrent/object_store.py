@@ -15,7 +15,7 @@ from hudi_reference import WritableTable, create_table, open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.ids import SeededIds
 from hudi_reference.locks import PROVIDER_KEY
-from hudi_reference.storage import MemoryStorage, ObjectStorage, Patience, s3_storage
+from hudi_reference.storage import MemoryStorage, ObjectStorage, RetryPolicy, s3_storage
 
 BUCKET = "tables"
 #: Processes share the lease that lies in the table itself.
@@ -25,7 +25,7 @@ LOCKED = {
     "hoodie.write.lock.max_wait_time_ms_between_retry": "200",
 }
 #: A request is sent again at once, and no more than four times.
-AT_ONCE = Patience((0.0,) * 4)
+AT_ONCE = RetryPolicy((0.0,) * 4)
 
 
 class ObjectStore:
@@ -57,7 +57,7 @@ class ObjectStore:
     def storage(self, client: str, table: str, **options: Any) -> ObjectStorage:
         """The table's place as `client` sees it."""
         keys = {"access_key_id": client, "secret_access_key": "secret", "region": REGION, "endpoint": self.gate.endpoint}
-        return s3_storage(BUCKET, table, patience=AT_ONCE, **(keys | options))
+        return s3_storage(BUCKET, table, retries=AT_ONCE, **(keys | options))
 
     def opened(self, client: str, table: str, clock: ManualClock, options: Mapping[str, str] = LOCKED) -> WritableTable:
         """The table as `client` opens it."""

@@ -73,7 +73,7 @@ class SlowWriter:
     def table(self) -> WritableTable:
         """The table as the slow writer has it."""
         opened = open_table(self.uri, options=self.options)
-        return replace(opened, lock=Interrupted(InProcessLock(patience=0.5), self.moment, self.meanwhile))
+        return replace(opened, lock=Interrupted(InProcessLock(timeout=0.5), self.moment, self.meanwhile))
 
 
 def group_of(uri: str, instant: str) -> set[str]:
