@@ -16,7 +16,7 @@ from hudi_reference.timeline.instants.states import ACTIONS, State
 from hudi_reference.timeline.transitions import Transitions
 
 PROPERTIES = TableProperties({"hoodie.table.timeline.timezone": "UTC"})
-HERE = sorted(name for name, action in ACTIONS.items() if not action.elsewhere)
+HERE = sorted(name for name, action in ACTIONS.items() if not action.in_schema_folder)
 STEPS = ("begin", "start", "complete", "revert", "withdraw", "remove")
 CONTENT = b"content"
 #: What a timeline shows: requested time, action, state, completion time of each action.

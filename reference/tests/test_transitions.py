@@ -13,7 +13,7 @@ from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, State, moves_of
 from hudi_reference.timeline.transitions import Transitions
 
-HERE = sorted(name for name, action in ACTIONS.items() if not action.elsewhere)
+HERE = sorted(name for name, action in ACTIONS.items() if not action.in_schema_folder)
 CONTENT = b"content"
 
 
@@ -117,7 +117,7 @@ def test_a_plan_stays_as_it_is(transitions: Transitions, action: str) -> None:
 def test_a_write_is_undone_in_two_steps(transitions: Transitions, action: str) -> None:
     """A completed write is taken back by withdrawing it, then removing what is pending; nothing of it is left."""
     done = in_state(transitions, action, State.COMPLETED)
-    if not ACTIONS[done.action].undone:
+    if not ACTIONS[done.action].can_be_rolled_back:
         with pytest.raises(IllegalTransition, match="TL-052"):
             transitions.withdraw(done)
         return

@@ -58,9 +58,9 @@ def test_a_window_that_ends_before_it_begins_is_refused(ask: str) -> None:
 def test_a_bound_that_is_no_point_of_the_timeline_is_refused(time: str) -> None:
     """No text is taken for a bound that nobody meant."""
     made = table()
-    with pytest.raises(InvalidQuery, match="not a point of the timeline"):
+    with pytest.raises(InvalidQuery, match="not a time of the timeline"):
         made.incremental(time)
-    with pytest.raises(InvalidQuery, match="not a point of the timeline"):
+    with pytest.raises(InvalidQuery, match="not a time of the timeline"):
         made.changes(None, time)
 
 

@@ -112,7 +112,7 @@ def _steps(action: Action, named: Iterable[str]) -> Iterator[str]:
 
 
 def _records() -> set[str]:
-    contents = (content for action in ACTIONS.values() if not action.elsewhere for content in action.contents.values())
+    contents = (content for action in ACTIONS.values() if not action.in_schema_folder for content in action.contents.values())
     return {name for content in contents for name in content.records}
 
 

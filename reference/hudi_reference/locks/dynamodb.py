@@ -81,7 +81,8 @@ class DynamoLease:
 
     @implements("LOCK-001", "LOCK-002", "LOCK-005")
     def take(self) -> bool:
-        """Put the item if there is none, if it was released, or if its version has not changed for the duration of its lease.
+        """Put the item if there is none, if it was released, or if its version has not changed for the duration of its
+        lease.
         """
         with self._translated_errors():
             found = self._item()

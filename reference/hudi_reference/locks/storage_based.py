@@ -21,7 +21,8 @@ DRIFT = 500
 
 @dataclass(frozen=True)
 class LeaseRecord:
-    """The content of the object: the owner, the end of its lease (milliseconds since the epoch), and whether it was released.
+    """The content of the object: the owner, the end of its lease (milliseconds since the epoch), and whether it was
+    released.
     """
 
     expired: bool

@@ -1,7 +1,8 @@
-"""The active timeline and what may be asked of it, spec "Timeline".
+"""The active timeline and its queries, spec "Timeline".
 
-The timeline is the authority: what it does not show as completed did not happen, whatever lies in storage. It is one listing
-of one folder; the history is looked at when an answer needs it, and only as far back as the answer needs.
+The timeline decides which data files count: a file in storage counts only if the timeline has its action as completed. The
+active timeline is one listing of one folder. The history is read only if an answer needs it, and only as far back as the
+answer needs.
 """
 
 from collections.abc import Iterable
@@ -18,24 +19,26 @@ from hudi_reference.timeline.instants.instant import Instant, Parts, instant_nam
 from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, PENDING, State
 
 TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
-#: Completed actions that change the rows of a table of each type. A copy-on-write table may become merge-on-read, never back.
+#: Completed actions that change the rows of a table of each type. A copy-on-write table may be changed to merge-on-read, but
+#: not
+#: back.
 COMMITS_OF: dict[TableType, frozenset[str]] = {"COPY_ON_WRITE": COMMITS - {"deltacommit"}, "MERGE_ON_READ": COMMITS}
 
 
 @implements("TT-003")
 def requested_order(instant: Instant) -> tuple[str, str, State]:
-    """Sort key: by requested time; actions of one requested time by the name as which they complete."""
+    """Sort key: by requested time, then by the action name of the completed file."""
     return (instant.requested, ACTIONS[instant.action].completes_as, instant.state)
 
 
 @implements("TL-054", "RDR-003")
 def completion_order(instant: Instant) -> tuple[bool, str, tuple[str, str, State]]:
-    """Sort key: by completion time, what did not complete last; that by requested time."""
+    """Sort key: by completion time; pending instants come last, by requested time."""
     pending = instant.state is not State.COMPLETED
     return (pending, "" if pending else instant.completion or instant.requested, requested_order(instant))
 
 
-#: Timelines are long, and looking up the member of an enumeration takes longer than a comparison.
+#: A module variable, because timelines are long and the lookup of an enumeration member is slower than a comparison.
 _COMPLETED = State.COMPLETED
 
 
@@ -43,21 +46,21 @@ _COMPLETED = State.COMPLETED
 class Timeline:
     """The instants of a table, one for each action in its highest state, by requested time.
 
-    `archived` is the history. It is read when an answer needs it.
+    `archived` is the history, which is read only if an answer needs it.
     """
 
     instants: tuple[Instant, ...]
     archived: History = field(default_factory=lambda: History(MemoryStorage(), "none"), compare=False)
-    #: Requested time of the oldest write in any state: what is older was archived, and only completed writes are.
+    #: Requested time of the oldest write in any state. Older writes were archived, and only completed writes are archived.
     start: str | None = None
-    #: Requested time up to which files count.
+    #: Files of writes requested after this time are ignored.
     read_time: str = END_OF_TIME
-    #: Completion time from which on nothing counts.
+    #: Writes that completed at this time or later are ignored.
     limit: str = END_OF_TIME
 
     @cached_property
     def completed(self) -> tuple[Instant, ...]:
-        """Completed instants, up to the limit."""
+        """Completed instants before the limit."""
         done = (instant for instant in self.instants if instant.state is State.COMPLETED)
         return tuple(done if self.limit == END_OF_TIME else (i for i in done if (i.completion or i.requested) < self.limit))
 
@@ -73,7 +76,7 @@ class Timeline:
 
     @cached_property
     def writes(self) -> tuple[Instant, ...]:
-        """Instants in any state that add or replace data files, those of compactions and clusterings among them."""
+        """Instants in any state that add or replace data files, including compactions and clusterings."""
         return tuple(instant for instant in self.instants if ACTIONS[instant.action].writes)
 
     def commits_of(self, table_type: TableType) -> tuple[Instant, ...]:
@@ -83,7 +86,7 @@ class Timeline:
     @property
     @implements("TL-054", "RDR-003")
     def latest(self) -> Instant | None:
-        """The write that completed last, whenever it was requested: it fixes the latest state."""
+        """The write that completed last, which defines the latest snapshot. Its requested time does not matter."""
         return max(self.commits, key=completion_order, default=None)
 
     @cached_property
@@ -116,10 +119,10 @@ class Timeline:
 
     @implements("RDR-008", "RDR-009", "TL-033", "TL-055")
     def _completion_of(self, requested: str) -> str | None:
-        """The same without a limit.
+        """The same without the limit.
 
-        Writes older than the active timeline are looked up in the history. One that is not there either counts as completed
-        when it was requested, as its state files can only have been removed by archiving.
+        Writes older than the active timeline are looked up in the history. A write that is not there either counts as completed
+        at its requested time, because only archiving removes state files.
         """
         if (completion := self._completions.get(requested)) is not None:
             return completion
@@ -134,25 +137,25 @@ class Timeline:
 
     @implements("TL-054", "RDR-003", "RDR-006")
     def completed_before(self, time: str) -> "Timeline":
-        """The timeline of what had completed before that time, whenever it was requested."""
+        """The timeline of the instants that completed before that time, regardless of their requested times."""
         return replace(self, limit=min(time, self.limit))
 
 
 def _together(active: Iterable[Instant], archived: Iterable[Instant]) -> tuple[Instant, ...]:
-    """By requested time; what archiving has not yet removed from the active timeline counts once."""
+    """By requested time. An instant that is archived and still in the active timeline counts once."""
     found = {instant.identity: instant for instant in (*archived, *active)}
     return tuple(sorted(found.values(), key=requested_order))
 
 
 @implements("LAY-017", "TL-046", "TL-053")
 def build_timeline(names: Iterable[str]) -> tuple[Instant, ...]:
-    """The instants that file names stand for, one for each action in the highest of its states, by requested time.
+    """The instants of file names: one for each action, in its highest state, by requested time.
 
-    Foreign names are passed over. Of two completed files of one action the first completion counts.
+    Foreign names are ignored. If an action has two completed files, the earlier completion counts.
     Raises MalformedInstantName.
     """
     highest: dict[tuple[str, str], Parts] = {}
-    done, action = "", ""  # the completed action before: its pending files follow at once, and say nothing more
+    done, action = "", ""  # the last completed action; its pending files follow in this order, and are skipped
     for name in sorted(names, reverse=True):
         if PENDING.get(name[len(done) :]) == action and name.startswith(done):
             continue
@@ -172,7 +175,8 @@ def build_timeline(names: Iterable[str]) -> tuple[Instant, ...]:
 def load_timeline(storage: Storage, properties: TableProperties, known: Timeline | None = None) -> Timeline:
     """The active timeline from one listing of its folder.
 
-    `known` is an earlier look at the same table; what it has read of the history is not read again. Raises MalformedTable.
+    `known` is an earlier timeline of the same table; the files of the history that it has read are not read again. Raises
+    MalformedTable.
     """
     names = storage.names(properties.timeline_folder)
     _check_folders(storage, properties.timeline_folder, names)
@@ -182,19 +186,22 @@ def load_timeline(storage: Storage, properties: TableProperties, known: Timeline
 
 
 def _check_folders(storage: Storage, folder: str, names: Iterable[str]) -> None:
-    """A file where the timeline belongs, or a folder where an instant belongs, would hide what happened."""
+    """Refuse a file in the place of the timeline folder, and a folder in the place of an instant: either would hide actions."""
     if not names and storage.head(folder) is not None:
-        raise MalformedTable("a file where the folder of the timeline belongs", rule="LAY-017", path=folder)
+        raise MalformedTable("a file is in the place of the timeline folder", rule="LAY-017", path=folder)
     for name in [name for name in names if name[-1] == "/"]:
         if parse_instant_name(name[:-1]) is not None:
             raise MalformedInstantName(
-                "a folder where the file of an instant belongs", rule="TL-046", path=f"{folder}/{name}",
-                remedy="remove it, or put the file back; the action may have completed",
+                "a folder is in the place of the file of an instant", rule="TL-046", path=f"{folder}/{name}",
+                remedy="restore the file or remove the folder; the action may have completed",
             )  # fmt: skip
 
 
 def oldest_write(instants: Iterable[Instant]) -> str | None:
-    """Savepointed commits may stay behind when later ones are archived, so they do not count."""
+    """The requested time of the oldest write.
+
+    Savepointed commits do not count, because they stay when later ones are archived.
+    """
     instants = tuple(instants)
     savepointed = {instant.requested for instant in instants if instant.action == "savepoint"}
     writes = (instant.requested for instant in instants if ACTIONS[instant.action].writes)

@@ -1,7 +1,7 @@
-"""Instant times that only grow, whoever draws them, spec "Timeline > Time", "TrueTime".
+"""Monotonically increasing instant times for all writers of a table, spec "Timeline > Time", "TrueTime".
 
-A writer draws a time under the lock of the table: it reads its clock and waits, still holding the lock, until no clock of
-another writer can show that time or an earlier one. What the next writer reads is then later.
+A writer takes a time under the lock of the table: it reads its clock, and holds the lock until no clock of another writer can
+show that time or an earlier one. The next writer therefore reads a later time.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,54 +20,55 @@ from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.times import format_time
 from hudi_reference.timeline.shared_counter import SharedCounter
 
-#: The writers' setting for the largest difference between their clocks, in milliseconds.
+#: The setting for the largest difference between the clocks of writers, in milliseconds.
 SKEW_KEY = "hoodie.time.generator.max_expected_clock_skew_ms"
 DEFAULT_SKEW = 200
-#: The writers' setting for the URI of the folder in which their common counter lies, instead of clocks. All of them need it.
+#: The setting for the URI of the folder of a shared counter, which replaces clocks. All writers of a table must set it.
 COUNTER_KEY = "hoodie.time.generator.counter"
-#: Threads of one process share one clock: what is left is its resolution.
+#: Threads of one process share one clock, so that only its resolution remains.
 SKEW_IN_PROCESS = 1
 
 
 class Times(Protocol):
-    """Where requested and completion times come from."""
+    """A source of requested and completion times."""
 
     #: The lock of the table.
     lock: Lock
-    #: The zone that times are written in, None for that of this process.
+    #: The time zone of instant times, None for that of this process.
     zone: tzinfo | None
 
     def requested(self, known: str = "") -> str:
-        """A new time, later than `known` and than every time drawn before."""
+        """A new time, later than `known` and than every time returned before."""
 
     def drawn(self, known: str = "", owner: str | None = None) -> AbstractContextManager[str]:
-        """A new time, later than `known`, and the lock of the table for as long as the block lasts.
+        """A new time, later than `known`; the lock of the table is held during the block.
 
-        `owner` holds the lock already; None takes it here. Create the file that carries the time inside the block: a time
-        that others overtake before its file is there would order actions otherwise than readers see them.
+        `owner` holds the lock already; with None, it is acquired here. Create the file with the time inside the block: if
+        another writer published a later time first, the order of actions would differ from the order in which readers see
+        them.
         """
 
 
 @implements("TT-005", "TT-010")
 def skew_bound(options: Mapping[str, str], lock: Lock) -> int:
-    """The largest difference between the clocks of writers that is reckoned with, in milliseconds; as configured, uncapped.
+    """The configured largest difference between the clocks of writers, in milliseconds, without an upper limit.
 
-    Raises Misuse for a value that is no positive number.
+    Raises Misuse for a value that is not a positive number.
     """
     text = options.get(SKEW_KEY)
     if text is None:
         return SKEW_IN_PROCESS if lock.in_process else DEFAULT_SKEW
     if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise Misuse(f"{SKEW_KEY} is no bound", rule="TT-010", expected="milliseconds, more than 0", found=repr(text))
+        raise Misuse(f"{SKEW_KEY} is not a valid bound", rule="TT-010", expected="milliseconds, more than 0", found=repr(text))
     return int(text)
 
 
 @dataclass
 class TimeGenerator:
-    """Times from this machine's clock, for clocks that differ by at most `skew` milliseconds.
+    """Times from the clock of this machine, for clocks that differ by at most `skew` milliseconds.
 
-    `zone` is the zone that the table's times are written in, None that of this process. A zone that repeats an hour shows
-    times that were there already: the generator waits for later ones, but no longer than `longest_wait` milliseconds.
+    `zone` is the time zone of the table, None for that of this process. When the zone repeats an hour at the end of daylight
+    saving, the generator waits for times later than those of the first pass, at most `longest_wait` milliseconds.
     """
 
     clock: Clock
@@ -86,12 +87,12 @@ class TimeGenerator:
         options: Mapping[str, str] | None = None,
         lock: Lock | None = None,
     ) -> "TimeGenerator":
-        """The generator for one table, under the lock that all its writers share: `lock`, or the one that the options name."""
+        """The generator for one table, under the lock that all its writers share: `lock`, or the lock of the options."""
         lock = lock or lock_for(storage, properties.get("hoodie.table.name") or "", options or {}, clock)
         return cls(clock, lock, properties.zone, skew_bound(options or {}, lock))
 
     def requested(self, known: str = "") -> str:
-        """A new time, later than `known` and than every time this generator gave out.
+        """A new time, later than `known` and than every time that this generator returned.
 
         Raises ClockBehindTimeline, LockNotObtained.
         """
@@ -101,9 +102,9 @@ class TimeGenerator:
     @contextmanager
     @implements("TT-002", "TT-003", "TT-004", "TT-007", "TT-008", "TT-009", "TL-004", "TL-032")
     def drawn(self, known: str = "", owner: str | None = None) -> Iterator[str]:
-        """A new time, later than `known` and than every time this generator gave out; the lock is held during the block.
+        """A new time, later than `known` and than every earlier one of this generator; the lock is held during the block.
 
-        The value is the one read before the wait. Raises ClockBehindTimeline, LockNotObtained.
+        The time is the one that was read before the wait. Raises ClockBehindTimeline, LockNotObtained.
         """
         with held(self.lock, owner or new_owner("times")):
             time = self._read_later_than(max(known, self._last))
@@ -112,12 +113,12 @@ class TimeGenerator:
             yield time
 
     def _read_later_than(self, latest: str) -> str:
-        """The clock's time; waits while that is not later than `latest`."""
+        """The time of the clock; waits until it is later than `latest`."""
         waited, step = 0, 1
         while (time := format_time(self.clock.now(), self.zone)) <= latest:
             if waited >= self.longest_wait:
                 raise ClockBehindTimeline(
-                    "this machine's clock is behind the timeline", rule="TT-009", expected=f"a time after {latest}",
+                    "the clock of this machine is behind the timeline", rule="TT-009", expected=f"a time after {latest}",
                     found=time, remedy="set the clock, or the zone that the table's times are in; an hour that the zone "
                     "repeats passes by itself",
                 )  # fmt: skip
@@ -126,9 +127,9 @@ class TimeGenerator:
         return time
 
 
-#: Clocks show whole milliseconds: this much more, and the next reading is later and not equal.
+#: Added to the wait, because clocks have whole milliseconds and the next reading must be later, not equal.
 _RESOLUTION = 1
-#: A wait begins with steps of a millisecond, which double up to this.
+#: A wait consists of steps that begin with a millisecond and double up to this.
 _LONGEST_STEP = 500
 
 
@@ -142,9 +143,9 @@ def latest_time(timeline: Timeline) -> str:
 def times_of(
     storage: Storage, properties: TableProperties, clock: Clock, options: Mapping[str, str], lock: Lock | None = None
 ) -> Times:
-    """What one table's writers draw times from: the counter that their settings name, else their clocks.
+    """The source of times of a table: the shared counter of the settings, else the clock.
 
-    They do so under `lock`, or under that of the provider that the settings name.
+    It uses `lock`, or the lock of the provider that the settings name.
     """
     generator = TimeGenerator.of(storage, properties, clock, options, lock)
     if counter := options.get(COUNTER_KEY):

@@ -1,4 +1,7 @@
-"""Whether somebody is about to undo a write, spec "Timeline > Actions": its writer must not complete it then."""
+"""Checks for pending rollbacks and restores before a completion, spec "Timeline > Actions".
+
+A write must not complete after its rollback was planned, and must not build on a write that is rolled back.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,19 +18,23 @@ from hudi_reference.timeline.instants.states import State
 
 @implements("TL-023")
 def check_no_restore(timeline: Timeline) -> None:
-    """Raises WriteConflict while the table is taken back: a restore undoes what is pending, whenever that was requested."""
+    """Raises WriteConflict if a restore is pending.
+
+    A restore rolls back all pending writes, regardless of their requested times.
+    """
     for pending in timeline.pending:
         if pending.action == "restore":
             raise WriteConflict(
                 "the table is being restored", rule="TL-023", path=pending.file_name, expected="no pending restore",
-                remedy="write again when the restore is completed",
+                remedy="write again after the restore has completed",
             )  # fmt: skip
 
 
 @implements("TL-019", "TL-030")
-def check_not_undone(storage: Storage, properties: TableProperties, timeline: Timeline, requested: str) -> None:
-    """Raises WriteConflict if a rollback of the write is planned, or a restore is under way. Called under the lock under which
-    these are planned.
+def check_not_rolled_back(storage: Storage, properties: TableProperties, timeline: Timeline, requested: str) -> None:
+    """Raises WriteConflict if a rollback of the write or a restore is pending.
+
+    The caller holds the lock under which rollbacks and restores are planned.
     """
     check_no_restore(timeline)
     for pending in timeline.pending:
@@ -46,15 +53,17 @@ def _target_of(storage: Storage, properties: TableProperties, pending: Instant) 
 
 
 @implements("TL-019", "TL-023", "OCC-008")
-def check_still_there(storage: Storage, properties: TableProperties, seen: Timeline, timeline: Timeline) -> None:
-    """Raises WriteConflict if a write was taken back, or its rollback is planned, that `seen` shows as completed: what was made
-    from it holds rows that are no longer there. What is older than the active timeline was archived, and counts.
+def check_base_commits_exist(storage: Storage, properties: TableProperties, seen: Timeline, timeline: Timeline) -> None:
+    """Raises WriteConflict if a write that `seen` has as completed was rolled back meanwhile, or its rollback is pending.
+
+    A file that was written on the basis of such a write contains rows that no longer exist. Writes older than the active
+    timeline were archived, and still exist.
     """
-    going = {_target_of(storage, properties, pending) for pending in timeline.pending if pending.action == "rollback"}
-    known = {commit.identity for commit in timeline.commits if commit.requested not in going}
+    rolled_back = {_target_of(storage, properties, pending) for pending in timeline.pending if pending.action == "rollback"}
+    known = {commit.identity for commit in timeline.commits if commit.requested not in rolled_back}
     for commit in seen.commits:
         if commit.identity not in known and commit.requested >= (timeline.start or ""):
             raise WriteConflict(
-                "a write that this one builds on was taken back, or is about to be", rule="TL-019", path=commit.file_name,
-                expected="the same commit as when the write began", remedy="write again on the new state",
+                "this write builds on one that was or is being rolled back", rule="TL-019", path=commit.file_name,
+                expected="the same commit as when the write began", remedy="write again on the current state of the table",
             )  # fmt: skip

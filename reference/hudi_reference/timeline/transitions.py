@@ -1,7 +1,7 @@
 """The steps of an action from one state to the next, spec "Timeline > States".
 
-Each state is one object that is created whole or not at all, or deleted. Which steps there are says the table in `states`.
-Nothing is renamed: the files of earlier states stay beside those of later ones, and the highest state counts.
+Each state is one object, which is created atomically or deleted. `states.MOVES` lists the legal steps. Files are never renamed:
+the files of earlier states remain next to those of later ones, and the highest state counts.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,23 +21,26 @@ from hudi_reference.timeline.instants.states import ACTIONS, State, moves_of
 from hudi_reference.timeline.instants.version_6 import check_migrated
 
 
-def no_objection(timeline: Timeline) -> None:
-    """What is asked of a completion that nobody can be against."""
+def no_check(timeline: Timeline) -> None:
+    """The check of a completion that cannot conflict."""
 
 
 def unannounced(time: str) -> None:
-    """What comes before an action that nobody has to know of beforehand."""
+    """The announcement of an action that needs none."""
 
 
-def nothing_before(times: Times, owner: str) -> None:
-    """What comes before a completion that stands alone."""
+def no_preparation(times: Times, owner: str) -> None:
+    """The preparation of a completion that needs none."""
 
 
 @dataclass(frozen=True)
 class Transitions:
-    """Moves the actions of one table. Errors: IllegalTransition for a step that the table of states does not have,
-    WriteConflict when the action is not in the state that the caller believes it to be in, InstantExists when another writer
-    was faster, Misuse for an empty file where readers need a record."""
+    """Moves the actions of one table from state to state.
+
+    All methods raise IllegalTransition for a step that `states.MOVES` does not have, WriteConflict if the action is not in the
+    state that the caller expects, InstantExists if another writer has created the instant, and Misuse for an empty file where
+    readers need a record.
+    """
 
     storage: Storage
     properties: TableProperties
@@ -52,7 +55,9 @@ class Transitions:
         options: Mapping[str, str] | None = None,
         lock: Lock | None = None,
     ) -> "Transitions":
-        """For one table, with the times and the lock that all its writers share; None is the lock that the options name."""
+        """The transitions of one table, with the times and the lock that all its writers share; None is the lock of the
+        options.
+        """
         return cls(storage, properties, times_of(storage, properties, clock, options or {}, lock))
 
     @implements("TL-001", "TL-026", "TL-034", "TL-048")
@@ -64,9 +69,9 @@ class Transitions:
         owner: str | None = None,
         announce: Callable[[str], object] = unannounced,
     ) -> Instant:
-        """A new action, with its plan. It gets a new time, unless the caller says `requested`.
+        """Create a new action with its plan, at a new time or at `requested`.
 
-        `owner` holds the lock of the table already. `announce` gets the new time before anybody can see the action. Raises
+        `owner` holds the lock of the table already. `announce` is called with the new time before the action is visible. Raises
         LockNotHeld if the lock was lost.
         """
         _check_move(action, "request", None)
@@ -82,9 +87,9 @@ class Transitions:
 
     @implements("TL-035", "TL-049", "TL-050")
     def start(self, instant: Instant, content: bytes = b"") -> Instant:
-        """Move to inflight; a planned action that is inflight already may be started again. The plan stays as it is.
+        """Move to inflight. A planned action that is inflight already may be started again; its plan does not change.
 
-        A savepoint, which has no requested state, begins here.
+        A savepoint has no requested state and begins here.
         """
         inflight = replace(instant, state=State.INFLIGHT)
         if instant.state is State.INFLIGHT:
@@ -98,7 +103,7 @@ class Transitions:
             check_migrated(self.storage, self.properties)
             return self._create(inflight, content)
         owner = new_owner(f"start {instant.action} {instant.requested}") if ACTIONS[instant.action].planned else None
-        with nullcontext() if owner is None else held(self.times.lock, owner):  # nobody takes a plan away meanwhile
+        with nullcontext() if owner is None else held(self.times.lock, owner):  # no process can remove the plan meanwhile
             self._check_exists(instant)
             return self._create(inflight, content, owner)
 
@@ -107,13 +112,13 @@ class Transitions:
         self,
         instant: Instant,
         content: bytes,
-        check: Callable[[Timeline], None] = no_objection,
-        before: Callable[[Times, str], None] = nothing_before,
+        check: Callable[[Timeline], None] = no_check,
+        before: Callable[[Times, str], None] = no_preparation,
     ) -> Instant:
-        """Publish the completion: the time is drawn and the file created while nobody else can do either.
+        """Publish the completion: take the completion time and create the file under one hold of the lock.
 
-        `check` looks at the timeline before that, under the same lock, and raises what speaks against it. Then `before` does
-        what has to be done before the completion, with times of the table and the name of the lock's owner. Raises
+        Under the same lock, first `check` is called with the current timeline, and raises if the action must not complete.
+        Then `before` makes the preparations, with the times of the table and the owner of the lock as arguments. Raises
         LockNotHeld if the lock was lost before the file was created.
         """
         _check_move(instant.action, "complete", instant.state)
@@ -121,8 +126,8 @@ class Transitions:
         with held(self.times.lock, owner):
             timeline = load_timeline(self.storage, self.properties)
             if instant not in timeline.instants:
-                raise _elsewhere(instant)
-            if ACTIONS[instant.action].has_requested:  # who takes an action back may have come before its inflight file
+                raise _state_changed(instant)
+            if ACTIONS[instant.action].has_requested:  # a rollback may have removed it before the inflight file was created
                 self._check_exists(replace(instant, state=State.REQUESTED))
             check(timeline)
             before(self.times, owner)
@@ -132,7 +137,7 @@ class Transitions:
 
     @implements("TL-050")
     def revert(self, instant: Instant) -> Instant:
-        """Back from inflight to requested, for services whose plan can be carried out again later."""
+        """Move from inflight back to requested, for services whose plan can be executed again later."""
         requested = replace(instant, state=State.REQUESTED)
         _check_move(instant.action, "revert", instant.state)
         self._check_exists(requested)
@@ -141,9 +146,10 @@ class Transitions:
 
     @implements("TL-052")
     def withdraw(self, instant: Instant) -> Instant:
-        """Make a completed action inflight again: the first step of a rollback or restore, nobody sees its effect from then on.
+        """Move a completed action back to inflight: the first step of a rollback or restore, which hides its effect from
+        readers.
 
-        Files of earlier states that are no longer there are created, empty, so that the action stays known.
+        Missing files of earlier states are created empty, so that the action remains on the timeline.
         """
         _check_move(instant.action, "withdraw", instant.state)
         self._check_exists(instant)
@@ -159,31 +165,35 @@ class Transitions:
         return Instant(instant.requested, action, State.INFLIGHT)
 
     def remove(self, instant: Instant) -> None:
-        """Take a pending action off the timeline: its inflight file, then its requested one."""
+        """Remove a pending action from the timeline: first its inflight file, then its requested file."""
         _check_move(instant.action, "remove", instant.state)
         states = [state for state in ACTIONS[instant.action].contents if state is not State.COMPLETED]
         for state in reversed(states):
             self.storage.delete(self.path(replace(instant, state=state)))
 
     def path(self, instant: Instant) -> str:
-        """Where the file of an instant lies."""
+        """The path of the file of an instant."""
         return f"{self.properties.timeline_folder}/{instant.file_name}"
 
     def _files(self, instant: Instant) -> list[Instant]:
-        """The files of an action in all its states. A completed compaction has those of the compaction; there may be two
-        completed ones."""
+        """The instants of all files of an action; those of a completed compaction include the compaction's.
+
+        There may be two completed files.
+        """
         names = self.storage.names(self.properties.timeline_folder)
         found = (parse_instant_name(name) for name in names if name.startswith(instant.requested))
         return [known for known in found if known is not None and known.identity == instant.identity]
 
     def _check_exists(self, instant: Instant) -> None:
         if self.storage.head(self.path(instant)) is None:
-            raise _elsewhere(instant)
+            raise _state_changed(instant)
 
     @implements("TL-003", "S3-001", "S3-002", "S3-006")
     def _create(self, instant: Instant, content: bytes, owner: str | None = None) -> Instant:
-        """Publish a state. Where it takes the lock, its `owner` must hold that still: somebody else may have come to another
-        decision since."""
+        """Publish a state.
+
+        If the step needs the lock, `owner` must still hold it, because another owner may have changed the table.
+        """
         path = self.path(instant)
         expected = ACTIONS[instant.action].contents[instant.state]
         if expected.needed and not content:
@@ -197,16 +207,16 @@ class Transitions:
         except ObjectExists as error:
             raise InstantExists(
                 "another writer has created this instant", rule="S3-002", path=path, expected="no such file",
-                remedy="begin the action again: it gets a new instant",
+                remedy="start the action again with a new instant",
             ) from error  # fmt: skip
         return instant
 
 
 @implements("TL-025", "TL-051", "TL-052")
 def _check_move(action: str, named: str, start: State | None) -> None:
-    """The table of states has this step for the action, and it begins in the state `start`."""
-    if action not in ACTIONS or ACTIONS[action].elsewhere:
-        raise UnsupportedTableFeature("an action that is not carried out here", rule="TL-025", found=action)
+    """Raises IllegalTransition unless the action may take this step from the state `start`."""
+    if action not in ACTIONS or ACTIONS[action].in_schema_folder:
+        raise UnsupportedTableFeature("the action is not supported", rule="TL-025", found=action)
     steps = [move.named for move in moves_of(ACTIONS[action]) if move.start is start]
     if named not in steps:
         raise IllegalTransition(
@@ -215,8 +225,8 @@ def _check_move(action: str, named: str, start: State | None) -> None:
         )  # fmt: skip
 
 
-def _elsewhere(instant: Instant) -> WriteConflict:
+def _state_changed(instant: Instant) -> WriteConflict:
     return WriteConflict(
-        "somebody else completed the action, or took it back", rule="TL-051", path=instant.file_name,
+        "another process completed the action or rolled it back", rule="TL-051", path=instant.file_name,
         expected=f"the action in state {instant.state.name}", found="another state, or no such action",
     )  # fmt: skip

@@ -21,7 +21,7 @@ from hudi_reference.timeline.contents.metadata import REPLACING, Replaced, Write
 from hudi_reference.timeline.instant_generator import Times
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
-from hudi_reference.timeline.pending_rollbacks import check_no_restore, check_not_undone, check_still_there
+from hudi_reference.timeline.pending_rollbacks import check_base_commits_exist, check_no_restore, check_not_rolled_back
 from hudi_reference.timeline.transitions import Transitions, unannounced
 from hudi_reference.write.concurrency.config import Concurrency, Mode, Policy
 from hudi_reference.write.concurrency.conflict_resolution import (
@@ -123,9 +123,15 @@ class Commit:
         present: list[Timeline] = []
 
         def check(timeline: Timeline) -> None:
-            check_not_undone(table.storage, table.properties, timeline, self.requested)
-            check_still_there(table.storage, table.properties, self.base_timeline, timeline)
+<<<<<<< HEAD
+            check_not_rolled_back(table.storage, table.properties, timeline, self.requested)
+            check_base_commits_exist(table.storage, table.properties, self.base_timeline, timeline)
             self._check_heartbeat()
+=======
+            check_not_rolled_back(self.storage, self.properties, timeline, self.requested)
+            check_base_commits_exist(self.storage, self.properties, self.seen, timeline)
+            self._check_alive()
+>>>>>>> 2334bd71 (Timeline: standard terms)
             self._check_conflicts(timeline, schema)
             present.append(timeline)
 

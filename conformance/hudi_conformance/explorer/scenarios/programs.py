@@ -216,7 +216,7 @@ def _roll_back_newest(table: WritableTable) -> object:
 
 def _take_back(table: WritableTable) -> object:
     """Undo attempts at plans that somebody seems to have given up."""
-    return [rollback(table, i.requested) for i in table.timeline.pending if ACTIONS[i.action].goes_back]
+    return [rollback(table, i.requested) for i in table.timeline.pending if ACTIONS[i.action].reverts]
 
 
 def _first(table: WritableTable) -> str:

@@ -114,7 +114,7 @@ def plan_completed_twice(patch: Patch) -> None:
     """An executor completes a plan without checking whether another executor has completed it."""
     patch.edit(
         Transitions.complete,
-        "        if instant not in timeline.instants:\n            raise _elsewhere(instant)\n",
+        "        if instant not in timeline.instants:\n            raise _state_changed(instant)\n",
         "",
     )
 

@@ -264,7 +264,7 @@ def compaction_rollback_without_lock(patch: Patch) -> None:
 @mutant(breaks="TL-050")
 def inflight_action_not_resumed(patch: Patch) -> None:
     """Refuses to continue an action that another process has started."""
-    patch.edit(Transitions.start, '_check_move(instant.action, "start again", State.INFLIGHT)', "raise _elsewhere(instant)")
+    patch.edit(Transitions.start, '_check_move(instant.action, "start again", State.INFLIGHT)', "raise _state_changed(instant)")
 
 
 @mutant(breaks="TL-051")

@@ -19,7 +19,7 @@ def rollback_of_version_6_keeps_log_blocks(patch: Patch) -> None:
 @mutant(breaks=("TL-019", "TL-030"))
 def write_completes_despite_rollback_plan(patch: Patch) -> None:
     """A write completes although its rollback is planned."""
-    patch.edit(Commit.complete, "        check_not_undone(table.storage, table.properties, timeline, self.requested)\n", "")
+    patch.edit(Commit.complete, "        check_not_rolled_back(table.storage, table.properties, timeline, self.requested)\n", "")
 
 
 @mutant(breaks=("TL-019", "TL-030"))
@@ -27,7 +27,7 @@ def write_and_rollback_both_complete(patch: Patch) -> None:
     """A write does not check whether its rollback is planned, and the rollback does not check whether the write has
     completed.
     """
-    patch.edit(Commit.complete, "        check_not_undone(table.storage, table.properties, timeline, self.requested)\n", "")
+    patch.edit(Commit.complete, "        check_not_rolled_back(table.storage, table.properties, timeline, self.requested)\n", "")
     patch.set(rollback, "_drop_if_overtaken", lambda *_: None)
 
 
@@ -52,7 +52,7 @@ def rollback_ignores_cleaned_slices(patch: Patch) -> None:
 @mutant(breaks=("TL-019", "OCC-008"))
 def writer_ignores_planned_rollback_of_base(patch: Patch) -> None:
     """A writer checks whether the write that it is based on was rolled back, and not whether its rollback is planned."""
-    patch.edit(pending_rollbacks.check_still_there, "if commit.requested not in going", "if True")
+    patch.edit(pending_rollbacks.check_base_commits_exist, "if commit.requested not in rolled_back", "if True")
 
 
 @mutant(breaks="TL-019")

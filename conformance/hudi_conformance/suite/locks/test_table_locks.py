@@ -358,7 +358,7 @@ class FailingLease:
     def _asked(self) -> None:
         self.after -= 1
         if self.after < 0:
-            raise StorageUnavailable("the lock's service does not answer")
+            raise StorageUnavailable("the lock service does not answer")
 
     def take(self) -> bool:
         """Acquire, or fail."""

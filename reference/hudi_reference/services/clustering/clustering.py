@@ -44,7 +44,7 @@ from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import WriteStat, commit_record, ids_by_partition
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
-from hudi_reference.timeline.pending_rollbacks import check_not_undone
+from hudi_reference.timeline.pending_rollbacks import check_not_rolled_back
 from hudi_reference.write.concurrency.conflict_resolution import ConflictChecker, WriteKind, check_schema, concurrent
 from hudi_reference.write.concurrency.markers import mark_file, remove_markers
 from hudi_reference.write.rows import in_file
@@ -155,7 +155,7 @@ class Attempt:
         """
         assert self.seen is not None and self.schema is not None
         storage, properties = self.table.storage, self.table.properties
-        check_not_undone(storage, properties, now, self.requested)
+        check_not_rolled_back(storage, properties, now, self.requested)
         mine = {identity: WriteKind.CLUSTERS for group in self.groups for identity in group.members}
         standing = ConflictChecker(None, self.seen)
         for other in concurrent(storage, properties, seen=self.seen, now=now, plans=False):
@@ -178,7 +178,7 @@ class Attempt:
     def _may_complete(self, now: Timeline) -> bool:
         """Whether the plan is there, and nobody is withdrawing it."""
         try:
-            check_not_undone(self.table.storage, self.table.properties, now, self.requested)
+            check_not_rolled_back(self.table.storage, self.table.properties, now, self.requested)
         except WriteConflict:
             return False
         return any(found.requested == self.requested for found in pending_of(now, "clustering"))

@@ -19,8 +19,8 @@ from hudi_reference.timeline.contents.metadata import groups_of_clustering
 from hudi_reference.timeline.instant_generator import latest_time
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, State
-from hudi_reference.timeline.pending_rollbacks import check_not_undone
-from hudi_reference.timeline.transitions import no_objection
+from hudi_reference.timeline.pending_rollbacks import check_not_rolled_back
+from hudi_reference.timeline.transitions import no_check
 from hudi_reference.write.commit import before_completion, transitions_of
 
 Plan = Mapping[str, Any]
@@ -78,7 +78,7 @@ def carry_out(
     *,
     repeat_plan: bool = False,
     check_plan: Callable[[Plan], None] = any_plan,
-    check: Callable[[Timeline], None] = no_objection,
+    check: Callable[[Timeline], None] = no_check,
 ) -> str:
     """Start a planned action, or start it again; do the work that its plan says; complete it with the record that `work` gives.
 
@@ -102,7 +102,7 @@ def carry_out(
 
     def nobody_objects(timeline: Timeline) -> None:
         if ACTIONS[action].writes:
-            check_not_undone(table.storage, table.properties, timeline, requested)
+            check_not_rolled_back(table.storage, table.properties, timeline, requested)
         check(timeline)
 
     transitions.complete(inflight, content, nobody_objects, before_completion(table, inflight, content))

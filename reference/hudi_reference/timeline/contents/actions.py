@@ -1,7 +1,7 @@
-"""What the file of an action in one of its states holds, spec "Timeline > Actions".
+"""The records in the files of actions, spec "Timeline > Actions".
 
-Which record belongs there says the table in `states`; how its fields lie the schema in the file, so that what other releases
-wrote keeps the fields that are unknown here, also when it is written again.
+`states.ACTIONS` defines which record belongs in a file. The record is read with the schema in the file, so that fields of other
+releases are kept, also when the record is written again.
 """
 
 import json
@@ -20,15 +20,15 @@ from hudi_reference.timeline.instants.version_6 import LegacyInstant
 
 
 def content_of(instant: Instant) -> Content:
-    """What the file of an instant holds, by its action and state."""
+    """The content that belongs in the file of an instant."""
     return ACTIONS[instant.action].contents[instant.state]
 
 
 @implements("TL-002", "TL-007", "TL-009", "TL-012", "TL-014", "TL-015", "TL-017", "TL-018", "TL-020", "TL-022", "TL-024")
 def read_action(data: bytes, path: str, instant: Instant) -> Record | None:
-    """The record in the file of an instant; None for an empty file where a file may be empty.
+    """The record in the file of an instant; None for an empty file if the file may be empty.
 
-    Raises MalformedMetadata for anything but the one record that the action has in this state.
+    Raises MalformedMetadata if the file does not contain the record of this action and state.
     """
     content = content_of(instant)
     if not data and content.may_be_empty:
@@ -43,16 +43,16 @@ def read_action(data: bytes, path: str, instant: Instant) -> Record | None:
 
 
 def load_action(storage: Storage, properties: TableProperties, instant: Instant) -> Record | None:
-    """The record in the file of an instant on the active timeline, as `read_action` reads it. Raises FileNotFoundError."""
+    """The record in the file of an instant on the active timeline, see `read_action`. Raises FileNotFoundError."""
     path = f"{properties.timeline_folder}/{instant.file_name}"
     return read_action(storage.get(path), path, instant)
 
 
 @implements("TL-012", "TL-014", "TL-015", "TL-017", "TL-018", "TL-020", "TL-022", "TL-024", "TL-026")
 def write_action(instant: Instant, record: Mapping[str, Any] | None, sync_marker: bytes) -> bytes:
-    """The content of an instant's file: an empty one for None, else the record under its own schema, or the deployed one.
+    """The bytes of an instant's file: empty for None, else the record with its own schema, or with the deployed one.
 
-    Raises Misuse for None where readers need a record, for another action's record, and for fields without a place.
+    Raises Misuse for None if readers need a record, for the record of another action, and for unknown fields.
     """
     content = content_of(instant)
     if record is None:
@@ -61,19 +61,19 @@ def write_action(instant: Instant, record: Mapping[str, Any] | None, sync_marker
         return b""
     if isinstance(record, Record):
         if record.name not in content.records:
-            raise Misuse("another action's record", path=instant.file_name, expected=" or ".join(content.records),
+            raise Misuse("the record belongs to another action", path=instant.file_name, expected=" or ".join(content.records),
                          found=record.name)  # fmt: skip
         return write_record(record.schema, record, sync_marker)
     if content is RAW or not content.records:
-        raise Misuse("this file holds no record", path=instant.file_name, found=", ".join(record))
+        raise Misuse("this file does not contain a record", path=instant.file_name, found=", ".join(record))
     schema = schema_of(content.records[0])
     if unknown := record.keys() - {field["name"] for field in schema["fields"]}:
-        raise Misuse("fields without a place", path=instant.file_name, expected=str(schema["name"]), found=", ".join(unknown))
+        raise Misuse("unknown fields", path=instant.file_name, expected=str(schema["name"]), found=", ".join(unknown))
     return write_record(schema, record, sync_marker)
 
 
 def _read_json(data: bytes, path: str, content: Content) -> Record:
-    """A record as JSON text: fields that are not there have their default, further ones are kept."""
+    """A record in JSON: absent fields have their default, unknown fields are kept."""
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -87,7 +87,7 @@ def _read_json(data: bytes, path: str, content: Content) -> Record:
 
 
 def _fitted(value: Any, avro: Any) -> Any:
-    """A value of JSON under a schema: records have all their fields, those that are unknown here too."""
+    """A JSON value with the defaults of a schema; unknown fields of records are kept."""
     kind = next((branch for branch in avro if branch != "null"), None) if isinstance(avro, list) else avro
     match kind, value:
         case {"type": "record", "fields": fields}, dict():
@@ -102,12 +102,17 @@ def _fitted(value: Any, avro: Any) -> Any:
 
 def _no_object(path: str, found: str) -> MalformedMetadata:
     return MalformedMetadata(
-        "not the metadata of an action", rule="TL-002", path=path, expected="a JSON object, as before version 8", found=found
+        "the file does not contain the metadata of an action",
+        rule="TL-002",
+        path=path,
+        expected="a JSON object, as before version 8",
+        found=found,
     )
 
 
 def _wrong_record(path: str, instant: Instant, content: Content, found: str) -> MalformedMetadata:
     return MalformedMetadata(
-        "the record of another action", rule="TL-002", path=path, expected=" or ".join(content.records) or "an empty file",
-        found=found, remedy=f"the file of {instant.action} in state {instant.state.name} was overwritten; restore it",
+        "the file contains the record of another action", rule="TL-002", path=path, found=found,
+        expected=" or ".join(content.records) or "an empty file",
+        remedy=f"the file of {instant.action} in state {instant.state.name} was overwritten; restore it",
     )  # fmt: skip

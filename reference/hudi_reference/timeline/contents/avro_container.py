@@ -1,7 +1,7 @@
-"""Avro object container files with one record: the content of an action's file.
+"""Avro object container files with one record: the files of actions.
 
-A reader must decode with the schema embedded in the file, since field order differs between releases. A writer embeds the
-schema and nothing else: no codec is named, which means none.
+A reader must decode with the schema embedded in the file, because the order of fields differs between releases. A writer embeds
+the schema and no codec, which means that the file is not compressed.
 """
 
 import io
@@ -20,12 +20,13 @@ from hudi_reference.schema.avro_codec import DAMAGE
 from hudi_reference.schema.validation import check_soundness
 
 MAGIC = b"Obj\x01"
-#: What deployed writers use, and deflate, which makes 1032 bytes of one at best; others make gigabytes of a few bytes.
+#: The codecs that are read: none, as in deployed writers, and deflate, which expands a byte to at most 1032 bytes. Other codecs
+#: may expand a few bytes to gigabytes.
 _CODECS = ("null", "deflate")
 
 
 class Record(dict[str, Any]):
-    """The fields of a record, and the schema that its file was written with: whoever writes it again keeps every field."""
+    """The fields of a record and the schema of its file, with which it can be written again without a loss of fields."""
 
     def __init__(self, fields: Mapping[str, Any], schema: AvroSchema) -> None:
         super().__init__(fields)
@@ -39,9 +40,10 @@ class Record(dict[str, Any]):
 
 @implements("TL-002")
 def read_record(data: bytes, path: str) -> Record:
-    """The one record of a container; raises MalformedMetadata when it is cut, empty, or holds anything else.
+    """The record of a container with exactly one record.
 
-    Raises UnsupportedSchema for a record type without end.
+    Raises MalformedMetadata if the container is truncated, empty or has more than one record, and UnsupportedSchema for a
+    record type that contains itself without end.
     """
     if not data:
         raise _malformed(path, "the file is empty", None)
@@ -62,20 +64,20 @@ def read_record(data: bytes, path: str) -> Record:
 
 
 def _records(block: Any, path: str) -> list[Any]:
-    """The records of a block: at most one, and no bytes behind it."""
+    """The records of a block: at most one, and no bytes after it."""
     if block.num_records not in (0, 1):
         raise _malformed(path, f"a block of {block.num_records} records", block.offset)
     records = list(block)
     if rest := len(block.bytes_.read()):
-        raise _malformed(path, f"{rest} bytes behind the record", block.offset)
+        raise _malformed(path, f"{rest} bytes after the record", block.offset)
     return records
 
 
 @implements("TL-002")
 def write_record(schema: AvroSchema, record: Mapping[str, Any], sync_marker: bytes) -> bytes:
-    """A container with one record, not compressed; fields that `record` leaves out get their default.
+    """A container with one record, not compressed; absent fields get their default.
 
-    Raises Misuse for values that the schema has no room for.
+    Raises Misuse for values that do not fit the schema.
     """
     text = json.dumps(schema, separators=(",", ":"))
     out = io.BytesIO()
@@ -90,13 +92,13 @@ def write_record(schema: AvroSchema, record: Mapping[str, Any], sync_marker: byt
 
 @lru_cache(maxsize=64)
 def _parsed(schema: str) -> AvroSchema:
-    """The files of a table share a few schemas. Nobody changes what this returns."""
+    """The schema of this text, cached because the files of a table share few schemas. Callers must not change it."""
     parsed: AvroSchema = json.loads(schema)
     return parsed
 
 
 def _long(value: int) -> bytes:
-    """An Avro long that is not negative: seven bits a byte, the least first."""
+    """A non-negative Avro long: seven bits in each byte, the least significant first."""
     rest = value << 1
     out = bytearray()
     while rest > 0x7F:
@@ -111,11 +113,11 @@ def _bytes(value: bytes) -> bytes:
 
 def _malformed(path: str, found: str, offset: int | None) -> MalformedMetadata:
     return MalformedMetadata(
-        "not the metadata of an action",
+        "the file does not contain the metadata of an action",
         rule="TL-002",
         path=path,
         offset=offset,
         expected="an Avro object container with one record",
         found=found,
-        remedy="restore the file from another copy of the table; it was cut or overwritten",
+        remedy="restore the file from another copy of the table; it was truncated or overwritten",
     )

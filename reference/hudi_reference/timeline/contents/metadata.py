@@ -1,6 +1,6 @@
-"""Metadata of actions, spec "Timeline > Actions": what a commit wrote, what it replaced, what a compaction plans.
+"""Commit metadata and plans, spec "Timeline > Actions": files that a commit wrote or replaced, file groups of plans.
 
-Records are read with the schema in the file. The classes here show what readers need; `record` keeps every other field.
+Records are read with the schema in the file. The classes have the fields that readers need; `record` keeps all fields.
 """
 
 import json
@@ -21,7 +21,7 @@ Replaced = Mapping[str, list[str]]
 
 @dataclass(frozen=True)
 class WriteStat:
-    """What one action did to one data file. Paths are relative to the base path; sizes in bytes."""
+    """The write of one data file by one action. Paths are relative to the base path; sizes are in bytes."""
 
     file_id: str
     partition: str
@@ -36,16 +36,16 @@ class WriteStat:
     is_log: bool = False
     #: The version in a log file's name.
     log_version: int = 1
-    #: Where in a log file the bytes of this action begin: 0 but in files that releases before version 8 appended to.
+    #: The offset of the bytes of this action in a log file; not 0 only where a release before version 8 appended to the file.
     log_offset: int = 0
-    #: Of a log file: the base file of its slice, and the log files that the slice had before.
+    #: For a log file: the base file of its slice, and the earlier log files of the slice.
     base_file: str = ""
     earlier_logs: tuple[str, ...] = ()
-    #: Paths and sizes of the change-capture files that go with a base file.
+    #: Paths and sizes of the CDC files of a base file.
     changes: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     def to_record(self) -> dict[str, Any]:
-        """The stat as `HoodieWriteStat`, with the values that deployed writers fill."""
+        """The record `HoodieWriteStat`, with the fields that deployed writers set."""
         name = self.path.rpartition("/")[2]
         place = {"logVersion": self.log_version, "logOffset": self.log_offset}
         log = {**place, "baseFile": self.base_file, "logFiles": [*self.earlier_logs, name]} if self.is_log else {}
@@ -68,9 +68,9 @@ class WriteStat:
         }
 
 
-#: Operations of table services: they put rows elsewhere and change none.
+#: Operations of table services, which move rows and do not change them.
 SERVICES = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER"})
-#: Operations of writes that put an end to file groups: on the timeline they are replacecommits.
+#: Operations of writes that replace file groups; on the timeline they are replacecommits.
 INSERT_OVERWRITE, DELETE_PARTITION = "INSERT_OVERWRITE", "DELETE_PARTITION"
 REPLACING = frozenset({INSERT_OVERWRITE, DELETE_PARTITION})
 
@@ -80,8 +80,8 @@ REPLACING = frozenset({INSERT_OVERWRITE, DELETE_PARTITION})
 class CommitMetadata:
     """Completion metadata of a commit, deltacommit or replacecommit.
 
-    `replaced` are the file ids that a replacecommit hides, by partition; `schema` is the table schema as Avro JSON text,
-    without meta fields, None if the action carries none.
+    `replaced` are the file ids that a replacecommit replaces, by partition; `schema` is the table schema as Avro JSON text
+    without meta fields, None if the metadata has none.
     """
 
     operation: str
@@ -94,12 +94,12 @@ class CommitMetadata:
     @property
     @implements("TYP-011")
     def is_service(self) -> bool:
-        """Whether the action only rewrote rows, as compactions and clusterings do."""
+        """Whether the action only moved rows, as compactions and clusterings do."""
         return self.operation in SERVICES
 
     @property
     def paths(self) -> frozenset[str]:
-        """The paths of all data files that the action wrote, those of change data among them."""
+        """The paths of all data files that the action wrote, including CDC files."""
         partitions = (self.record.get("partitionToWriteStats") or {}).values()
         changes = (path for stats in partitions for stat in stats or () for path in stat.get("cdcStats") or ())
         return frozenset((*(stat.path for stat in self.stats if stat.path), *changes))
@@ -109,7 +109,7 @@ class CommitMetadata:
 def read_commit_metadata(data: bytes, path: str, *, legacy: bool = False) -> CommitMetadata:
     """Decode a completed commit, deltacommit or replacecommit; those of tables of version 6 (`legacy`) are JSON.
 
-    Raises MalformedMetadata for other records, PathOutsideTable for a file that would lie outside the table.
+    Raises MalformedMetadata for other records, PathOutsideTable for a path outside the table.
     """
     return commit_metadata_of((read_json_record if legacy else read_record)(data, path), path)
 
@@ -138,7 +138,10 @@ def commit_metadata_of(record: Mapping[str, Any], path: str) -> CommitMetadata:
         raise
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise MalformedMetadata(
-            "the commit metadata has another shape", rule="TL-007", path=path, found=f"{type(error).__name__}: {error}"
+            "the commit metadata has unexpected fields or types",
+            rule="TL-007",
+            path=path,
+            found=f"{type(error).__name__}: {error}",
         ) from error
 
 
@@ -146,7 +149,7 @@ def _stat(partition: str, stat: Mapping[str, Any]) -> WriteStat:
     file_id, path = stat["fileId"] or "", inside(stat["path"] or "")
     inside(partition)
     if "/" in file_id:
-        raise PathOutsideTable("a file id that is a path", rule="LAY-020", expected="a name without /", found=repr(file_id))
+        raise PathOutsideTable("the file id is a path", rule="LAY-020", expected="a name without /", found=repr(file_id))
     return WriteStat(
         file_id=file_id,
         partition=partition,
@@ -184,7 +187,7 @@ def write_commit_metadata(
 def commit_record(
     operation: str, stats: Iterable[WriteStat], schema: Mapping[str, Any] | None, replaced: Replaced | None = None
 ) -> dict[str, Any]:
-    """What the completed file of a write says, as HoodieCommitMetadata; with `replaced` as HoodieReplaceCommitMetadata."""
+    """The record of the completed file of a write: HoodieCommitMetadata, with `replaced` HoodieReplaceCommitMetadata."""
     partitions: dict[str, list[dict[str, Any]]] = {}
     for stat in stats:
         partitions.setdefault(stat.partition, []).append(stat.to_record())
@@ -209,7 +212,7 @@ def ids_by_partition(groups: Iterable[tuple[str, str]]) -> Replaced:
 
 @implements("TL-012")
 def write_no_plan(sync_marker: bytes) -> bytes:
-    """What a replacecommit requests that is no clustering: HoodieRequestedReplaceMetadata, every field of which is null."""
+    """The requested record of a replacecommit that is not a clustering: HoodieRequestedReplaceMetadata with null fields."""
     schema = schema_of("HoodieRequestedReplaceMetadata")
     return write_record(schema, dict.fromkeys(field["name"] for field in schema["fields"]), sync_marker)
 
@@ -232,10 +235,10 @@ def groups_of_clustering(record: Mapping[str, Any]) -> tuple[tuple[str, str], ..
     return tuple((found["partitionPath"] or "", found["fileId"]) for group in groups for found in group["slices"] or ())
 
 
-#: What a commit or deltacommit completes with.
+#: The record of a completed commit or deltacommit.
 COMMIT_METADATA_SCHEMA = schema_of("HoodieCommitMetadata")
 REPLACE_METADATA_SCHEMA = schema_of("HoodieReplaceCommitMetadata")
-#: Counters that deployed writers store as 0 where there is nothing to count.
+#: Counters that deployed writers set to 0.
 _COUNTERS = (
     "totalWriteErrors",
     "totalLogRecords",

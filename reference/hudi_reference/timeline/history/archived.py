@@ -1,7 +1,7 @@
-"""What the history says of an action beyond its times: completion metadata and plan, as records.
+"""Completion metadata and plans of archived actions.
 
-The bytes are those of the action's files, Avro containers. The text wants metadata as JSON, and one release wrote bare records
-when it upgraded a table (ER-038): both can be read.
+The history stores the bytes of the action's files, which are Avro containers. ER-038: the specification has metadata as JSON,
+and one release wrote records without a container when it upgraded a table; both can be read.
 """
 
 import io
@@ -21,7 +21,7 @@ from hudi_reference.timeline.instants.version_6 import read_json_record
 
 @implements("LSM-020")
 def metadata_of(action: ArchivedAction, path: str) -> Record | None:
-    """The completion metadata of an archived action; None where it has none. Raises MalformedMetadata, naming `path`."""
+    """The completion metadata of an archived action, or None. Raises MalformedMetadata with `path`."""
     data = action.metadata
     if data is None:
         return None
@@ -32,7 +32,7 @@ def metadata_of(action: ArchivedAction, path: str) -> Record | None:
 
 @implements("LSM-021")
 def plan_of(action: ArchivedAction, path: str) -> Record | None:
-    """The plan of an archived action, of whichever record it is; None where it has none. Raises MalformedMetadata."""
+    """The plan of an archived action, or None. Raises MalformedMetadata."""
     return None if action.plan is None else read_record(action.plan, path)
 
 
@@ -44,7 +44,7 @@ def _as_json(action: ArchivedAction, data: bytes, path: str) -> Record:
 
 
 def _bare(action: ArchivedAction, data: bytes, path: str) -> Record:
-    """A record without its schema: the deployed one has to fit, to the last byte."""
+    """A record without its schema; the deployed schema must decode all bytes."""
     schema = schema_of(content_of(action.instant).records[0])
     stream = io.BytesIO(data)
     try:
@@ -52,12 +52,12 @@ def _bare(action: ArchivedAction, data: bytes, path: str) -> Record:
     except (*DAMAGE, RecursionError) as error:
         raise _unreadable(path, f"{type(error).__name__}: {error}") from error
     if stream.tell() != len(data) or not isinstance(record, dict):
-        raise _unreadable(path, f"{len(data) - stream.tell()} bytes behind the record")
+        raise _unreadable(path, f"{len(data) - stream.tell()} bytes after the record")
     return Record(record, schema)
 
 
 def _unreadable(path: str, found: str) -> MalformedMetadata:
     return MalformedMetadata(
-        "not the metadata of an archived action", rule="LSM-020", path=path,
+        "the history does not contain the metadata of the action", rule="LSM-020", path=path,
         expected="a record under the deployed schema, an Avro container, or a JSON object", found=found,
     )  # fmt: skip

@@ -1,7 +1,7 @@
-"""The timeline history: actions that were moved from the active timeline, spec "LSM Timeline".
+"""Reading the timeline history, the archived instants of a table, spec "LSM Timeline".
 
 A level file is a Parquet file with one row for each action: requested time, completion time, action, completion metadata and
-plan. Only the files and columns that an answer needs are read, the times of each file at most once.
+plan. Only the files and columns that an answer needs are read; the times of each file are read at most once.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -22,22 +22,22 @@ from hudi_reference.timeline.history.manifest import LevelFile, Manifest, load_m
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, State
 
-#: Earlier and later than every instant: `:` follows the digits.
+#: Times before and after every instant; `:` sorts after the digits.
 START_OF_TIME, END_OF_TIME = "", ":"
 
-#: What of a level file answers whether and when an action completed.
+#: The columns that contain the times of actions.
 _TIMES = pa.schema([(name, pa.string()) for name in ("instantTime", "completionTime", "action")])
 _CONTENT = pa.schema([("metadata", pa.binary()), ("plan", pa.binary())])
-#: Looking up the member of an enumeration takes longer than making an instant with it.
+#: A module variable, because the lookup of an enumeration member is slow.
 _COMPLETED = State.COMPLETED
-#: How many manifests a reader sees replaced under it before it gives up.
+#: How many times a reader follows a newer manifest before it fails.
 _PATIENCE = 5
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
 class ArchivedAction:
-    """A completed action with what its files held; bytes are None where there was no file, or where they were not asked for."""
+    """A completed action with the contents of its files; None for an absent file, and for contents that were not requested."""
 
     instant: Instant
     metadata: bytes | None = None
@@ -46,7 +46,7 @@ class ArchivedAction:
 
 @dataclass(frozen=True)
 class _Level:
-    """What was read of a level file."""
+    """The part of a level file that was read."""
 
     instants: tuple[Instant, ...]
 
@@ -57,30 +57,31 @@ class _Level:
 
 
 class History:
-    """The history of a table as of one manifest, read as far as it is asked for.
+    """The history of a table as of one manifest, read lazily.
 
-    A reader finishes with the manifest that it began with, also while a newer one appears. Only when a file of its manifest was
-    removed meanwhile it goes on with the newer one, which holds the same actions and more. May be shared by threads.
+    A reader keeps the manifest with which it began, also when a newer one is published. If a file of this manifest was
+    removed meanwhile, the reader continues with the newest manifest, which has the same actions and more. Threads may share
+    an instance.
     """
 
     def __init__(self, storage: Storage, folder: str, known: "History | None" = None) -> None:
-        """`known` is an earlier look at the same history; the files that it has read are not read again."""
+        """`known` is an earlier instance of the same history; the files that it has read are not read again."""
         self._storage, self._folder = storage, folder
         self._manifest: Manifest | None = None
         self._read: dict[LevelFile, _Level] = {} if known is None else dict(known._read)
         self._lock = RLock()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the lock: a copy in another process has threads of its own."""
+        """The state without the lock, for pickling."""
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """What was read comes along."""
+        """Restore the state with a new lock."""
         self.__dict__.update(state, _lock=RLock())
 
     @property
     def manifest(self) -> Manifest:
-        """The manifest that this reader goes by. Raises MalformedHistory."""
+        """The manifest of this reader. Raises MalformedHistory."""
         with self._lock:
             if self._manifest is None:
                 self._manifest = load_manifest(self._storage, self._folder)
@@ -98,8 +99,8 @@ class History:
     def completed(self, begin: str = START_OF_TIME, end: str = END_OF_TIME) -> tuple[Instant, ...]:
         """The actions completed from `begin` to `end`, both included, by completion time.
 
-        An action may have been requested long before. Whether a file holds one that completed late is not in its name, but in
-        its footer; only that is read of a file which does not.
+        The name of a file does not contain completion times, but its footer does. Of a file without such actions, only the
+        footer is read.
         """
         found = self._collected(lambda file: file.may_hold(START_OF_TIME, end) and self._completed_since(file, begin))
         done = (instant for instant in found if begin <= (instant.completion or instant.requested) <= end)
@@ -109,7 +110,7 @@ class History:
     def completion_of(self, requested: str, *, everywhere: bool = False) -> str | None:
         """Completion time of the archived write with that requested time; None if there is none.
 
-        Looks into the files whose names cover the time; with `everywhere` also into the others before it says no.
+        Reads the files whose names cover the time, and with `everywhere` the other files if those do not contain it.
         """
 
         def look(manifest: Manifest) -> str | None:
@@ -124,7 +125,7 @@ class History:
     def actions(
         self, begin: str = START_OF_TIME, end: str = END_OF_TIME, *, metadata: bool = True, plan: bool = True
     ) -> tuple[ArchivedAction, ...]:
-        """The actions requested from `begin` to `end`, both included, with the contents that are asked for."""
+        """The actions requested from `begin` to `end`, both included, with the requested contents."""
         wanted = [name for name, asked in (("metadata", metadata), ("plan", plan)) if asked]
 
         def read(manifest: Manifest) -> dict[tuple[str, str], ArchivedAction]:
@@ -140,7 +141,7 @@ class History:
 
     @implements("LSM-018", "LSM-022")
     def _collected(self, chosen: Callable[[LevelFile], bool]) -> tuple[Instant, ...]:
-        """The actions in the chosen files by requested time; of an action in several files the first one met counts."""
+        """The actions in the chosen files by requested time; of an action in several files, the first one counts."""
 
         def read(manifest: Manifest) -> dict[tuple[str, str], Instant]:
             found: dict[tuple[str, str], Instant] = {}
@@ -168,7 +169,7 @@ class History:
 
     @implements("LSM-006")
     def _steadily(self, read: Callable[[Manifest], _T]) -> _T:
-        """What `read` makes of the manifest; with a newer manifest, if a file of this one was superseded and is gone."""
+        """The result of `read` on the manifest, or on a newer one if a file of this manifest was removed."""
         with self._lock:
             for _ in range(_PATIENCE):
                 manifest = self.manifest
@@ -182,22 +183,22 @@ class History:
                     self._manifest = newer
             raise MalformedHistory(
                 "a file of the manifest is missing", rule="LSM-012", path=f"{self._folder}/{missing.args[0]}",
-                expected=f"every file that manifest_{manifest.number} lists",
-                remedy="restore the file; without it the completion times of its actions are unknown",
+                expected=f"every file of manifest_{manifest.number} lists",
+                remedy="restore the file; it contains the completion times of its actions",
             ) from missing  # fmt: skip
 
 
 def read_history(storage: Storage, folder: str) -> tuple[Instant, ...]:
-    """Every completed instant in the history, by requested time; () where nothing was archived yet.
+    """Every completed instant in the history, by requested time; () if nothing was archived yet.
 
-    Raises MalformedHistory when manifest or a listed file is missing or cannot be read.
+    Raises MalformedHistory if the manifest or a listed file is missing or cannot be read.
     """
     return History(storage, folder).instants()
 
 
 @contextmanager
 def opened_level_file(storage: Storage, folder: str, file: LevelFile) -> Iterator[pq.ParquetFile]:
-    """The level file for reading. Raises FileNotFoundError with its name, MalformedHistory for whatever is wrong in it."""
+    """Open a level file. Raises FileNotFoundError with its name, and MalformedHistory if the file is damaged."""
     path = f"{folder}/{file.name}"
     try:
         with storage.open(path) as source:
@@ -206,30 +207,32 @@ def opened_level_file(storage: Storage, folder: str, file: LevelFile) -> Iterato
     except FileNotFoundError as error:
         raise FileNotFoundError(file.name) from error
     except (pa.ArrowException, OSError, UnicodeDecodeError, KeyError) as error:
-        raise MalformedHistory("not a file of the history", rule="LSM-003", path=path, found=str(error)) from error
+        raise MalformedHistory(
+            "the file is not a level file of the history", rule="LSM-003", path=path, found=str(error)
+        ) from error
 
 
 @implements("LSM-011")
 def _check_length(size: int, file: LevelFile, path: str) -> None:
-    """Another length than the manifest tells: the file was cut, or is not the one that was published (ER-082)."""
+    """ER-082: refuse a file whose length differs from the manifest, because it was truncated or replaced."""
     if size != file.length:
         raise MalformedHistory(
-            "not the length that the manifest tells", rule="LSM-011", path=path,
+            "the length differs from the manifest", rule="LSM-011", path=path,
             expected=f"{file.length} bytes", found=f"{size} bytes",
-            remedy="restore file and manifest from one copy of the table",
+            remedy="restore file and manifest from the same copy of the table",
         )  # fmt: skip
 
 
 @implements("LSM-003", "LSM-017", "LSM-018", "LSM-019")
 def _read_instants(storage: Storage, folder: str, file: LevelFile) -> tuple[Instant, ...]:
-    """The actions in a level file; those of other releases, which change no row, are passed over."""
+    """The actions in a level file; unknown actions are ignored."""
     with opened_level_file(storage, folder, file) as parquet:
         rows = _columns(parquet, _TIMES)
     return tuple(instants_of(rows, f"{folder}/{file.name}"))
 
 
 def instants_of(rows: pa.Table, path: str) -> Iterator[Instant]:
-    """The instants of rows of a level file; those of unknown actions are passed over. Raises MalformedHistory."""
+    """The instants of rows of a level file; unknown actions are ignored. Raises MalformedHistory."""
     requested, completion, action = (rows.column(name).to_pylist() for name in _TIMES.names)
     _check_digits(requested, "LSM-017", path)
     _check_digits([c if c is not None else r for c, r in zip(completion, requested, strict=True)], "LSM-018", path)
@@ -248,13 +251,13 @@ def _check_digits(times: list[str | None], rule: str, path: str) -> None:
 
 def _no_instant(rule: str, path: str, found: str) -> MalformedHistory:
     return MalformedHistory(
-        "a row that is no completed action", rule=rule, path=path,
+        "a row is not a completed action", rule=rule, path=path,
         expected="requested time and completion time in digits, and an action", found=found,
     )  # fmt: skip
 
 
 def _read_actions(storage: Storage, folder: str, file: LevelFile, wanted: Iterable[str]) -> list[ArchivedAction]:
-    """The same with the contents that are wanted, `metadata` and `plan`."""
+    """The same with the requested contents, `metadata` and `plan`."""
     contents = pa.schema([_CONTENT.field(name) for name in wanted])
     with opened_level_file(storage, folder, file) as parquet:
         rows = _columns(parquet, pa.unify_schemas([_TIMES, contents]))
@@ -270,7 +273,7 @@ def _columns(parquet: pq.ParquetFile, wanted: pa.Schema) -> pa.Table:
 
 
 def _latest(metadata: pq.FileMetaData, column: str) -> str | None:
-    """The greatest value of a column of texts, from the statistics of the file; None where they do not tell it."""
+    """The greatest value of a column of strings from the statistics of the file; None without statistics."""
     if column not in metadata.schema.names:
         return None
     place = metadata.schema.names.index(column)

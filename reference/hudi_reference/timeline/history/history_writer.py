@@ -1,11 +1,11 @@
 """Writing the timeline history, spec "LSM Timeline": a log-structured merge tree of Parquet files.
 
-    flush           actions that leave the active timeline -> a file of level 0
-    merge_levels    as many files of one level as the batch size says -> one file of the next level
-    retire          manifests that were superseded some time ago, and the files that only they list
+    flush           writes archived actions to a file of level 0
+    merge_levels    merges a batch of files of one level into one file of the next level
+    retire          deletes manifests that were superseded some time ago, and the files that only they list
 
-Each change writes its files first, then a new manifest, then switches the version file to it: a process that dies in between
-leaves files that nobody reads. Nothing that was published is ever changed.
+Each change writes its files first, then a new manifest, and finally the version file. A crash in between leaves files that no
+reader uses. Published files are never changed.
 """
 
 import io
@@ -32,15 +32,15 @@ from hudi_reference.timeline.history.manifest import (
     read_manifest,
 )
 
-#: Files of one level that are merged into one of the next.
+#: The number of files of one level that are merged into one file of the next.
 BATCH_SIZE = 10
-#: The inputs of one merge are together not larger than this, in bytes.
+#: The largest total size of the inputs of one merge, in bytes.
 MERGED_SIZE = 1 << 30
-#: Superseded manifests stay for running readers: this many manifests, and one more for each level that was just merged.
+#: How many manifests are kept for running readers; one more is kept for each level that was just merged.
 KEPT_MANIFESTS = 3
 
 _TEXT = ["null", {"type": "string", "avro.java.string": "String"}]
-#: The record of a history file, as deployed. The text has five fields and no `version` (ER-087).
+#: ER-087: the record of a level file as deployed. The specification has five fields and no `version`.
 AVRO_SCHEMA = {
     "type": "record",
     "name": "HoodieLSMTimelineInstant",
@@ -59,15 +59,15 @@ COLUMNS = pa.schema(
     ]
 )
 RECORD_VERSION = 1
-#: Columns of which the footer tells the least and the greatest value; it would repeat whole contents of the others.
+#: Columns with statistics in the footer; statistics of the others would repeat whole contents.
 _SHORT = ["instantTime", "completionTime", "action", "version"]
 
 
 @implements("LSM-002", "LSM-003", "LSM-017", "LSM-018", "LSM-019", "LSM-020", "LSM-021", "LSM-022")
 def rows_of(actions: Iterable[ArchivedAction]) -> pa.Table:
-    """The rows of a history file, by requested time.
+    """The rows of a level file, by requested time.
 
-    `metadata` are the bytes of the completed file and `plan` those of the plan, both unchanged; null where there are none.
+    `metadata` are the bytes of the completed file and `plan` those of the plan, both unchanged; null if absent.
     """
     rows = [
         {
@@ -85,9 +85,9 @@ def rows_of(actions: Iterable[ArchivedAction]) -> pa.Table:
 
 @implements("LSM-003")
 def encode_level_file(rows: pa.Table) -> bytes:
-    """The bytes of a history file: one row group, compressed with gzip, with the footer that deployed writers put there.
+    """The bytes of a level file: one row group, compressed with gzip, with the footer of deployed writers.
 
-    Arrow calls the Parquet message `schema`, deployed writers by the record's name; no reader looks at it.
+    Arrow names the Parquet message `schema`, deployed writers use the name of the record; readers ignore it.
     """
     out = io.BytesIO()
     footer = {"parquet.avro.schema": json.dumps(AVRO_SCHEMA, separators=(",", ":")), "writer.model.name": "avro"}
@@ -100,14 +100,16 @@ def encode_level_file(rows: pa.Table) -> bytes:
 
 @implements("LSM-010", "LSM-011")
 def encode_manifest(files: Iterable[LevelFile]) -> bytes:
-    """The bytes of a manifest: every live file with its length, laid out as deployed writers do it."""
+    """The bytes of a manifest: every live file with its length, formatted as deployed writers do."""
     entries = [f'{{\n    "fileName" : {json.dumps(file.name)},\n    "fileLen" : {file.length}\n  }}' for file in files]
     return f'{{\n  "files" : [ {", ".join(entries)} ]\n}}'.encode()
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """The history as it was when a change began: the next version must follow this one."""
+    """The manifest and the version file at the start of a change; the change is published only if the version file is the
+    same.
+    """
 
     manifest: Manifest
     version_file: ObjectInfo | None
@@ -120,9 +122,9 @@ def _look(storage: Storage, folder: str) -> _Seen:
 
 @implements("LSM-004", "LSM-007", "LSM-008", "LSM-009", "S3-003")
 def _publish(storage: Storage, folder: str, seen: _Seen, files: Sequence[LevelFile]) -> None:
-    """Make these the live files: a manifest with a new number, then the version file, replaced in one step.
+    """Publish these as the live files: create a manifest with a new number, then replace the version file conditionally.
 
-    Raises HistoryChanged if another process published meanwhile; the history is then as that one left it.
+    Raises HistoryChanged, without a change of the history, if another process published meanwhile.
     """
     taken = [number for name in storage.names(folder) if (number := manifest_number(name)) is not None]
     number = max([seen.manifest.number, *taken]) + 1
@@ -138,13 +140,13 @@ def _publish(storage: Storage, folder: str, seen: _Seen, files: Sequence[LevelFi
             storage.delete(path)
         raise HistoryChanged(
             "another process changed the history meanwhile", rule="LSM-008", path=str(error),
-            expected=f"manifest_{seen.manifest.number} to be valid still", remedy="archive again: nothing was lost",
+            expected=f"manifest_{seen.manifest.number} as the valid one", remedy="archive again; no action was lost",
         ) from error  # fmt: skip
 
 
 @implements("LSM-013", "LSM-014", "LSM-015")
 def _store(storage: Storage, folder: str, rows: pa.Table, level: int) -> LevelFile:
-    """Write a file that no manifest lists yet; one of that name which is there was left by a process that died."""
+    """Write a file that no manifest lists yet. An existing file of that name is the remainder of a crashed process."""
     minimum, maximum = (str(time) for time in pc.min_max(rows.column("instantTime")).as_py().values())
     data = encode_level_file(rows)
     file = LevelFile(f"{minimum}_{maximum}_{level}.parquet", len(data), minimum, maximum, level)
@@ -154,7 +156,7 @@ def _store(storage: Storage, folder: str, rows: pa.Table, level: int) -> LevelFi
 
 @implements("LSM-001", "LSM-002", "LSM-016", "ARC-002")
 def flush(storage: Storage, folder: str, actions: Iterable[ArchivedAction]) -> LevelFile | None:
-    """Add completed actions to the history in `folder` as a file of level 0; None if all of them are there already.
+    """Add completed actions to the history in `folder` as a file of level 0; None if it has all of them already.
 
     Raises HistoryChanged, MalformedHistory.
     """
@@ -174,9 +176,10 @@ def flush(storage: Storage, folder: str, actions: Iterable[ArchivedAction]) -> L
 
 @implements("LSM-023", "LSM-024", "ARC-010")
 def merge_levels(storage: Storage, folder: str, batch_size: int = BATCH_SIZE, merged_size: int = MERGED_SIZE) -> int:
-    """Merge the oldest files of each level that has collected a batch, from level 0 upwards; how many levels were merged.
+    """Merge the oldest files of each level that has a full batch, from level 0 upwards.
 
-    One file is made of one level, and the next level is looked at only then. Raises HistoryChanged, MalformedHistory.
+    The next level is considered only after a merge. Returns the number of merged levels. Raises HistoryChanged,
+    MalformedHistory.
     """
     level = 0
     while _merge_level(storage, folder, level, batch_size, merged_size):
@@ -196,7 +199,7 @@ def _merge_level(storage: Storage, folder: str, level: int, batch_size: int, mer
 
 
 def _batch(files: Iterable[LevelFile], batch_size: int, merged_size: int) -> list[LevelFile]:
-    """The oldest files, as many as one merge takes; a file that is too large by itself stays what it is."""
+    """The oldest files that fit into one merge. A file that alone exceeds the size is not merged."""
     chosen: list[LevelFile] = []
     for file in files:
         if not chosen and file.length > merged_size:
@@ -209,7 +212,7 @@ def _batch(files: Iterable[LevelFile], batch_size: int, merged_size: int) -> lis
 
 @implements("LSM-022", "LSM-024")
 def _merged(parts: Sequence[pa.Table]) -> pa.Table:
-    """The rows of several files by requested time; of an action that is in two of them, the one that readers meet first."""
+    """The rows of several files by requested time; of an action in several files, the first one, as readers do."""
     rows = pa.concat_tables(parts)
     actions = zip(rows.column("instantTime").to_pylist(), rows.column("action").to_pylist(), strict=True)
     first: dict[tuple[str, str], int] = {}
@@ -219,7 +222,7 @@ def _merged(parts: Sequence[pa.Table]) -> pa.Table:
 
 
 def read_rows(storage: Storage, folder: str, file: LevelFile) -> pa.Table:
-    """All columns of a file, in stored order; those that another writer left out are null, the version is 1.
+    """All columns of a file, in stored order; absent columns are null, an absent version is 1.
 
     Raises MalformedHistory, and FileNotFoundError with the file's name.
     """
@@ -242,7 +245,7 @@ def _column(found: pa.Table, field: pa.Field, path: str) -> pa.Array | pa.Chunke
     return column.cast(field.type)
 
 
-#: What Arrow calls the types of the columns, by the one used here.
+#: The accepted Arrow types of each column type.
 _TYPES = {
     pa.string(): (pa.string(), pa.large_string()),
     pa.binary(): (pa.binary(), pa.large_binary()),
@@ -252,9 +255,9 @@ _TYPES = {
 
 @implements("LSM-006")
 def retire(storage: Storage, folder: str, merged: int = 0) -> None:
-    """Delete manifests that were superseded long enough ago, then the files that no manifest lists any more.
+    """Delete superseded manifests except the newest ones, then the files that no remaining manifest lists.
 
-    `merged` levels were just merged. A reader that began with a manifest which is kept finds all its files.
+    `merged` is the number of levels that were just merged. A reader of a remaining manifest finds all its files.
     """
     names = storage.names(folder)
     numbers = sorted(number for name in names if (number := manifest_number(name)) is not None)
@@ -272,7 +275,7 @@ def retire(storage: Storage, folder: str, merged: int = 0) -> None:
 
 
 def _listed(storage: Storage, folder: str, number: int) -> set[str]:
-    """The files of a manifest that is not the valid one, and may be what another process left half written."""
+    """The files of a manifest that is not the valid one; () if it is malformed after a crash."""
     try:
         return {file.name for file in read_manifest(storage, folder, number).files}
     except MalformedHistory:

@@ -1,11 +1,11 @@
-"""Which files make up the timeline history now, spec "LSM Timeline".
+"""Manifests of the timeline history, which list its live files, spec "LSM Timeline".
 
-    _version_                       the number of the valid manifest, as text
+    _version_                       the number of the valid manifest in digits
     manifest_<n>                    JSON: name and length of every live file
     <min>_<max>_<level>.parquet     the files themselves, see `history`
 
-Manifests and files never change once they are there; only the version file does. So a reader may finish with the manifest it
-began with, and files that are kept from an earlier look are as good as new.
+Manifests and level files never change; only the version file does. A reader may therefore finish with the manifest with which
+it began, and may reuse files that it has read before.
 """
 
 import json
@@ -26,7 +26,7 @@ _LEVEL_FILE = re.compile(r"(\d+)_(\d+)_(\d+)\.parquet", re.ASCII)
 @implements("LSM-013", "LSM-014")
 @dataclass(frozen=True)
 class LevelFile:
-    """A file that a manifest lists: its name taken apart, its length in bytes.
+    """A level file of a manifest: the parts of its name, and its length in bytes.
 
     `minimum` is the smallest requested time of the actions in it, `maximum` the largest requested time (ER-039).
     """
@@ -39,16 +39,16 @@ class LevelFile:
 
     @implements("LSM-025")
     def may_hold(self, begin: str, end: str) -> bool:
-        """Whether an action requested from `begin` to `end`, both included, may be in the file, going by the name alone.
+        """Whether, by its name, the file may contain an action requested from `begin` to `end`, both included.
 
-        The upgrade from version 6 writes names whose minimum is above the maximum (ER-083): those tell nothing.
+        ER-083: the upgrade from version 6 writes names whose minimum is above the maximum; they may contain any action.
         """
         return self.minimum > self.maximum or (self.minimum <= end and begin <= self.maximum)
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """The files that are live by one manifest. Number 0, without files, stands for a history that was never written."""
+    """The live files of one manifest. Number 0, without files, is a history that was never written."""
 
     number: int = 0
     files: tuple[LevelFile, ...] = ()
@@ -64,7 +64,7 @@ def parse_level_file_name(name: str) -> tuple[str, str, int] | None:
 def load_manifest(storage: Storage, folder: str) -> Manifest:
     """The valid manifest of the history in `folder`.
 
-    Raises MalformedHistory when the version file is no number, or the manifest it names is missing or is none.
+    Raises MalformedHistory if the version file is not a number, or the manifest is missing or malformed.
     """
     number = current_version(storage, folder)
     while True:
@@ -72,19 +72,19 @@ def load_manifest(storage: Storage, folder: str) -> Manifest:
             return read_manifest(storage, folder, number) if number else Manifest()
         except FileNotFoundError as error:
             newer = current_version(storage, folder)
-            if newer <= number:  # else it was superseded and removed since the version file was read
+            if newer <= number:  # otherwise it was superseded and removed after the version file was read
                 raise MalformedHistory(
                     "the manifest is missing", rule="LSM-009", path=f"{folder}/manifest_{number}",
-                    remedy="restore it; without it nobody knows which files of the history are live",
+                    remedy="restore the manifest; it lists the live files of the history",
                 ) from error  # fmt: skip
             number = newer
 
 
 @implements("LSM-005", "LSM-007")
 def current_version(storage: Storage, folder: str) -> int:
-    """The number in the version file; 0 where nothing was archived yet.
+    """The number in the version file; 0 if nothing was archived yet.
 
-    An interrupted switch leaves no version file, or an empty one: then the manifest with the greatest number counts (ER-005).
+    ER-005: an interrupted update leaves no version file, or an empty one; then the manifest with the greatest number counts.
     """
     path = f"{folder}/{VERSION_FILE}"
     try:
@@ -95,8 +95,8 @@ def current_version(storage: Storage, folder: str) -> int:
         return _greatest_manifest(storage, folder)
     if not _VERSION.fullmatch(text) or not int(text):
         raise MalformedHistory(
-            "not a manifest number", rule="LSM-007", path=path, expected="digits", found=repr(text[:40]),
-            remedy="remove the file: then the manifest with the greatest number counts",
+            "the version file has no manifest number", rule="LSM-007", path=path, expected="digits", found=repr(text[:40]),
+            remedy="remove the file; then the manifest with the greatest number counts",
         )  # fmt: skip
     return int(text)
 
@@ -104,7 +104,7 @@ def current_version(storage: Storage, folder: str) -> int:
 def _greatest_manifest(storage: Storage, folder: str) -> int:
     names = storage.names(folder)
     if not names and storage.head(folder) is not None:
-        raise MalformedHistory("a file where the folder of the history belongs", rule="LSM-001", path=folder)
+        raise MalformedHistory("a file is in the place of the history folder", rule="LSM-001", path=folder)
     return max((number for name in names if (number := manifest_number(name)) is not None), default=0)
 
 
@@ -127,7 +127,7 @@ def read_manifest(storage: Storage, folder: str, number: int) -> Manifest:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise MalformedHistory(
-            "not a manifest", rule="LSM-010", path=path, found=f"{type(error).__name__}: {error}",
+            "the manifest is malformed", rule="LSM-010", path=path, found=f"{type(error).__name__}: {error}",
             expected='{"files": [{"fileName": ..., "fileLen": ...}]}',
         ) from error  # fmt: skip
 
@@ -139,7 +139,7 @@ def _level_file(entry: dict[str, Any], path: str) -> LevelFile:
     parts = parse_level_file_name(name)
     if parts is None:
         raise MalformedHistory(
-            "the manifest lists a file of another kind", rule="LSM-013", path=path,
+            "the manifest lists a file that is not a level file", rule="LSM-013", path=path,
             expected="<min>_<max>_<level>.parquet", found=repr(name[:100]),
         )  # fmt: skip
     return LevelFile(name, length, *parts)

@@ -4,7 +4,7 @@
     inflight    <requested time>.<action>.inflight          (a commit: <requested time>.inflight)
     completed   <requested time>_<completion time>.<action>
 
-Times are texts of digits and compared as texts, whatever clock they come from.
+Times are strings of digits, compared as strings, because different clocks may have produced them.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from hudi_reference.errors import MalformedInstantName
 from hudi_reference.requirement import implements
 from hudi_reference.timeline.instants.states import ACTIONS, EXTENSIONS, State
 
-#: Seconds (releases before milliseconds came) or milliseconds.
+#: Old releases have seconds (14 digits), others milliseconds (17 digits).
 _TIME_LENGTHS = (14, 17)
 
 
@@ -29,7 +29,7 @@ class Instant:
 
     @property
     def identity(self) -> tuple[str, str]:
-        """What all states of one action have in common, a compaction and the commit as which it completes among them."""
+        """The key that all states of one action share, for example a compaction and the commit as which it completes."""
         return (self.requested, ACTIONS[self.action].completes_as)
 
     @property
@@ -44,17 +44,27 @@ class Instant:
                 return f"{self.requested}_{self.completion}.{ACTIONS[self.action].completes_as}"
 
 
-#: Timelines are long, and looking up the member of an enumeration takes longer than the rest of a comparison.
+#: A module variable, because timelines are long and the lookup of an enumeration member is slower than a comparison.
 _COMPLETED = State.COMPLETED
-#: Requested time, action, state, completion time: an instant in the making.
+#: The parts of an instant: requested time, action, state, completion time.
 Parts = tuple[str, str, State, str | None]
 
 
 def parse_instant_name(name: str) -> Instant | None:
-    """The instant that a file name of the timeline folder stands for; None for a foreign file.
+    """Parse the name of a file in the timeline folder.
 
-    A name claims to be an instant when it is digits, maybe a second group of digits, and the extension of a known action.
-    Raises MalformedInstantName when such a name has times of a wrong length or a completion time where none belongs.
+    A name has the form of an instant if it consists of digits, optionally a second group of digits, and the extension of a
+    known action.
+
+    Args:
+        name: file name without folder, e.g. `20261121091500123.commit.requested`.
+
+    Returns:
+        The instant, or None if the file does not belong to the timeline.
+
+    Raises:
+        MalformedInstantName: the name has the form of an instant, but a time of a wrong length or an unexpected completion
+            time.
     """
     parts = instant_name_parts(name)
     return None if parts is None else Instant(*parts)
@@ -62,7 +72,7 @@ def parse_instant_name(name: str) -> Instant | None:
 
 @implements("TL-027", "TL-028", "TL-031", "TL-037")
 def instant_name_parts(name: str) -> Parts | None:
-    """The same without making an instant of it: of the files of one action only one is worth that."""
+    """The same as a tuple, which is faster; only one file of each action becomes an `Instant`."""
     times, _, extension = name.partition(".")
     known = EXTENSIONS.get(extension)
     requested, divider, completion = times.partition("_")
@@ -73,7 +83,7 @@ def instant_name_parts(name: str) -> Parts | None:
         raise _wrong_length(name, "requested", requested, "TL-027" if state < _COMPLETED else "TL-031")
     if state is not _COMPLETED:
         if divider:
-            raise _malformed(name, "TL-028", "one time before a pending state", f"{requested} and {completion}")
+            raise _malformed(name, "TL-028", "one time and a pending state", f"{requested} and {completion}")
         return (requested, action, state, None)
     if not divider:
         raise _malformed(name, "TL-031", "<requested time>_<completion time>.<action>", "no completion time")
@@ -90,10 +100,10 @@ def _wrong_length(name: str, which: str, time: str, rule: str) -> MalformedInsta
 
 def _malformed(name: str, rule: str, expected: str, found: str) -> MalformedInstantName:
     return MalformedInstantName(
-        "not the name of an instant",
+        "the name of an instant is malformed",
         rule=rule,
         path=name,
         expected=expected,
         found=found,
-        remedy="remove the file if it is foreign; no release writes such a name",
+        remedy="remove the file if it does not belong to the timeline; no release writes such a name",
     )

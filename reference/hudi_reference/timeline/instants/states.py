@@ -1,7 +1,7 @@
 """Actions and states, spec "Timeline > Actions", "Timeline > States", as a table.
 
-Code, checks, the page docs/timeline.md and its diagram come from this table; nothing else knows how an instant's file is
-named, what it holds, or which state may follow which.
+The table defines the names of the files of instants, their contents, and the legal transitions. Code, checks and
+docs/timeline.md with its diagram read it.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from hudi_reference.requirement import implements
 
 
 class State(IntEnum):
-    """States in the order in which an action goes through them; the highest one recorded counts."""
+    """The states of an action in their order; the highest state with a file counts."""
 
     REQUESTED = 0
     INFLIGHT = 1
@@ -22,12 +22,14 @@ class State(IntEnum):
 
 @dataclass(frozen=True)
 class Content:
-    """What the file of one state holds.
+    """The content of the file of one state. `RAW` is a content without a record.
 
-    `record` is the Avro record that a writer stores, None for an empty file. A reader meets `also` too: what other releases
-    store, and what an upgrade leaves behind. `may_be_empty`: a reader takes an empty file for "nothing to say"; `optional`: a
-    writer may leave it at that.
-    `json`: a reader may find the record as JSON, as releases before version 8 stored it; `RAW` content is no record at all.
+    Attributes:
+        record: the Avro record that a writer stores, None for an empty file.
+        also: records that a reader must accept too, from other releases or from an upgrade.
+        may_be_empty: a reader accepts an empty file, which means that there is no information.
+        optional: a writer may store an empty file.
+        json: the record may be JSON, as in releases before version 8.
     """
 
     record: str | None = None
@@ -38,22 +40,22 @@ class Content:
 
     @property
     def records(self) -> tuple[str, ...]:
-        """All records that a reader may find."""
+        """All records that a reader accepts."""
         return self.also if self.record is None else (self.record, *self.also)
 
     @property
     def needed(self) -> bool:
-        """Whether a writer has to store the record."""
+        """Whether a writer must store the record."""
         return self.record is not None and not self.optional
 
 
 _COMMIT, _REPLACE, _PLANNED = "HoodieCommitMetadata", "HoodieReplaceCommitMetadata", "HoodieRequestedReplaceMetadata"
 _NOTHING = Content(may_be_empty=True)
-#: A plain write has no plan; an upgrade from version 6 puts metadata without files there.
+#: A write has no plan; an upgrade from version 6 stores metadata without files.
 _NO_PLAN = Content(also=(_COMMIT,), may_be_empty=True, json=True)
-#: A write that is under way may say what it is about to do.
+#: An inflight write may store its workload profile.
 _PROFILE = Content(_COMMIT, may_be_empty=True, json=True, optional=True)
-#: No Avro: the history of schemas as JSON text.
+#: The history of schemas as JSON text, not Avro.
 RAW = Content("JSON")
 
 
@@ -61,12 +63,16 @@ RAW = Content("JSON")
 class Action:
     """One action type.
 
-    `inflight` is the extension of its inflight file; `completes_as` the action whose name the completed file carries;
-    `contents` what the files hold, state by state, without the states that the action has no file for; `writes` tells
-    whether it adds or replaces data files, `planned` whether the plan in the requested file is all that somebody needs to
-    carry it out (again), `goes_back` whether it may return from inflight to requested, `undone` whether rollback or restore
-    may take it from the timeline, `archived` whether it moves to the history when it is old; `elsewhere`: its files lie in
-    `.hoodie/.schema`, and the timeline folder has none of them.
+    Attributes:
+        inflight: the extension of its inflight file.
+        completes_as: the action in the name of the completed file.
+        contents: the contents of its files by state, without states that have no file.
+        writes: whether it adds or replaces data files.
+        planned: whether the plan in the requested file suffices to execute it, also again.
+        reverts: whether it may move from inflight back to requested.
+        can_be_rolled_back: whether a rollback or restore may remove it from the timeline.
+        archived: whether it is moved to the history.
+        in_schema_folder: whether its files are in `.hoodie/.schema` and not in the timeline folder.
     """
 
     name: str
@@ -75,10 +81,10 @@ class Action:
     contents: Mapping[State, Content]
     writes: bool = False
     planned: bool = False
-    goes_back: bool = False
-    undone: bool = False
+    reverts: bool = False
+    can_be_rolled_back: bool = False
     archived: bool = True
-    elsewhere: bool = False
+    in_schema_folder: bool = False
 
     @property
     def has_requested(self) -> bool:
@@ -96,12 +102,12 @@ def _action(
 
 
 _CLEAN = Content("HoodieCleanerPlan")
-_write = partial(_action, writes=True, undone=True)
-_service = partial(_action, planned=True, goes_back=True, undone=True)
+_write = partial(_action, writes=True, can_be_rolled_back=True)
+_service = partial(_action, planned=True, reverts=True, can_be_rolled_back=True)
 
 #: An inflight commit carries no action word (ER-002). A compaction completes as a commit, a log compaction as a deltacommit,
-#: a clustering as a replacecommit; a savepoint is never requested. A clean says its plan twice, or once (Apache Hudi 1.2.0).
-#: After an upgrade the pending files of every replacecommit bear the word clustering, so their contents meet here.
+#: a clustering as a replacecommit; a savepoint is never requested. A clean stores its plan twice, or once (Apache Hudi 1.2.0).
+#: After an upgrade the pending files of every replacecommit are named clustering, so that clustering has both contents.
 ACTIONS: dict[str, Action] = {
     action.name: action
     for action in (
@@ -119,27 +125,30 @@ ACTIONS: dict[str, Action] = {
         _action("rollback", Content("HoodieRollbackPlan"), _NOTHING, Content("HoodieRollbackMetadata"), planned=True),
         _action("restore", Content("HoodieRestorePlan"), _NOTHING, Content("HoodieRestoreMetadata"),
                 planned=True, archived=False),
-        _action("savepoint", None, _NOTHING, Content("HoodieSavepointMetadata"), undone=True, archived=False),
+        _action("savepoint", None, _NOTHING, Content("HoodieSavepointMetadata"), can_be_rolled_back=True, archived=False),
         _service("indexing", Content("HoodieIndexPlan"), _NOTHING, Content("HoodieIndexCommitMetadata"),
                 archived=False),
-        _action("schemacommit", _NOTHING, _NOTHING, RAW, archived=False, elsewhere=True),
+        _action("schemacommit", _NOTHING, _NOTHING, RAW, archived=False, in_schema_folder=True),
     )
 }  # fmt: skip
 
-#: Completed actions that change which rows a table has.
+#: Completed actions that change data files.
 COMMITS = frozenset(action.name for action in ACTIONS.values() if action.writes and action.completes_as == action.name)
 
 
 @dataclass(frozen=True)
 class Move:
-    """A legal step of an action, from one state to another; None is the timeline without it. `named` is its name here."""
+    """A legal step of an action, from one state to another; None is the timeline without the action.
+
+    `named` is the name of the step.
+    """
 
     named: str
     start: State | None
     end: State | None
 
 
-#: Every step that any action may take. Completed is final but for what undoes whole actions, and for archiving.
+#: All steps of actions. A completed action changes only by a rollback, a restore or archiving.
 MOVES = (
     Move("request", None, State.REQUESTED),
     Move("begin", None, State.INFLIGHT),
@@ -158,15 +167,16 @@ MOVES = (
 def moves_of(action: Action) -> tuple[Move, ...]:
     """The steps that an action may take, in the order of `MOVES`.
 
-    What completes under another name is that other action from then on: a completed compaction is archived as a commit.
+    An action that completes under another name has the other action's steps from then on: a completed compaction is archived
+    as a commit.
     """
     stays = action.completes_as == action.name
     may = {
         "begin": not action.has_requested,
         "start again": action.planned,
-        "revert": action.goes_back,
-        "withdraw": action.undone and stays,
-        "remove": action.undone,
+        "revert": action.reverts,
+        "withdraw": action.can_be_rolled_back and stays,
+        "remove": action.can_be_rolled_back,
         "archive": action.archived and stays,
     }
     known = (None, *action.contents)
@@ -176,7 +186,7 @@ def moves_of(action: Action) -> tuple[Move, ...]:
 @implements("TL-027", "TL-028", "TL-031", "TL-037", "TL-040", "TL-043", "TL-044", "TL-016")
 def _extensions() -> dict[str, tuple[str, State]]:
     known: dict[str, tuple[str, State]] = {}
-    for action in (action for action in ACTIONS.values() if not action.elsewhere):
+    for action in (action for action in ACTIONS.values() if not action.in_schema_folder):
         if action.has_requested:
             known[f"{action.name}.requested"] = (action.name, State.REQUESTED)
         known[action.inflight] = (action.name, State.INFLIGHT)
@@ -185,10 +195,10 @@ def _extensions() -> dict[str, tuple[str, State]]:
     return known
 
 
-#: What follows the times in an instant's file name -> action and state.
+#: The extension of an instant's file name -> action and state.
 EXTENSIONS = _extensions()
 
-#: What follows the requested time in the name of a pending file, with its point -> the action as which it completes.
+#: The extension of a pending file, with its dot -> the action in the name of the completed file.
 PENDING = {
     f".{extension}": ACTIONS[action].completes_as
     for extension, (action, state) in EXTENSIONS.items()

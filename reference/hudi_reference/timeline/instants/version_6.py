@@ -1,10 +1,10 @@
-"""The timeline of version 6, which is layout 1: what it has instead of completion times and Avro.
+"""The timeline of version 6 (timeline layout 1), which has no completion times in names, and JSON instead of Avro.
 
-    .hoodie/<requested time>.<action>           completed; the time when is nowhere but in the file's modification time
-    .hoodie/<requested time>.<action>.inflight  pending, as in version 8; a clustering is called replacecommit here, too
+    .hoodie/<requested time>.<action>           completed; the completion time is the modification time of the file
+    .hoodie/<requested time>.<action>.inflight  pending, as in version 8; a pending clustering is named replacecommit too
 
-Commits, delta commits and replacecommits are JSON. Nothing in a table of version 6 is decided by completion times: which slice
-a log file belongs to is in its name.
+Commits, delta commits and replacecommits are JSON. A table of version 6 does not depend on completion times: the name of a log
+file contains the slice that it belongs to.
 """
 
 import datetime
@@ -25,7 +25,7 @@ from hudi_reference.timeline.instants.times import format_time, milliseconds_of
 @implements("COMPAT-001", "COMPAT-003")
 @dataclass(frozen=True)
 class LegacyInstant(Instant):
-    """An instant whose completed file does not tell its completion time."""
+    """An instant whose completed file has no completion time in its name."""
 
     @property
     def file_name(self) -> str:
@@ -37,7 +37,7 @@ class LegacyInstant(Instant):
 
 @implements("COMPAT-001")
 def parse_legacy_name(name: str) -> LegacyInstant | None:
-    """The instant that the name of a file in `.hoodie` stands for, its completion time left out; None for any other file."""
+    """The instant of the name of a file in `.hoodie`, without completion time; None for any other file."""
     requested, _, extension = name.partition(".")
     if not (requested.isascii() and requested.isdigit()) or extension not in EXTENSIONS:
         return None
@@ -48,8 +48,8 @@ def parse_legacy_name(name: str) -> LegacyInstant | None:
 def legacy_instants(files: Iterable[ObjectInfo], properties: TableProperties) -> tuple[LegacyInstant, ...]:
     """The instants of a listing of `.hoodie`, one for each action in its highest state, by requested time.
 
-    A completion time is the time when the file was modified, or one millisecond after the request where the file claims to be
-    older: a copied table may have any modification times.
+    The completion time is the modification time of the file, or one millisecond after the request if the file is older than
+    that, because a copy of a table may have any modification times.
     """
     highest: dict[tuple[str, str], LegacyInstant] = {}
     for file in files:
@@ -65,7 +65,7 @@ def legacy_instants(files: Iterable[ObjectInfo], properties: TableProperties) ->
 
 
 def completion_of(requested: str, file: ObjectInfo, properties: TableProperties) -> str:
-    """When an action completed whose completed file is `file`, in the zone of the table's times."""
+    """The completion time of the action with this completed file, in the time zone of the table."""
     zone = datetime.UTC if properties.get("hoodie.table.timeline.timezone") == "UTC" else None
     return max(format_time(file.modified, zone), just_after(requested))
 
@@ -79,14 +79,14 @@ def just_after(requested: str) -> str:
 
 
 def list_legacy_files(storage: Storage) -> list[ObjectInfo]:
-    """What lies directly in `.hoodie`."""
+    """The files directly in `.hoodie`, without subfolders."""
     found = storage.list(META_FOLDER, skip=f"{META_FOLDER}/metadata")
     return [file for file in found if file.path.count("/") == META_FOLDER.count("/") + 1]
 
 
 @implements("COMPAT-005", "COMPAT-006")
 def check_migrated(storage: Storage, properties: TableProperties) -> None:
-    """What every action asks first: is this a table of version 8, and nothing of an older timeline left beside the present one?
+    """Check before every action that the table has version 8, and no instants of an older timeline.
 
     Raises UnsupportedTableVersion, UnfinishedMigration.
     """
@@ -95,14 +95,15 @@ def check_migrated(storage: Storage, properties: TableProperties) -> None:
         if parse_legacy_name(name) is not None:
             raise UnfinishedMigration(
                 "an instant of version 6 in a table of version 8", rule="COMPAT-006", path=f"{META_FOLDER}/{name}",
-                expected=f"every instant in {properties.timeline_folder}", remedy="finish it: hudi-conformance migrate TABLE",
+                expected=f"every instant in {properties.timeline_folder}", remedy="run: hudi-conformance migrate TABLE",
             )  # fmt: skip
 
 
 @implements("COMPAT-001", "COMPAT-003")
 def read_json_record(data: bytes, path: str, rule: str = "COMPAT-003") -> dict[str, Any]:
-    """The record of an action as releases before version 8 stored it; raises MalformedMetadata, which names `path` and `rule`,
-    when it is cut, or anything else than a JSON object.
+    """The record of an action in JSON, as releases before version 8 stored it.
+
+    Raises MalformedMetadata with `path` and `rule` if the data is truncated or not a JSON object.
     """
     try:
         record = json.loads(data)
@@ -115,6 +116,6 @@ def read_json_record(data: bytes, path: str, rule: str = "COMPAT-003") -> dict[s
 
 def _malformed(path: str, rule: str, found: str) -> MalformedMetadata:
     return MalformedMetadata(
-        "not the metadata of an action", rule=rule, path=path, expected="a JSON object", found=found[:80],
-        remedy="restore the file from another copy of the table; it was cut or overwritten",
+        "the file does not contain the metadata of an action", rule=rule, path=path, expected="a JSON object", found=found[:80],
+        remedy="restore the file from another copy of the table; it was truncated or overwritten",
     )  # fmt: skip
