@@ -123,15 +123,9 @@ class Commit:
         present: list[Timeline] = []
 
         def check(timeline: Timeline) -> None:
-<<<<<<< HEAD
             check_not_rolled_back(table.storage, table.properties, timeline, self.requested)
             check_base_commits_exist(table.storage, table.properties, self.base_timeline, timeline)
             self._check_heartbeat()
-=======
-            check_not_rolled_back(self.storage, self.properties, timeline, self.requested)
-            check_base_commits_exist(self.storage, self.properties, self.seen, timeline)
-            self._check_alive()
->>>>>>> 2334bd71 (Timeline: standard terms)
             self._check_conflicts(timeline, schema)
             present.append(timeline)
 

@@ -163,7 +163,7 @@ def archiving_ignores_lock_provider(patch: Patch) -> None:
 @mutant(breaks="LOCK-003")
 def lock_provider_setting_ignored(patch: Patch) -> None:
     """Reads the setting and uses the built-in lock."""
-    patch.edit(lock_for, "return PROVIDERS[name](ProviderContext(storage, table_name, options, clock))", "return lock_of(storage)")
+    patch.edit(lock_for, "PROVIDERS[name](ProviderContext(storage, table_name, options, clock))", "lock_of(storage)")
 
 
 @mutant(breaks="LOCK-004")

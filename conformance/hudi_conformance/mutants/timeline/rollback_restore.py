@@ -19,7 +19,7 @@ def rollback_of_version_6_keeps_log_blocks(patch: Patch) -> None:
 @mutant(breaks=("TL-019", "TL-030"))
 def write_completes_despite_rollback_plan(patch: Patch) -> None:
     """A write completes although its rollback is planned."""
-    patch.edit(Commit.complete, "        check_not_rolled_back(table.storage, table.properties, timeline, self.requested)\n", "")
+    patch.edit(Commit.complete, "check_not_rolled_back(table.storage, table.properties, timeline, self.requested)", "pass")
 
 
 @mutant(breaks=("TL-019", "TL-030"))
@@ -27,7 +27,7 @@ def write_and_rollback_both_complete(patch: Patch) -> None:
     """A write does not check whether its rollback is planned, and the rollback does not check whether the write has
     completed.
     """
-    patch.edit(Commit.complete, "        check_not_rolled_back(table.storage, table.properties, timeline, self.requested)\n", "")
+    patch.edit(Commit.complete, "check_not_rolled_back(table.storage, table.properties, timeline, self.requested)", "pass")
     patch.set(rollback, "_drop_if_overtaken", lambda *_: None)
 
 
