@@ -1,4 +1,4 @@
-"""What a test tries, counted where it is tried: orders, deaths, requests. The plugin puts it into the test's result."""
+"""What a test tries, counted where it is tried: orders, crashes, requests. The plugin puts it into the test's result."""
 
 from collections import Counter
 
@@ -8,13 +8,13 @@ MEANINGS = {
     "orders": "orders of requests that were followed to the end",
     "drawn": "orders among them that were drawn",
     "steps": "requests and clock readings in these",
-    "deaths": "deaths of a process at one of them",
-    "crash_points": "crash points: a death after each change in turn, and a look at what is left",
-    "s3_runs": "runs of two processes on an object store, behind the gate",
+    "crashes": "crashes of a process at one of them",
+    "crash_points": "crash points: a crash after each change in turn, and a check of the table",
+    "s3_runs": "runs of two processes on an object store, through the proxy",
     "s3_requests": "requests in these",
     "s3_faults": "requests that were lost, refused, delayed or not answered",
     "s3_milliseconds": "milliseconds that these took",
-    "s3_gate_milliseconds": "milliseconds of processor time of the gate in these",
+    "s3_proxy_milliseconds": "milliseconds of processor time of the proxy in these",
 }
 _found: Counter[str] = Counter()
 

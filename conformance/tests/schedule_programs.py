@@ -1,15 +1,15 @@
 """Small programs for the tests of the explorer, of which everything is known."""
 
 from hudi_conformance.explorer.simulation.scheduler import Process
-from hudi_conformance.explorer.simulation.simulated_store import World
+from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore
 from hudi_reference.storage import MemoryStorage, ObjectExists
 
 
-def world(**settings):
+def simulated(**settings):
     """A world with one object, `s`."""
     storage = MemoryStorage()
     storage.put("s", b"0")
-    return World.of(storage, **settings)
+    return SimulatedStore.of(storage, **settings)
 
 
 def three_turns(name):
@@ -25,7 +25,7 @@ def three_turns(name):
     return program
 
 
-def apart(name):
+def without_conflicts(name):
     """Six steps that conflict with nobody's."""
 
     def program(actor):

@@ -97,7 +97,7 @@ def test_engines_shows_what_can_be_asked_and_how_to_get_the_rest():
 def test_doctor_tests_the_object_store() -> None:
     """The emulated object store is started for a moment, and its promises are told."""
     pytest.importorskip("moto.server")
-    assert doctor.object_store().startswith("object store: moto's server behind the gate keeps all 6 promises")
+    assert doctor.object_store().startswith("object store: moto's server behind the proxy keeps all 6 promises")
 
 
 def test_doctor_says_what_brings_the_object_store(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,8 +54,8 @@ def test_a_query_beside_a_write_may_see_it_or_not(rows: Rows) -> None:
 @pytest.mark.parametrize("rows", [{"a": 0, "b": 0}, {"a": 1, "b": 0}])
 def test_of_a_dead_writer_both_answers_are_right(rows: Rows) -> None:
     """Who died after publishing is seen all the same; who died before is not: what counts is the store."""
-    dead = replace(W, ended=None, outcome=Outcome.UNKNOWN, published=5 if rows["a"] else None)
-    assert found(dead, read("R", 8, 9, rows)) == []
+    crashed_write = replace(W, ended=None, outcome=Outcome.UNKNOWN, published=5 if rows["a"] else None)
+    assert found(crashed_write, read("R", 8, 9, rows)) == []
 
 
 def test_lost_update() -> None:

@@ -2,14 +2,14 @@
 
 import pytest
 
-from hudi_conformance.explorer.scenarios.scenarios import MEETINGS
+from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
 from hudi_conformance.mutants.harness.mutant import all_mutants
-from hudi_conformance.mutants.harness.schedules import SCENARIOS, recorded, shortest
+from hudi_conformance.mutants.harness.schedules import SCENARIO_OF, recorded, shortest
 
 
 def test_every_mutant_of_concurrency_has_a_schedule() -> None:
     """Each mutant for which a scenario is named has a recorded schedule, and there are at least forty."""
-    assert set(recorded()) == set(SCENARIOS)
+    assert set(recorded()) == set(SCENARIO_OF)
     assert len(recorded()) >= 40
 
 
@@ -18,8 +18,8 @@ def test_recorded_mutants_and_scenarios_exist() -> None:
     mutants = {m.name for m in all_mutants()}
     for mutant, schedule in recorded().items():
         assert mutant in mutants
-        assert schedule.scenario == SCENARIOS[mutant]
-        assert schedule.scenario in MEETINGS
+        assert schedule.scenario == SCENARIO_OF[mutant]
+        assert schedule.scenario in SCENARIOS
 
 
 @pytest.mark.parametrize(

@@ -132,15 +132,15 @@ def test_the_page_says_whether_all_is_as_expected():
 
 
 def test_the_page_has_the_figures_of_this_run():
-    """What tests tried is added up; the gate's share is of all their time together."""
-    counts = {"orders": 1200, "deaths": 30, "crash_points": 12, "s3_runs": 2, "s3_requests": 180, "s3_milliseconds": 2000,
-              "s3_gate_milliseconds": 100, "s3_faults": 1}  # fmt: skip
+    """What tests tried is added up; the proxy's share is of all their time together."""
+    counts = {"orders": 1200, "crashes": 30, "crash_points": 12, "s3_runs": 2, "s3_requests": 180, "s3_milliseconds": 2000,
+              "s3_proxy_milliseconds": 100, "s3_faults": 1}  # fmt: skip
     tried = result("test_s3::one", "reference", "pass", counts=counts)
     other = result("test_s3::two", "reference", "pass", counts={"orders": 34})
     found = {one.about: one.value for one in figures.lines({r.case: r.counts for r in (tried, other)})}
     assert found["orders of requests that were followed to the end"] == "1,234"
     assert found["faults survived, with nothing lost and nothing done twice"] == "43"
-    assert found["the gate's share of the time of runs on an object store"] == "5%"
+    assert found["the proxy's share of the time of runs on an object store"] == "5%"
     text = page(RUN, [*RESULTS, tried, other])
     assert "1,234" in text and '<th scope="row">test_s3::one</th><td class="n">2</td><td class="n">180</td>' in text
 

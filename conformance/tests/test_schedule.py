@@ -4,7 +4,7 @@ import gc
 import weakref
 
 import pytest
-from schedule_programs import adds_one_under_the_lock, apart, claims, of, three_turns, world
+from schedule_programs import adds_one_under_the_lock, claims, of, simulated, three_turns, without_conflicts
 
 from hudi_conformance.explorer.scenarios.store_conformance import broken_promises
 from hudi_conformance.explorer.simulation.scheduler import Choice, NotDeterministic, NotPossible, Process, choice_of, run
@@ -20,7 +20,7 @@ def asked(found):
 
 def test_each_request_is_a_step_and_the_schedule_says_whose():
     """A schedule decides every step; after its end one process after the other goes on to its own."""
-    found = run(world(), [Process("a", three_turns("a")), Process("b", three_turns("b"))], ["b", "a", "b"])
+    found = run(simulated(), [Process("a", three_turns("a")), Process("b", three_turns("b"))], ["b", "a", "b"])
     assert asked(found) == ["b get s", "a get s", "b put s", *["a put s", "a get s"] * 2, "a put s",
                             *["b get s", "b put s"] * 2]  # fmt: skip
     assert found.results["a"].value == (b"0", b"a0", b"a1")
@@ -30,8 +30,8 @@ def test_each_request_is_a_step_and_the_schedule_says_whose():
 def test_a_run_replayed_by_its_schedule_is_the_same_step_by_step():
     """The schedule of a run makes it again: requests, answers, faults, times and results."""
     processes = of(adds_one_under_the_lock)
-    found = run(world(), processes, ["b!stall", "a", "a", "a!crash-after"])
-    again = run(world(), of(adds_one_under_the_lock), found.schedule)
+    found = run(simulated(), processes, ["b!stall", "a", "a", "a!crash-after"])
+    again = run(simulated(), of(adds_one_under_the_lock), found.schedule)
     assert [step[:3] + step[4:] for step in again.steps] == [step[:3] + step[4:] for step in found.steps]
     assert [step.time for step in again.steps] == [step.time for step in found.steps]
     assert {n: str(e) for n, e in again.results.items()} == {n: str(e) for n, e in found.results.items()}
@@ -39,7 +39,7 @@ def test_a_run_replayed_by_its_schedule_is_the_same_step_by_step():
 
 def test_states_are_values():
     """Each step keeps the state after it, whatever comes later; the world that was given stays as it was."""
-    given = world()
+    given = simulated()
     found = run(given, [Process("a", three_turns("a"))])
     assert [step.state.objects["s"].body for step in found.steps] == [b"0", b"a0", b"a0", b"a1", b"a1", b"a2"]
     assert given.state.objects["s"].body == b"0"
@@ -51,7 +51,7 @@ def test_states_are_values():
 ])  # fmt: skip
 def test_a_fault_strikes_before_or_after_the_effect(fault, stored, how):
     """The process dies, or gets no answer; its request has its effect or none."""
-    found = run(world(), [Process("a", apart("a"))], [Choice("a", fault)])
+    found = run(simulated(), [Process("a", without_conflicts("a"))], [Choice("a", fault)])
     assert found.results["a"].how == how
     assert (found.storage.get("a/0") if found.storage.head("a/0") else None) == stored
     assert isinstance(found.results["a"].error, OutcomeUnknown) == (how == "raised")
@@ -66,7 +66,7 @@ def test_a_process_that_dies_runs_no_handler():
         finally:
             actor.storage.put("cleaned up", b"")
 
-    found = run(world(), [Process("a", program)], ["a!crash-before"])
+    found = run(simulated(), [Process("a", program)], ["a!crash-before"])
     gc.collect()
     assert [info.path for info in found.storage.list()] == ["s"]
     assert asked(found) == ["a put a"]
@@ -76,9 +76,9 @@ def test_who_waits_for_the_lock_takes_no_step():
     """A process is not runnable while somebody else holds the lock, and is again once it is released or its holder has died."""
     processes = of(adds_one_under_the_lock)
     with pytest.raises(NotPossible, match="step 2: b cannot"):
-        run(world(), processes, ["a", "b"])
-    assert run(world(), processes, ["a", "a", "a", "a", "b"]).storage.get("s") == b"2"
-    died = run(world(), processes, ["a", "a", "a!crash-before", "b"])
+        run(simulated(), processes, ["a", "b"])
+    assert run(simulated(), processes, ["a", "a", "a", "a", "b"]).storage.get("s") == b"2"
+    died = run(simulated(), processes, ["a", "a", "a!crash-before", "b"])
     assert died.results["b"].how == "returned" and died.storage.get("s") == b"1"
 
 
@@ -88,7 +88,7 @@ def test_a_lock_that_never_becomes_free_is_not_obtained():
     def keeps(actor):
         actor.lock.acquire("for ever")
 
-    found = run(world(), [Process("a", keeps), Process("b", keeps)])
+    found = run(simulated(), [Process("a", keeps), Process("b", keeps)])
     assert isinstance(found.results["b"].error, LockNotObtained)
 
 
@@ -107,7 +107,7 @@ def test_a_lease_runs_out_and_its_holder_learns_it():
         actor.lock.acquire("b")
         return actor.clock.now()
 
-    leased = world(lease=5_000)
+    leased = simulated(lease=5_000)
     found = run(leased, [Process("a", holds), Process("b", waits)], ["a", "b", "b", "a", "a", "a"])
     assert found.results["a"].how == "returned"
     assert found.results["b"].value == leased.state.time + 5_000
@@ -123,7 +123,7 @@ def test_an_owner_takes_the_lock_again_without_a_step():
         actor.storage.put("a", b"")
         actor.lock.release("x")
 
-    found = run(world(), [Process("a", program)])
+    found = run(simulated(), [Process("a", program)])
     assert [step.request for step in found.steps] == ["acquire", "put", "release"]
     assert [step.state.holder for step in found.steps] == ["a", "a", None]
 
@@ -136,17 +136,17 @@ def test_time_stands_still_unless_somebody_sleeps_and_clocks_differ_by_their_ske
         actor.clock.sleep(7)
         return before, actor.clock.now()
 
-    start = world().state.time
-    found = run(world(), [Process("a", program), Process("b", program, skew=-100)], ["a", "b", "a", "b"])
+    start = simulated().state.time
+    found = run(simulated(), [Process("a", program), Process("b", program, skew=-100)], ["a", "b", "a", "b"])
     assert found.results["a"].value == (start, start + 14)
     assert found.results["b"].value == (start - 100, start - 100 + 14)
 
 
 def test_a_stalled_process_goes_on_when_the_others_can_do_no_more():
     """It stands still for an hour, the others come to their end, then it takes the step that it was about to take."""
-    found = run(world(), of(claims), ["a!stall"])
+    found = run(simulated(), of(claims), ["a!stall"])
     assert [step.process for step in found.steps] == ["a", "b", "a"]
-    assert found.steps[0].time == world().state.time + STALL
+    assert found.steps[0].time == simulated().state.time + STALL
     assert found.results["a"].value is False and found.results["b"].value is True
 
 
@@ -154,9 +154,9 @@ def test_a_process_begins_after_those_that_it_comes_after():
     """Until they have ended, in whatever way, it takes no step."""
     processes = [Process("last", claims, after=("a",)), Process("a", claims)]
     with pytest.raises(NotPossible):
-        run(world(), processes, ["last"])
-    assert [step.process for step in run(world(), processes).steps] == ["a", "last"]
-    assert [step.process for step in run(world(), processes, ["a!crash-before"]).steps] == ["a", "last"]
+        run(simulated(), processes, ["last"])
+    assert [step.process for step in run(simulated(), processes).steps] == ["a", "last"]
+    assert [step.process for step in run(simulated(), processes, ["a!crash-before"]).steps] == ["a", "last"]
 
 
 def test_a_program_that_is_not_deterministic_is_found_out():
@@ -171,7 +171,7 @@ def test_a_program_that_is_not_deterministic_is_found_out():
     from hudi_conformance.explorer.search.explore import exhaustive
 
     with pytest.raises(NotDeterministic, match="a asked put"):
-        exhaustive(world, [Process("a", program), Process("b", three_turns("b"))])
+        exhaustive(simulated, [Process("a", program), Process("b", three_turns("b"))])
 
 
 def test_a_program_without_end_is_found_out():
@@ -182,7 +182,7 @@ def test_a_program_without_end_is_found_out():
             actor.storage.head("s")
 
     with pytest.raises(NotPossible, match="no end"):
-        run(world(), [Process("a", program)])
+        run(simulated(), [Process("a", program)])
 
 
 def test_processes_that_were_left_are_collected():
@@ -199,7 +199,7 @@ def test_processes_that_were_left_are_collected():
         actor.storage.put("a", str(held).encode())
 
     processes = [Process("a", program)]
-    run(world(), processes, ["a"], goes_on=False)
+    run(simulated(), processes, ["a"], to_end=False)
     del held, program, processes
     gc.collect()
     assert known() is None

@@ -7,9 +7,19 @@ from math import comb
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from schedule_programs import adds_one, adds_one_under_the_lock, apart, claims, of, one_claim, outcome, three_turns, world
+from schedule_programs import (
+    adds_one,
+    adds_one_under_the_lock,
+    claims,
+    of,
+    one_claim,
+    outcome,
+    simulated,
+    three_turns,
+    without_conflicts,
+)
 
-from hudi_conformance.explorer.scenarios.scenarios import MEETINGS
+from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
 from hudi_conformance.explorer.search.conflicts import conflict
 from hudi_conformance.explorer.search.explore import exhaustive, priorities
 from hudi_conformance.explorer.simulation.scheduler import Process, run
@@ -20,10 +30,10 @@ TWO = [Process(name, three_turns(name)) for name in "ab"]
 THREE = [Process(name, three_turns(name)) for name in "abc"]
 
 
-def outcomes(processes, make_world=world, **how):
+def outcomes(processes, make_store=simulated, **how):
     """What can come of these processes, and what was looked at."""
     found = set()
-    explored = exhaustive(make_world, processes, check=lambda one: found.add(outcome(one)), **how)
+    explored = exhaustive(make_store, processes, check=lambda one: found.add(outcome(one)), **how)
     assert explored.is_complete
     return found, explored
 
@@ -72,7 +82,7 @@ def test_a_bound_on_preemptions_leaves_as_many_orders_as_it_should(bound, two, t
 @pytest.mark.parametrize("number", [2, 3])
 def test_steps_that_commute_need_one_order(number):
     """Processes that have nothing to do with each other are run once, whatever the number of their orders."""
-    found, explored = outcomes([Process(name, apart(name)) for name in "abc"[:number]])
+    found, explored = outcomes([Process(name, without_conflicts(name)) for name in "abc"[:number]])
     assert explored.runs == 1 and explored.pruned == 0 and len(found) == 1
     assert explored.steps == 6 * number
 
@@ -104,8 +114,8 @@ def test_a_lost_update_is_found_and_the_lock_prevents_it():
         return None if int(one.storage.get("s")) == wanted else "an update is lost"
 
     for names in ("ab", "abc"):
-        assert exhaustive(world, of(adds_one, names), check=lost).failure is not None
-        found = exhaustive(world, of(adds_one_under_the_lock, names), check=lost)
+        assert exhaustive(simulated, of(adds_one, names), check=lost).failure is not None
+        found = exhaustive(simulated, of(adds_one_under_the_lock, names), check=lost)
         assert found.failure is None and found.is_complete
 
 
@@ -115,13 +125,13 @@ def test_a_lease_that_may_run_out_loses_an_update_too():
     def lost(one):
         return None if int(one.storage.get("s")) == sum(step.request == "put" for step in one.steps) else "lost"
 
-    assert exhaustive(partial(world, lease=100), of(adds_one_under_the_lock), check=lost).failure is not None
-    assert exhaustive(world, of(adds_one_under_the_lock), check=lost).failure is None
+    assert exhaustive(partial(simulated, lease=100), of(adds_one_under_the_lock), check=lost).failure is not None
+    assert exhaustive(simulated, of(adds_one_under_the_lock), check=lost).failure is None
 
 
 def test_a_planted_check_then_put_race_is_found_in_four_steps():
     """Both look, both write: no order of fewer steps shows it, and an atomic create has no such order."""
-    unfit = partial(world, store=STORES["check-then-put"])
+    unfit = partial(simulated, store=STORES["check-then-put"])
     found = exhaustive(unfit, of(claims), check=one_claim)
     assert found.failure is not None
     assert [str(step) for step in found.failure.run.steps] in (
@@ -133,12 +143,12 @@ def test_a_planted_check_then_put_race_is_found_in_four_steps():
     assert exhaustive(unfit, of(claims), preemptions=0, check=one_claim).failure is None
     assert exhaustive(unfit, of(claims), preemptions=1, check=one_claim).failure is not None
     for fit in ("atomic", "rename"):
-        assert exhaustive(partial(world, store=STORES[fit]), of(claims, "abc"), check=one_claim).failure is None
+        assert exhaustive(partial(simulated, store=STORES[fit]), of(claims, "abc"), check=one_claim).failure is None
 
 
 def test_a_failing_run_fails_again_by_its_schedule():
     """The schedule of a failure is all that is needed to see it again."""
-    unfit = partial(world, store=STORES["check-then-put"])
+    unfit = partial(simulated, store=STORES["check-then-put"])
     failure = exhaustive(unfit, of(claims, "abc"), check=one_claim).failure
     assert one_claim(run(unfit(), of(claims, "abc"), failure.run.schedule)) == failure.violation
 
@@ -146,9 +156,9 @@ def test_a_failing_run_fails_again_by_its_schedule():
 def test_each_state_is_asked_about_once_and_a_wrong_one_ends_the_search():
     """States are told apart by what is stored; the run of a failure ends with the state that is wrong."""
     asked = []
-    exhaustive(world, TWO, each=lambda state: asked.append(state.objects["s"].body))
+    exhaustive(simulated, TWO, each=lambda state: asked.append(state.objects["s"].body))
     assert sorted(asked) == sorted({b"0", *(f"{name}{turn}".encode() for name in "ab" for turn in range(3))})
-    failure = exhaustive(world, TWO, each=lambda s: "b1 is there" if s.objects["s"].body == b"b1" else None).failure
+    failure = exhaustive(simulated, TWO, each=lambda s: "b1 is there" if s.objects["s"].body == b"b1" else None).failure
     assert failure.run.state.objects["s"].body == b"b1" and failure.run.steps[-1].request == "put"
     assert failure.run.results["a"].how == "stalled" or failure.run.results["b"].how == "stalled"
 
@@ -165,7 +175,7 @@ def test_drawn_orders_are_those_of_their_seed():
 
     def drawn(seed):
         runs = []
-        priorities(world, THREE, seed=seed, runs=20, crashes=1, check=lambda one: runs.append(one.schedule))
+        priorities(simulated, THREE, seed=seed, runs=20, crashes=1, check=lambda one: runs.append(one.schedule))
         return runs
 
     assert drawn(1) == drawn(1) != drawn(2)
@@ -173,7 +183,7 @@ def test_drawn_orders_are_those_of_their_seed():
 
 def test_drawn_orders_find_a_race_as_often_as_they_promise():
     """A race that needs two steps in order is found in at least 1 / (n k) of the runs, for n processes and k steps."""
-    unfit, times = partial(world, store=STORES["check-then-put"]), 0
+    unfit, times = partial(simulated, store=STORES["check-then-put"]), 0
     for seed in range(200):
         times += priorities(unfit, of(claims), seed=seed, runs=2, depth=2, check=one_claim).failure is not None
     assert times >= 200 / (2 * 4)
@@ -247,7 +257,7 @@ def test_reduction_keeps_every_outcome_of_drawn_programs(programs, crashes, leas
     """Reads, changes, listings, clocks, heartbeats and locks of two or three processes, with a crash and without: what can come
     of them is the same with reduction, without it, and when every order is followed to its end."""
     processes = [Process(name, carries_out(requests)) for name, requests in zip("abc", programs, strict=False)]
-    faults = {"crashes": crashes, "make_world": partial(world, lease=lease)}
+    faults = {"crashes": crashes, "make_store": partial(simulated, lease=lease)}
     reduced, _ = outcomes(processes, **faults)
     merged, explored = outcomes(processes, reduce=False, **faults)
     assert reduced == merged
@@ -267,7 +277,7 @@ def test_reduction_keeps_every_history_of_two_real_writers():
                 tuple((step.process, str(step.asked), str(step.answer)) for step in sorted(one.steps, key=lambda s: s[0]))
             )
 
-        explored = MEETINGS["two-writers-of-one-group"].scenario("two").explore(preemptions=None, check=check, **how)
+        explored = SCENARIOS["two-writers-of-one-group"].scenario("two").explore(preemptions=None, check=check, **how)
         assert explored.is_complete
         return found, explored
 

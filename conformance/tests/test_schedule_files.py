@@ -6,7 +6,16 @@ from functools import partial
 from xml.etree import ElementTree
 
 import pytest
-from schedule_programs import adds_one, adds_one_under_the_lock, apart, claims, of, one_claim, three_turns, world
+from schedule_programs import (
+    adds_one,
+    adds_one_under_the_lock,
+    claims,
+    of,
+    one_claim,
+    simulated,
+    three_turns,
+    without_conflicts,
+)
 from typer.testing import CliRunner
 
 from hudi_conformance.cli import app
@@ -19,11 +28,11 @@ from hudi_conformance.explorer.simulation.schedule_file import Diverged, Schedul
 from hudi_conformance.explorer.simulation.scheduler import Choice, NotPossible, Process, run
 from hudi_conformance.explorer.simulation.stores import STORES
 
-UNFIT = partial(world, store=STORES["check-then-put"])
+UNFIT = partial(simulated, store=STORES["check-then-put"])
 
 
-def claiming(names="ab", make_world=UNFIT):
-    return Scenario("claims", "processes that claim one object", make_world, lambda: of(claims, names), one_claim)
+def claiming(names="ab", make_store=UNFIT):
+    return Scenario("claims", "processes that claim one object", make_store, lambda: of(claims, names), one_claim)
 
 
 # Files.
@@ -45,10 +54,10 @@ def test_a_replay_that_goes_otherwise_says_where(tmp_path):
     """A step that cannot be taken, or another request than the one that was saved, is no replay."""
     saved = saved_run("claims", claiming().explore().failure.run)
     with pytest.raises(Diverged, match="step 1: a asked create claimed; the schedule has head claimed"):
-        claiming(make_world=world).replay(replace(saved, schedule=saved.schedule[:1]))
+        claiming(make_store=simulated).replay(replace(saved, schedule=saved.schedule[:1]))
     with pytest.raises(NotPossible):
-        claiming(make_world=world).replay(saved)
-    assert claiming(make_world=world).replay(saved, strict=False).results["a"].how == "returned"
+        claiming(make_store=simulated).replay(saved)
+    assert claiming(make_store=simulated).replay(saved, strict=False).results["a"].how == "returned"
 
 
 @pytest.mark.parametrize(("lines", "message"), [
@@ -84,16 +93,16 @@ def test_shrinking_leaves_parts_of_programs_and_faults_out():
     """What the failure does not need is gone: the parts before and after, a crash of somebody else."""
 
     def noise(actor):
-        apart(actor.name)(actor)
+        without_conflicts(actor.name)(actor)
 
-    processes = [Process(name, InOrder((noise, adds_one, noise))) for name in "ab"] + [Process("c", apart("c"))]
+    processes = [Process(name, InOrder((noise, adds_one, noise))) for name in "ab"] + [Process("c", without_conflicts("c"))]
 
     def lost(one):
         writes = sum((step.effect, step.path) == ("changed", "s") for step in one.steps)
         return "lost" if int(one.storage.get("s")) < writes else None
 
     schedule = ["c", "c!crash-before", *["a"] * 7, *["b"] * 14, *["a"] * 7]
-    small = shrink(world, processes, schedule, lost)
+    small = shrink(simulated, processes, schedule, lost)
     assert [process.name for process in small.processes] == ["a", "b"]
     assert all(len(process.program.parts) == 1 for process in small.processes)
     assert [str(step) for step in small.run.steps] in (
@@ -107,7 +116,12 @@ def test_a_failure_that_needs_its_crash_keeps_it():
     def torn(one):
         return "torn" if one.storage.head("a/0") and not one.storage.head("a/2") else None
 
-    small = shrink(world, [Process("a", apart("a")), Process("b", apart("b"))], ["b", "a", "a", "a", "a!crash-after"], torn)
+    small = shrink(
+        simulated,
+        [Process("a", without_conflicts("a")), Process("b", without_conflicts("b"))],
+        ["b", "a", "a", "a", "a!crash-after"],
+        torn,
+    )
     assert [process.name for process in small.processes] == ["a"]
     assert [choice.fault for choice in small.schedule if choice.fault] == ["crash-after"]
 
@@ -115,16 +129,16 @@ def test_a_failure_that_needs_its_crash_keeps_it():
 def test_a_run_that_does_not_fail_cannot_be_shrunk():
     """There is nothing to keep."""
     with pytest.raises(ValueError, match="does not fail"):
-        shrink(world, of(adds_one_under_the_lock), [], lambda one: None)
+        shrink(simulated, of(adds_one_under_the_lock), [], lambda one: None)
 
 
 # Diagrams.
 
 
 def real_run():
-    scenario = scenarios.MEETINGS["two-writers-of-one-group"].scenario("two-writers-of-one-group")
+    scenario = scenarios.SCENARIOS["two-writers-of-one-group"].scenario("two-writers-of-one-group")
     schedule = ["a"] * 9 + ["b"] * 4 + ["a"] * 90 + ["b!crash-before"]
-    return run(scenario.make_world(), scenario.processes(), schedule, strict=False)
+    return run(scenario.make_store(), scenario.processes(), schedule, strict=False)
 
 
 def test_a_diagram_shows_each_step_in_the_column_of_its_process_and_the_table_where_it_changes():
@@ -143,7 +157,7 @@ def test_a_diagram_shows_each_step_in_the_column_of_its_process_and_the_table_wh
 
 def test_pictures_are_well_formed_and_hold_every_line():
     """An arrow for each line of the diagram, a line down for each process and the store; nothing of the text is markup."""
-    found = run(world(), [Process("<a>", three_turns("x")), Process("b", claims)], ["b!lose-answer"])
+    found = run(simulated(), [Process("<a>", three_turns("x")), Process("b", claims)], ["b!lose-answer"])
     picture = ElementTree.fromstring(svg(found))
     names = [t.text for t in picture.iter("{http://www.w3.org/2000/svg}text") if t.get("class") == "name"]
     assert names == ["<a>", "b", "store"]
@@ -155,7 +169,7 @@ def test_pictures_are_well_formed_and_hold_every_line():
 @pytest.mark.parametrize(("name", "start"), [("d.svg", "<svg"), ("d.html", "<!DOCTYPE html>"), ("d.txt", "wrong")])
 def test_the_ending_of_a_diagram_file_says_what_it_is(tmp_path, name, start):
     """Picture, page or words."""
-    write_diagram(run(world(), of(claims)), "wrong", tmp_path / name)
+    write_diagram(run(simulated(), of(claims)), "wrong", tmp_path / name)
     assert (tmp_path / name).read_text().startswith(start)
 
 
@@ -172,13 +186,13 @@ class Tiny:
     description, preemptions, crashes = "two processes that claim one object", None, 0
 
     def scenario(self, name, **bounds):
-        return replace(claiming(make_world=world), **bounds)
+        return replace(claiming(make_store=simulated), **bounds)
 
 
 @pytest.fixture
 def tiny(monkeypatch):
     """The registry with one small scenario in it."""
-    monkeypatch.setitem(scenarios.MEETINGS, "claims", Tiny())
+    monkeypatch.setitem(scenarios.SCENARIOS, "claims", Tiny())
 
 
 def test_the_command_lists_scenarios_and_stores():
@@ -231,8 +245,8 @@ def test_drawn_runs_do_not_depend_on_how_many_processes_draw_them(monkeypatch):
     assert [(part.runs, part.seed) for part in task.parts()] == [(10, 3), (10, 1_000_006), (5, 2_000_009)]
     found = []
     for jobs in (1, 2):
-        with parallel.side_by_side(jobs, nothing) as look:
-            found.append(parallel.joined(look(task.parts())).found)
+        with parallel.in_parallel(jobs, nothing) as run_task:
+            found.append(parallel.combined(run_task(task.parts())).found)
     assert [(one.runs, one.steps, one.starts, one.states) for one in found[:1]] == [
         (one.runs, one.steps, one.starts, one.states) for one in found[1:]
     ]
@@ -246,9 +260,9 @@ def nothing():
 def test_parts_after_the_first_that_is_wrong_do_not_count():
     """Whoever is quicker: what is told is what one process would have told."""
     parts = [
-        parallel.Looked(Explored(runs=4)),
-        parallel.Looked(Explored(runs=2), (Choice("a"),)),
-        parallel.Looked(Explored(runs=9)),
+        parallel.TaskResult(Explored(runs=4)),
+        parallel.TaskResult(Explored(runs=2), (Choice("a"),)),
+        parallel.TaskResult(Explored(runs=9)),
     ]
-    found = parallel.joined(iter(parts))
-    assert (found.found.runs, found.wrong) == (6, (Choice("a"),))
+    found = parallel.combined(iter(parts))
+    assert (found.found.runs, found.schedule) == (6, (Choice("a"),))

@@ -16,10 +16,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from hudi_conformance.explorer.scenarios.scenarios import MEETINGS
+from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
 from hudi_conformance.explorer.search.explore import Explored, exhaustive, priorities
 from hudi_conformance.explorer.simulation.scheduler import Actor, Process
-from hudi_conformance.explorer.simulation.simulated_store import World
+from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore
 from hudi_conformance.report import figures
 from hudi_conformance.report.figures import ORDERS_GOAL, STEP_GOAL
 from hudi_reference.storage import MemoryStorage
@@ -49,24 +49,24 @@ def cost(task: Callable[[], Explored], rounds: int) -> tuple[float, Explored]:
 
 def step_cost(rounds: int) -> dict[str, float]:
     """Microseconds of CPU a step, of all orders of two programs of six steps each, each followed to its end."""
-    world = World.of(MemoryStorage())
+    simulated = SimulatedStore.of(MemoryStorage())
     processes = [Process(name, notes) for name in "ab"]
     # A round takes 20 ms: many of them, so that the median tells of the scheduler and not of the moment.
-    seconds, found = cost(lambda: exhaustive(lambda: world, processes, preemptions=12, merge=False), 40 * rounds)
+    seconds, found = cost(lambda: exhaustive(lambda: simulated, processes, preemptions=12, merge=False), 40 * rounds)
     return {"steps": found.steps, "orders": found.runs, "microseconds": seconds / found.steps * 1e6}
 
 
 def writers(rounds: int, runs: int) -> dict[str, dict[str, float]]:
     """Two real writers of one file group, from nothing known to the end: orders a second of CPU, in five ways to look."""
-    scenario = MEETINGS[SCENARIO].scenario(SCENARIO)
-    world, processes = scenario.make_world(), scenario.processes()
+    scenario = SCENARIOS[SCENARIO].scenario(SCENARIO)
+    simulated, processes = scenario.make_store(), scenario.processes()
 
     def look(**how: Any) -> Callable[[], Explored]:
-        return lambda: exhaustive(lambda: world, processes, **how)
+        return lambda: exhaustive(lambda: simulated, processes, **how)
 
     ways: dict[str, Callable[[], Explored]] = {
         "every order, one by one": look(preemptions=3, merge=False, most_runs=runs),
-        "drawn orders": lambda: priorities(lambda: world, processes, seed=1, runs=runs),
+        "drawn orders": lambda: priorities(lambda: simulated, processes, seed=1, runs=runs),
         "one order of each class": look(),
         "every order, each point once": look(reduce=False),
         "the same, all invariants checked": look(reduce=False, check=scenario.check),

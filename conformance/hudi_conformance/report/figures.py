@@ -81,12 +81,12 @@ def _speed(found: Mapping[str, Any]) -> list[Figure]:
 
 def _tried(total: Counter[str]) -> list[Figure]:
     found = [Figure(meaning, f"{total[name]:,}") for name, meaning in MEANINGS.items() if total[name] and "milli" not in name]
-    survived = total["deaths"] + total["crash_points"] + total["s3_faults"]
+    survived = total["crashes"] + total["crash_points"] + total["s3_faults"]
     if survived:
         found.append(Figure("faults survived, with nothing lost and nothing done twice", f"{survived:,}"))
     if taken := total["s3_milliseconds"]:
-        share = f"{total['s3_gate_milliseconds'] / taken:.0%}"
-        found.append(Figure("the gate's share of the time of runs on an object store", share, f"at most {SHARE_GOAL:.0%}"))
+        share = f"{total['s3_proxy_milliseconds'] / taken:.0%}"
+        found.append(Figure("the proxy's share of the time of runs on an object store", share, f"at most {SHARE_GOAL:.0%}"))
     return found
 
 
@@ -114,7 +114,7 @@ def requests(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, int, in
 
 @dataclass(frozen=True)
 class Promise:
-    """A promise of the store: what came of it alone, and behind the gate."""
+    """A promise of the store: what came of it alone, and behind the proxy."""
 
     name: str
     says: str

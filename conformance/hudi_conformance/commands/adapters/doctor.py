@@ -79,20 +79,20 @@ def diagnose(info: EngineInfo) -> Diagnosis:
 
 
 def object_store() -> str:
-    """Whether cases of object stores can run here: what the emulated one promises behind the gate, one race each."""
-    from hudi_conformance.explorer.s3.proxy import Gate
+    """Whether cases of object stores can run here: what the emulated one promises behind the proxy, one race each."""
+    from hudi_conformance.explorer.s3.proxy import Proxy
     from hudi_conformance.explorer.s3.store import NoStore, Store
     from hudi_conformance.explorer.s3.store_conformance import examine_store
 
     try:
-        with Store() as store, Gate(store.host, store.port) as gate:
+        with Store() as store, Proxy(store.host, store.port) as proxy:
             store.create_bucket("doctor")
-            verdicts = examine_store(gate.endpoint, "doctor", rounds=1)
+            verdicts = examine_store(proxy.endpoint, "doctor", rounds=1)
     except NoStore as error:
         return f"object store: none ({escape(str(error))})"
     broken = [f"{verdict.name} ({verdict.found})" for verdict in verdicts if not verdict.kept]
-    told = f"breaks {', '.join(broken)}" if broken else f"keeps all {len(verdicts)} promises"
-    return f"object store: moto's server behind the gate {escape(told)}   (hudi-conformance s3 tells more)"
+    reported = f"breaks {', '.join(broken)}" if broken else f"keeps all {len(verdicts)} promises"
+    return f"object store: moto's server behind the proxy {escape(reported)}   (hudi-conformance s3 tells more)"
 
 
 def _jars(info: EngineInfo) -> list[Path]:

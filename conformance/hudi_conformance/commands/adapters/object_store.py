@@ -11,12 +11,12 @@ from rich.table import Table
 
 from hudi_conformance.explorer.s3.diagram import Drawing
 from hudi_conformance.explorer.s3.engines import Finding, findings, replay, trial
-from hudi_conformance.explorer.s3.proxy import Gate
+from hudi_conformance.explorer.s3.proxy import Proxy
 from hudi_conformance.explorer.s3.saved_schedules import departure, saved_run
 from hudi_conformance.explorer.s3.scenarios import SCENARIOS
 from hudi_conformance.explorer.s3.store import RACING, NoStore, Store
 from hudi_conformance.explorer.s3.store_conformance import Verdict, examine_store
-from hudi_conformance.explorer.simulation.schedule_file import GATE, Saved, ScheduleError, keep, read_schedule
+from hudi_conformance.explorer.simulation.schedule_file import OBJECT_STORE, Saved, ScheduleError, keep, read_schedule
 from hudi_conformance.report import figures
 
 console = Console(highlight=False)
@@ -30,7 +30,7 @@ def s3(
     partner: Annotated[str, typer.Option(metavar="ENGINE", help="Who is there beside each of them.")] = "reference",
     seeds: Annotated[int, typer.Option(min=0, help="How many schedules are drawn for each scenario that is drawn.")] = 2,
     rounds: Annotated[int, typer.Option(min=1, help="Races for each condition, in the test of the store.")] = 40,
-    store: Annotated[bool, typer.Option(help="Test the store itself first, alone and behind the gate.")] = True,
+    store: Annotated[bool, typer.Option(help="Test the store itself first, alone and behind the proxy.")] = True,
     diagram: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the conflict: .svg, .html or .txt.")] = None,
     save: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep the schedules of drawn and of wrong runs there.")
@@ -94,21 +94,21 @@ class _Keep:
         drawn, self._drawn = self._drawn, []
         if self.figures is not None:
             name = engines[0] if engines[1] == "reference" else " beside ".join(engines)
-            told = {"findings": [one.to_json() for one in found], "diagrams": [one.to_json() for one in drawn[:2]]}
+            reported = {"findings": [one.to_json() for one in found], "diagrams": [one.to_json() for one in drawn[:2]]}
             beside = "" if engines[1] == "reference" else f" --partner {engines[1]}"
             command = f"hudi-conformance s3 {engines[0]}{beside} --seeds {self.seeds}"
-            self.figures.setdefault("engines", {})[name] = figures.stamp(command) | told
+            self.figures.setdefault("engines", {})[name] = figures.stamp(command) | reported
         return drawn[0] if drawn else None
 
 
 def _show_store(rounds: int, keeping: _Keep) -> bool:
-    """Whether the store behind the gate keeps all promises; what it does alone is shown beside."""
+    """Whether the store behind the proxy keeps all promises; what it does alone is shown beside."""
     with Store(RACING) as racing:
         racing.create_bucket(_BUCKET)
         alone = examine_store(racing.endpoint, _BUCKET, rounds=rounds)
-        with Gate(racing.host, racing.port) as gate:
-            behind = examine_store(gate.endpoint, _BUCKET, rounds=rounds)
-    table = Table("promise", "moto alone, threads racing", "behind the gate", title="what the object store promises")
+        with Proxy(racing.host, racing.port) as proxy:
+            behind = examine_store(proxy.endpoint, _BUCKET, rounds=rounds)
+    table = Table("promise", "moto alone, threads racing", "behind the proxy", title="what the object store promises")
     for one, other in zip(alone, behind, strict=True):
         table.add_row(f"{one.name}: {escape(one.promise)}", _colour(one), _colour(other))
     console.print(table)
@@ -122,11 +122,11 @@ def _colour(verdict: Verdict) -> str:
 
 def _show_engines(names: list[str], partner: str, seeds: int, keeping: _Keep) -> list[Finding]:
     every: list[Finding] = []
-    with Store() as store, Gate(store.host, store.port) as gate:
+    with Store() as store, Proxy(store.host, store.port) as proxy:
         for name in names:
             console.print(f"[bold]{name}[/bold], with {partner} as its partner")
             found = []
-            for finding in _tried(name, partner, store, gate, seeds):
+            for finding in _tried(name, partner, store, proxy, seeds):
                 console.print(f"  {escape(str(finding))}", soft_wrap=True)
                 found.append(finding)
                 if finding.outcome == "fail" or finding.scenario.startswith(DRAWN):
@@ -138,11 +138,11 @@ def _show_engines(names: list[str], partner: str, seeds: int, keeping: _Keep) ->
     return every
 
 
-def _tried(name: str, partner: str, store: Store, gate: Gate, seeds: int) -> list[Finding]:
+def _tried(name: str, partner: str, store: Store, proxy: Proxy, seeds: int) -> list[Finding]:
     """All findings; one alone where one of the two cannot be started."""
     found: list[Finding] = []
     try:
-        with trial(name, partner, store, gate) as given:
+        with trial(name, partner, store, proxy) as given:
             found += findings(given, seeds)
     except Exception as error:  # an engine that does not start
         found.append(Finding("all", "error", f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"))
@@ -153,7 +153,7 @@ def _replay(path: Path, names: list[str], keeping: _Keep) -> Finding:
     """The run of a schedule file once more, with the engines of then or with others."""
     saved = _read(path)
     engine, partner = (*names, *saved.engines[len(names) :])[:2]
-    with Store() as store, Gate(store.host, store.port) as gate, trial(engine, partner, store, gate) as given:
+    with Store() as store, Proxy(store.host, store.port) as proxy, trial(engine, partner, store, proxy) as given:
         finding = replay(given, saved)
     keeping.run(finding, (engine, partner))
     drawn = keeping.engines((engine, partner), [finding])
@@ -168,8 +168,8 @@ def _read(path: Path) -> Saved:
         saved = read_schedule(path)
     except (ScheduleError, OSError) as error:
         raise _usage(str(error)) from None
-    if saved.store != GATE or saved.scenario not in SCENARIOS:
-        raise _usage(f"{path} is no schedule of requests through the gate: hudi-conformance explore --replay {path}")
+    if saved.store != OBJECT_STORE or saved.scenario not in SCENARIOS:
+        raise _usage(f"{path} is no schedule of requests through the proxy: hudi-conformance explore --replay {path}")
     return saved
 
 

@@ -15,9 +15,9 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from hudi_conformance.explorer.drawing.diagram import text, write_diagram
-from hudi_conformance.explorer.scenarios.parallel import Looked, Task, joined, side_by_side
+from hudi_conformance.explorer.scenarios.parallel import Task, TaskResult, combined, in_parallel
 from hudi_conformance.explorer.scenarios.scenario import Scenario
-from hudi_conformance.explorer.scenarios.scenarios import MEETINGS
+from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS, current_name
 from hudi_conformance.explorer.scenarios.store_conformance import broken_promises
 from hudi_conformance.explorer.simulation.schedule_file import Saved, ScheduleError, read_schedule, saved_run
 from hudi_conformance.explorer.simulation.schedule_file import keep as keep_schedule
@@ -57,7 +57,7 @@ def explore(
         if replay is not None:
             failed = _replay(replay, _Keep(save, diagram, mutant))
         else:
-            bounds, names = _bounds(preemptions, crashes), _named(scenarios or list(MEETINGS))
+            bounds, names = _bounds(preemptions, crashes), _named(scenarios or list(SCENARIOS))
             tasks = [Task(name, _store(store), bounds, random, seed) for name in names]
             failed = _Search(tasks, _Keep(save, diagram, mutant), jobs or os.cpu_count() or 1).all()
     raise typer.Exit(1 if failed else 0)
@@ -69,10 +69,12 @@ def _usage(message: str) -> typer.Exit:
 
 
 def _named(names: Sequence[str]) -> Sequence[str]:
-    for name in names:
-        if name not in MEETINGS:
+    """The scenarios by the names that they have today."""
+    found = [current_name(name) for name in names]
+    for name in found:
+        if name not in SCENARIOS:
             raise _usage(f"no scenario {name!r}; hudi-conformance explore --list shows them")
-    return names
+    return found
 
 
 def _store(name: str) -> str:
@@ -110,9 +112,9 @@ def _rules_of(mutant: str | None) -> tuple[str, ...]:
 
 def _show_list() -> None:
     shown = Table("scenario", "what happens", "preemptions", "crashes", box=None, header_style="bold")
-    for name, meeting in MEETINGS.items():
-        bound = "all" if meeting.preemptions is None else str(meeting.preemptions)
-        shown.add_row(name, meeting.description, bound, str(meeting.crashes))
+    for name, definition in SCENARIOS.items():
+        bound = "all" if definition.preemptions is None else str(definition.preemptions)
+        shown.add_row(name, definition.description, bound, str(definition.crashes))
     console.print(shown)
     stores = Table("store", "how it behaves", "promises that it breaks", box=None, header_style="bold")
     for kind in STORES.values():
@@ -130,7 +132,7 @@ class _Keep:
 
     def keep(self, scenario: Scenario, run: Run, store: str, violation: str | None, old: Saved | None = None) -> None:
         """Show it, and store what was asked for."""
-        title = f"{scenario.name}: {violation or 'nothing is wrong'}"
+        title = f"{scenario.name}: {violation or 'nothing is schedule'}"
         console.print(text(run, title), soft_wrap=True, markup=False)
         if self.diagram is not None:
             write_diagram(run, title, self.diagram)
@@ -161,32 +163,32 @@ class _Search:
         """Whether something was wrong with one of them."""
         shown, failed, started = Table(*_COLUMNS, box=None, header_style="bold"), False, time.perf_counter()
         parts = [task.parts() for task in self.tasks]
-        with side_by_side(min(self.jobs, sum(map(len, parts))), partial(_apply_permanently, self.keep.mutant)) as look:
-            streams = [look(part) for part in parts]
+        with in_parallel(min(self.jobs, sum(map(len, parts))), partial(_apply_permanently, self.keep.mutant)) as run_task:
+            streams = [run_task(part) for part in parts]
             for task, stream in zip(self.tasks, streams, strict=True):
-                looked = self._shown(task, stream)
-                found, failed = looked.found, failed or looked.wrong is not None
+                result = self._shown(task, stream)
+                found, failed = result.found, failed or result.schedule is not None
                 row = (found.runs, found.interleavings, found.pruned, found.steps, found.states, found.starts)
-                verdict = "[red]failed[/]" if looked.wrong is not None else "all" if found.is_complete else "some"
+                verdict = "[red]failed[/]" if result.schedule is not None else "all" if found.is_complete else "some"
                 cells = ["" if value is None else f"{value:,}" if value < 10**15 else f"{value:.1e}" for value in row]
                 shown.add_row(task.scenario, *cells, verdict)
         console.print(shown, f"{time.perf_counter() - started:.1f} s")
         return failed
 
-    def _shown(self, task: Task, stream: Iterator[Looked]) -> Looked:
+    def _shown(self, task: Task, stream: Iterator[TaskResult]) -> TaskResult:
         """What came of a task; a failure is made small."""
         columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
         with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
             progress.add_task(task.scenario)
-            looked = joined(stream)
-            if looked.wrong is not None:
+            result = combined(stream)
+            if result.schedule is not None:
                 progress.add_task("making it small")
-                small = task.made().shrink(looked.wrong)
-        if looked.wrong is not None:
+                small = task.made().shrink(result.schedule)
+        if result.schedule is not None:
             steps = " ".join(map(str, small.schedule)) or "no choices: in order"
             self.keep.keep(task.made(), small.run, task.store, small.violation)
-            console.print(f"found in run {looked.found.runs}; the shortest schedule: {steps}\n", soft_wrap=True)
-        return looked
+            console.print(f"found in run {result.found.runs}; the shortest schedule: {steps}\n", soft_wrap=True)
+        return result
 
 
 def _apply_permanently(mutant: str | None) -> None:
@@ -198,7 +200,7 @@ def _replay(path: Path, keep: _Keep) -> bool:
     """Make a saved run again; whether something is wrong with it."""
     try:
         saved = read_schedule(path)
-        scenario = MEETINGS[_named([saved.scenario])[0]].scenario(saved.scenario).on(saved.store)
+        scenario = SCENARIOS[_named([saved.scenario])[0]].scenario(saved.scenario).on(saved.store)
         run = scenario.replay(saved)
     except (ScheduleError, OSError) as error:
         raise _usage(str(error)) from None

@@ -37,16 +37,16 @@ class Line:
 
 def lines(run: Run, names: Names, *, whole: bool = False) -> Iterator[Line]:
     """The lines of a run; `whole` shows every step, else many that only look are one line."""
-    shown, number = names.table(run.world.state), 0
-    for (process, quiet), group in groupby(run.steps, key=lambda step: (step.process, is_quiet(step))):
+    shown, number = names.table(run.simulated.state), 0
+    for (process, without_errors), group in groupby(run.steps, key=lambda step: (step.process, is_quiet(step))):
         steps = list(group)
-        parts = [steps] if quiet and len(steps) >= FEW and not whole else [[step] for step in steps]
+        parts = [steps] if without_errors and len(steps) >= FEW and not whole else [[step] for step in steps]
         for part in parts:
             first, number, step = number + 1, number + len(part), part[-1]
             table = names.table(step.state)
             what = _cut(names.request(step), _effect(step)) if len(part) == 1 else f"… {len(part)} that only look"
             changed, shown = (table if table != shown else None), table
-            yield Line(first, number, process, what, _kind(step), step.time - run.world.state.time, changed)
+            yield Line(first, number, process, what, _kind(step), step.time - run.simulated.state.time, changed)
 
 
 def _effect(step: Step) -> str:
@@ -82,7 +82,7 @@ def text(run: Run, title: str = "", *, whole: bool = False) -> str:
     found = list(lines(run, names, whole=whole))
     width = {p: max([len(p), *(len(line.what) for line in found if line.process == p)]) for p in processes}
     head = _row("step", "ms", [p.ljust(width[p]) for p in processes], "table")
-    rows = [_row("", "", [" " * width[p] for p in processes], names.table(run.world.state))]
+    rows = [_row("", "", [" " * width[p] for p in processes], names.table(run.simulated.state))]
     for line in found:
         cells = [(line.what if p == line.process else "").ljust(width[p]) for p in processes]
         rows.append(_row(line.steps, str(line.time), cells, line.table or ""))
@@ -113,12 +113,12 @@ def svg(run: Run, *, whole: bool = False) -> str:
     store = _LEFT + _LANE * len(processes)
     height = picture.TOP + picture.HEIGHT * (len(found) + 2)
     at = {process: _LEFT + _LANE * place for place, process in enumerate(processes)}
-    parts = [*_held(run, found, at), *picture.lives(at | {"store": store}, height)]
-    parts.append(picture.words(store + 14, picture.TOP - 6, names.table(run.world.state), "soft"))
+    parts = [*_held(run, found, at), *picture.lifelines(at | {"store": store}, height)]
+    parts.append(picture.text_element(store + 14, picture.TOP - 6, names.table(run.simulated.state), "soft"))
     for number, line in enumerate(found):
         parts += _step(line, at[line.process], store, picture.TOP + picture.HEIGHT * (number + 1))
     parts += [
-        picture.words(at[name] + 6, height - 6, str(ended.how), "fault" if ended.how != "returned" else "soft")
+        picture.text_element(at[name] + 6, height - 6, str(ended.how), "fault" if ended.how != "returned" else "soft")
         for name, ended in run.results.items()
     ]
     return picture.picture(store + _TABLE, height, f"{len(run.steps)} steps of {', '.join(processes)}", parts)
@@ -138,9 +138,9 @@ def _held(run: Run, found: Sequence[Line], at: dict[str, int]) -> Iterator[str]:
 
 def _step(line: Line, x: int, store: int, y: int) -> Iterator[str]:
     yield from picture.arrow(x, store - 2, y, line.what, line.kind)
-    yield picture.words(8, y + 4, line.steps, "soft")
+    yield picture.text_element(8, y + 4, line.steps, "soft")
     if line.table is not None:
-        yield picture.words(store + 14, y + 4, line.table, "")
+        yield picture.text_element(store + 14, y + 4, line.table, "")
 
 
 def html(run: Run, title: str, *, whole: bool = False) -> str:

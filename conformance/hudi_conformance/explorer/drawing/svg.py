@@ -39,11 +39,11 @@ def picture(width: int, height: int, label: str, parts: list[str]) -> str:
     )
 
 
-def lives(at: Mapping[str, int], height: int) -> Iterator[str]:
+def lifelines(at: Mapping[str, int], height: int) -> Iterator[str]:
     """A line down for each of those who take part, by name and place."""
     for name, x in at.items():
         yield f'<line class="life" x1="{x}" y1="{TOP - 14}" x2="{x}" y2="{height - 20}"/>'
-        yield words(x - 4, TOP - 22, name, "name")
+        yield text_element(x - 4, TOP - 22, name, "name")
 
 
 def arrow(start: int, end: int, y: int, what: str, kind: str) -> Iterator[str]:
@@ -51,10 +51,10 @@ def arrow(start: int, end: int, y: int, what: str, kind: str) -> Iterator[str]:
     dashes = ' stroke-dasharray="3 3"' if kind == "look" else ""
     yield f'<g class="{kind}"><line x1="{start}" y1="{y}" x2="{end}" y2="{y}"{dashes}/>'
     yield f'<path d="M{end} {y} l-6 -3 v6 z"/></g>'
-    yield words(start + 6, y - 4, what, kind)
+    yield text_element(start + 6, y - 4, what, kind)
 
 
-def words(x: int, y: int, content: str, kind: str) -> str:
+def text_element(x: int, y: int, content: str, kind: str) -> str:
     """A text in the picture."""
     return f'<text x="{x}" y="{y}" class="{kind}">{escape(content)}</text>'
 

@@ -24,7 +24,7 @@ class Names:
     @classmethod
     def of(cls, run: Run) -> "Names":
         """All times of instants that there were at any point of a run; a completion has the name of its instant with a *."""
-        states = [run.world.state, *(step.state for step in run.steps)]
+        states = [run.simulated.state, *(step.state for step in run.steps)]
         found = sorted({i for state in states for i in instants(state)}, key=lambda i: (i.requested, i.state.value))
         numbers, actions = dict[str, str](), dict[str, str]()
         for number, (requested, group) in enumerate(groupby(found, key=lambda i: i.requested), 1):

@@ -105,7 +105,7 @@ class History:
         earlier = (o for o in self.writes if (o.completion or "") < (write.completion or "") and o.is_visible(write.published))
         return self.fold(self.before, (operation.wrote for operation in earlier))
 
-    def moments(self, operation: Operation) -> tuple[int, ...]:
+    def relevant_steps(self, operation: Operation) -> tuple[int, ...]:
         """The steps of an operation's life after which the table may have been looked at with another result than before."""
         end = operation.ended if operation.ended is not None else operation.invoked
         turns = {step for write in self.writes for step in (write.published, write.withdrawn) if step is not None}

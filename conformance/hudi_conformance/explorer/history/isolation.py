@@ -37,18 +37,18 @@ class Anomaly:
 def anomalies(history: History) -> Iterator[Anomaly]:
     """Everything that is wrong, queries first."""
     yield from broken_snapshots(history)
-    yield from changing_answers(history)
+    yield from changing_reads(history)
     yield from unserialisable(history)
 
 
 def broken_snapshots(history: History) -> Iterator[Anomaly]:
     """Queries whose answer the table never had in their lifetime."""
     for query in history.queries:
-        if query.at is None and not any(query.read == history.rows_at(step) for step in history.moments(query)):
+        if query.at is None and not any(query.read == history.rows_at(step) for step in history.relevant_steps(query)):
             yield _blame(history, query)
 
 
-def changing_answers(history: History) -> Iterator[Anomaly]:
+def changing_reads(history: History) -> Iterator[Anomaly]:
     """Queries of one time with two answers."""
     asked = [query for query in history.queries if query.at is not None]
     for first, second in combinations(asked, 2):
@@ -100,7 +100,7 @@ def _last_writer(history: History, key: str, before: Operation) -> Operation | N
 def _blame(history: History, query: Operation) -> Anomaly:
     """Why an answer is none of those that were right in the query's lifetime."""
     answer = query.read or {}
-    allowed = [history.rows_at(step) for step in history.moments(query)]
+    allowed = [history.rows_at(step) for step in history.relevant_steps(query)]
     for key in sorted({*answer, *(key for rows in allowed for key in rows)}):
         if not any(rows.get(key) == answer.get(key) for rows in allowed):
             return _blame_key(history, query, key, answer.get(key))

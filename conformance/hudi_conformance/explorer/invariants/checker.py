@@ -11,14 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from hudi_conformance.explorer.invariants import files, indexes, rollback, rows, times
-from hudi_conformance.explorer.invariants.observed_state import BEGIN, END, Doing, Prepared, Seen, Start, seen_first
-from hudi_conformance.explorer.invariants.snapshot_view import Look, Looker
-from hudi_conformance.explorer.invariants.step_context import VISIBLE, Law, Moment, moment_of
+from hudi_conformance.explorer.invariants.observed_state import BEGIN, END, Doing, ObservedState, Prepared, Start, initial_state
+from hudi_conformance.explorer.invariants.snapshot_view import SnapshotView, SnapshotViews
+from hudi_conformance.explorer.invariants.step_context import VISIBLE, InvariantCheck, StepContext, context_of
 from hudi_conformance.explorer.simulation.scheduler import Run, Step
 from hudi_reference.errors import HudiError
 
 
-def always(_: Moment) -> bool:
+def always(_: StepContext) -> bool:
     """No further condition."""
     return True
 
@@ -34,8 +34,8 @@ class Invariant:
     title: str
     rules: tuple[str, ...]
     on: frozenset[str] = frozenset()
-    holds: Law | None = None
-    when: Callable[[Moment], bool] = always
+    holds: InvariantCheck | None = None
+    when: Callable[[StepContext], bool] = always
     elsewhere: str = ""
 
     def __str__(self) -> str:
@@ -64,15 +64,15 @@ INVARIANTS = (
     Invariant(9, "conflicts are found", ("OCC-011", "OCC-012", "OCC-013"), _COMPLETED, rows.conflicts_are_complete),
     Invariant(10, "one of two wins", ("OCC-014", "OCC-019"), elsewhere="at the end of each run"),
     Invariant(11, "unique keys", ("OCC-017",), VISIBLE, rows.keys_are_unique),
-    Invariant(12, "aborts are invisible", ("OCC-019", "TL-019"), VISIBLE, _follow, rows.is_taking_back),
+    Invariant(12, "aborts are invisible", ("OCC-019", "TL-019"), VISIBLE, _follow, rows.is_rollback),
     Invariant(13, "commits are durable", ("TL-019", "CLN-002"), _on("deleted", "unpublished"), files.commits_keep_their_files),
     Invariant(14, "each log in one slice", ("NBC-002", "RDR-015"), _on(*_PUBLISHED, "stored"), files.logs_are_in_one_slice),
     Invariant(15, "closed plans", ("NBC-007", "SVC-002"), _PENDING, files.plans_are_closed),
-    Invariant(16, "services change no row", ("OCC-003", "SVC-011"), VISIBLE, _follow, rows.is_joining),
+    Invariant(16, "services change no row", ("OCC-003", "SVC-011"), VISIBLE, _follow, rows.is_rewrite),
     Invariant(17, "uncommitted files change no slice", ("RDR-008", "NBC-002"), VISIBLE, _follow, rows.is_uncommitted),
     Invariant(18, "plans exclude each other", ("SVC-004", "SVC-010"), _PENDING, files.plans_exclude_each_other),
     Invariant(19, "executors do not undo each other", ("SVC-005", "SVC-007"), _COMPLETED, files.completed_files_are_there),
-    Invariant(20, "log compaction keeps the order", ("LCP-001", "LCP-005"), VISIBLE, _follow, rows.is_joining_logs),
+    Invariant(20, "log compaction keeps the order", ("LCP-001", "LCP-005"), VISIBLE, _follow, rows.is_log_compaction),
     Invariant(21, "replace or write, not both", ("OCC-016", "SVC-009"), _COMPLETED,
               files.nothing_is_written_to_replaced_groups),
     Invariant(22, "replaced groups stay away", ("RDR-010",), _on("completed", "archived", "deleted"),
@@ -90,42 +90,42 @@ INVARIANTS = (
     Invariant(29, "rolled back stays so", ("TL-019", "TL-030"), _COMPLETED, rollback.rolled_back_stays_so),
     Invariant(30, "rollbacks can be repeated", ("TL-019", "SVC-005"), _COMPLETED, rollback.rollbacks_leave_nothing),
     Invariant(31, "restored is the savepoint", ("TL-023", "TL-024"), _COMPLETED, rows.restored_is_the_savepoint),
-    Invariant(32, "nothing completes during a restore", ("TL-023",), _COMPLETED, rollback.nothing_happens_during_a_restore),
-    Invariant(33, "one holder of the lock", ("LOCK-001",), _on("acquire", "release", "other"), times.lock_is_its_holders),
+    Invariant(32, "nothing completes during a restore", ("TL-023",), _COMPLETED, rollback.nothing_completes_during_a_restore),
+    Invariant(33, "one holder of the lock", ("LOCK-001",), _on("acquire", "release", "other"), times.lock_has_one_holder),
     Invariant(34, "publications under a valid lease", ("OCC-010", "SVC-002", "LOCK-001"), _PUBLISHED,
               times.publishers_hold_the_lock),
-    Invariant(35, "the heart beats first", ("OCC-026", "TL-030"), _PENDING, times.hearts_beat_first),
+    Invariant(35, "the heart beats first", ("OCC-026", "TL-030"), _PENDING, times.heartbeat_precedes_request),
     Invariant(36, "listing by the metadata table", ("OCC-021", "MDT-008"), _COMPLETED, indexes.listing_is_that_of_storage),
     Invariant(37, "complete indexes", ("SVC-012", "INX-001"), _on("completed", "other"), indexes.indexes_are_complete,
-              indexes.is_about_indexes),
+              indexes.concerns_indexes),
     Invariant(38, "early detection only takes away", ("OCC-026",), elsewhere="two explorations compared, in the suite"),
 )  # fmt: skip
 
 
-class Judge:
+class InvariantChecker:
     """Asks the invariants after every step of a run. Runs that begin alike are judged from where they part."""
 
     def __init__(self, start: Start, *, leave_out: frozenset[int] = frozenset()) -> None:
         self.start = start
-        self.looker = Looker()
+        self.views = SnapshotViews()
         #: How often an invariant was asked.
         self.asked = 0
         self._asking = [i for i in INVARIANTS if i.holds is not None and i.number not in leave_out]
         self._steps: list[Step] = []
-        self._seen: list[Seen] = []
+        self._seen: list[ObservedState] = []
 
     def __call__(self, run: Run) -> str | None:
         """The first broken invariant of a run, None if all hold."""
         for number, _ in enumerate(self.follow(run)):
             if (violation := self._violations[number]) is not None:
                 return violation
-        broken = rollback.somebody_wins(self._seen[-1], run.results)
+        broken = rollback.one_writer_completes(self._seen[-1], run.results)
         return None if broken is None else f"{INVARIANTS[9]}: {broken}"
 
-    def follow(self, run: Run) -> list[Seen]:
+    def follow(self, run: Run) -> list[ObservedState]:
         """What is known after each step."""
         if not self._seen:
-            self._seen, self._violations = [seen_first(self.start, run.world.state)], list[str | None]()
+            self._seen, self._violations = [initial_state(self.start, run.simulated.state)], list[str | None]()
         known = 0
         while known < min(len(self._steps), len(run.steps)) and self._steps[known] is run.steps[known]:
             known += 1
@@ -137,25 +137,26 @@ class Judge:
             self._violations.append(violation)
         return self._seen[1:]
 
-    def _look(self, step: Step) -> tuple[Seen, str | None]:
+    def _look(self, step: Step) -> tuple[ObservedState, str | None]:
         """What is known after the step, and what it breaks; a table that cannot be read is broken, too."""
         before = self._seen[-1]
         try:
-            moment = moment_of(before, step, self.looker)
-            return moment.now, self._ask(moment)
+            context = context_of(before, step, self.views)
+            return context.now, self._ask(context)
         except HudiError as error:
             return replace(before, step=before.step + 1, state=step.state), f"{error} (step {before.step + 1}: {step})"
 
-    def _ask(self, moment: Moment) -> str | None:
+    def _ask(self, context: StepContext) -> str | None:
         for invariant in self._asking:
-            if moment.event in invariant.on and invariant.when(moment):
+            if context.event in invariant.on and invariant.when(context):
                 assert invariant.holds is not None
                 self.asked += 1
-                if found := invariant.holds(moment):
-                    return f"{invariant}: {found} (step {moment.now.step}: {moment.step})"
+                if found := invariant.holds(context):
+                    return f"{invariant}: {found} (step {context.now.step}: {context.step})"
         return None
 
 
 __all__ = [
-    "BEGIN", "END", "INVARIANTS", "Doing", "Invariant", "Judge", "Look", "Looker", "Moment", "Prepared", "Seen", "Start",
+    "BEGIN", "END", "INVARIANTS", "Doing", "Invariant", "InvariantChecker", "ObservedState", "Prepared", "SnapshotView",
+    "SnapshotViews", "Start", "StepContext",
 ]  # fmt: skip

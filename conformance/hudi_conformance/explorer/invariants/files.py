@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hudi_conformance.explorer.history.history import GroupId
-from hudi_conformance.explorer.invariants.step_context import Moment
+from hudi_conformance.explorer.invariants.step_context import StepContext
 from hudi_reference.errors import MalformedTable
 from hudi_reference.layout.names import join_path, parse_data_file_name, split_path
 from hudi_reference.query.file_groups import FileSlice
@@ -13,20 +13,22 @@ from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, State
 
 
-def commits_keep_their_files(m: Moment) -> str | None:
+def commits_keep_their_files(m: StepContext) -> str | None:
     """13."""
     path = m.step.path
     if m.event == "unpublished" and m.doing.kind == "rollback":
         return f"{m.step.path} is taken back as a write that failed, and it had completed"
     if m.event == "unpublished":
-        return None if m.instant is None or _is_being_undone(m) else f"{m.instant.file_name} is taken back, and no plan says so"
+        return (
+            None if m.instant is None or _has_rollback_plan(m) else f"{m.instant.file_name} is taken back, and no plan says so"
+        )
     owner = next((done for done in m.now.visible if done.is_write and path in done.metadata.paths), None)
     if owner is None or any(path in planned_files(plan) for _, plan in m.now.plans("clean")):
         return None
     return f"{path} of {owner.instant.file_name} is deleted, and no plan of a clean names it"
 
 
-def _is_being_undone(m: Moment) -> bool:
+def _has_rollback_plan(m: StepContext) -> bool:
     instant = m.instant
     assert instant is not None
     if instant.action in ("savepoint", "rollback", "restore"):
@@ -37,11 +39,11 @@ def _is_being_undone(m: Moment) -> bool:
     return instant.requested in targets
 
 
-def logs_are_in_one_slice(m: Moment) -> str | None:
+def logs_are_in_one_slice(m: StepContext) -> str | None:
     """14."""
-    if isinstance(m.look.rows, str):
+    if isinstance(m.snapshot.rows, str):
         return None
-    slices = [name for group in m.look.groups for found in group.slices for name in map(found.path, found.log_files)]
+    slices = [name for group in m.snapshot.groups for found in group.slices for name in map(found.path, found.log_files)]
     for done in m.now.visible:
         for stat in done.metadata.stats if done.is_write else ():
             is_there = stat.is_log and stat.path in m.now.state.objects
@@ -59,7 +61,7 @@ def _operations(plan: Mapping[str, Any]) -> list[tuple[GroupId, str, frozenset[s
     ]  # fmt: skip
 
 
-def plans_are_closed(m: Moment) -> str | None:
+def plans_are_closed(m: StepContext) -> str | None:
     """15."""
     instant = m.instant
     assert instant is not None
@@ -71,7 +73,7 @@ def plans_are_closed(m: Moment) -> str | None:
         if late:
             return f"the plan {instant.file_name} names {late[0]}, which had not completed"
         slices = (
-            found for known in m.look_before.groups for found in known.slices if (known.partition, known.file_id) == group
+            found for known in m.snapshot_before.groups for found in known.slices if (known.partition, known.file_id) == group
         )
         due = {name for found in slices if found.base_instant == base for name in found.log_files}
         if instant.action == "compaction" and due - logs:
@@ -92,7 +94,7 @@ def groups_of_plan(instant: Instant, plan: Mapping[str, Any]) -> frozenset[Group
     return frozenset(group for group, _, _ in _operations(plan))
 
 
-def plans_exclude_each_other(m: Moment) -> str | None:
+def plans_exclude_each_other(m: StepContext) -> str | None:
     """18."""
     instant = m.instant
     assert instant is not None
@@ -107,13 +109,13 @@ def plans_exclude_each_other(m: Moment) -> str | None:
     return None
 
 
-def completed_files_are_there(m: Moment) -> str | None:
+def completed_files_are_there(m: StepContext) -> str | None:
     """19."""
     missing = [path for path in sorted(m.done.metadata.paths) if path not in m.now.state.objects] if m.done.is_write else []
     return f"{m.done.instant.file_name} completes without {missing[0]}" if missing else None
 
 
-def nothing_is_written_to_replaced_groups(m: Moment) -> str | None:
+def nothing_is_written_to_replaced_groups(m: StepContext) -> str | None:
     """21."""
     mine = m.done
     if not mine.is_write:
@@ -121,38 +123,38 @@ def nothing_is_written_to_replaced_groups(m: Moment) -> str | None:
     for other in m.now.visible:
         if other is mine or not other.is_write:
             continue
-        is_unread = mine.instant.requested < other.completion < mine.completion and not other.is_join
+        is_unread = mine.instant.requested < other.completion < mine.completion and not other.is_compaction
         if (shared := mine.replaced & other.groups) and is_unread:
             return f"{mine.instant.file_name} replaces {min(shared)} without what {other.instant.file_name} wrote to it"
-        if (shared := mine.groups & other.replaced) and not mine.is_join:
+        if (shared := mine.groups & other.replaced) and not mine.is_compaction:
             return f"{mine.instant.file_name} completes in {min(shared)}, which {other.instant.file_name} replaced"
     return None
 
 
-def replaced_groups_stay_away(m: Moment) -> str | None:
+def replaced_groups_stay_away(m: StepContext) -> str | None:
     """22."""
-    if isinstance(m.look.rows, str):
+    if isinstance(m.snapshot.rows, str):
         return None
     replaced = {group: done for done in m.now.visible for group in done.replaced}
-    for found in m.look.groups.latest_slices if replaced else ():
+    for found in m.snapshot.groups.latest_slices if replaced else ():
         if (found.partition, found.file_id) in replaced:
             by = replaced[found.partition, found.file_id]
             return f"the group {found.file_id} is seen again, which {by.instant.file_name} replaced"
     return None
 
 
-def cleans_spare_what_is_needed(m: Moment) -> str | None:
+def cleans_spare_what_is_needed(m: StepContext) -> str | None:
     """23."""
     path = m.step.path
     if m.doing.kind != "clean":
         return None
-    if path in _latest(m.look_before.groups.latest_slices):
+    if path in _latest(m.snapshot_before.groups.latest_slices):
         return f"{path} is deleted, which the latest slices need"
     for instant, plan in m.now.plans("compaction", "logcompaction", "clustering"):
         if path in _paths_in(instant, plan):
             return f"{path} is deleted, which the plan {instant.file_name} reads"
     for begun in (m.now.begun[i.requested] for i in m.now.pending if i.requested in m.now.begun and ACTIONS[i.action].writes):
-        if begun.doing.is_write and path in _latest(m.looker(begun.state).groups.latest_slices):
+        if begun.doing.is_write and path in _latest(m.views(begun.state).groups.latest_slices):
             return f"{path} is deleted, on which {begun.process} builds"
     return None
 
@@ -171,7 +173,7 @@ def _paths_in(instant: Instant, plan: Mapping[str, Any]) -> set[str]:
     return {join_path(partition, path.rpartition("/")[2]) for partition, paths in named for path in paths if path}
 
 
-def savepoints_keep_their_files(m: Moment) -> str | None:
+def savepoints_keep_their_files(m: StepContext) -> str | None:
     """24. Nor does the write leave the active timeline that a savepoint leads back to."""
     active = {found.requested for found in m.now.files if found.action in COMMITS and found.state is State.COMPLETED}
     for done in m.now.visible:
@@ -186,16 +188,16 @@ def savepoints_keep_their_files(m: Moment) -> str | None:
     return None
 
 
-def partitions_stay_while_they_have_files(m: Moment) -> str | None:
+def partitions_stay_while_they_have_files(m: StepContext) -> str | None:
     """25. An object store has no folders: what makes one a partition is the file in it that says so."""
     folder, name = split_path(m.step.path)
     if not name.startswith(".hoodie_partition_metadata"):
         return None
-    left = [path for path in m.look.data_files if split_path(path)[0] == folder]
+    left = [path for path in m.snapshot.data_files if split_path(path)[0] == folder]
     return f"the partition {folder!r} is deleted, and {left[0]} lies in it" if left else None
 
 
-def cleans_do_all_of_their_plan(m: Moment) -> str | None:
+def cleans_do_all_of_their_plan(m: StepContext) -> str | None:
     """26."""
     instant = m.instant
     assert instant is not None
@@ -205,20 +207,20 @@ def cleans_do_all_of_their_plan(m: Moment) -> str | None:
     return f"{instant.file_name} completes, and {left[0]} is still there" if left else None
 
 
-def archiving_loses_nothing(m: Moment) -> str | None:
+def archiving_loses_nothing(m: StepContext) -> str | None:
     """27."""
     active = {i.identity for i in m.now.files if i.state is State.COMPLETED}
-    archived = [i.identity for i in m.look.history]
+    archived = [i.identity for i in m.snapshot.history]
     for done in m.now.visible:
         if done.instant.identity not in active and done.instant.identity not in archived:
             return f"{done.instant.file_name} is neither active nor archived"
     twice = [identity for identity in archived if archived.count(identity) > 1]
     if twice:
         return f"the action of {twice[0][0]} is twice in the history"
-    return (_still_needed(m) or _would_pass_for_committed(m)) if m.event == "archived" else None
+    return (_still_needed(m) or _would_count_as_committed(m)) if m.event == "archived" else None
 
 
-def _still_needed(m: Moment) -> str | None:
+def _still_needed(m: StepContext) -> str | None:
     """A writer that began before an action completed has to find it when it looks for conflicts."""
     instant = m.instant
     assert instant is not None
@@ -231,19 +233,19 @@ def _still_needed(m: Moment) -> str | None:
     return None
 
 
-def _would_pass_for_committed(m: Moment) -> str | None:
+def _would_count_as_committed(m: StepContext) -> str | None:
     """What is older than the active timeline counts as completed."""
-    start, done = m.look.timeline.start, {d.instant.requested for d in m.now.visible}
-    for path, written in m.look.data_files.items():
+    start, done = m.snapshot.timeline.start, {d.instant.requested for d in m.now.visible}
+    for path, written in m.snapshot.data_files.items():
         if start is not None and written < start and written not in done:
             return f"{path} passes for committed, and {written} has not completed"
     return None
 
 
-def history_can_be_read(m: Moment) -> str | None:
+def history_can_be_read(m: StepContext) -> str | None:
     """28."""
     try:
-        _ = m.look.history
+        _ = m.snapshot.history
     except (MalformedTable, FileNotFoundError) as error:
         return f"the history cannot be read: {error}"
     return None

@@ -65,7 +65,7 @@ class Start:
     #: Whether writers beat a heart.
     heartbeats: bool = False
     #: Whether nobody is in a writer's way, so that every writer completes.
-    apart: bool = False
+    without_conflicts: bool = False
 
 
 class Begun(NamedTuple):
@@ -117,7 +117,7 @@ class Done:
         return frozenset((partition, file_id) for partition, ids in self.metadata.replaced.items() for file_id in ids)
 
     @property
-    def is_join(self) -> bool:
+    def is_compaction(self) -> bool:
         """Whether it merged logs and changed no row."""
         return self.metadata.operation in ("COMPACT", "LOG_COMPACT")
 
@@ -125,11 +125,11 @@ class Done:
     def is_log_only(self) -> bool:
         """Whether it only added log files of new changes."""
         stats = self.metadata.stats
-        return bool(stats) and all(stat.is_log for stat in stats) and not self.replaced and not self.is_join
+        return bool(stats) and all(stat.is_log for stat in stats) and not self.replaced and not self.is_compaction
 
 
 @dataclass(frozen=True)
-class Seen:
+class ObservedState:
     """What is known after `step` steps."""
 
     start: Start
@@ -145,7 +145,7 @@ class Seen:
     #: Processes that changed rows, or tried to.
     writers: frozenset[str] = frozenset()
     #: Requested times of actions whose inflight file somebody has removed: a writer that has not noticed may store it again.
-    taken_back: frozenset[str] = frozenset()
+    rolled_back: frozenset[str] = frozenset()
 
     @cached_property
     def visible(self) -> tuple[Done, ...]:
@@ -182,7 +182,7 @@ class Seen:
         writes += [
             (d.instant.requested, d.completion, d.doing.kind, d.doing.rows)  # type: ignore[misc]
             for d in self.done
-            if d.doing is not None and d.doing.is_write and d.is_write and not d.is_join
+            if d.doing is not None and d.doing.is_write and d.is_write and not d.is_compaction
         ]
         visible = {done.instant.requested for done in self.visible}
         counted = [
@@ -191,7 +191,7 @@ class Seen:
         ]  # fmt: skip
         return replayed(self.start.model, counted)
 
-    def after(self, step: Step) -> "Seen":
+    def after(self, step: Step) -> "ObservedState":
         """What is known after one more step, apart from what it did to the timeline."""
         number, changes = self.step + 1, dict[str, Any]()
         if step.request == "note" and step.path == BEGIN:
@@ -204,7 +204,7 @@ class Seen:
             changes["based_on"] = {**self.based_on, step.process: _greatest(step.answer)}
         return replace(self, state=step.state, step=number, **changes)
 
-    def published(self, step: Step, instant: Instant) -> "Seen":
+    def published(self, step: Step, instant: Instant) -> "ObservedState":
         """The same after the file of an instant was created."""
         latest = max(self.latest, instant.requested, instant.completion or "")
         begun = self.begun.get(instant.requested)
@@ -220,20 +220,20 @@ class Seen:
         done = Done(instant, self.step, step.process, doing, self.record(instant), based_on=based_on)
         return replace(self, latest=latest, done=(*self.done, done))
 
-    def removed(self, instant: Instant) -> "Seen":
+    def removed(self, instant: Instant) -> "ObservedState":
         """The same after a pending file was removed."""
         is_inflight = instant.state is StateOfAction.INFLIGHT
-        return replace(self, taken_back=self.taken_back | {instant.requested}) if is_inflight else self
+        return replace(self, rolled_back=self.rolled_back | {instant.requested}) if is_inflight else self
 
-    def unpublished(self, instant: Instant) -> "Seen":
+    def unpublished(self, instant: Instant) -> "ObservedState":
         """The same after a completed action was hidden."""
         hidden = tuple(replace(d, withdrawn=self.step) if d.instant == instant else d for d in self.done)
         return replace(self, done=hidden)
 
 
-def seen_first(start: Start, state: State) -> Seen:
+def initial_state(start: Start, state: State) -> ObservedState:
     """Before the first step: what is on the timeline was there before."""
-    found = Seen(start, state)
+    found = ObservedState(start, state)
     completed = [i for i in found.files if i.state is StateOfAction.COMPLETED]
     done = tuple(Done(instant, record=found.record(instant)) for instant in completed)
     latest = max((max(i.requested, i.completion or "") for i in found.files), default="")

@@ -2,22 +2,22 @@
 
 from collections.abc import Iterator, Mapping
 
-from hudi_conformance.explorer.invariants.observed_state import Seen
-from hudi_conformance.explorer.invariants.step_context import Moment
-from hudi_conformance.explorer.simulation.scheduler import Ended
+from hudi_conformance.explorer.invariants.observed_state import ObservedState
+from hudi_conformance.explorer.invariants.step_context import StepContext
+from hudi_conformance.explorer.simulation.scheduler import ProcessResult
 from hudi_reference.errors import WriteConflict
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, State
 
 
-def _rollbacks(seen: Seen) -> Iterator[tuple[Instant, str | None]]:
+def _rollbacks(seen: ObservedState) -> Iterator[tuple[Instant, str | None]]:
     """The rollbacks on the timeline that were planned, in any state, and what each takes back."""
     for found in seen.files:
         if found.action == "rollback" and found.state is State.REQUESTED and (plan := seen.record(found)):
             yield found, (plan["instantToRollback"] or {}).get("commitTime")
 
 
-def rolled_back_stays_so(m: Moment) -> str | None:
+def rolled_back_stays_so(m: StepContext) -> str | None:
     """29."""
     instant = m.instant
     assert instant is not None
@@ -29,7 +29,7 @@ def rolled_back_stays_so(m: Moment) -> str | None:
     return None
 
 
-def rollbacks_leave_nothing(m: Moment) -> str | None:
+def rollbacks_leave_nothing(m: StepContext) -> str | None:
     """30."""
     instant = m.instant
     assert instant is not None
@@ -40,12 +40,12 @@ def rollbacks_leave_nothing(m: Moment) -> str | None:
     planned = [path.rpartition("/")[2] for request in plan["RollbackRequests"] or () for path in request["filesToBeDeleted"]]
     states = [i for i in m.now.files if i.requested == target and ACTIONS[i.action].writes]
     # The writer may live, and say once more that it has begun; it cannot complete, and the next rollback sweeps it away.
-    left = [i.file_name for i in states if i.state is not State.INFLIGHT or target not in m.now.taken_back]
-    left += [path for path in m.look.data_files if path.rpartition("/")[2] in planned]
+    left = [i.file_name for i in states if i.state is not State.INFLIGHT or target not in m.now.rolled_back]
+    left += [path for path in m.snapshot.data_files if path.rpartition("/")[2] in planned]
     return f"{instant.file_name} completes, and of {target} there is still {left[0]}" if left else None
 
 
-def nothing_happens_during_a_restore(m: Moment) -> str | None:
+def nothing_completes_during_a_restore(m: StepContext) -> str | None:
     """32. An action that is requested meanwhile must not complete: that it begins cannot hurt."""
     instant = m.instant
     assert instant is not None
@@ -55,13 +55,13 @@ def nothing_happens_during_a_restore(m: Moment) -> str | None:
     return f"{instant.file_name} completes while {restores[0].file_name} is pending"
 
 
-def somebody_wins(seen: Seen, results: Mapping[str, Ended]) -> str | None:
+def one_writer_completes(seen: ObservedState, results: Mapping[str, ProcessResult]) -> str | None:
     """10. Asked at the end of a run in which nobody died or stood still."""
     writers = {process: ended for process, ended in results.items() if process in seen.writers}
     if any(ended.how in ("crashed", "stalled") for ended in results.values()):
         return None
     gave_up = [process for process, ended in writers.items() if isinstance(ended.error, WriteConflict)]
-    if seen.start.apart and gave_up:
+    if seen.start.without_conflicts and gave_up:
         return f"{gave_up[0]} gave way, and nobody was in its way: {results[gave_up[0]].error}"
     completed = [done for done in seen.done if done.step]
     return f"{' and '.join(gave_up)} gave way, and nobody completed anything" if gave_up and not completed else None

@@ -2,17 +2,17 @@
 
 from hudi_conformance.explorer.invariants.observed_state import Done
 from hudi_conformance.explorer.invariants.snapshot_view import Row
-from hudi_conformance.explorer.invariants.step_context import Moment
+from hudi_conformance.explorer.invariants.step_context import StepContext
 from hudi_reference.timeline.instants.states import State
 
-JOINING = {"compaction", "clustering"}
+REWRITES = {"compaction", "clustering"}
 #: What takes back.
-UNDOING = {"rollback", "withdrawal", "restore"}
+ROLLBACKS = {"rollback", "withdrawal", "restore"}
 
 
-def _differ(m: Moment, right: tuple[Row, ...]) -> str | None:
+def _differ(m: StepContext, right: tuple[Row, ...]) -> str | None:
     """How the rows of a snapshot differ from these."""
-    found = m.look.rows
+    found = m.snapshot.rows
     if isinstance(found, str):
         return found
     missing, extra = [row for row in right if row not in found], [row for row in found if row not in right]
@@ -21,59 +21,63 @@ def _differ(m: Moment, right: tuple[Row, ...]) -> str | None:
     return f"a snapshot lacks {missing} and shows {extra or len(found)}; right are {list(right)}"
 
 
-def reads_are_committed(m: Moment) -> str | None:
+def reads_are_committed(m: StepContext) -> str | None:
     """6."""
     done = {action.instant.requested for action in m.now.visible}
-    records = m.look.records
+    records = m.snapshot.records
     wrong = [(row, time) for row, time in records if time not in done] if not isinstance(records, str) else []
     return f"the row {wrong[0][0]} of {wrong[0][1]} is seen, which has not completed" if wrong else None
 
 
-def old_reads_stay_the_same(m: Moment) -> str | None:
+def old_reads_stay_the_same(m: StepContext) -> str | None:
     """7. The read point is the last write before the run; what a restore or a clean took away may be refused."""
     if not m.now.start.writes:
         return None
     point = m.now.start.writes[-1].requested
     if not any(action.instant.requested == point for action in m.now.visible):
         return None
-    found = m.look.rows_as_of(point)
+    found = m.snapshot.rows_as_of(point)
     right = m.now.rows(requested=point)
     if isinstance(found, str) or found == right:
         return None
     return f"as of {point} there are {list(found)}; right are {list(right)}"
 
 
-def rows_follow_the_model(m: Moment) -> str | None:
+def rows_follow_the_model(m: StepContext) -> str | None:
     """8, 12, 16, 17, 20: the snapshot after the step is what the completed writes come to, whatever else lies there."""
     return _differ(m, m.now.rows())
 
 
-def is_completion_of_a_write(m: Moment) -> bool:
+def is_completion_of_a_write(m: StepContext) -> bool:
     """8."""
-    return m.event in ("completed", "archived", "history") and m.doing.kind not in (*JOINING, *UNDOING, "logcompaction")
+    return m.event in ("completed", "archived", "history") and m.doing.kind not in (*REWRITES, *ROLLBACKS, "logcompaction")
 
 
-def is_taking_back(m: Moment) -> bool:
+def is_rollback(m: StepContext) -> bool:
     """12."""
-    return m.doing.kind in UNDOING and m.event in ("removed", "deleted", "unpublished", "completed")
+    return m.doing.kind in ROLLBACKS and m.event in ("removed", "deleted", "unpublished", "completed")
 
 
-def is_joining(m: Moment) -> bool:
+def is_rewrite(m: StepContext) -> bool:
     """16."""
-    return m.doing.kind in JOINING
+    return m.doing.kind in REWRITES
 
 
-def is_joining_logs(m: Moment) -> bool:
+def is_log_compaction(m: StepContext) -> bool:
     """20."""
     return m.doing.kind == "logcompaction"
 
 
-def is_uncommitted(m: Moment) -> bool:
+def is_uncommitted(m: StepContext) -> bool:
     """17."""
-    return m.event in ("stored", "pending", "deleted", "removed") and m.doing.kind not in (*JOINING, *UNDOING, "logcompaction")
+    return m.event in ("stored", "pending", "deleted", "removed") and m.doing.kind not in (
+        *REWRITES,
+        *ROLLBACKS,
+        "logcompaction",
+    )
 
 
-def conflicts_are_complete(m: Moment) -> str | None:
+def conflicts_are_complete(m: StepContext) -> str | None:
     """9."""
     mine = m.done
     for other in m.now.visible:
@@ -88,29 +92,29 @@ def _overlap(one: Done, other: Done) -> bool:
     return one.instant.requested < other.completion and other.instant.requested < one.completion
 
 
-def _may_both_complete(m: Moment, one: Done, other: Done) -> bool:
+def _may_both_complete(m: StepContext, one: Done, other: Done) -> bool:
     """The pairs that stand beside each other by construction."""
-    if one.is_join or other.is_join:
-        return all(action.is_join or action.is_log_only or _is_hidden(one, other) for action in (one, other))
+    if one.is_compaction or other.is_compaction:
+        return all(action.is_compaction or action.is_log_only or _is_hidden(one, other) for action in (one, other))
     return one.is_log_only and other.is_log_only and m.now.start.non_blocking
 
 
 def _is_hidden(one: Done, other: Done) -> bool:
     """What is joined last in a file group that was replaced is read by nobody."""
     first, last = sorted((one, other), key=lambda done: done.completion)
-    return last.is_join and last.groups & first.groups <= first.replaced
+    return last.is_compaction and last.groups & first.groups <= first.replaced
 
 
-def keys_are_unique(m: Moment) -> str | None:
+def keys_are_unique(m: StepContext) -> str | None:
     """11."""
-    if not m.now.start.unique_keys or isinstance(m.look.rows, str):
+    if not m.now.start.unique_keys or isinstance(m.snapshot.rows, str):
         return None
-    keys = [(row[0], row[1]) for row in m.look.rows]
+    keys = [(row[0], row[1]) for row in m.snapshot.rows]
     twice = [key for key in keys if keys.count(key) > 1]
     return f"the key {twice[0]} is there twice" if twice else None
 
 
-def restored_is_the_savepoint(m: Moment) -> str | None:
+def restored_is_the_savepoint(m: StepContext) -> str | None:
     """31."""
     assert m.instant is not None
     if m.instant.action != "restore":

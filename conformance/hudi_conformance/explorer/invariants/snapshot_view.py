@@ -30,7 +30,7 @@ Row = tuple[str | None, ...]
 
 
 @dataclass(frozen=True)
-class Look:
+class SnapshotView:
     """The table in one state, to a reader that comes just then."""
 
     objects: Mapping[str, Stored] = field(repr=False)
@@ -99,20 +99,20 @@ def row_of(row: Mapping[str, object]) -> Row:
     return tuple(None if row.get(name) is None else str(row[name]) for name in COLUMNS[:4])
 
 
-class Looker:
+class SnapshotViews:
     """Looks at states, at equal ones once."""
 
     def __init__(self) -> None:
-        self._known: dict[frozenset[tuple[str, bytes]], Look] = {}
-        self._digests: dict[int, Look] = {}
+        self._known: dict[frozenset[tuple[str, bytes]], SnapshotView] = {}
+        self._digests: dict[int, SnapshotView] = {}
 
-    def __call__(self, state: State) -> Look:
+    def __call__(self, state: State) -> SnapshotView:
         """The table as it is in that state."""
         found = self._digests.get(state.digest)
         if found is None:
             objects = {path: stored for path, stored in state.objects.items() if not path.startswith(UNREAD)}
             key = frozenset((path, stored.body) for path, stored in objects.items())
-            found = self._digests[state.digest] = self._known.setdefault(key, Look(objects))
+            found = self._digests[state.digest] = self._known.setdefault(key, SnapshotView(objects))
         return found
 
     @property

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from hudi_conformance.explorer.invariants.observed_state import HISTORY, TIMELINE, Doing, Done, Seen
-from hudi_conformance.explorer.invariants.snapshot_view import Look, Looker
+from hudi_conformance.explorer.invariants.observed_state import HISTORY, TIMELINE, Doing, Done, ObservedState
+from hudi_conformance.explorer.invariants.snapshot_view import SnapshotView, SnapshotViews
 from hudi_conformance.explorer.simulation.scheduler import Step
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
@@ -17,7 +17,7 @@ VISIBLE = frozenset({"pending", "completed", "unpublished", "archived", "removed
 
 
 @dataclass(frozen=True)
-class Moment:
+class StepContext:
     """A step that may have changed something.
 
     event         what happened
@@ -29,22 +29,22 @@ class Moment:
     begin, end    a program said so                                 other         nothing that readers look at
     """
 
-    before: Seen
-    now: Seen
+    before: ObservedState
+    now: ObservedState
     step: Step
     event: str
-    looker: Looker = field(repr=False)
+    views: SnapshotViews = field(repr=False)
     instant: Instant | None = None
 
     @cached_property
-    def look(self) -> Look:
+    def snapshot(self) -> SnapshotView:
         """The table after the step."""
-        return self.looker(self.now.state)
+        return self.views(self.now.state)
 
     @cached_property
-    def look_before(self) -> Look:
+    def snapshot_before(self) -> SnapshotView:
         """The table before the step."""
-        return self.looker(self.before.state)
+        return self.views(self.before.state)
 
     @property
     def doing(self) -> Doing:
@@ -64,37 +64,37 @@ class Moment:
         return self.now.done[-1]
 
 
-Law = Callable[[Moment], str | None]
+InvariantCheck = Callable[[StepContext], str | None]
 
 
-def moment_of(before: Seen, step: Step, looker: Looker) -> Moment:
+def context_of(before: ObservedState, step: Step, views: SnapshotViews) -> StepContext:
     """What a step was."""
     now, path = before.after(step), step.path
     if step.state.digest == before.state.digest:
         if step.request == "delete" and path.startswith(TIMELINE) and (gone := parse_instant_name(path.removeprefix(TIMELINE))):
             now = now.removed(gone)
         event = step.request if step.request in ("acquire", "release", "note") else "other"
-        return Moment(before, now, step, path if event == "note" else event, looker)
+        return StepContext(before, now, step, path if event == "note" else event, views)
     is_there = path in step.state.objects
     if path.startswith(HISTORY):
-        return Moment(before, now, step, "history", looker)
+        return StepContext(before, now, step, "history", views)
     if path.startswith(TIMELINE) and (instant := parse_instant_name(path.removeprefix(TIMELINE))):
-        return _of_an_instant(Moment(before, now, step, "other", looker, instant), is_there=is_there)
+        return _of_an_instant(StepContext(before, now, step, "other", views, instant), is_there=is_there)
     if path.startswith(META_FOLDER):
-        return Moment(before, now, step, "other", looker)
-    return Moment(before, now, step, "stored" if is_there else "deleted", looker)
+        return StepContext(before, now, step, "other", views)
+    return StepContext(before, now, step, "stored" if is_there else "deleted", views)
 
 
-def _of_an_instant(moment: Moment, *, is_there: bool) -> Moment:
-    now, instant = moment.now, moment.instant
+def _of_an_instant(context: StepContext, *, is_there: bool) -> StepContext:
+    now, instant = context.now, context.instant
     assert instant is not None
     is_completed = instant.state is State.COMPLETED
     if is_there:
-        now, event = now.published(moment.step, instant), "completed" if is_completed else "pending"
+        now, event = now.published(context.step, instant), "completed" if is_completed else "pending"
     elif not is_completed:
         now, event = now.removed(instant), "removed"
-    elif any(known.identity == instant.identity for known in moment.look.history):
+    elif any(known.identity == instant.identity for known in context.snapshot.history):
         event = "archived"
     else:
         now, event = now.unpublished(instant), "unpublished"
-    return Moment(moment.before, now, moment.step, event, moment.looker, instant)
+    return StepContext(context.before, now, context.step, event, context.views, instant)

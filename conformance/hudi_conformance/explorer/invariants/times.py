@@ -1,13 +1,13 @@
 """Invariants 1 to 5 and 33 to 35: times, states, the lock."""
 
 from hudi_conformance.explorer.invariants.observed_state import Done
-from hudi_conformance.explorer.invariants.step_context import Moment
+from hudi_conformance.explorer.invariants.step_context import StepContext
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, State
 
 
-def is_new_time(m: Moment) -> bool:
+def is_new_time(m: StepContext) -> bool:
     """A requested file or a completed one: each carries a time that was drawn for it. A savepoint has that of its commit."""
     assert m.instant is not None
     if m.instant.action == "savepoint":
@@ -19,14 +19,14 @@ def _time(instant: Instant) -> str:
     return instant.completion or instant.requested
 
 
-def times_are_unique(m: Moment) -> str | None:
+def times_are_unique(m: StepContext) -> str | None:
     """1."""
     assert m.instant is not None
     taken = {time for i in m.before.files for time in (i.requested, i.completion) if i.identity != m.instant.identity}
     return f"the time {_time(m.instant)} was given out twice" if is_new_time(m) and _time(m.instant) in taken else None
 
 
-def completions_are_published_in_order(m: Moment) -> str | None:
+def completions_are_published_in_order(m: StepContext) -> str | None:
     """2."""
     assert m.instant is not None
     if (m.instant.completion or "") > m.before.latest:
@@ -34,7 +34,7 @@ def completions_are_published_in_order(m: Moment) -> str | None:
     return f"a completion time of {m.instant.completion} appears after {m.before.latest} had been published"
 
 
-def requests_are_published_in_order(m: Moment) -> str | None:
+def requests_are_published_in_order(m: StepContext) -> str | None:
     """3."""
     assert m.instant is not None
     if m.instant.state is not State.REQUESTED or m.instant.requested > m.before.latest or m.instant.requested in m.before.begun:
@@ -42,7 +42,7 @@ def requests_are_published_in_order(m: Moment) -> str | None:
     return f"a requested time of {m.instant.requested} appears after {m.before.latest} had been published"
 
 
-def actions_complete_once(m: Moment) -> str | None:
+def actions_complete_once(m: StepContext) -> str | None:
     """4. Nor does a write that was called once complete under two instants, where it was begun anew."""
     assert m.instant is not None
     found = [i for i in m.now.files if i.identity == m.instant.identity and i.state is State.COMPLETED]
@@ -60,7 +60,7 @@ def _writes(done: Done) -> bool:
     return done.doing is not None and done.doing.is_write and done.is_write and not done.metadata.is_service
 
 
-def states_follow_each_other(m: Moment) -> str | None:
+def states_follow_each_other(m: StepContext) -> str | None:
     """5. Who was taken back between two states may still say that it began: it must only never complete."""
     instant = m.instant
     assert instant is not None
@@ -68,7 +68,7 @@ def states_follow_each_other(m: Moment) -> str | None:
     if m.event == "archived":
         return None if not states else f"{instant.file_name} is archived, and {states.popitem()[1].file_name} looks pending"
     if m.event == "removed":
-        is_left = State.INFLIGHT in states and State.COMPLETED not in states and instant.requested not in m.before.taken_back
+        is_left = State.INFLIGHT in states and State.COMPLETED not in states and instant.requested not in m.before.rolled_back
         if instant.state is State.REQUESTED and is_left:
             return f"{instant.file_name} is gone before {states[State.INFLIGHT].file_name}"
         return None
@@ -83,7 +83,7 @@ def states_follow_each_other(m: Moment) -> str | None:
     return f"{instant.file_name} appears without {' and '.join(missing)}"
 
 
-def lock_is_its_holders(m: Moment) -> str | None:
+def lock_has_one_holder(m: StepContext) -> str | None:
     """33."""
     before, process = m.before.state, m.step.process
     is_held = before.holder not in (None, process) and (before.expires is None or m.now.state.time < before.expires)
@@ -94,7 +94,7 @@ def lock_is_its_holders(m: Moment) -> str | None:
     return None
 
 
-def publishers_hold_the_lock(m: Moment) -> str | None:
+def publishers_hold_the_lock(m: StepContext) -> str | None:
     """34."""
     assert m.instant is not None
     if not is_new_time(m):
@@ -107,7 +107,7 @@ def publishers_hold_the_lock(m: Moment) -> str | None:
     return None
 
 
-def hearts_beat_first(m: Moment) -> str | None:
+def heartbeat_precedes_request(m: StepContext) -> str | None:
     """35."""
     assert m.instant is not None
     if not m.now.start.heartbeats or m.instant.state is not State.REQUESTED or not m.doing.is_write:

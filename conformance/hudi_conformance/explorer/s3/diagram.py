@@ -104,11 +104,11 @@ class Drawing:
         lane = 30 + 8 * max([40, *(len(line.what) for line in self.lines)])
         at = {name: 80 + lane * place for place, name in enumerate(self.ends)}
         store, height = 80 + lane * len(at), picture.TOP + picture.HEIGHT * (len(self.lines) + 2)
-        parts = [*picture.lives(at | {"store": store}, height)]
+        parts = [*picture.lifelines(at | {"store": store}, height)]
         for number, line in enumerate(self.lines):
             y = picture.TOP + picture.HEIGHT * (number + 1)
             parts += picture.arrow(at[line.process], store - 2, y, line.what, line.kind)
-            parts.append(picture.words(8, y + 4, line.numbers, "soft"))
+            parts.append(picture.text_element(8, y + 4, line.numbers, "soft"))
         return picture.picture(store + 80, height, f"requests of {' and '.join(at)}, in order", parts)
 
     def html(self) -> str:
@@ -141,15 +141,15 @@ def _is_quiet(exchange: Exchange) -> bool:
 
 def _kind(exchange: Exchange) -> str:
     """How a line is drawn."""
-    if exchange.fault is not None or exchange.told not in _USUAL:
+    if exchange.fault is not None or exchange.reported not in _USUAL:
         return "fault"
     return "change" if exchange.changed else "look"
 
 
 def _words(exchange: Exchange, names: Names) -> str:
-    told = "no answer" if exchange.told is None else str(exchange.told)
+    reported = "no answer" if exchange.reported is None else str(exchange.reported)
     fault = f"  ✕ {exchange.fault}" if exchange.fault else ""
-    return f"{names.request(exchange)} → {told}{fault}"
+    return f"{names.request(exchange)} → {reported}{fault}"
 
 
 def _end(run: Run, name: str) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import Conflict, ContractError, Refused
 from hudi_conformance.engines.registry import connect
-from hudi_conformance.explorer.s3.proxy import Gate
+from hudi_conformance.explorer.s3.proxy import Proxy
 from hudi_conformance.explorer.s3.run import Run
-from hudi_conformance.explorer.s3.scenarios import BUCKET, ENGINE, PARTNER, SCENARIOS, Scenario, Told, Trial, family
+from hudi_conformance.explorer.s3.scenarios import BUCKET, ENGINE, PARTNER, SCENARIOS, Scenario, ScenarioResult, Trial, family
 from hudi_conformance.explorer.s3.scheduling import InOrder
 from hudi_conformance.explorer.s3.store import Store, variables
 from hudi_conformance.explorer.simulation.schedule_file import Saved
@@ -44,12 +44,12 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """Its figures; times in seconds."""
-        told = {"scenario": self.scenario, "outcome": self.outcome, "says": self.says, "listed": self.listed}
+        reported = {"scenario": self.scenario, "outcome": self.outcome, "says": self.says, "listed": self.listed}
         if self.run is None:
-            return told
+            return reported
         requests = {name: len(self.run.of(name)) for name in self.run.results}
         times = {"seconds": round(self.run.seconds, 2), "share": round(self.run.share, 4)}
-        return {**told, "requests": requests, **times, "best_effort": list(self.run.best_effort)}
+        return {**reported, "requests": requests, **times, "best_effort": list(self.run.best_effort)}
 
     def __str__(self) -> str:
         listed = f" [{self.listed}]" if self.listed else ""
@@ -61,15 +61,15 @@ class Finding:
 
 
 @contextmanager
-def trial(engine: str, partner: str, store: Store, gate: Gate) -> Iterator[Trial]:
+def trial(engine: str, partner: str, store: Store, proxy: Proxy) -> Iterator[Trial]:
     """The two engines, started, each with the name of its process as its key."""
     with suppress(ConnectionError):
         store.create_bucket(BUCKET)
     with (
-        connect(partner, variables=variables(gate.endpoint, PARTNER)) as beside,
-        connect(engine, variables=variables(gate.endpoint, ENGINE)) as started,
+        connect(partner, variables=variables(proxy.endpoint, PARTNER)) as beside,
+        connect(engine, variables=variables(proxy.endpoint, ENGINE)) as started,
     ):
-        yield Trial(gate, started, beside)
+        yield Trial(proxy, started, beside)
 
 
 def findings(given: Trial, seeds: int = 2) -> Iterator[Finding]:
@@ -81,9 +81,9 @@ def findings(given: Trial, seeds: int = 2) -> Iterator[Finding]:
     for scenario in SCENARIOS.values():
         if _lacks(given.engine, scenario.needs) or _lacks(given.partner, scenario.partner_needs):
             continue
-        for name, turns in scenario.variants(seeds):
+        for name, scheduler in scenario.variants(seeds):
             try:
-                yield _found(name, given, scenario, scenario.play(given, turns(given)))
+                yield _found(name, given, scenario, scenario.play(given, scheduler(given)))
             except ContractError as error:
                 outcome = "refused" if isinstance(error, Refused) else "error"
                 yield Finding(name, outcome, str(error).partition("\n")[0][:300])
@@ -99,8 +99,8 @@ def _lacks(client: Client, features: tuple[str, ...]) -> bool:
     return not client.hello.features >= set(features)
 
 
-def _found(name: str, given: Trial, scenario: Scenario, told: Told) -> Finding:
-    wrong, run = told
+def _found(name: str, given: Trial, scenario: Scenario, reported: ScenarioResult) -> Finding:
+    wrong, run = reported
     listed = next(
         (
             LISTED[family(client.name)][scenario.name]
@@ -114,5 +114,5 @@ def _found(name: str, given: Trial, scenario: Scenario, told: Told) -> Finding:
 
 def _ends(found: Run) -> str:
     """Who was told what."""
-    told = [f"{name} {'conflict' if isinstance(e.error, Conflict) else e.how}" for name, e in found.results.items()]
-    return ", ".join(told)
+    reported = [f"{name} {'conflict' if isinstance(e.error, Conflict) else e.how}" for name, e in found.results.items()]
+    return ", ".join(reported)

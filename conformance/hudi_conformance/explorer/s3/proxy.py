@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from hudi_conformance.explorer.s3.http_messages import Answer, Request, ask, read_request, refusal
-from hudi_conformance.explorer.s3.scheduling import AsTheyCome, Turns
+from hudi_conformance.explorer.s3.scheduling import FirstComeFirstServed, Scheduler
 from hudi_conformance.explorer.simulation.scheduler import Choice
 
 #: What may befall a request: the process dies before or after it; it never arrives, or its answer does not; it is refused, or
@@ -29,7 +29,7 @@ FAULTS = (
 _MADE_UP = re.compile(r"(apply-)?answer-(\d{3})")
 _DELAY = re.compile(r"delay-(\d+)")
 #: What befalls a request, where its turn says nothing.
-Befalls = Callable[[Request], str | None]
+FaultOf = Callable[[Request], str | None]
 #: Seconds after which a client that has asked for nothing is taken to wait for another one.
 PATIENCE = 20.0
 
@@ -42,7 +42,7 @@ class Exchange:
     request: Request
     fault: str | None
     answer: Answer | None
-    told: int | None
+    reported: int | None
     came: float
     admitted: float
     ended: float
@@ -60,9 +60,9 @@ class Exchange:
         return self.request.kind not in ("get", "head", "list") and self.answer is not None and self.answer.status < 300
 
     def __str__(self) -> str:
-        told = "no answer" if self.told is None else str(self.told)
+        reported = "no answer" if self.reported is None else str(self.reported)
         fault = f" [{self.fault}]" if self.fault else ""
-        return f"{self.client}: {self.request.kind} {self.request.place} -> {told}{fault}"
+        return f"{self.client}: {self.request.kind} {self.request.place} -> {reported}{fault}"
 
 
 @dataclass
@@ -75,7 +75,7 @@ class _Parked:
     done: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-class Gate:
+class Proxy:
     """The proxy, in a thread of its own. Without a `turns` it lets requests through as they come, still one at a time.
 
     `ignores_conditions` makes it the door of a store that knows no conditional writes.
@@ -87,12 +87,12 @@ class Gate:
         #: Seconds of processor time that the gate itself has taken.
         self.busy = 0.0
         self._upstream, self._patience = (host, port), patience
-        self._turns: Turns = AsTheyCome()
-        self._befalls: Befalls = lambda request: None
+        self._scheduler: Scheduler = FirstComeFirstServed()
+        self._fault_of: FaultOf = lambda request: None
         self._connections: set[asyncio.StreamWriter] = set()
         self._parked: list[_Parked] = []
         self._ended: set[str] = set()
-        self._dead: set[str] = set()
+        self._crashed: set[str] = set()
         self._started = time.monotonic()
         self._store: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
         self._loop = asyncio.new_event_loop()
@@ -108,13 +108,13 @@ class Gate:
         port: int = self._server.sockets[0].getsockname()[1]
         return f"http://127.0.0.1:{port}"
 
-    def take_turns(self, turns: Turns, befalls: Befalls = lambda request: None) -> None:
+    def schedule_by(self, scheduler: Scheduler, fault_of: FaultOf = lambda request: None) -> None:
         """From now on in this order; what was recorded is forgotten, and whoever was dead lives again."""
 
         async def change() -> None:
-            self._turns, self._befalls = turns, befalls
+            self._scheduler, self._fault_of = scheduler, fault_of
             self.exchanges = []
-            self._ended, self._dead = set(), set()
+            self._ended, self._crashed = set(), set()
             self._news.set()
 
         self._do(change())
@@ -202,13 +202,13 @@ class Gate:
         waiting: dict[str, list[Request]] = {}
         for parked in self._parked:
             waiting.setdefault(parked.request.client, []).append(parked.request)
-        return self._turns.next(waiting, self._ended, overdue=overdue)
+        return self._scheduler.next(waiting, self._ended, overdue=overdue)
 
     async def _serve(self, choice: Choice) -> None:
         parked = next(parked for parked in self._parked if parked.request.client == choice.process)
         in_flight = sum(other.request.client == choice.process for other in self._parked)
         self._parked.remove(parked)
-        fault = "dead" if choice.process in self._dead else choice.fault or self._befalls(parked.request)
+        fault = "dead" if choice.process in self._crashed else choice.fault or self._fault_of(parked.request)
         admitted = self._now()
         answer, in_store = None, 0.0
         if _has_effect(fault):
@@ -216,10 +216,10 @@ class Gate:
             with suppress(OSError):  # the store is gone: nobody answers
                 answer = await self._ask(parked.request.without_conditions() if bare else parked.request)
             in_store = self._now() - admitted
-        told = await self._tell(parked, fault, answer)
+        reported = await self._answer_client(parked, fault, answer)
         number = len(self.exchanges) + 1
         times = (parked.came, admitted, self._now(), in_store)
-        self.exchanges.append(Exchange(number, parked.request, fault, answer, told, *times, in_flight))
+        self.exchanges.append(Exchange(number, parked.request, fault, answer, reported, *times, in_flight))
 
     async def _ask(self, request: Request) -> Answer:
         """The store's answer, on one connection that is opened again where the store has closed it."""
@@ -243,10 +243,10 @@ class Gate:
         self._store[1].close()
         self._store = None
 
-    async def _tell(self, parked: _Parked, fault: str | None, answer: Answer | None) -> int | None:
+    async def _answer_client(self, parked: _Parked, fault: str | None, answer: Answer | None) -> int | None:
         """Give the client what it is to see; the status that it is told, None for none."""
         if fault in ("crash-before", "crash-after"):
-            self._dead.add(parked.request.client)
+            self._crashed.add(parked.request.client)
         if fault in ("time-out", "apply-time-out"):
             return None  # the connection stays, and nothing comes
         if delay := _DELAY.fullmatch(fault or ""):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from hudi_conformance.counters import count
-from hudi_conformance.explorer.s3.proxy import Befalls, Exchange, Gate
-from hudi_conformance.explorer.s3.scheduling import AsTheyCome, InOrder, Ordered
-from hudi_conformance.explorer.simulation.scheduler import Choice, Ended
+from hudi_conformance.explorer.s3.proxy import Exchange, FaultOf, Proxy
+from hudi_conformance.explorer.s3.scheduling import FirstComeFirstServed, InOrder, ProcessScheduler
+from hudi_conformance.explorer.simulation.scheduler import Choice, ProcessResult
 
 #: Seconds after which a process that does not end is left alone.
 LIMIT = 300.0
@@ -19,7 +19,7 @@ LIMIT = 300.0
 class Run:
     """What happened. `seconds` of wall time, `busy` of processor time of the gate, `in_store` of waiting for the store."""
 
-    results: Mapping[str, Ended]
+    results: Mapping[str, ProcessResult]
     exchanges: tuple[Exchange, ...]
     schedule: tuple[Choice, ...]
     #: Why the same schedule may give another run: requests came several at a time, or in another order than was wished.
@@ -44,36 +44,36 @@ class Run:
 
 
 def run(
-    gate: Gate,
+    proxy: Proxy,
     processes: Mapping[str, Callable[[], object]],
-    turns: Ordered | None = None,
-    befalls: Befalls = lambda request: None,
+    scheduler: ProcessScheduler | None = None,
+    fault_of: FaultOf = lambda request: None,
 ) -> Run:
     """Run the processes, whose requests bear their names, until all of them have ended; without `turns` one after the other.
 
     `befalls` says what befalls a request, where the turns do not. Whoever comes later finds the gate open.
     """
-    turns = turns or InOrder(tuple(processes))
-    gate.take_turns(turns, befalls)
-    began, busy = time.monotonic(), gate.busy
-    results: dict[str, Ended] = {}
+    scheduler = scheduler or InOrder(tuple(processes))
+    proxy.schedule_by(scheduler, fault_of)
+    began, busy = time.monotonic(), proxy.busy
+    results: dict[str, ProcessResult] = {}
     threads = [
-        threading.Thread(target=_live, args=(gate, name, program, results), name=name, daemon=True)
+        threading.Thread(target=_run_process, args=(proxy, name, program, results), name=name, daemon=True)
         for name, program in processes.items()
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(LIMIT)
-    seconds, exchanges = time.monotonic() - began, tuple(gate.exchanges)
-    gate.take_turns(AsTheyCome())
-    ended = {name: results.get(name, Ended("stalled")) for name in processes}
+    seconds, exchanges = time.monotonic() - began, tuple(proxy.exchanges)
+    proxy.schedule_by(FirstComeFirstServed())
+    ended = {name: results.get(name, ProcessResult("stalled")) for name in processes}
     found = Run(
-        ended, exchanges, tuple(turns.taken), (*several_at_once(exchanges, tuple(processes)), *turns.departures),
-        seconds, gate.busy - busy, sum(exchange.in_store for exchange in exchanges),
+        ended, exchanges, tuple(scheduler.taken), (*several_at_once(exchanges, tuple(processes)), *scheduler.departures),
+        seconds, proxy.busy - busy, sum(exchange.in_store for exchange in exchanges),
     )  # fmt: skip
     faults = sum(exchange.fault is not None for exchange in exchanges)
-    times = {"s3_milliseconds": round(1000 * found.seconds), "s3_gate_milliseconds": round(1000 * found.busy)}
+    times = {"s3_milliseconds": round(1000 * found.seconds), "s3_proxy_milliseconds": round(1000 * found.busy)}
     count(s3_runs=1, s3_requests=len(exchanges), s3_faults=faults, **times)
     return found
 
@@ -84,10 +84,10 @@ def several_at_once(exchanges: Sequence[Exchange], processes: Sequence[str]) -> 
     return [f"{name} had up to {count} requests under way at once" for name, count in most.items() if count > 1]
 
 
-def _live(gate: Gate, name: str, program: Callable[[], Any], results: dict[str, Ended]) -> None:
+def _run_process(proxy: Proxy, name: str, program: Callable[[], Any], results: dict[str, ProcessResult]) -> None:
     try:
-        results[name] = Ended("returned", program())
+        results[name] = ProcessResult("returned", program())
     except Exception as error:  # whatever it is, it is this process's end
-        results[name] = Ended("raised", error=error)
+        results[name] = ProcessResult("raised", error=error)
     finally:
-        gate.end(name)
+        proxy.end(name)

@@ -5,13 +5,13 @@ from typing import Any
 
 from hudi_conformance.explorer.s3.diagram import Names
 from hudi_conformance.explorer.s3.run import Run
-from hudi_conformance.explorer.simulation.schedule_file import GATE, Saved
+from hudi_conformance.explorer.simulation.schedule_file import OBJECT_STORE, Saved
 
 
 def saved_run(scenario: str, run: Run, engines: Sequence[str], **more: Any) -> Saved:
     """The schedule of a run, with what was asked at each turn. Times and ids have short names: they are others each time."""
     requests = tuple(_asked(run))
-    return Saved(scenario, tuple(run.results), run.schedule, requests, store=GATE, engines=tuple(engines), **more)
+    return Saved(scenario, tuple(run.results), run.schedule, requests, store=OBJECT_STORE, engines=tuple(engines), **more)
 
 
 def departure(saved: Saved, run: Run) -> str | None:

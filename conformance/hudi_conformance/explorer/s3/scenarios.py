@@ -15,9 +15,9 @@ import pyarrow as pa
 from hudi_conformance.contract import Query, TableSpec
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import Conflict
-from hudi_conformance.explorer.s3.proxy import Gate
+from hudi_conformance.explorer.s3.proxy import Proxy
 from hudi_conformance.explorer.s3.run import Run, run
-from hudi_conformance.explorer.s3.scheduling import AtRandom, HeldBack, InOrder, Ordered, Overtaken
+from hudi_conformance.explorer.s3.scheduling import AtRandom, HeldBack, InOrder, Overtaken, ProcessScheduler
 
 BUCKET = "engines"
 ENGINE, PARTNER = "engine", "partner"
@@ -53,7 +53,7 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
 MOST = 250
 DUE = {"hoodie.compact.inline.max.delta.commits": "1"}
 #: What is wrong with a run, None if nothing is, and the run.
-Told = tuple[str | None, Run]
+ScenarioResult = tuple[str | None, Run]
 Values = dict[str, str]
 
 
@@ -66,7 +66,7 @@ def family(engine: str) -> str:
 class Trial:
     """An engine and its partner in front of the gate, and tables that nobody else uses."""
 
-    gate: Gate
+    proxy: Proxy
     engine: Client
     partner: Client
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
@@ -107,21 +107,21 @@ class Trial:
         def has() -> bool:
             return any(
                 exchange.client == process and exchange.changed and exchange.request.place.endswith(".parquet")
-                for exchange in self.gate.exchanges
+                for exchange in self.proxy.exchanges
             )
 
         return has
 
 
-def _reads(trial: Trial, turns: Ordered) -> Told:
+def _reads(trial: Trial, scheduler: ProcessScheduler) -> ScenarioResult:
     table, answers = trial.table("COPY_ON_WRITE"), list[Values]()
-    found = run(trial.gate, {ENGINE: lambda: answers.append(trial.values(ENGINE, table))}, turns)
+    found = run(trial.proxy, {ENGINE: lambda: answers.append(trial.values(ENGINE, table))}, scheduler)
     _raise(found, ENGINE)
     expected = {"a": "first", "b": "first"}
     return (None if answers == [expected] else f"expected {expected}, found {answers}"), found
 
 
-def _reader_and_writer(reader: str, writer: str, trial: Trial, turns: Ordered) -> Told:
+def _reader_and_writer(reader: str, writer: str, trial: Trial, scheduler: ProcessScheduler) -> ScenarioResult:
     """One reads three times, the other one commits meanwhile."""
     table, answers = trial.table("MERGE_ON_READ"), list[Values]()
 
@@ -130,7 +130,7 @@ def _reader_and_writer(reader: str, writer: str, trial: Trial, turns: Ordered) -
             answers.append(trial.values(reader, table))
 
     changes = (("a", 2, "second"), ("b", 2, "second"))
-    found = run(trial.gate, {reader: read, writer: lambda: trial.write(writer, table, *changes)}, turns)
+    found = run(trial.proxy, {reader: read, writer: lambda: trial.write(writer, table, *changes)}, scheduler)
     _raise(found, reader, writer)
     states = [{"a": value, "b": value} for value in ("first", "second")]
     if any(answer not in states for answer in answers):
@@ -139,11 +139,11 @@ def _reader_and_writer(reader: str, writer: str, trial: Trial, turns: Ordered) -
     return (None if order == sorted(order) else f"a commit was seen, and then not: {answers}"), found
 
 
-def _both_write(trial: Trial, turns: Ordered) -> Told:
+def _both_write(trial: Trial, scheduler: ProcessScheduler) -> ScenarioResult:
     """Each changes one row of the only file group; who is told of success has his row in the table."""
     table, keys = trial.table("COPY_ON_WRITE"), {ENGINE: "a", PARTNER: "b"}
     acts = {name: partial(trial.write, name, table, (key, 2, name)) for name, key in keys.items()}
-    found = run(trial.gate, acts, turns)
+    found = run(trial.proxy, acts, scheduler)
     done = _acknowledged(found)
     values = trial.values(PARTNER, table)
     lost = [name for name, key in keys.items() if name in done and values.get(key) != name]
@@ -153,7 +153,7 @@ def _both_write(trial: Trial, turns: Ordered) -> Told:
     return (f"{revived} was told of a conflict, and its row is there" if revived else None), found
 
 
-def _service_and_writer(servant: str, writer: str, trial: Trial, turns: Ordered) -> Told:
+def _service_and_writer(servant: str, writer: str, trial: Trial, scheduler: ProcessScheduler) -> ScenarioResult:
     """One compacts, the other one commits meanwhile."""
     table = trial.table("MERGE_ON_READ")
     trial.write(PARTNER, table, ("a", 2, "second"))
@@ -161,7 +161,7 @@ def _service_and_writer(servant: str, writer: str, trial: Trial, turns: Ordered)
         servant: lambda: trial.compact(servant, table),
         writer: lambda: trial.write(writer, table, ("b", 3, "third")),
     }
-    done = _acknowledged(found := run(trial.gate, acts, turns))
+    done = _acknowledged(found := run(trial.proxy, acts, scheduler))
     expected, values = {"a": "second", "b": "third" if writer in done else "first"}, trial.values(PARTNER, table)
     return (None if values == expected else f"expected {expected}, found {values}"), found
 
@@ -186,26 +186,26 @@ class Scenario:
     """Two clients on one table. `turns` are None where they are drawn from a seed."""
 
     name: str
-    play: Callable[[Trial, Ordered], Told]
-    turns: Callable[[Trial], Ordered] | None = None
+    play: Callable[[Trial, ProcessScheduler], ScenarioResult]
+    scheduler: Callable[[Trial], ProcessScheduler] | None = None
     #: Features of the engine, and those of its partner.
     needs: tuple[str, ...] = ()
     partner_needs: tuple[str, ...] = ("create", "write.upsert")
 
-    def variants(self, seeds: int) -> Iterator[tuple[str, Callable[[Trial], Ordered]]]:
+    def variants(self, seeds: int) -> Iterator[tuple[str, Callable[[Trial], ProcessScheduler]]]:
         """Name and turns of each run; where they are drawn, one for each seed."""
-        if self.turns is not None:
-            yield self.name, self.turns
+        if self.scheduler is not None:
+            yield self.name, self.scheduler
             return
         for seed in range(seeds):
             yield f"{self.name}, seed {seed}", partial(_drawn, seed)
 
 
-def _drawn(seed: int, trial: Trial) -> Ordered:
+def _drawn(seed: int, trial: Trial) -> ProcessScheduler:
     return AtRandom((ENGINE, PARTNER), seed)
 
 
-def _held_back(slow: str, quick: str, trial: Trial) -> Ordered:
+def _held_back(slow: str, quick: str, trial: Trial) -> ProcessScheduler:
     """Between its check for conflicts and its completion nobody else may complete: that is what a lock is for."""
     return HeldBack(slow, quick, lambda request: request.completes, MOST)
 

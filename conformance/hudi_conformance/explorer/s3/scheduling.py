@@ -11,7 +11,7 @@ from hudi_conformance.explorer.simulation.scheduler import Choice
 Waiting = Mapping[str, Sequence[Request]]
 
 
-class Turns(Protocol):
+class Scheduler(Protocol):
     """An order of requests, made up as they come."""
 
     def next(self, waiting: Waiting, ended: Collection[str], *, overdue: bool = False) -> Choice | None:
@@ -21,7 +21,7 @@ class Turns(Protocol):
         """
 
 
-class AsTheyCome:
+class FirstComeFirstServed:
     """The first come is the first served."""
 
     def next(self, waiting: Waiting, ended: Collection[str], *, overdue: bool = False) -> Choice | None:
@@ -29,7 +29,7 @@ class AsTheyCome:
         return Choice(next(iter(waiting))) if waiting else None
 
 
-class Ordered:
+class ProcessScheduler:
     """Turns of some processes; others are not kept waiting. A process that stalls goes on when the others have ended."""
 
     def __init__(self, processes: Sequence[str]) -> None:
@@ -69,7 +69,7 @@ class Ordered:
         return other
 
 
-class InOrder(Ordered):
+class InOrder(ProcessScheduler):
     """A schedule, request by request; after its end each process runs to its own end, in their order."""
 
     def __init__(self, processes: Sequence[str], schedule: Sequence[Choice | str] = ()) -> None:
@@ -81,14 +81,14 @@ class InOrder(Ordered):
         while self._left and self._left[0].process in ended and not waiting.get(self._left[0].process):
             self.departures.append(f"{self._left.pop(0)}: it had ended")
         here = [name for name in self._processes if name not in self._stalled]
-        alive = [name for name in here if name not in ended or waiting.get(name)]
-        wanted = self._left[0] if self._left else Choice(alive[0]) if alive else None
+        running = [name for name in here if name not in ended or waiting.get(name)]
+        wanted = self._left[0] if self._left else Choice(running[0]) if running else None
         if wanted is None or waiting.get(wanted.process):
             return self._left.pop(0) if self._left and wanted else wanted
         return self.instead_of(wanted, waiting, overdue)
 
 
-class AtRandom(Ordered):
+class AtRandom(ProcessScheduler):
     """Each time one of the processes that have not ended, drawn when all of them have asked for something.
 
     The draws depend on the seed alone. A fault befalls one request in `rarely`, if there are any.
@@ -110,7 +110,7 @@ class AtRandom(Ordered):
         return Choice(process, self._random.choice(self._faults) if has_fault else None)
 
 
-class Overtaken(Ordered):
+class Overtaken(ProcessScheduler):
     """The slow one goes on until `is_time`; then the quick one from its first request to its last; then the slow one again."""
 
     def __init__(self, slow: str, quick: str, is_time: Callable[[], bool]) -> None:
@@ -126,7 +126,7 @@ class Overtaken(Ordered):
         return self.instead_of(now, waiting, overdue)
 
 
-class HeldBack(Ordered):
+class HeldBack(ProcessScheduler):
     """The slow one is held back before the first request that `is_about` something; then the quick one goes on to its end, or
     for `most` requests if it waits for the slow one; then the slow one again, and what is left of the quick one."""
 

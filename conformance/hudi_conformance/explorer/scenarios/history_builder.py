@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hudi_conformance.explorer.history.history import Fold, History, Operation, Outcome, Rows, last_wins
-from hudi_conformance.explorer.invariants.checker import BEGIN, END, Doing, Seen, Start
+from hudi_conformance.explorer.invariants.checker import BEGIN, END, Doing, ObservedState, Start
 from hudi_conformance.explorer.invariants.observed_state import Done
 from hudi_conformance.explorer.simulation.scheduler import Run
 
@@ -22,7 +22,7 @@ def greatest_wins(before: Rows, changes: Iterable[Rows]) -> dict[str, Any]:
     return rows
 
 
-def history_of(start: Start, run: Run, seen: Seen, *, ordering: bool = False) -> History:
+def history_of(start: Start, run: Run, seen: ObservedState, *, ordering: bool = False) -> History:
     """The history of a run of which this is known at its end. Values are those of the rows, with `ordering` in pairs."""
     changed = Changed(frozenset(_keys(start, run)), ordering)
     found, last = list[Operation](), {step.process: number for number, step in enumerate(run.steps, 1)}
@@ -70,7 +70,7 @@ def _keys(start: Start, run: Run) -> Iterator[tuple[str, str]]:
         yield from ((row["id"], row["city"]) for row in rows if "id" in row)
 
 
-def _before(start: Start, seen: Seen, changed: Changed) -> list[Operation]:
+def _before(start: Start, seen: ObservedState, changed: Changed) -> list[Operation]:
     """The writes of the time before the run, some of which it may have taken back."""
     withdrawn = {done.instant.requested: done.withdrawn for done in seen.done}
     return [
@@ -81,20 +81,22 @@ def _before(start: Start, seen: Seen, changed: Changed) -> list[Operation]:
 
 
 def _of_a_process(
-    process: str, doing: Doing, life: tuple[int, int | None], outcome: Outcome, seen: Seen, changed: Changed
+    process: str, doing: Doing, steps: tuple[int, int | None], outcome: Outcome, seen: ObservedState, changed: Changed
 ) -> list[Operation]:
     """The operations of one call: what it completed, one after the other, or itself if it completed nothing."""
     done = [action for action in seen.done if action.process == process and action.is_write]
     wrote = {} if not doing.is_write else changed.by(doing.kind, doing.rows)
     if not done:
-        return [Operation(process, doing.kind, *life, outcome, wrote=wrote)]
-    return [_completed(action, doing, life, outcome, wrote, seen) for action in done]
+        return [Operation(process, doing.kind, *steps, outcome, wrote=wrote)]
+    return [_completed(action, doing, steps, outcome, wrote, seen) for action in done]
 
 
-def _completed(done: Done, doing: Doing, life: tuple[int, int | None], outcome: Outcome, wrote: Rows, seen: Seen) -> Operation:
-    is_exclusive = not done.is_join and not (seen.start.non_blocking and done.is_log_only)
+def _completed(
+    done: Done, doing: Doing, steps: tuple[int, int | None], outcome: Outcome, wrote: Rows, seen: ObservedState
+) -> Operation:
+    is_exclusive = not done.is_compaction and not (seen.start.non_blocking and done.is_log_only)
     return Operation(
-        done.process, doing.kind, *life, outcome, wrote={} if done.is_join else wrote, groups=done.groups,
+        done.process, doing.kind, *steps, outcome, wrote={} if done.is_compaction else wrote, groups=done.groups,
         requested=done.instant.requested, completion=done.completion, published=done.step, withdrawn=done.withdrawn,
         based_on=done.based_on, exclusive=is_exclusive,
     )  # fmt: skip

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hudi_conformance.explorer.scenarios.scenario import Scenario
-from hudi_conformance.explorer.scenarios.scenarios import MEETINGS
+from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
 from hudi_conformance.explorer.search.checker import Explored
 from hudi_conformance.explorer.simulation.scheduler import Choice
 
@@ -33,7 +33,7 @@ class Task:
 
     def made(self) -> Scenario:
         """The scenario itself."""
-        return MEETINGS[self.scenario].scenario(self.scenario, **self.bounds).on(self.store)
+        return SCENARIOS[self.scenario].scenario(self.scenario, **self.bounds).on(self.store)
 
     def parts(self) -> list["Task"]:
         """What can be done side by side; the first part begins with the seed itself."""
@@ -45,28 +45,28 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Looked:
+class TaskResult:
     """What a task looked at, and the schedule of the run that is wrong, if one is."""
 
     found: Explored
-    wrong: tuple[Choice, ...] | None = None
+    schedule: tuple[Choice, ...] | None = None
 
 
-def look(task: Task) -> Looked:
+def run_task(task: Task) -> TaskResult:
     """Carry out a task."""
     scenario = task.made()
     found = scenario.explore() if task.runs is None else scenario.draw(task.runs, task.seed)
     if found.failure is None:
-        return Looked(found)
-    return Looked(replace(found, failure=None), found.failure.run.schedule)
+        return TaskResult(found)
+    return TaskResult(replace(found, failure=None), found.failure.run.schedule)
 
 
-def joined(parts: Iterator[Looked]) -> Looked:
+def combined(parts: Iterator[TaskResult]) -> TaskResult:
     """All parts of a task up to the first that is wrong, as one."""
     total = next(parts)
-    for part in parts if total.wrong is None else ():
-        total = Looked(_sum(total.found, part.found), part.wrong)
-        if part.wrong is not None:
+    for part in parts if total.schedule is None else ():
+        total = TaskResult(_sum(total.found, part.found), part.schedule)
+        if part.schedule is not None:
             break
     return total
 
@@ -74,24 +74,24 @@ def joined(parts: Iterator[Looked]) -> Looked:
 def _sum(one: Explored, other: Explored) -> Explored:
     return Explored(
         runs=one.runs + other.runs, pruned=one.pruned + other.pruned, steps=one.steps + other.steps,
-        deaths=one.deaths + other.deaths, starts=one.starts + other.starts,
+        crashes=one.crashes + other.crashes, starts=one.starts + other.starts,
         is_complete=one.is_complete and other.is_complete, seen=one.seen | other.seen,
     )  # fmt: skip
 
 
-Looking = Callable[[Iterable[Task]], Iterator[Looked]]
+RunTasks = Callable[[Iterable[Task]], Iterator[TaskResult]]
 
 
 @contextmanager
-def side_by_side(jobs: int, prepare: Callable[[], object]) -> Iterator[Looking]:
+def in_parallel(jobs: int, prepare: Callable[[], object]) -> Iterator[RunTasks]:
     """What carries out tasks, in order; in more than one process `prepare` is called in each of them first.
 
     The processes are forked from one that has begun to do nothing: hashes of states are the same in all of them.
     """
     if jobs == 1:
-        yield lambda tasks: map(look, tasks)
+        yield lambda tasks: map(run_task, tasks)
         return
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
     with ProcessPoolExecutor(jobs, context, prepare) as pool:
-        yield lambda tasks: pool.map(look, tasks)
+        yield lambda tasks: pool.map(run_task, tasks)

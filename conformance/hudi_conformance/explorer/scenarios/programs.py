@@ -12,12 +12,12 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from hudi_conformance.explorer.history.isolation import anomalies
-from hudi_conformance.explorer.invariants.checker import BEGIN, END, Doing, Judge, Prepared, Seen, Start
+from hudi_conformance.explorer.invariants.checker import BEGIN, END, Doing, InvariantChecker, ObservedState, Prepared, Start
 from hudi_conformance.explorer.invariants.snapshot_view import COLUMNS, row_of
 from hudi_conformance.explorer.scenarios.history_builder import history_of
 from hudi_conformance.explorer.scenarios.scenario import Scenario
 from hudi_conformance.explorer.simulation.scheduler import Actor, Process, Run
-from hudi_conformance.explorer.simulation.simulated_store import World
+from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore
 from hudi_conformance.model import Model, Operation
 from hudi_reference import (
     archive,
@@ -90,9 +90,9 @@ class Setting:
     #: What the programs promise; see `Start`.
     promises: Mapping[str, bool] = field(default_factory=dict)
     #: Settings of the world.
-    world: Mapping[str, Any] = field(default_factory=dict)
+    simulated: Mapping[str, Any] = field(default_factory=dict)
     #: Writes that begin before the run, store their files and are never heard of again.
-    dead: tuple[Row, ...] = ()
+    crashed_write: tuple[Row, ...] = ()
 
     def model(self) -> Model:
         """A model of the table, empty."""
@@ -119,18 +119,18 @@ def prepared(setting: Setting) -> tuple[MemoryStorage, Start]:
         requested = getattr(table, kind)(arrow(rows))
         completion = table.timeline.completion_of(requested) or ""
         writes.append(Prepared(requested, completion, kind, rows))  # type: ignore[arg-type]
-    if setting.dead:
-        with suppress(_Died):
-            replace(table, storage=_Dying(storage)).upsert(arrow(setting.dead))
+    if setting.crashed_write:
+        with suppress(_Crashed):
+            replace(table, storage=_CrashingStorage(storage)).upsert(arrow(setting.crashed_write))
     return storage, Start(setting.model, tuple(writes), **setting.promises)
 
 
-class _Died(BaseException):
+class _Crashed(BaseException):
     """The writer is dead."""
 
 
 @dataclass
-class _Dying:
+class _CrashingStorage:
     """A storage of a writer that dies before it completes."""
 
     storage: MemoryStorage
@@ -141,7 +141,7 @@ class _Dying:
     def create(self, path: str, data: bytes) -> None:
         """All but the last one."""
         if path.startswith(".hoodie/timeline/") and "_" in path.rpartition("/")[2]:
-            raise _Died
+            raise _Crashed
         self.storage.create(path, data)
 
 
@@ -214,7 +214,7 @@ def _roll_back_newest(table: WritableTable) -> object:
     return None if newest is None else rollback(table, newest.requested)
 
 
-def _take_back(table: WritableTable) -> object:
+def _roll_back_attempts(table: WritableTable) -> object:
     """Undo attempts at plans that somebody seems to have given up."""
     return [rollback(table, i.requested) for i in table.timeline.pending if ACTIONS[i.action].reverts]
 
@@ -254,8 +254,8 @@ SERVICES: Mapping[str, Callable[[WritableTable], object]] = {
     "clean": lambda table: clean(table, table.options),
     "clean-plan": lambda table: schedule_clean(table, table.options),
     "rollback": _roll_back_pending,
-    "taking-back": _take_back,
-    "rollback-of-the-newest": _roll_back_newest,
+    "rollback-of-attempt": _roll_back_attempts,
+    "rollback-of-latest-write": _roll_back_newest,
     "savepoint": lambda table: savepoint(table, _first(table)),
     "restore": _restore,
     "archive": archive,
@@ -273,8 +273,8 @@ KINDS = {
     "clean-plan": "clean",
     "indexing-plan": "indexing",
     "indexing-execution": "indexing",
-    "rollback-of-the-newest": "withdrawal",
-    "taking-back": "compaction",
+    "rollback-of-latest-write": "withdrawal",
+    "rollback-of-attempt": "compaction",
 }
 
 # Recovery.
@@ -335,12 +335,12 @@ FINISHING: Mapping[str, Callable[[WritableTable, str], object]] = {
 
 def checking(setting: Setting, start: Start) -> Callable[[Run], str | None]:
     """Judges runs on a table of that setting: by the invariants, by the isolation of their histories, by how they ended."""
-    judge = Judge(start)
+    checker = InvariantChecker(start)
 
     def check(run: Run) -> str | None:
-        if (broken := judge(run)) is not None:
+        if (broken := checker(run)) is not None:
             return broken
-        seen = judge.follow(run)[-1]
+        seen = checker.follow(run)[-1]
         history = history_of(start, run, seen, ordering=setting.ordering)
         anomaly = next(anomalies(history), None)
         return _ended_badly(run, seen) if anomaly is None else f"{anomaly} (step {len(run.steps)})"
@@ -348,7 +348,7 @@ def checking(setting: Setting, start: Start) -> Callable[[Run], str | None]:
     return check
 
 
-def _ended_badly(run: Run, seen: Seen) -> str | None:
+def _ended_badly(run: Run, seen: ObservedState) -> str | None:
     told = {done.process for done in seen.done if done.step and done.is_write and run.steps[done.step - 1].fault is None}
     for process, ended in run.results.items():
         if process in seen.writers & told and isinstance(ended.error, StorageFault):  # whoever believes that writes once more
@@ -365,7 +365,7 @@ def _ended_badly(run: Run, seen: Seen) -> str | None:
     return None
 
 
-def _quiet(check: Callable[[Run], str | None]) -> Callable[[Run], str | None]:
+def _without_errors(check: Callable[[Run], str | None]) -> Callable[[Run], str | None]:
     """The same check, and nobody has given way."""
 
     def asked(run: Run) -> str | None:
@@ -391,13 +391,13 @@ def explored(name: str, description: str, setting: Setting, programs: Mapping[st
         return Process(name, lambda actor: program(actor, setting), after, SKEW if name == "late" else 0)
 
     return Scenario(
-        name, description, lambda: World.of(storage, **setting.world),
+        name, description, lambda: SimulatedStore.of(storage, **setting.simulated),
         lambda: [process(name, program) for name, program in programs.items()], checking(setting, start), **bounds,
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Meeting:
+class Definition:
     """A scenario by what it is made of, until somebody asks for it. `preemptions` and `crashes` are what CI can explore."""
 
     description: str
@@ -406,10 +406,10 @@ class Meeting:
     preemptions: int | None = 1
     crashes: int = 0
     #: Whether all of them get along: nobody may end with an error.
-    quiet: bool = False
+    without_errors: bool = False
 
     def scenario(self, name: str, **bounds: Any) -> Scenario:
         """The scenario, within other bounds if they are given."""
         limits = {"preemptions": self.preemptions, "crashes": self.crashes, **bounds}
         found = explored(name, self.description, self.setting, self.programs, **limits)
-        return replace(found, check=_quiet(found.check)) if self.quiet else found
+        return replace(found, check=_without_errors(found.check)) if self.without_errors else found

@@ -7,8 +7,8 @@ from typing import Any
 from hudi_conformance.explorer.search.explore import Check, CheckState, Explored, exhaustive, priorities
 from hudi_conformance.explorer.search.shrink import Shrunk, shrink
 from hudi_conformance.explorer.simulation.schedule_file import Saved
-from hudi_conformance.explorer.simulation.scheduler import Process, Run, Schedule, Simulation, carry_on
-from hudi_conformance.explorer.simulation.simulated_store import World
+from hudi_conformance.explorer.simulation.scheduler import Process, Run, Schedule, Simulation, run_simulation
+from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore
 from hudi_conformance.explorer.simulation.stores import STORES
 
 
@@ -18,7 +18,7 @@ class Scenario:
 
     name: str
     description: str
-    make_world: Callable[[], World]
+    make_store: Callable[[], SimulatedStore]
     processes: Callable[[], Sequence[Process]]
     #: Says what is wrong with a run, None if nothing is.
     check: Check
@@ -30,7 +30,7 @@ class Scenario:
 
     def on(self, store: str) -> "Scenario":
         """The same on another kind of store; its name is that of a profile."""
-        return replace(self, make_world=lambda: self.make_world().with_(store=STORES[store]))
+        return replace(self, make_store=lambda: self.make_store().with_(store=STORES[store]))
 
     def explore(self, **more: Any) -> Explored:
         """Look at all orders within the bounds, up to the first that is wrong. `more` is as for `exhaustive`."""
@@ -40,16 +40,16 @@ class Scenario:
             "check": self.check,
             "each": self.each,
         }
-        return exhaustive(self.make_world, self.processes, **(bounds | more))
+        return exhaustive(self.make_store, self.processes, **(bounds | more))
 
     def draw(self, runs: int, seed: int, **more: Any) -> Explored:
         """Draw orders, up to the first that is wrong. `more` is as for `priorities`."""
         given: dict[str, Any] = {"crashes": self.crashes, "check": self.check, "each": self.each, **more}
-        return priorities(self.make_world, self.processes, seed=seed, runs=runs, **given)
+        return priorities(self.make_store, self.processes, seed=seed, runs=runs, **given)
 
     def shrink(self, schedule: Schedule) -> Shrunk:
         """The smallest failure that the one of this schedule leads to."""
-        return shrink(self.make_world, self.processes, schedule, self.check, self.each)
+        return shrink(self.make_store, self.processes, schedule, self.check, self.each)
 
     def replay(self, saved: Saved, *, strict: bool = True) -> Run:
         """Make a saved run again, with the processes that took part.
@@ -59,7 +59,7 @@ class Scenario:
         """
         taking_part = {process.name: process for process in self.processes()}
         processes = [replace(taking_part[name], after=_among(taking_part[name], saved)) for name in saved.processes]
-        run = carry_on(Simulation(self.make_world(), processes), saved.schedule, strict=strict)
+        run = run_simulation(Simulation(self.make_store(), processes), saved.schedule, strict=strict)
         if strict:
             saved.compare(run)
         return run

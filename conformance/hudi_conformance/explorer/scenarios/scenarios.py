@@ -1,6 +1,6 @@
-"""What the explorer explores: tables, and who meets on them.
+"""The scenarios of the explorer: tables, and the programs that run on them at the same time.
 
-MEETINGS["two-writers-of-one-group"].scenario("two-writers-of-one-group").explore()
+SCENARIOS["two-writers-of-one-group"].scenario("two-writers-of-one-group").explore()
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from hudi_conformance.explorer.scenarios.programs import (
     RECOVERY,
-    Meeting,
+    Definition,
     Program,
     Setting,
     deletes,
@@ -19,10 +19,10 @@ from hudi_conformance.explorer.scenarios.programs import (
     writes,
 )
 
-# Settings.
+# Tables.
 
 A1, B1 = row("a", "a1"), row("b", "b1")
-#: Settings under which each service finds something to do at once.
+#: Settings under which every service has work at once.
 EAGER: Mapping[str, str] = {
     "hoodie.compact.inline.max.delta.commits": "1",
     "hoodie.log.compaction.blocks.threshold": "2",
@@ -40,41 +40,41 @@ LOGS = Setting("MERGE_ON_READ", (_FIRST, _AGAIN, _THIRD), options=EAGER)
 OLD = Setting("COPY_ON_WRITE", (_FIRST, _AGAIN, _THIRD, ("upsert", (row("a", "a000"),))), options=EAGER)
 TWO_GROUPS = Setting("COPY_ON_WRITE", (("upsert", (row("a", "a0"), row("b", "b0", "rome"))),), options=EAGER)
 OPTIMISTIC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
-#: The same where a clean leaves one version of each file group.
+#: The same table; a clean retains one version of each file group.
 VERSIONS = replace(OLD, options={**EAGER, "hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS",
                                  "hoodie.clean.fileversions.retained": "1"})  # fmt: skip
-#: A compaction that is planned, and nobody has carried it out.
+#: A pending compaction plan.
 PLANNED = replace(LOGS, before=(*LOGS.before, ("compaction-plan", ())))
-#: Slices that a compaction left behind, and new logs.
+#: Slices that a compaction superseded, and new logs.
 COMPACTED = replace(LOGS, before=(*LOGS.before, ("compaction", ()), _AGAIN, ("compaction", ()), _THIRD))
-#: A merge-on-read table with a metadata table, and something to do for every service.
+#: A merge-on-read table with a metadata table.
 LISTED = replace(LOGS, options={**EAGER, "hoodie.metadata.enable": "true"})
-#: A write that stored its files and died before it completed.
-DEAD = replace(PLAIN, dead=(row("b", "b-dead"),))
-#: A partition that was overwritten, and what came there since.
+#: A write that stored its files and crashed before it completed.
+CRASHED = replace(PLAIN, crashed_write=(row("b", "b-crashed"),))
+#: A partition that was overwritten, and a later write to it.
 REPLACED = replace(OLD, before=(*OLD.before, ("insert_overwrite", (row("c", "c0"),)), ("upsert", (row("c", "c1"),))))
-#: Writers that do not block one another, in event-time order: their records meet in one bucket.
+#: Non-blocking writers in event-time order; their records are in one bucket.
 EVENTS = Setting(
     "MERGE_ON_READ", (("upsert", (row("a", "a0"), row("b", "b0"))), ("upsert", (row("a", "a1", ts=2),))), ordering=True,
     options={**EAGER, "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
              "hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "1"},
-    promises={"non_blocking": True, "heartbeats": True, "apart": True},
+    promises={"non_blocking": True, "heartbeats": True, "without_conflicts": True},
 )  # fmt: skip
 
 
-def apart(setting: Setting) -> Setting:
-    """The same where nobody is in a writer's way."""
-    return replace(setting, promises={**setting.promises, "apart": True})
+def without_conflicts(setting: Setting) -> Setting:
+    """The same table with the promise that every writer completes, since nothing conflicts with it."""
+    return replace(setting, promises={**setting.promises, "without_conflicts": True})
 
 
-# Meetings.
+# Scenarios.
 
 _A, _B = writes("upsert", A1), writes("upsert", B1)
 _OVERWRITE = writes("insert_overwrite", row("n", "instead"))
 _LATE = writes("upsert", row("a", "late", ts=5), row("b", "late", ts=5))
 _NEWER = writes("upsert", row("a", "newer", ts=7))
 _OPTIMISTIC = OPTIMISTIC["hoodie.write.concurrency.mode"]
-#: What goes on while an index is built, and on which table.
+#: What runs while an index is built, and on which table.
 _BESIDE: Mapping[str, tuple[Program, Setting]] = {
     "an-update": (_A, LISTED),
     "an-insert": (writes("upsert", row("c", "c1")), LISTED),
@@ -83,7 +83,7 @@ _BESIDE: Mapping[str, tuple[Program, Setting]] = {
     "a-clustering": (serves("clustering"), LISTED),
     "a-clean": (serves("clean"), replace(COMPACTED, options=LISTED.options)),
 }
-#: A table on which each service finds something to do.
+#: A table on which each service has work.
 SERVICES_ON: Mapping[str, Setting] = {
     "compaction-plan": LOGS,
     "compaction": LOGS,
@@ -91,28 +91,28 @@ SERVICES_ON: Mapping[str, Setting] = {
     "log-compaction": LOGS,
     "clustering": PLAIN,
     "clean": OLD,
-    "rollback": DEAD,
-    "rollback-of-the-newest": OLD,
+    "rollback": CRASHED,
+    "rollback-of-latest-write": OLD,
     "savepoint": OLD,
     "restore": OLD,
     "archive": OLD,
 }
 _TOLERANT = replace(PLAIN, options={**EAGER, "hoodie.clustering.updates.strategy": "SparkAllowUpdateStrategy"})
-#: Plans that were overtaken, so that what they read is in older slices, of which a clean leaves one.
+#: Tables with a pending plan whose input slices are no longer the latest ones; a clean retains one version.
 _OVERTAKEN: Mapping[str, Setting] = {
-    "joined-logs": replace(LOGS, before=(*LOGS.before, ("log-compaction-plan", ()), ("compaction", ()), _AGAIN)),
-    "clustered-groups": replace(_TOLERANT, before=(_FIRST, ("clustering-plan", ()), _AGAIN, _THIRD)),
+    "planned-log-compaction": replace(LOGS, before=(*LOGS.before, ("log-compaction-plan", ()), ("compaction", ()), _AGAIN)),
+    "planned-clustering": replace(_TOLERANT, before=(_FIRST, ("clustering-plan", ()), _AGAIN, _THIRD)),
 }
-#: Services that are in no writer's way.
+#: Services that do not conflict with a writer.
 _APART = ("compaction-plan", "compaction", "compaction-execution", "log-compaction", "clean", "savepoint", "archive")
-#: Services that take back what the writer beside them builds on, in rows that it does not change.
-_UNDOES = ("rollback-of-the-newest", "restore")
+#: Services that roll back the write on which the concurrent writer is based, in rows that it does not change.
+_ROLLS_BACK = ("rollback-of-latest-write", "restore")
 _PAIRS: Sequence[tuple[str, str, Setting]] = (
     ("compaction-plan", "compaction-plan", LOGS),
     ("compaction", "compaction", LOGS),
     ("compaction-execution", "compaction-execution", PLANNED),
     ("compaction-execution", "compaction-plan", PLANNED),
-    ("compaction-execution", "taking-back", PLANNED),
+    ("compaction-execution", "rollback-of-attempt", PLANNED),
     ("compaction", "log-compaction", LOGS),
     ("log-compaction", "log-compaction", LOGS),
     ("compaction", "clustering", LOGS),
@@ -128,13 +128,13 @@ _PAIRS: Sequence[tuple[str, str, Setting]] = (
     ("clean", "savepoint", OLD),
     ("clean", "restore", OLD),
     ("clean", "archive", OLD),
-    ("clean", "rollback-of-the-newest", VERSIONS),
+    ("clean", "rollback-of-latest-write", VERSIONS),
     *(
-        (one, "rollback-of-the-newest", SERVICES_ON[one])
-        for one in ("compaction", "log-compaction", "clustering", "savepoint", "restore", "archive", "rollback-of-the-newest")
+        (one, "rollback-of-latest-write", SERVICES_ON[one])
+        for one in ("compaction", "log-compaction", "clustering", "savepoint", "restore", "archive", "rollback-of-latest-write")
     ),
-    ("rollback", "rollback", DEAD),
-    ("rollback", "archive", replace(OLD, dead=(row("b", "b-dead"),))),
+    ("rollback", "rollback", CRASHED),
+    ("rollback", "archive", replace(OLD, crashed_write=(row("b", "b-crashed"),))),
     ("savepoint", "savepoint", OLD),
     ("savepoint", "restore", OLD),
     ("savepoint", "archive", OLD),
@@ -142,75 +142,98 @@ _PAIRS: Sequence[tuple[str, str, Setting]] = (
     ("restore", "archive", OLD),
     ("archive", "archive", OLD),
 )
-MEETINGS: dict[str, Meeting] = {
-    "two-writers-of-one-group": Meeting("two upserts of one file group", PLAIN, {"a": _A, "b": _B}, 2),
-    "two-writers-of-different-groups": Meeting("two upserts of different file groups", apart(TWO_GROUPS),
+SCENARIOS: dict[str, Definition] = {
+    "two-writers-of-one-group": Definition("two upserts of one file group", PLAIN, {"a": _A, "b": _B}, 2),
+    "two-writers-of-different-groups": Definition("two upserts of different file groups", without_conflicts(TWO_GROUPS),
         {"a": _A, "b": writes("upsert", row("b", "b1", "rome"))}),
-    "two-writers-of-logs": Meeting("two upserts of one file group, as logs", LOGS, {"a": _A, "b": _B}),
-    "two-writers-with-other-clocks": Meeting("two upserts; one clock is ten seconds behind", PLAIN,
+    "two-writers-of-logs": Definition("two upserts of one file group, as logs", LOGS, {"a": _A, "b": _B}),
+    "two-writers-with-clock-skew": Definition("two upserts; one clock is ten seconds behind", PLAIN,
         {"a": writes("upsert", A1), "late": writes("upsert", B1)}, 2),
-    "three-writers": Meeting("two upserts of one file group, and one elsewhere", TWO_GROUPS,
+    "three-writers": Definition("two upserts of one file group, and one elsewhere", TWO_GROUPS,
         {"a": _A, "b": writes("upsert", row("a", "a2")), "c": writes("upsert", row("b", "b1", "rome"))}, 0),
-    "optimistic-writer-and-lazy-clean": Meeting("an upsert whose heart beats, and a clean that looks for the dead",
-        apart(replace(OLD, options={**EAGER, **OPTIMISTIC}, promises={"heartbeats": True})), {"a": _A, "s": serves("clean")}),
-    "two-optimistic-writers": Meeting("two upserts under optimistic control, whose hearts beat",
+    "optimistic-writer-and-lazy-clean": Definition("an upsert with heartbeats, and a clean that rolls back failed writes",
+        without_conflicts(replace(OLD, options={**EAGER, **OPTIMISTIC}, promises={"heartbeats": True})),
+        {"a": _A, "s": serves("clean")}),
+    "two-optimistic-writers": Definition("two upserts under optimistic control, with heartbeats",
         replace(PLAIN, options={**EAGER, **OPTIMISTIC}, promises={"heartbeats": True}), {"a": _A, "b": _B}),
-    "two-optimistic-writers-of-different-groups": Meeting("the same of different file groups",
-        apart(replace(TWO_GROUPS, options={**EAGER, **OPTIMISTIC}, promises={"heartbeats": True})),
+    "two-optimistic-writers-of-different-groups": Definition("the same of different file groups",
+        without_conflicts(replace(TWO_GROUPS, options={**EAGER, **OPTIMISTIC}, promises={"heartbeats": True})),
         {"a": _A, "b": writes("upsert", row("b", "b1", "rome"))}),
-    "two-optimistic-writers-who-look-early": Meeting("the same of one file group, who look for each other's markers",
+    "two-optimistic-writers-with-early-detection": Definition("the same of one file group, with early conflict detection",
         replace(PLAIN, options={**EAGER, **OPTIMISTIC, "hoodie.write.concurrency.early.conflict.detection.enable": "true"},
                 promises={"heartbeats": True}), {"a": _A, "b": _B}),
-    **{f"writer-and-{name}": Meeting(f"an upsert beside a {name.replace('-', ' ')}",
-       apart(setting) if name in _APART else setting, {"a": _B if name in _UNDOES else _A, "s": serves(name)},
+    **{f"writer-and-{name}": Definition(f"an upsert beside a {name.replace('-', ' ')}",
+       without_conflicts(setting) if name in _APART else setting, {"a": _B if name in _ROLLS_BACK else _A, "s": serves(name)},
        2 if name == "clustering" else 1)
        for name, setting in SERVICES_ON.items() if name != "rollback"},
-    "writer-and-rollback": Meeting("an upsert, and somebody who takes its writer for dead", PLAIN,
+    "writer-and-rollback": Definition("an upsert, and a rollback that takes its writer for failed", PLAIN,
         {"a": _A, "s": serves("rollback")}, 2),
-    **{f"{one}-and-{other}": Meeting(f"a {one.replace('-', ' ')} beside a {other.replace('-', ' ')}", setting,
+    **{f"{one}-and-{other}": Definition(f"a {one.replace('-', ' ')} beside a {other.replace('-', ' ')}", setting,
         {"s": serves(one), "t": serves(other)}) for one, other, setting in _PAIRS},
-    "reader-and-writer": Meeting("two queries beside an upsert", apart(PLAIN), {"q": reads(2), "a": _A}),
-    **{f"reader-and-{name}": Meeting(f"a query beside a {name.replace('-', ' ')}", setting, {"q": reads(), "s": serves(name)})
+    "reader-and-writer": Definition("two queries beside an upsert", without_conflicts(PLAIN), {"q": reads(2), "a": _A}),
+    **{f"reader-and-{name}": Definition(f"a query beside a {name.replace('-', ' ')}", setting,
+        {"q": reads(), "s": serves(name)})
        for name, setting in SERVICES_ON.items()},
-    **{f"reader-of-{name}-and-clean": Meeting(f"a query beside a clean, and a plan of {name.replace('-', ' ')} overtaken",
+    **{f"reader-of-{name}-and-clean": Definition(f"a query beside a clean, with a {name.replace('-', ' ')}",
         replace(setting, options={**VERSIONS.options, **setting.options}), {"q": reads(), "s": serves("clean")})
         for name, setting in _OVERTAKEN.items()},
-    **{f"{name}-and-overwrite": Meeting(f"a {name.replace('-', ' ')} beside an overwrite of its partition", SERVICES_ON[name],
-        {"s": serves(name), "t": _OVERWRITE}) for name in ("compaction", "log-compaction", "clustering", "clean", "restore")},
-    "clustering-and-tolerated-writer": Meeting("a clustering beside an upsert that goes on although it is planned", _TOLERANT,
-        {"s": serves("clustering"), "a": _A}),
-    "clustering-and-tolerated-overwrite": Meeting("the same with an overwrite", _TOLERANT,
+    **{f"{name}-and-overwrite": Definition(f"a {name.replace('-', ' ')} beside an overwrite of its partition",
+        SERVICES_ON[name], {"s": serves(name), "t": _OVERWRITE})
+        for name in ("compaction", "log-compaction", "clustering", "clean", "restore")},
+    "clustering-and-tolerated-writer": Definition("a clustering beside an upsert that ignores its plan",
+        _TOLERANT, {"s": serves("clustering"), "a": _A}),
+    "clustering-and-tolerated-overwrite": Definition("the same with an overwrite", _TOLERANT,
         {"s": serves("clustering"), "a": _OVERWRITE}),
-    "overwrite-and-overwrite": Meeting("two overwrites of one partition", PLAIN,
+    "overwrite-and-overwrite": Definition("two overwrites of one partition", PLAIN,
         {"a": _OVERWRITE, "b": writes("insert_overwrite", row("m", "other"))}),
-    "overwrite-and-rollback-of-the-newest": Meeting("an overwrite beside the rollback of what it has seen", OLD,
-        {"a": _OVERWRITE, "s": serves("rollback-of-the-newest")}),
-    "overwrite-and-archive": Meeting("an overwrite beside an archive", OLD, {"a": _OVERWRITE, "s": serves("archive")}),
-    "writer-and-overwrite": Meeting("an upsert beside an overwrite of its partition", PLAIN, {"a": _A, "b": _OVERWRITE}),
-    "writer-of-logs-and-overwrite": Meeting("the same, as logs", LOGS, {"a": _A, "b": _OVERWRITE}),
-    "writer-and-deletion": Meeting("an upsert beside the deletion of its partition", PLAIN, {"a": _A, "b": deletes("oslo")}),
-    "clean-and-archive-of-what-was-replaced": Meeting("a clean of replaced file groups beside an archive", REPLACED,
+    "overwrite-and-rollback-of-latest-write": Definition(
+        "an overwrite beside the rollback of the write that it is based on", OLD,
+        {"a": _OVERWRITE, "s": serves("rollback-of-latest-write")}),
+    "overwrite-and-archive": Definition("an overwrite beside an archive", OLD, {"a": _OVERWRITE, "s": serves("archive")}),
+    "writer-and-overwrite": Definition("an upsert beside an overwrite of its partition", PLAIN, {"a": _A, "b": _OVERWRITE}),
+    "writer-of-logs-and-overwrite": Definition("the same, as logs", LOGS, {"a": _A, "b": _OVERWRITE}),
+    "writer-and-deletion": Definition("an upsert beside the deletion of its partition", PLAIN, {"a": _A, "b": deletes("oslo")}),
+    "clean-and-archive-of-replaced-groups": Definition("a clean of replaced file groups beside an archive", REPLACED,
         {"s": serves("clean"), "t": serves("archive")}),
-    "non-blocking-writers": Meeting("two upserts of one file group that need not block, the newer event second", EVENTS,
+    "non-blocking-writers": Definition("two upserts of one file group by non-blocking writers, the newer event second", EVENTS,
         {"a": _LATE, "b": _NEWER}),
-    "non-blocking-writers-of-a-new-key": Meeting("the same with a key that is new to both", EVENTS,
+    "non-blocking-writers-of-a-new-key": Definition("the same with a key that is new to both", EVENTS,
         {"a": writes("upsert", row("n", "n5", ts=5)), "b": writes("upsert", row("n", "n7", ts=7))}),
-    "non-blocking-writer-and-overwrite": Meeting("an upsert that need not block beside an overwrite of its partition",
+    "non-blocking-writer-and-overwrite": Definition("a non-blocking upsert beside an overwrite of its partition",
         replace(EVENTS, promises={"non_blocking": True, "heartbeats": True}),
         {"a": _LATE, "b": writes("insert_overwrite", row("n", "instead"), hoodie__write__concurrency__mode=_OPTIMISTIC)}),
-    **{f"non-blocking-writer-and-{name}": Meeting(f"an upsert that need not block beside a {name.replace('-', ' ')}", EVENTS,
+    **{f"non-blocking-writer-and-{name}": Definition(f"a non-blocking upsert beside a {name.replace('-', ' ')}", EVENTS,
         {"a": _LATE, "s": serves(name)}) for name in ("compaction", "log-compaction")},
-    **{f"indexing-beside-{name}": Meeting(f"an index is planned and built beside {name.replace('-', ' ')}", setting,
-        {"i": serves("indexing"), "o": program}, quiet=True) for name, (program, setting) in _BESIDE.items()},
-    "indexing-dies": Meeting("the build of an index that dies, and a recovery", LISTED,
+    **{f"indexing-beside-{name}": Definition(f"an index is planned and built beside {name.replace('-', ' ')}", setting,
+        {"i": serves("indexing"), "o": program}, without_errors=True) for name, (program, setting) in _BESIDE.items()},
+    "indexing-crashes": Definition("an index build that crashes, and a recovery", LISTED,
         {"s": serves("indexing"), RECOVERY: recovers()}, 0, 1),
-    "listed-writer-dies": Meeting("an upsert that dies over the metadata table, and a recovery", LISTED,
+    "listed-writer-crashes": Definition("an upsert on a table with a metadata table that crashes, and a recovery", LISTED,
         {"a": _A, RECOVERY: recovers()}, 0, 1),
-    "writer-dies": Meeting("an upsert that dies, and a recovery", OLD, {"a": _A, RECOVERY: recovers()}, 0, 1),
-    "insert-dies": Meeting("an insert that is begun anew where it lost, and dies; and a recovery", OLD,
+    "writer-crashes": Definition("an upsert that crashes, and a recovery", OLD, {"a": _A, RECOVERY: recovers()}, 0, 1),
+    "insert-crashes": Definition("an insert that is retried after a conflict and crashes, and a recovery", OLD,
         {"a": writes("insert", row("n", "n"), hoodie__write__num__retries__on__conflict__failures="1"), RECOVERY: recovers()},
         0, 1),
-    "overwrite-dies": Meeting("an overwrite that dies, and a recovery", OLD, {"a": _OVERWRITE, RECOVERY: recovers()}, 0, 1),
-    **{f"{name}-dies": Meeting(f"a {name.replace('-', ' ')} that dies, and a recovery", setting,
+    "overwrite-crashes": Definition("an overwrite that crashes, and a recovery", OLD,
+        {"a": _OVERWRITE, RECOVERY: recovers()}, 0, 1),
+    **{f"{name}-crashes": Definition(f"a {name.replace('-', ' ')} that crashes, and a recovery", setting,
         {"s": serves(name), RECOVERY: recovers()}, 0, 1) for name, setting in SERVICES_ON.items()},
 }  # fmt: skip
+#: Former parts of names, and what they are today.
+_RENAMED = {
+    "-dies": "-crashes",
+    "rollback-of-the-newest": "rollback-of-latest-write",
+    "taking-back": "rollback-of-attempt",
+    "joined-logs": "planned-log-compaction",
+    "clustered-groups": "planned-clustering",
+    "who-look-early": "with-early-detection",
+    "of-what-was-replaced": "of-replaced-groups",
+    "with-other-clocks": "with-clock-skew",
+}
+
+
+def current_name(name: str) -> str:
+    """The name that a scenario has today. Commands and schedule files may use former names."""
+    for old, new in _RENAMED.items():
+        name = name.replace(old, new)
+    return name

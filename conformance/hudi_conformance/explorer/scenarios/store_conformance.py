@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from hudi_conformance.explorer.search.checker import Failure
 from hudi_conformance.explorer.search.explore import exhaustive
 from hudi_conformance.explorer.simulation.scheduler import Actor, Process, Run
-from hudi_conformance.explorer.simulation.simulated_store import World
+from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore
 from hudi_conformance.explorer.simulation.stores import Store
 from hudi_reference.storage import MemoryStorage, ObjectChanged, ObjectExists
 
 
 @dataclass(frozen=True)
-class Law:
+class StoreProperty:
     """What a store for tables has to do: programs that meet there, and what may come of it."""
 
     name: str
@@ -26,9 +26,9 @@ class Law:
         """The first run that breaks the law on such a store."""
         storage = MemoryStorage()
         storage.put("known", b"")
-        world = World.of(storage, store=store)
+        simulated = SimulatedStore.of(storage, store=store)
         processes = [Process(name, program) for name, program in zip("ab", self.programs, strict=False)]
-        return exhaustive(lambda: world, processes, check=self.check).failure
+        return exhaustive(lambda: simulated, processes, check=self.check).failure
 
 
 def _create(actor: Actor) -> bool:
@@ -77,17 +77,17 @@ def _all_listed(run: Run) -> str | None:
     return f"{missed[0]} does not find in a listing what it has created" if missed else None
 
 
-LAWS = {
-    law.name: law
-    for law in (
-        Law("create once", (_create, _create), _once("new")),
-        Law("replace once", (_replace, _replace), _once("known")),
-        Law("list at once", (_create_and_list,), _all_listed),
+STORE_PROPERTIES = {
+    store_property.name: store_property
+    for store_property in (
+        StoreProperty("create once", (_create, _create), _once("new")),
+        StoreProperty("replace once", (_replace, _replace), _once("known")),
+        StoreProperty("list at once", (_create_and_list,), _all_listed),
     )
 }
 
 
 def broken_promises(store: Store) -> dict[str, Failure]:
     """The laws that the store says it keeps and does not, each with a run that shows it."""
-    found = {name: LAWS[name].broken_by(store) for name in store.promises}
+    found = {name: STORE_PROPERTIES[name].broken_by(store) for name in store.promises}
     return {name: failure for name, failure in found.items() if failure is not None}

@@ -33,7 +33,7 @@ class Explored:
     #: Steps that were taken.
     steps: int = 0
     #: Steps at which a process died.
-    deaths: int = 0
+    crashes: int = 0
     #: How often a program was really run; all other steps were known from an earlier run.
     starts: int = 0
     #: Orders of steps altogether, those that a known point leads to as well. None with reduction, and for drawn orders.
@@ -50,7 +50,7 @@ class Explored:
 
 
 @dataclass
-class Judge:
+class Checker:
     """Counts, and asks the checks; a state is asked about once."""
 
     check: Check | None
@@ -63,7 +63,7 @@ class Judge:
         """What is wrong with the state after a step."""
         self.found.steps += 1
         if step.fault is not None:
-            self.found.deaths += step.fault.startswith("crash")
+            self.found.crashes += step.fault.startswith("crash")
         digest = step.state.digest
         if digest in self.found.seen:
             return None

@@ -10,22 +10,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hudi_conformance.counters import count
-from hudi_conformance.explorer.search.checker import Check, CheckState, Explored, Failure, Judge
-from hudi_conformance.explorer.search.interleavings import Orders
+from hudi_conformance.explorer.search.checker import Check, Checker, CheckState, Explored, Failure
+from hudi_conformance.explorer.search.interleavings import Interleavings
 from hudi_conformance.explorer.search.reduction import Reduction
 from hudi_conformance.explorer.simulation.faults import Faults
 from hudi_conformance.explorer.simulation.scheduler import Point, Process, Run, Simulation, Step
-from hudi_conformance.explorer.simulation.simulated_store import World
+from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore
 
 __all__ = ["Check", "CheckState", "Explored", "Failure", "exhaustive", "priorities"]
 
-MakeWorld = Callable[[], World]
+MakeStore = Callable[[], SimulatedStore]
 MakeProcesses = Callable[[], Sequence[Process]] | Sequence[Process]
 Progress = Callable[[Explored], None]
 
 
 def exhaustive(
-    make_world: MakeWorld,
+    make_store: MakeStore,
     processes: MakeProcesses,
     *,
     preemptions: int | None = None,
@@ -45,25 +45,25 @@ def exhaustive(
     Without a bound orders are reduced unless `reduce` is False; where they are not, what follows on a point is looked at once,
     unless `merge` is False.
     """
-    simulation, judge = simulation_of(make_world, processes), Judge(check, each, Explored(), most_runs, progress)
+    simulation, checker = simulation_of(make_store, processes), Checker(check, each, Explored(), most_runs, progress)
     wanted = Faults(crashes, faults)
     if preemptions is None and reduce:
-        Reduction(simulation, judge, wanted).explore()
+        Reduction(simulation, checker, wanted).explore()
     else:
-        Orders(simulation, judge, wanted, preemptions, merge=merge).explore()
-    found = judge.found
+        Interleavings(simulation, checker, wanted, preemptions, merge=merge).explore()
+    found = checker.found
     found.starts = simulation.starts
-    count(programs=found.is_complete, orders=found.runs, steps=found.steps, deaths=found.deaths)
+    count(programs=found.is_complete, orders=found.runs, steps=found.steps, crashes=found.crashes)
     return found
 
 
-def simulation_of(make_world: MakeWorld, processes: MakeProcesses) -> Simulation:
+def simulation_of(make_store: MakeStore, processes: MakeProcesses) -> Simulation:
     """Of a world and its processes, or what makes them."""
-    return Simulation(make_world(), processes() if callable(processes) else processes)
+    return Simulation(make_store(), processes() if callable(processes) else processes)
 
 
 def priorities(
-    make_world: MakeWorld,
+    make_store: MakeStore,
     processes: MakeProcesses,
     *,
     seed: int,
@@ -80,13 +80,13 @@ def priorities(
     A fault that needs `depth` steps in one order is found with a probability of at least 1 / (n k^(depth - 1)) a run, for n
     processes and k steps. Up to `crashes` of the `faults` happen in a run, at drawn steps.
     """
-    simulation, judge = simulation_of(make_world, processes), Judge(check, each, Explored(), runs, progress)
-    drawing = _Drawing(simulation, judge, random.Random(seed), depth, Faults(crashes, faults))
+    simulation, checker = simulation_of(make_store, processes), Checker(check, each, Explored(), runs, progress)
+    drawing = _Drawing(simulation, checker, random.Random(seed), depth, Faults(crashes, faults))
     while drawing.run():
         pass
-    found = judge.found
+    found = checker.found
     found.starts = simulation.starts
-    count(orders=found.runs, drawn=found.runs, steps=found.steps, deaths=found.deaths)
+    count(orders=found.runs, drawn=found.runs, steps=found.steps, crashes=found.crashes)
     return found
 
 
@@ -95,7 +95,7 @@ class _Drawing:
     """Orders by priorities."""
 
     simulation: Simulation
-    judge: Judge
+    checker: Checker
     drawn: random.Random
     depth: int
     faults: Faults
@@ -114,9 +114,9 @@ class _Drawing:
             point, step = self.simulation.step(point, place, fault)
             rank[place] = changes.get(len(steps), rank[place])
             steps.append(step)
-            if violation := self.judge.step(step):
-                return self.judge.fail(violation, self._ended(point, steps))
-        return self.judge.end(self._ended(point, steps))
+            if violation := self.checker.step(step):
+                return self.checker.fail(violation, self._ended(point, steps))
+        return self.checker.end(self._ended(point, steps))
 
     def _ended(self, point: Point, steps: list[Step]) -> Run:
         self.length = max(self.length, len(steps))

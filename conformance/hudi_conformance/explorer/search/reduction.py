@@ -5,7 +5,7 @@ races: pairs of steps of two processes that conflict and that nothing else has p
 tried before the earlier one, too; where no race is, no other order is tried.
 """
 
-from hudi_conformance.explorer.search.checker import Judge
+from hudi_conformance.explorer.search.checker import Checker
 from hudi_conformance.explorer.search.conflicts import Relation
 from hudi_conformance.explorer.simulation.faults import Faults
 from hudi_conformance.explorer.simulation.scheduler import Point, Simulation, Step
@@ -36,9 +36,9 @@ class Frame:
 class Reduction:
     """Follows one run after the other: down to its end, then back to the last point where something is to be tried."""
 
-    def __init__(self, simulation: Simulation, judge: Judge, faults: Faults) -> None:
-        self.simulation, self.judge, self.faults = simulation, judge, faults
-        self.relation = Relation(is_leased=simulation.world.lease is not None)
+    def __init__(self, simulation: Simulation, checker: Checker, faults: Faults) -> None:
+        self.simulation, self.checker, self.faults = simulation, checker, faults
+        self.relation = Relation(is_leased=simulation.simulated.lease is not None)
         self.places = range(len(simulation.names))
         self.frames: list[Frame] = []
         self.steps: list[Step] = []
@@ -51,14 +51,14 @@ class Reduction:
         """From the beginning."""
         nothing = (-1,) * len(self.places)
         point, clocks = self.simulation.start(), (nothing,) * len(self.places)
-        goes_on = self._enter(Frame(point, self.simulation.runnable(point), frozenset(), clocks, self.faults.most), -1)
-        while goes_on and self.frames:
+        to_end = self._enter(Frame(point, self.simulation.runnable(point), frozenset(), clocks, self.faults.most), -1)
+        while to_end and self.frames:
             frame = self.frames[-1]
             if frame.left or self._next_process(frame):
-                goes_on = self._take(frame, frame.moved, frame.left.pop())
+                to_end = self._take(frame, frame.moved, frame.left.pop())
             else:
                 self._go_back()
-        self.judge.found.is_complete = goes_on
+        self.checker.found.is_complete = to_end
 
     def _go_back(self) -> None:
         self.frames.pop()
@@ -73,26 +73,26 @@ class Reduction:
             frame.tried.add(place)
             if place not in frame.asleep:
                 frame.moved = place
-                frame.left = [*(self.faults.at(frame.point.moments[place].request) if frame.faults else ()), None]
+                frame.left = [*(self.faults.at(frame.point.program_states[place].request) if frame.faults else ()), None]
                 return True
         return False
 
     def _take(self, frame: Frame, place: int, fault: str | None) -> bool:
         """One step, and what becomes of it."""
         point, step = self.simulation.step(frame.point, place, fault)
-        number = self.relation.number(step.asked if fault is None else _befallen(frame.point, step, fault))
+        number = self.relation.number(step.asked if fault is None else _visible_effect(frame.point, step, fault))
         clock = self._clock(frame, place, number)
         self.trace.append((place, clock))
         self._find_races(place, number, frame.clocks[place])
         self.taken[place].append((len(self.steps), number, clock))
         self.steps.append(step)
-        if violation := self.judge.step(step):
-            return self.judge.fail(violation, self.simulation.ended(point, self.steps))
+        if violation := self.checker.step(step):
+            return self.checker.fail(violation, self.simulation.ended(point, self.steps))
         clocks = list(frame.clocks)
         clocks[place] = clock
         ready = self.simulation.runnable(point)
         for other in self.simulation.released(point, frame.ready, ready):
-            clocks[other] = _joined(clocks)
+            clocks[other] = _merged(clocks)
         asleep = self._still_asleep(frame, place, number)
         return self._enter(Frame(point, ready, asleep, tuple(clocks), frame.faults - (fault is not None)), place)
 
@@ -100,9 +100,9 @@ class Reduction:
         sleeping = (frame.asleep | frame.tried) - {place}
         if not sleeping:
             return frame.asleep
-        conflicts, moments = self.relation.conflicts[number], frame.point.moments
+        conflicts, program_states = self.relation.conflicts[number], frame.point.program_states
         return frozenset(
-            p for p in sleeping if (r := moments[p].request) is not None and not conflicts >> self.relation.number(r) & 1
+            p for p in sleeping if (r := program_states[p].request) is not None and not conflicts >> self.relation.number(r) & 1
         )
 
     def _clock(self, frame: Frame, place: int, number: int) -> Clock:
@@ -122,12 +122,12 @@ class Reduction:
         """Look at a new point: who goes on. Whoever has just moved, if he can, so that runs have few turns."""
         self.frames.append(frame)
         if not frame.ready:
-            return self.judge.end(self.simulation.ended(frame.point, self.steps))
+            return self.checker.end(self.simulation.ended(frame.point, self.steps))
         awake = [place for place in frame.ready if place not in frame.asleep]
         if awake:
             frame.to_try.add(moved if moved in awake else awake[0])
         else:
-            self.judge.found.pruned += 1
+            self.checker.found.pruned += 1
         return True
 
     def _find_races(self, place: int, number: int, known: Clock) -> None:
@@ -159,12 +159,12 @@ class Reduction:
             frame.to_try.update([chosen] if chosen in frame.ready else frame.ready)
 
 
-def _befallen(point: Point, step: Step, fault: str) -> Request:
+def _visible_effect(point: Point, step: Step, fault: str) -> Request:
     """What a fault is to the others."""
     if fault == "crash-before":
         return Request("crash" if point.state.holder == step.process else "note")
     return Request("stall") if fault == "stall" else Request("note") if fault == "lose-request" else step.asked
 
 
-def _joined(clocks: list[Clock]) -> Clock:
+def _merged(clocks: list[Clock]) -> Clock:
     return tuple(max(known) for known in zip(*clocks, strict=True))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from hudi_conformance.explorer.search.checker import Check, CheckState
-from hudi_conformance.explorer.search.explore import MakeProcesses, MakeWorld, exhaustive
+from hudi_conformance.explorer.search.explore import MakeProcesses, MakeStore, exhaustive
 from hudi_conformance.explorer.simulation.scheduler import (
     Actor,
     Choice,
@@ -17,8 +17,8 @@ from hudi_conformance.explorer.simulation.scheduler import (
     Run,
     Schedule,
     Simulation,
-    carry_on,
     choices_of,
+    run_simulation,
 )
 
 #: Runs that may be spent on finding fewer turns.
@@ -62,14 +62,14 @@ class Shrunk:
 
 
 def shrink(
-    make_world: MakeWorld,
+    make_store: MakeStore,
     processes: MakeProcesses,
     schedule: Schedule,
     check: Check | None = None,
     each: CheckState | None = None,
 ) -> Shrunk:
     """Make the failing run of a schedule small. Raises ValueError if it does not fail."""
-    trial = _Trial(make_world, check, each)
+    trial = _Trial(make_store, check, each)
     first = trial.fails(tuple(processes() if callable(processes) else processes), tuple(choices_of(schedule)))
     if first is None:
         raise ValueError("the run of this schedule does not fail")
@@ -83,7 +83,7 @@ def shrink(
 
 @dataclass
 class _Trial:
-    make_world: MakeWorld
+    make_store: MakeStore
     check: Check | None
     each: CheckState | None
     _simulation: tuple[tuple[Process, ...], Simulation] | None = None
@@ -91,7 +91,7 @@ class _Trial:
     def fails(self, processes: tuple[Process, ...], schedule: tuple[Choice, ...]) -> Shrunk | None:
         """The failure of that run, None if all is well. Choices that cannot be taken are passed over."""
         try:
-            run = carry_on(self._of(processes), schedule, strict=False)
+            run = run_simulation(self._of(processes), schedule, strict=False)
         except NotPossible:
             return None
         violation = self._violation(run)
@@ -103,7 +103,7 @@ class _Trial:
     def _of(self, processes: tuple[Process, ...]) -> Simulation:
         """Programs that were run for an earlier trial are not run again."""
         if self._simulation is None or self._simulation[0] is not processes:
-            self._simulation = (processes, Simulation(self.make_world(), processes))
+            self._simulation = (processes, Simulation(self.make_store(), processes))
         return self._simulation[1]
 
     def _violation(self, run: Run) -> str | None:
@@ -130,7 +130,7 @@ class _Trial:
         """A failure of at most so many turns, with the faults of the one that is known, looked for in all orders."""
         faults = [choice.fault for choice in found.schedule if choice.fault]
         explored = exhaustive(
-            self.make_world, processes, preemptions=turns - 1, crashes=len(faults), faults=tuple(dict.fromkeys(faults)),
+            self.make_store, processes, preemptions=turns - 1, crashes=len(faults), faults=tuple(dict.fromkeys(faults)),
             check=self.check, each=self.each, most_runs=MOST_RUNS,
         )  # fmt: skip
         return None if explored.failure is None else self.fails(processes, explored.failure.run.schedule)

@@ -23,7 +23,7 @@ from hudi_conformance.explorer.simulation.stores import STORES
 
 VERSION = 1
 #: The kind of store of schedules of requests through the gate (`schedule.s3`), whose clients are engines.
-GATE = "s3"
+OBJECT_STORE = "s3"
 
 
 class ScheduleError(ValueError):
@@ -91,8 +91,8 @@ def read_schedule(path: Path) -> Saved:
     if not lines:
         raise ScheduleError(f"{path}: line 1: no first line with schedule, scenario, processes")
     head, steps = lines[0], lines[1:]
-    if head.get("store", "atomic") not in (*STORES, GATE):
-        raise ScheduleError(f"{path}: line 1: no store {head['store']!r}; there are {', '.join(STORES)} and {GATE}")
+    if head.get("store", "atomic") not in (*STORES, OBJECT_STORE):
+        raise ScheduleError(f"{path}: line 1: no store {head['store']!r}; there are {', '.join(STORES)} and {OBJECT_STORE}")
     for number, step in enumerate(steps, 2):
         if step.get("process") not in head["processes"]:
             raise ScheduleError(f"{path}: line {number}: no step of {', '.join(head['processes'])}")

@@ -22,10 +22,10 @@ from hudi_conformance.explorer.simulation.simulated_store import (
     CHANGES,
     STALL,
     Failed,
-    Frozen,
+    FrozenStorage,
     Request,
+    SimulatedStore,
     State,
-    World,
     content,
     failed,
 )
@@ -68,7 +68,7 @@ class Process:
 
 
 @dataclass(frozen=True)
-class Ended:
+class ProcessResult:
     """How a process ended: "returned" a value, "raised" an error, "crashed"; "stalled" if the run was over first."""
 
     how: str
@@ -125,17 +125,17 @@ class Step(NamedTuple):
 class Run:
     """What happened: every step, and how each process ended."""
 
-    world: World
+    simulated: SimulatedStore
     steps: tuple[Step, ...]
-    results: Mapping[str, Ended]
+    results: Mapping[str, ProcessResult]
 
     @property
     def state(self) -> State:
         """The state at the end."""
-        return self.steps[-1].state if self.steps else self.world.state
+        return self.steps[-1].state if self.steps else self.simulated.state
 
     @cached_property
-    def storage(self) -> Frozen:
+    def storage(self) -> FrozenStorage:
         """The objects at the end."""
         return self.state.storage
 
@@ -151,25 +151,25 @@ class Run:
 class Actor:
     """A process inside its program: storage, clock, lock and ids as it has them."""
 
-    def __init__(self, process: Process, world: World, hub: greenlet) -> None:
+    def __init__(self, process: Process, simulated: SimulatedStore, hub: greenlet) -> None:
         self.name = process.name
         self.skew = process.skew
         self._hub = hub
-        self._is_dead = False
-        store = STORES["atomic"] if world.store is None else world.store
+        self._is_crashed = False
+        store = STORES["atomic"] if simulated.store is None else simulated.store
         self.storage: Storage = ActorStorage(self, store)
         self.clock: Clock = ActorClock(self)
-        self.lock: Lock = ActorLock(self, world)
+        self.lock: Lock = ActorLock(self, simulated)
         self.ids: Ids = SeededIds(crc32(process.name.encode()))
 
     def ask(self, request: Request) -> Any:
         """Stop until the scheduler has the request carried out; its answer."""
-        if self._is_dead:
+        if self._is_crashed:
             raise GreenletExit
         try:
             answer = self._hub.switch(request)
         except GreenletExit:  # nobody waits for this process any more: what its handlers ask is not heard
-            self._is_dead = True
+            self._is_crashed = True
             raise
         if answer.__class__ is Failed:
             raise answer.error.with_traceback(None)
@@ -248,9 +248,9 @@ class ActorClock:
 class ActorLock:
     """The lock of the table. Taking it and giving it up are steps; who has it takes it again without one."""
 
-    def __init__(self, actor: Actor, world: World) -> None:
-        self.in_process = world.shares_clock
-        self._kind = None if world.lease is None else "lease"
+    def __init__(self, actor: Actor, simulated: SimulatedStore) -> None:
+        self.in_process = simulated.shares_clock
+        self._kind = None if simulated.lease is None else "lease"
         self._actor = actor
         self._owner: str | None = None
         self._depth = 0
@@ -279,24 +279,24 @@ class ActorLock:
 # What a program does, as far as it is known.
 
 
-class Moment:
+class ProgramState:
     """A moment in the life of a process: it waits for the answer to `request`, or has ended."""
 
     __slots__ = ("before", "ended", "next", "number", "request", "waits_for_lock")
 
-    def __init__(self, before: "tuple[Moment, Any] | None", found: Request | Ended) -> None:
+    def __init__(self, before: "tuple[ProgramState, Any] | None", found: Request | ProcessResult) -> None:
         self.before = before
         self.number: int = before[0].number + 1 if before else 0
         self.request: Request | None = found if isinstance(found, Request) else None
-        self.ended: Ended | None = found if isinstance(found, Ended) else None
+        self.ended: ProcessResult | None = found if isinstance(found, ProcessResult) else None
         self.waits_for_lock = self.request is not None and self.request.kind == "acquire"
-        self.next: dict[Any, Moment] = {}
+        self.next: dict[Any, ProgramState] = {}
 
     def answers(self) -> list[Any]:
         """All the answers that led here."""
-        found, moment = [], self
-        while moment.before:
-            moment, answer = moment.before
+        found, program_state = [], self
+        while program_state.before:
+            program_state, answer = program_state.before
             found.append(answer)
         return found[::-1]
 
@@ -309,125 +309,127 @@ class NotDeterministic(Exception):
     """A program that got the same answers asked something else than before: the schedule says nothing about it."""
 
 
-class Life:
+class ProgramTree:
     """A program as a tree: from each moment, the moment that each answer leads to. It grows by running the program."""
 
-    def __init__(self, process: Process, world: World) -> None:
+    def __init__(self, process: Process, simulated: SimulatedStore) -> None:
         self.process = process
-        self._world = world
+        self._world = simulated
         #: Times that the program was started.
         self.starts = 0
-        self._running: tuple[Moment, greenlet] | None = None
+        self._running: tuple[ProgramState, greenlet] | None = None
         self.first = self._begin()
 
-    def after(self, moment: Moment, answer: Any) -> Moment:
+    def after(self, program_state: ProgramState, answer: Any) -> ProgramState:
         """The moment that comes after this answer."""
-        found = moment.next.get(answer)
+        found = program_state.next.get(answer)
         if found is None:
-            if self._running is None or self._running[0] is not moment:
-                self._lead_to(moment)
-            found = moment.next[answer] = self._go_on(moment, answer)
+            if self._running is None or self._running[0] is not program_state:
+                self._replay_to(program_state)
+            found = program_state.next[answer] = self._continue(program_state, answer)
         return found
 
-    def _begin(self) -> Moment:
+    def _begin(self) -> ProgramState:
         self.starts += 1
-        running = greenlet(_live)
-        moment = Moment(None, running.switch(self.process, self._world, greenlet.getcurrent()))
-        self._running = (moment, running)
-        return moment
+        running = greenlet(_run_program)
+        program_state = ProgramState(None, running.switch(self.process, self._world, greenlet.getcurrent()))
+        self._running = (program_state, running)
+        return program_state
 
-    def _go_on(self, moment: Moment, answer: Any) -> Moment:
+    def _continue(self, program_state: ProgramState, answer: Any) -> ProgramState:
         assert self._running is not None
         running = self._running[1]
-        if moment.number > MOST_REQUESTS:
-            raise NotPossible(f"{self.process.name} has no end after {MOST_REQUESTS} requests, the last: {moment.request}")
-        found = Moment((moment, answer), running.switch(answer))
+        if program_state.number > MOST_REQUESTS:
+            raise NotPossible(
+                f"{self.process.name} has no end after {MOST_REQUESTS} requests, the last: {program_state.request}"
+            )
+        found = ProgramState((program_state, answer), running.switch(answer))
         self._running = (found, running)
         return found
 
-    def _lead_to(self, moment: Moment) -> None:
+    def _replay_to(self, program_state: ProgramState) -> None:
         """Run the program once more up to this moment, with the answers of then."""
         known = self._begin()
-        answers = moment.answers()
-        path = [moment]
+        answers = program_state.answers()
+        path = [program_state]
         while path[-1].before:
             path.append(path[-1].before[0])
         for wanted, answer in zip(path[-2::-1], answers, strict=True):
-            known = self._go_on(known, answer)
+            known = self._continue(known, answer)
             if (known.request, known.ended and known.ended.how) != (wanted.request, wanted.ended and wanted.ended.how):
                 raise NotDeterministic(f"{self.process.name} asked {known.request}, and before {wanted.request}")
         assert self._running is not None
-        self._running = (moment, self._running[1])
+        self._running = (program_state, self._running[1])
 
 
-def _live(process: Process, world: World, hub: greenlet) -> Ended:
+def _run_program(process: Process, simulated: SimulatedStore, hub: greenlet) -> ProcessResult:
     """The greenlet of a process. It must not refer to what refers to the greenlet: nobody would ever collect both."""
     try:
-        return Ended("returned", process.program(Actor(process, world, hub)))
+        return ProcessResult("returned", process.program(Actor(process, simulated, hub)))
     except Exception as error:
-        return Ended("raised", error=error.with_traceback(None))
+        return ProcessResult("raised", error=error.with_traceback(None))
 
 
 # Runs.
 
-_CRASHED = Ended("crashed")
-_STALLED = Ended("stalled")
+_CRASHED = ProcessResult("crashed")
+_STALLED = ProcessResult("stalled")
 
 
 class Point(NamedTuple):
     """A point of a run: the state of the world, the moment of each process, and who stands still."""
 
     state: State
-    moments: tuple[Moment, ...]
+    program_states: tuple[ProgramState, ...]
     stalled: frozenset[int] = frozenset()
 
 
 #: Steps and points are made by the million: this way each takes half as long as by calling its class.
 _a_step: Callable[[tuple[str, Request, Any, State, str | None]], Step] = partial(tuple.__new__, Step)
-_a_point: Callable[[tuple[State, tuple[Moment, ...], frozenset[int]]], Point] = partial(tuple.__new__, Point)
+_a_point: Callable[[tuple[State, tuple[ProgramState, ...], frozenset[int]]], Point] = partial(tuple.__new__, Point)
 
 
 class Simulation:
     """Processes in a world: from any point the points that can follow. Points are values; nothing is ever undone."""
 
-    def __init__(self, world: World, processes: Sequence[Process]) -> None:
-        store = world.store
-        self.world = world if store is None else world.with_(list_delay=store.list_delay)
+    def __init__(self, simulated: SimulatedStore, processes: Sequence[Process]) -> None:
+        store = simulated.store
+        self.simulated = simulated if store is None else simulated.with_(list_delay=store.list_delay)
         self.names = tuple(process.name for process in processes)
         if len(set(self.names)) < len(self.names):
             raise ValueError(f"two processes of one name: {self.names}")
         self.place = {name: place for place, name in enumerate(self.names)}
         self._after = tuple(tuple(self.place[name] for name in process.after) for process in processes)
         self._have_order = any(self._after)
-        self._lives = tuple(Life(process, self.world) for process in processes)
+        self._trees = tuple(ProgramTree(process, self.simulated) for process in processes)
 
     @property
     def starts(self) -> int:
         """How often programs were really run."""
-        return sum(life.starts for life in self._lives)
+        return sum(tree.starts for tree in self._trees)
 
     def start(self) -> Point:
         """Nobody has done anything."""
-        return Point(self.world.state, tuple(life.first for life in self._lives))
+        return Point(self.simulated.state, tuple(tree.first for tree in self._trees))
 
     def runnable(self, point: Point) -> list[int]:
         """Who can take a step. Who stands still, or waits for the lock, can when nobody else can do anything.
 
         Who waits for a lease can take a step at any time: it waits until the lease has run out.
         """
-        state, moments, stalled = point
-        waiting = [place for place, moment in enumerate(moments) if moment.request is not None]
+        state, program_states, stalled = point
+        waiting = [place for place, program_state in enumerate(program_states) if program_state.request is not None]
         if self._have_order:
             waiting = [place for place in waiting if self.has_begun(point, place)]
         if state.holder is None and not stalled:
             return waiting
         is_held = state.holder is not None and state.expires is None
-        ready = [p for p in waiting if p not in stalled and not (is_held and moments[p].waits_for_lock)]
+        ready = [p for p in waiting if p not in stalled and not (is_held and program_states[p].waits_for_lock)]
         return ready or [p for p in waiting if not self._is_blocked(point, p)] or waiting
 
     def has_begun(self, point: Point, place: int) -> bool:
         """Whether those that the process comes after have ended."""
-        return all(point.moments[before].ended is not None for before in self._after[place])
+        return all(point.program_states[before].ended is not None for before in self._after[place])
 
     def released(self, point: Point, before: Sequence[int], after: Sequence[int]) -> list[int]:
         """Of those that can take a step at this point and could not before it: those for whom all others had to come to an
@@ -435,61 +437,68 @@ class Simulation:
         new = [place for place in after if place not in before]
         return [
             p for p in new
-            if p in point.stalled or self._is_blocked(point, p) or (self._after[p] and not point.moments[p].number)
+            if p in point.stalled or self._is_blocked(point, p) or (self._after[p] and not point.program_states[p].number)
         ]  # fmt: skip
 
     def _is_blocked(self, point: Point, place: int) -> bool:
-        return point.moments[place].waits_for_lock and point.state.holder is not None and point.state.expires is None
+        return point.program_states[place].waits_for_lock and point.state.holder is not None and point.state.expires is None
 
     def step(self, point: Point, place: int, fault: str | None = None) -> tuple[Point, Step]:
         """The point after a step of the process at that place. It must be runnable."""
-        state, moments, stalled = point
-        moment, name = moments[place], self.names[place]
-        request = moment.request
+        state, program_states, stalled = point
+        program_state, name = program_states[place], self.names[place]
+        request = program_state.request
         assert request is not None
         if fault is not None:
             return self._faulty(point, place, fault, request)
-        state, answer = self.world.carry_out(state, name, moment.number, request)
-        follows = moment.next.get(answer) or self._lives[place].after(moment, answer)
-        now = list(moments)
+        state, answer = self.simulated.execute(state, name, program_state.number, request)
+        follows = program_state.next.get(answer) or self._trees[place].after(program_state, answer)
+        now = list(program_states)
         now[place] = follows
         point = _a_point((state, tuple(now), stalled - {place} if stalled else stalled))
         return point, _a_step((name, request, answer, state, None))
 
     def _faulty(self, point: Point, place: int, fault: str, request: Request) -> tuple[Point, Step]:
-        state, moments, stalled = point
-        moment, name, answer = moments[place], self.names[place], None
+        state, program_states, stalled = point
+        program_state, name, answer = program_states[place], self.names[place], None
         if fault in ("crash-after", "lose-answer"):
-            state, answer = self.world.carry_out(state, name, moment.number, request)
+            state, answer = self.simulated.execute(state, name, program_state.number, request)
         if fault in ("crash-before", "crash-after"):
-            state = self.world.let_go(state, name)
-            follows = Moment((moment, answer), _CRASHED)
+            state = self.simulated.after_crash(state, name)
+            follows = ProgramState((program_state, answer), _CRASHED)
         elif fault in ("lose-answer", "lose-request"):
             unknown = OutcomeUnknown if request.kind in CHANGES else StorageUnavailable
             answer = failed(unknown(f"no answer to {request}"))
-            follows = self._lives[place].after(moment, answer)
+            follows = self._trees[place].after(program_state, answer)
         else:
-            follows, stalled, state = moment, stalled | {place}, state._replace(time=state.time + STALL)
-        now = Point(state, (*moments[:place], follows, *moments[place + 1 :]), stalled)
+            follows, stalled, state = program_state, stalled | {place}, state._replace(time=state.time + STALL)
+        now = Point(state, (*program_states[:place], follows, *program_states[place + 1 :]), stalled)
         return now, Step(name, request, answer, state, fault)
 
     def ended(self, point: Point, steps: Sequence[Step]) -> Run:
         """The run that led to this point."""
-        results = {name: moment.ended or _STALLED for name, moment in zip(self.names, point.moments, strict=True)}
-        return Run(self.world, tuple(steps), results)
+        results = {
+            name: program_state.ended or _STALLED for name, program_state in zip(self.names, point.program_states, strict=True)
+        }
+        return Run(self.simulated, tuple(steps), results)
 
 
 def run(
-    world: World, processes: Sequence[Process], schedule: Schedule = (), *, strict: bool = True, goes_on: bool = True
+    simulated: SimulatedStore,
+    processes: Sequence[Process],
+    schedule: Schedule = (),
+    *,
+    strict: bool = True,
+    to_end: bool = True,
 ) -> Run:
     """Carry out a schedule; after its end one process after the other goes on to its own, unless `goes_on` is False.
 
     Raises NotPossible for a choice that cannot be taken; such choices are passed over when not `strict`.
     """
-    return carry_on(Simulation(world, processes), schedule, strict=strict, goes_on=goes_on)
+    return run_simulation(Simulation(simulated, processes), schedule, strict=strict, to_end=to_end)
 
 
-def carry_on(simulation: Simulation, schedule: Schedule, *, strict: bool = True, goes_on: bool = True) -> Run:
+def run_simulation(simulation: Simulation, schedule: Schedule, *, strict: bool = True, to_end: bool = True) -> Run:
     """The same in a simulation that is there already, and knows what its programs do."""
     point, steps = simulation.start(), list[Step]()
     for choice in choices_of(schedule):
@@ -500,7 +509,7 @@ def carry_on(simulation: Simulation, schedule: Schedule, *, strict: bool = True,
             continue
         point, step = simulation.step(point, place, choice.fault)
         steps.append(step)
-    while goes_on and (ready := simulation.runnable(point)):
+    while to_end and (ready := simulation.runnable(point)):
         point, step = simulation.step(point, ready[0])
         steps.append(step)
     return simulation.ended(point, steps)

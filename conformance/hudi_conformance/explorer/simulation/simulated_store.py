@@ -84,9 +84,9 @@ class State(NamedTuple):
     digest: int = 0
 
     @property
-    def storage(self) -> "Frozen":
+    def storage(self) -> "FrozenStorage":
         """The objects, for reading."""
-        return Frozen(self.objects, self.time)
+        return FrozenStorage(self.objects, self.time)
 
     def with_object(self, path: str, stored: Stored) -> "State":
         """One object more, or another one at its path."""
@@ -106,7 +106,7 @@ def _digest(path: str, stored: Stored | None) -> int:
 
 
 @dataclass(frozen=True)
-class World:
+class SimulatedStore:
     """What stays the same in a run: where it begins, how the store behaves, how long the lock may be held."""
 
     state: State
@@ -122,18 +122,18 @@ class World:
     _listed: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def of(cls, storage: Storage, **settings: Any) -> "World":
+    def of(cls, storage: Storage, **settings: Any) -> "SimulatedStore":
         """A world that begins with the objects of a storage; the settings are those of the class, and `time`."""
         found = {}
         for number, info in enumerate(storage.list()):
             found[info.path] = Stored(storage.get(info.path), START, f"{number}")
         return cls(State(MappingProxyType(found), settings.pop("time", START)), **settings)
 
-    def with_(self, **settings: Any) -> "World":
+    def with_(self, **settings: Any) -> "SimulatedStore":
         """The same with other settings."""
         return replace(self, _listed={}, **settings)
 
-    def carry_out(self, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
+    def execute(self, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
         """The state after a request, and its answer: a value or `Failed`. `number` counts the requests of the process."""
         act = _ACTS.get(request.kind)
         return act(self, state, process, number, request) if act else (state, _READS[request.kind](self, state, request))
@@ -142,14 +142,14 @@ class World:
         """Whether the lock can be had at once."""
         return state.holder is None or (state.expires is not None and state.expires <= state.time)
 
-    def let_go(self, state: State, process: str) -> State:
+    def after_crash(self, state: State, process: str) -> State:
         """After the death of a process: a lock without a lease is free again, a lease runs on."""
         if state.holder == process and state.expires is None:
             return state._replace(holder=None)
         return state
 
 
-class Frozen(MemoryStorage):
+class FrozenStorage(MemoryStorage):
     """Objects of a state as a storage, for readers; changes stay in it. Times and versions are those of the state."""
 
     def __init__(self, objects: Mapping[str, Stored], time: int) -> None:
@@ -161,7 +161,7 @@ class Frozen(MemoryStorage):
 # Requests that only look.
 
 
-def _get(world: World, state: State, request: Request) -> Any:
+def _get(simulated: SimulatedStore, state: State, request: Request) -> Any:
     found = state.objects.get(inside(request.path))
     if found is None:
         return failed(FileNotFoundError(request.path))
@@ -171,7 +171,7 @@ def _get(world: World, state: State, request: Request) -> Any:
     return found.body[start : None if length is None else start + length]
 
 
-def _head(world: World, state: State, request: Request) -> Any:
+def _head(simulated: SimulatedStore, state: State, request: Request) -> Any:
     found = state.objects.get(inside(request.path))
     return None if found is None else _info(request.path, found)
 
@@ -180,13 +180,13 @@ def _info(path: str, found: Stored) -> ObjectInfo:
     return ObjectInfo(path, len(found.body), found.modified, found.version)
 
 
-def _listing(world: World, state: State, request: Request) -> Any:
+def _listing(simulated: SimulatedStore, state: State, request: Request) -> Any:
     """What lies below a folder. Nothing but the objects decides it, and time where listings are late."""
-    key = (state.digest, request, state.time if world.list_delay else 0)
-    found = world._listed.get(key)
+    key = (state.digest, request, state.time if simulated.list_delay else 0)
+    found = simulated._listed.get(key)
     if found is None:
-        listing = Listing((_list if request.kind == "list" else _names)(world, state, request))
-        found = world._listed[key] = world._listed.setdefault(listing, listing)
+        listing = Listing((_list if request.kind == "list" else _names)(simulated, state, request))
+        found = simulated._listed[key] = simulated._listed.setdefault(listing, listing)
     return found
 
 
@@ -203,69 +203,69 @@ class Listing(tuple[Any, ...]):
             return self._hash
 
 
-def _list(world: World, state: State, request: Request) -> tuple[ObjectInfo, ...]:
+def _list(simulated: SimulatedStore, state: State, request: Request) -> tuple[ObjectInfo, ...]:
     folder, skip = inside(request.path), request.detail
     listed = [
         _info(path, stored)
         for path, stored in state.objects.items()
-        if is_below(path, folder) and not (skip is not None and is_below(path, skip)) and _is_listed(world, state, stored)
+        if is_below(path, folder) and not (skip is not None and is_below(path, skip)) and _is_listed(simulated, state, stored)
     ]
     return tuple(sorted(listed, key=lambda info: info.path))
 
 
-def _names(world: World, state: State, request: Request) -> tuple[str, ...]:
+def _names(simulated: SimulatedStore, state: State, request: Request) -> tuple[str, ...]:
     start = len(prefix := f"{inside(request.path)}/".lstrip("/"))
     found = set()
     for path, stored in state.objects.items():
-        if path.startswith(prefix) and _is_listed(world, state, stored):
+        if path.startswith(prefix) and _is_listed(simulated, state, stored):
             name, slash, _ = path[start:].partition("/")
             found.add(name + slash)
     return tuple(sorted(found))
 
 
-def _is_listed(world: World, state: State, stored: Stored) -> bool:
-    return not world.list_delay or stored.modified + world.list_delay <= state.time
+def _is_listed(simulated: SimulatedStore, state: State, stored: Stored) -> bool:
+    return not simulated.list_delay or stored.modified + simulated.list_delay <= state.time
 
 
-_READS: dict[str, Callable[[World, State, Request], Any]] = {
+_READS: dict[str, Callable[[SimulatedStore, State, Request], Any]] = {
     "get": _get,
     "open": _get,
     "head": _head,
     "list": _listing,
     "names": _listing,
-    "now": lambda world, state, request: state.time,
-    "note": lambda world, state, request: None,
+    "now": lambda simulated, state, request: state.time,
+    "note": lambda simulated, state, request: None,
 }
 
 # Requests that change something.
 
 
-def _stored(world: World, state: State, process: str, number: int, path: str, body: bytes) -> State:
+def _stored(simulated: SimulatedStore, state: State, process: str, number: int, path: str, body: bytes) -> State:
     """Only where somebody asks for it an object tells the moment at which it was written: else changes would not commute with
     the passing of time."""
-    modified = state.time if world.list_delay or path.startswith(TIMED) else world.state.time
+    modified = state.time if simulated.list_delay or path.startswith(TIMED) else simulated.state.time
     return state.with_object(inside(path), Stored(bytes(body), modified, f"{process}#{number}"))
 
 
-def _put(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
-    return _stored(world, state, process, number, request.path, request.detail), None
+def _put(simulated: SimulatedStore, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
+    return _stored(simulated, state, process, number, request.path, request.detail), None
 
 
-def _create(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
+def _create(simulated: SimulatedStore, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
     if inside(request.path) in state.objects:
         return state, failed(ObjectExists(request.path))
-    return _stored(world, state, process, number, request.path, request.detail), None
+    return _stored(simulated, state, process, number, request.path, request.detail), None
 
 
-def _replace(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
+def _replace(simulated: SimulatedStore, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
     body, version = request.detail
     found = state.objects.get(inside(request.path))
     if found is None or found.version != version:
         return state, failed(ObjectChanged(request.path))
-    return _stored(world, state, process, number, request.path, body), None
+    return _stored(simulated, state, process, number, request.path, body), None
 
 
-def _rename(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
+def _rename(simulated: SimulatedStore, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
     """Move an object to `path`, unless there is one. Only rename-based file systems have this."""
     source = state.objects.get(request.detail)
     if source is None or inside(request.path) in state.objects:
@@ -273,36 +273,36 @@ def _rename(world: World, state: State, process: str, number: int, request: Requ
     return state.without_object(request.detail).with_object(inside(request.path), source), None
 
 
-def _delete(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
+def _delete(simulated: SimulatedStore, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
     path = inside(request.path)
     if path not in state.objects:
         return state, None
     return state.without_object(path), None
 
 
-def _sleep(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
+def _sleep(simulated: SimulatedStore, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
     objects, time, holder, expires, digest = state
     return State(objects, time + request.detail, holder, expires, digest), None
 
 
-def _acquire(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
+def _acquire(simulated: SimulatedStore, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
     """Take the lock. Who is let in although it is held has waited for it: for the lease to run out, or in vain."""
-    if not world.is_free(state, process):
+    if not simulated.is_free(state, process):
         if state.expires is None:
             held = f"the lock is held by {state.holder}"
             return state, failed(LockNotObtained("somebody else holds the lock of the table", rule="TT-007", found=held))
         state = state._replace(time=state.expires)
-    expires = None if world.lease is None else state.time + world.lease
+    expires = None if simulated.lease is None else state.time + simulated.lease
     return state._replace(holder=process, expires=expires), None
 
 
-def _release(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
+def _release(simulated: SimulatedStore, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
     if state.holder != process:
         return state, _not_held(state, process)
     return state._replace(holder=None, expires=None), None
 
 
-def _check(world: World, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
+def _check(simulated: SimulatedStore, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
     if state.holder != process or (state.expires is not None and state.expires <= state.time):
         return state, _not_held(state, process)
     return state, None
@@ -313,7 +313,7 @@ def _not_held(state: State, process: str) -> Failed:
     return failed(error)
 
 
-_ACTS: dict[str, Callable[[World, State, str, int, Request], tuple[State, Any]]] = {
+_ACTS: dict[str, Callable[[SimulatedStore, State, str, int, Request], tuple[State, Any]]] = {
     "put": _put,
     "create": _create,
     "replace": _replace,

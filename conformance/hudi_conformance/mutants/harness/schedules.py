@@ -16,14 +16,14 @@ from hudi_conformance.mutants.harness.mutant import apply_mutant
 
 FILE = Path(__file__).parents[1] / "schedules.json"
 #: Mutant -> scenario.
-SCENARIOS = {
+SCENARIO_OF = {
     "table-lock-not-taken": "two-writers-of-one-group",
     "lock-released-between-check-and-publication": "two-writers-of-one-group",
     "conflict-check-skipped": "two-writers-of-one-group",
     "completion-published-after-lock": "two-writers-of-one-group",
     "request-published-after-lock": "two-writers-of-one-group",
     "instant-is-current-time": "two-writers-of-different-groups",
-    "completion-time-after-own-request-only": "two-writers-with-other-clocks",
+    "completion-time-after-own-request-only": "two-writers-with-clock-skew",
     "lock-released-twice": "two-writers-of-one-group",
     "successful-write-keeps-lock": "two-writers-of-one-group",
     "concurrent-base-files-of-group-allowed": "two-writers-of-one-group",
@@ -37,26 +37,26 @@ SCENARIOS = {
     "log-compaction-of-groups-planned-for-compaction": "compaction-and-log-compaction",
     "compaction-deletes-files-of-other-attempts": "compaction-execution-and-compaction-execution",
     "plan-completed-twice": "compaction-execution-and-compaction-execution",
-    "compaction-rollback-without-lock": "compaction-execution-and-taking-back",
+    "compaction-rollback-without-lock": "compaction-execution-and-rollback-of-attempt",
     "plan-started-without-lock": "compaction-and-restore",
     "compaction-completes-during-restore": "compaction-execution-and-restore",
     "write-completes-during-restore": "writer-and-restore",
     "write-completes-despite-rollback-plan": "writer-and-rollback",
     "write-and-rollback-both-complete": "writer-and-rollback",
     "rolled-back-write-completes": "writer-and-rollback",
-    "rollback-deletes-files-first": "reader-and-rollback-of-the-newest",
+    "rollback-deletes-files-first": "reader-and-rollback-of-latest-write",
     "restore-without-lock": "restore-and-restore",
     "rollback-deletes-requested-file-first": "rollback-and-rollback",
     "clean-planned-during-restore": "clean-and-restore",
     "restore-ignores-planned-cleans": "clean-and-restore",
-    "rollback-ignores-cleaned-slices": "clean-and-rollback-of-the-newest",
+    "rollback-ignores-cleaned-slices": "clean-and-rollback-of-latest-write",
     "savepoint-ignores-planned-clean": "clean-and-savepoint",
     "archiving-during-restore": "restore-and-archive",
     "archiving-without-lock": "archive-and-archive",
     "clustering-conflict-check-skipped": "writer-and-clustering",
     "pending-base-files-start-slices": "writer-and-compaction",
-    "writer-ignores-planned-rollback-of-base": "writer-and-rollback-of-the-newest",
-    "compaction-of-planned-rollback": "compaction-and-rollback-of-the-newest",
+    "writer-ignores-planned-rollback-of-base": "writer-and-rollback-of-latest-write",
+    "compaction-of-planned-rollback": "compaction-and-rollback-of-latest-write",
     "savepoint-of-archived-write-completes": "savepoint-and-archive",
     "clustering-of-overwritten-groups-completes": "clustering-and-tolerated-overwrite",
     "overwrites-ignored-in-conflict-check": "writer-and-overwrite",
@@ -76,8 +76,8 @@ SCENARIOS = {
     "service-plans-before-lock": "compaction-plan-and-compaction-plan",
     "compaction-plan-ignores-clusterings": "compaction-and-clustering",
     "commit-deletes-all-heartbeats": "two-optimistic-writers-of-different-groups",
-    "clean-ignores-log-compaction-plans": "reader-of-joined-logs-and-clean",
-    "clean-ignores-clustering-plans": "reader-of-clustered-groups-and-clean",
+    "clean-ignores-log-compaction-plans": "reader-of-planned-log-compaction-and-clean",
+    "clean-ignores-clustering-plans": "reader-of-planned-clustering-and-clean",
 }
 #: More preemptions than these are not tried.
 MOST = 2
@@ -95,11 +95,11 @@ class Schedule:
 
 def shortest(mutant: str) -> Schedule | None:
     """The schedule with the fewest preemptions that finds the mutant in its scenario; None if none does."""
-    from hudi_conformance.explorer.scenarios.scenarios import MEETINGS
+    from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
 
-    name = SCENARIOS[mutant]
+    name = SCENARIO_OF[mutant]
     for preemptions in range(MOST + 1):
-        scenario = MEETINGS[name].scenario(name, preemptions=preemptions)
+        scenario = SCENARIOS[name].scenario(name, preemptions=preemptions)
         with apply_mutant(mutant):
             failure = scenario.explore().failure
         if failure is not None:
@@ -118,7 +118,7 @@ def recorded() -> dict[str, Schedule]:
 def main(mutants: list[str]) -> None:
     """Find the schedules of these mutants, of all if none is named, and record them."""
     found = recorded()
-    for mutant in map(current_mutant, mutants or SCENARIOS):
+    for mutant in map(current_mutant, mutants or SCENARIO_OF):
         schedule = shortest(mutant)
         print(mutant, "->", schedule or "NOT FOUND", flush=True)
         if schedule is not None:

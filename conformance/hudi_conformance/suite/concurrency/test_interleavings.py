@@ -98,7 +98,7 @@ def test_concurrent_plans_share_no_file_group(engine: Client, name: str) -> None
 
 
 @pytest.mark.requirements("SVC-005", "SVC-007", "TL-050")
-@scenarios("compaction-execution-and-compaction-execution", "compaction-execution-and-taking-back")
+@scenarios("compaction-execution-and-compaction-execution", "compaction-execution-and-rollback-of-attempt")
 def test_executors_of_one_plan_do_not_remove_results(engine: Client, name: str) -> None:
     """Two processes execute one plan, or one executes it and the other one rolls the attempt back."""
     explored(engine, name)
@@ -119,7 +119,7 @@ def test_a_query_sees_one_snapshot(engine: Client, name: str) -> None:
 
 
 @pytest.mark.requirements("SVC-006", "OCC-027")
-@scenarios("*-dies")
+@scenarios("*-crashes")
 def test_other_processes_finish_after_a_crash(engine: Client, name: str) -> None:
     """A writer or service crashes at any step: every read is right, and after recovery nothing stays pending."""
     explored(engine, name)

@@ -3,34 +3,34 @@
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.explorer.scenarios.scenarios import MEETINGS
+from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
 from hudi_conformance.explorer.simulation.scheduler import Choice, Step
 from hudi_conformance.explorer.simulation.scheduler import run as run_schedule
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 
 
 @pytest.mark.requirements("SVC-005", "SVC-006", "OCC-027", "TL-019")
-@pytest.mark.parametrize("name", ["writer-dies", "compaction-execution-dies", "clean-dies"])
+@pytest.mark.parametrize("name", ["writer-crashes", "compaction-execution-crashes", "clean-crashes"])
 def test_a_crash_during_recovery_is_recovered(engine: Client, name: str) -> None:
     """A process crashes, then possibly the process that recovers the table, at any of their steps: after each crash the reads
     are right.
     """
     only_in_process(engine)
-    found = MEETINGS[name].scenario(name, crashes=2).explore()
+    found = SCENARIOS[name].scenario(name, crashes=2).explore()
     assert found.failure is None, found.failure.violation
     assert found.is_complete
     assert found.runs > 20
 
 
 @pytest.mark.requirements("S3-002", "S3-006", "TL-051", "OCC-004", "OCC-024", "SVC-005", "SVC-006")
-@pytest.mark.parametrize("name", [name for name in MEETINGS if name.endswith("-dies")])
+@pytest.mark.parametrize("name", [name for name in SCENARIOS if name.endswith("-crashes")])
 def test_a_lost_answer_is_handled_either_way(engine: Client, name: str) -> None:
     """Any request of a writer or service, also the one that completes it, gets no answer, and either was executed or was not.
     What completed stays and is there once; a process that can verify its completion does not fail; no other state is visible,
     and a recovery leaves nothing pending.
     """
     only_in_process(engine)
-    found = MEETINGS[name].scenario(name).explore(faults=("lose-answer", "lose-request"))
+    found = SCENARIOS[name].scenario(name).explore(faults=("lose-answer", "lose-request"))
     assert found.failure is None, found.failure.violation
     assert found.is_complete
     assert found.runs > 20
@@ -43,14 +43,14 @@ def test_a_writer_that_stalls_under_the_lock_does_not_complete(engine: Client) -
     One step is excepted: between the last check of the lease and the publication, a store without locks cannot detect it.
     """
     only_in_process(engine)
-    scenario = MEETINGS["two-writers-of-one-group"].scenario("stalls")
-    world = scenario.make_world().with_(lease=10_000)
-    alone = run_schedule(world, scenario.processes()[:1])
+    scenario = SCENARIOS["two-writers-of-one-group"].scenario("stalls")
+    simulated = scenario.make_store().with_(lease=10_000)
+    alone = run_schedule(simulated, scenario.processes()[:1])
     points = 0
     for number in range(len(alone.steps)):
         if _follows_a_check(alone.steps, number) or alone.steps[number].request == "release":
             continue  # if the lease is lost after everything is published, the writer reports that, and has written
-        found = run_schedule(world, scenario.processes(), [*["a"] * number, Choice("a", "stall"), *["b"] * 8], strict=False)
+        found = run_schedule(simulated, scenario.processes(), [*["a"] * number, Choice("a", "stall"), *["b"] * 8], strict=False)
         done = [step for step in found.steps if step.request == "create" and _completes(step.path) and step.effect == "changed"]
         values = sorted(ended.how for ended in found.results.values())
         assert len(done) == values.count("returned"), f"stalled at {alone.steps[number]}: {values}"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.explorer.scenarios.scenarios import MEETINGS
+from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS, current_name
 from hudi_conformance.explorer.simulation.schedule_file import read_schedule
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 
@@ -25,6 +25,6 @@ def test_the_run_of_a_saved_schedule_breaks_no_invariant(engine: Client, path: P
     """Whatever was wrong when the schedule was saved is not wrong now."""
     only_in_process(engine)
     saved = read_schedule(path)
-    scenario = MEETINGS[saved.scenario].scenario(saved.scenario).on(saved.store)
+    scenario = SCENARIOS[current_name(saved.scenario)].scenario(saved.scenario).on(saved.store)
     violation = scenario.violation(scenario.replay(saved, strict=False))
     assert violation is None, f"{violation}\nhudi-conformance explore --replay {path} shows the run"

@@ -11,7 +11,7 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.explorer.search.explore import exhaustive
 from hudi_conformance.explorer.simulation.scheduler import Actor, Process, Run
-from hudi_conformance.explorer.simulation.simulated_store import START, World
+from hudi_conformance.explorer.simulation.simulated_store import START, SimulatedStore
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_reference.errors import HudiError
 from hudi_reference.locks.file_system import ExpiringFileLease, FileLease
@@ -85,7 +85,9 @@ def explored(engine: Client, lease: Make, found_there: bytes | None = None, **bo
     storage = MemoryStorage()
     if found_there is not None:
         storage.put(PATH, found_there)
-    found = exhaustive(lambda: World.of(storage), [Process(name, visits(lease)) for name in ("a", "b")], check=alone, **bounds)
+    found = exhaustive(
+        lambda: SimulatedStore.of(storage), [Process(name, visits(lease)) for name in ("a", "b")], check=alone, **bounds
+    )
     assert found.failure is None, found.failure.violation
     assert found.is_complete
     assert found.runs > 3

@@ -13,7 +13,7 @@ from hudi_conformance.explorer.scenarios.programs import prepared
 from hudi_conformance.explorer.scenarios.scenarios import PLAIN
 from hudi_conformance.explorer.search.explore import exhaustive
 from hudi_conformance.explorer.simulation.scheduler import Actor, Process, Run
-from hudi_conformance.explorer.simulation.simulated_store import State, World
+from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore, State
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_reference.errors import HudiError
 from hudi_reference.layout.properties import read_properties
@@ -57,7 +57,7 @@ def test_concurrent_changes_of_the_properties_are_all_kept(engine: Client, fault
     only_in_process(engine)
     storage, _ = prepared(PLAIN)
     found = exhaustive(
-        lambda: World.of(storage), [Process(name, sets(f"hoodie.{name}")) for name in ("a", "b")],
+        lambda: SimulatedStore.of(storage), [Process(name, sets(f"hoodie.{name}")) for name in ("a", "b")],
         check=all_set, each=readable, preemptions=2, crashes=bool(faults), faults=faults or ("crash-before",),
     )  # fmt: skip
     assert found.failure is None, found.failure.violation
@@ -92,7 +92,7 @@ def test_the_counter_gives_each_time_once(engine: Client, fault: str | None) -> 
     """Two processes draw from the counter twice each, from its first time on, and one may crash: no time occurs twice."""
     only_in_process(engine)
     found = exhaustive(
-        lambda: World.of(MemoryStorage()), [Process(name, asks) for name in ("a", "b")], check=given_out_once,
+        lambda: SimulatedStore.of(MemoryStorage()), [Process(name, asks) for name in ("a", "b")], check=given_out_once,
         preemptions=2, crashes=int(fault is not None), faults=(fault or "crash-before",),
     )  # fmt: skip
     assert found.failure is None, found.failure.violation

@@ -28,7 +28,7 @@ def test_a_conflict_comes_about_again_request_by_request(engine: Client, object_
     conflict, and the partner's row stays."""
     only_in_process(engine)
     saved = read_schedule(path)
-    with trial("reference", "reference", object_store.store, object_store.gate) as given:
+    with trial("reference", "reference", object_store.store, object_store.proxy) as given:
         finding = replay(given, saved)
     assert finding.outcome == "pass", finding
     assert finding.run is not None

@@ -10,7 +10,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.explorer.s3.http_messages import Request
-from hudi_conformance.explorer.s3.proxy import Befalls, Exchange
+from hudi_conformance.explorer.s3.proxy import Exchange, FaultOf
 from hudi_conformance.explorer.s3.run import Run, run
 from hudi_conformance.explorer.s3.scheduling import InOrder
 from hudi_conformance.explorer.simulation.scheduler import Choice
@@ -33,18 +33,18 @@ CHANGES = ("create", "replace", "put", "delete many")
 PASSING = ("lose-request", "lose-answer", "answer-409", "answer-500", "answer-503", "apply-answer-500", "cut-body")
 
 
-def each_once(fault: str, kinds: Collection[str]) -> Befalls:
+def each_once(fault: str, kinds: Collection[str]) -> FaultOf:
     """Whatever is asked for first is befallen by the fault, and not when it is asked for again."""
     seen: set[tuple[str, str]] = set()
 
-    def befalls(request: Request) -> str | None:
+    def fault_of(request: Request) -> str | None:
         place = (request.kind, request.place)
         if request.kind not in kinds or place in seen:
             return None
         seen.add(place)
         return fault
 
-    return befalls
+    return fault_of
 
 
 def error_of(found: Run, process: str) -> Exception:
@@ -63,7 +63,7 @@ def test_writes_survive_what_befalls_each_of_their_requests(engine: Client, obje
     table, clock = object_store.created(Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", False), FIRST)
     kinds = CHANGES if fault != "cut-body" else ("get", "list")
     write = object_store.upsert("writer", table, clock, [row("a", 2, "second")])
-    found = run(object_store.gate, {"writer": write}, befalls=each_once(fault, kinds))
+    found = run(object_store.proxy, {"writer": write}, fault_of=each_once(fault, kinds))
     assert found.results["writer"].how == "returned", found.results["writer"]
     befallen = [exchange for exchange in found.exchanges if exchange.fault]
     assert len(befallen) >= (10 if kinds == CHANGES else 4), found.trace
@@ -98,7 +98,7 @@ def test_one_creator_wins_whatever_is_lost(
         clients[name] = object_store.storage(name, table)
         clients[name].create(f"warm-up-{name}", b"")
     creators = {name: lambda name=name: clients[name].create("object", content) for name in clients}
-    found = run(object_store.gate, creators, InOrder(tuple(creators), schedule))
+    found = run(object_store.proxy, creators, InOrder(tuple(creators), schedule))
     assert found.results[winner].how == "returned", found.trace
     (loser,) = {"a", "b"} - {winner}
     assert isinstance(error_of(found, loser), ObjectExists), found.trace
@@ -128,7 +128,7 @@ def test_one_replacement_of_a_version_wins_whatever_is_lost(
     info = clients["a"].head("object")
     assert info is not None
     acts = {name: lambda name=name: clients[name].replace("object", name.encode(), info.version) for name in clients}
-    found = run(object_store.gate, acts, InOrder(tuple(acts), schedule))
+    found = run(object_store.proxy, acts, InOrder(tuple(acts), schedule))
     assert found.results[winner].how == "returned", found.trace
     (loser,) = {"a", "b"} - {winner}
     assert isinstance(error_of(found, loser), ObjectChanged), found.trace
@@ -161,7 +161,7 @@ def test_each_state_is_one_request(engine: Client, object_store: ObjectStore, ty
             opened.upsert(as_arrow([row("a", number, f"value {number}")]))
         clean(object_store.opened("writer", table, clock, {**LOCKED, "hoodie.clean.commits.retained": "1"}))
 
-    found = run(object_store.gate, {"writer": work})
+    found = run(object_store.proxy, {"writer": work})
     assert found.results["writer"].how == "returned", found.results["writer"]
     states = state_files(found.exchanges)
     assert len(states) >= 9
@@ -191,10 +191,10 @@ def test_a_store_that_refuses_for_good_is_an_error_that_says_so(
     table, clock = object_store.created(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False), FIRST)
     write = object_store.upsert("writer", table, clock, [row("a", 2, "second")])
 
-    def befalls(request: Request) -> str | None:
+    def fault_of(request: Request) -> str | None:
         return fault if request.kind == kind and (kind != "create" or TIMELINE in request.place) else None
 
-    found = run(object_store.gate, {"writer": write}, befalls=befalls)
+    found = run(object_store.proxy, {"writer": write}, fault_of=fault_of)
     assert isinstance(error_of(found, "writer"), FAULTY[fault]), found.results["writer"]
     assert sum(bool(exchange.fault) for exchange in found.exchanges) <= 6, "the writer goes on and on"
     assert object_store.values(table) == {"a": "first", "b": "first"}
@@ -209,7 +209,7 @@ def test_a_store_without_conditional_writes_is_refused(engine: Client, object_st
     table, clock = object_store.created(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False), FIRST)
     before = [info.path for info in object_store.storage("suite", table).list()]
     write = object_store.upsert("writer", table, clock, [row("a", 2, "second")])
-    found = run(object_store.gate, {"writer": write}, befalls=lambda request: "ignore-condition")
+    found = run(object_store.proxy, {"writer": write}, fault_of=lambda request: "ignore-condition")
     assert isinstance(error_of(found, "writer"), UnfitStorage), found.results["writer"]
     assert [info.path for info in object_store.storage("suite", table).list()] == before
     assert object_store.values(table) == {"a": "first", "b": "first"}
@@ -228,7 +228,7 @@ def test_wherever_the_store_goes_away_a_write_is_whole_or_not_there(
     number, value = 2, "first"
     for place, fault in [(place, fault) for place in range(14, 42, 6) for fault in ("crash-before", "crash-after")]:
         write = object_store.upsert("writer", table, clock, [row("a", number, f"value {number}")])
-        found = run(object_store.gate, {"writer": write}, InOrder(["writer"], ["writer"] * place + [Choice("writer", fault)]))
+        found = run(object_store.proxy, {"writer": write}, InOrder(["writer"], ["writer"] * place + [Choice("writer", fault)]))
         ended = found.results["writer"]
         assert ended.how == "returned" or isinstance(ended.error, StorageFault), ended
         now = object_store.values(table)["a"]

@@ -3,7 +3,7 @@
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.explorer.s3.proxy import Gate
+from hudi_conformance.explorer.s3.proxy import Proxy
 from hudi_conformance.explorer.s3.store_conformance import CHECKS, Verdict, examine_store
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.concurrent.object_store import BUCKET, ObjectStore
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.s3
 @pytest.fixture(scope="module")
 def verdicts(object_store: ObjectStore) -> dict[str, Verdict]:
     """What the test of the store says, behind the gate."""
-    return {verdict.name: verdict for verdict in examine_store(object_store.gate.endpoint, BUCKET, rounds=3)}
+    return {verdict.name: verdict for verdict in examine_store(object_store.proxy.endpoint, BUCKET, rounds=3)}
 
 
 @pytest.mark.parametrize("promise", CHECKS)
@@ -29,6 +29,6 @@ def test_the_store_behind_the_gate_keeps_its_promises(engine: Client, verdicts: 
 def test_a_store_without_conditions_is_found_out(engine: Client, object_store: ObjectStore) -> None:
     """Behind a door that drops the conditions of requests both races are lost, and the test of the store says so."""
     only_in_process(engine)
-    with Gate(object_store.store.host, object_store.store.port, ignores_conditions=True) as door:
+    with Proxy(object_store.store.host, object_store.store.port, ignores_conditions=True) as door:
         broken = {verdict.name for verdict in examine_store(door.endpoint, BUCKET, rounds=1) if not verdict.kept}
     assert broken == {"create if absent", "compare and swap"}

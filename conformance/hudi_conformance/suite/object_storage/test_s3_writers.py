@@ -75,7 +75,7 @@ def test_of_two_writers_of_a_group_all_that_is_acknowledged_stays(
         "ann": object_store.upsert("ann", table, clock, [row("a", 2, "ann", "oslo")]),
         "bob": object_store.upsert("bob", table, clock, [row("b", 2, "bob", "rio")]),
     }
-    found = run(object_store.gate, writers, AtRandom(tuple(writers), seed))
+    found = run(object_store.proxy, writers, AtRandom(tuple(writers), seed))
     done = acknowledged(found, tuple(writers))
     assert done, story(found)
     expected = {"a": "ann" if "ann" in done else "first", "b": "bob" if "bob" in done else "first"}
@@ -89,15 +89,15 @@ def test_a_run_can_be_had_again(engine: Client, object_store: ObjectStore) -> No
     """The turns that were drawn, taken again on a table like the first, give the same requests with the same answers."""
     only_in_process(engine)
     traces = []
-    turns: AtRandom | InOrder = AtRandom(("ann", "bob"), 5, MISHAPS, 12)
+    scheduler: AtRandom | InOrder = AtRandom(("ann", "bob"), 5, MISHAPS, 12)
     for _ in range(2):
         table, clock = object_store.created(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False), FIRST)
         writers = {
             name: object_store.upsert(name, table, clock, [row("a", ts, name, "oslo")]) for ts, name in ((2, "ann"), (3, "bob"))
         }
-        found = run(object_store.gate, writers, turns)
+        found = run(object_store.proxy, writers, scheduler)
         traces.append([nameless(line, table) for line in found.trace])
-        turns = InOrder(("ann", "bob"), found.schedule)
+        scheduler = InOrder(("ann", "bob"), found.schedule)
     assert traces[0] == traces[1], "\n".join(f"{a}   |   {b}" for a, b in zip(*traces, strict=False) if a != b)
     assert any("[" in line for line in traces[0]), "nothing befell them"
 
@@ -122,7 +122,7 @@ def test_what_befalls_two_writers_loses_and_doubles_nothing(
         "ann": object_store.upsert("ann", table, clock, [row("a", 2, "ann", "oslo")]),
         "bob": object_store.upsert("bob", table, clock, [row("b", 2, "bob", "rio")]),
     }
-    found = run(object_store.gate, writers, AtRandom(tuple(writers), 100 + seed, MISHAPS, 8))
+    found = run(object_store.proxy, writers, AtRandom(tuple(writers), 100 + seed, MISHAPS, 8))
     done, values = acknowledged(found, tuple(writers)), object_store.values(table)
     for name, key in (("ann", "a"), ("bob", "b")):
         conflicted = isinstance(found.results[name].error, WriteConflict)
@@ -131,9 +131,9 @@ def test_what_befalls_two_writers_loses_and_doubles_nothing(
     assert len(object_store.completed(table)) == 1 + sum(value != "first" for value in values.values()), story(found)
 
 
-@pytest.mark.parametrize("turns", ["drawn", "held back"])
+@pytest.mark.parametrize("scheduler", ["drawn", "held back"])
 @pytest.mark.requirements("S3-007")
-def test_who_sees_a_completion_sees_those_before_it(engine: Client, object_store: ObjectStore, turns: str) -> None:
+def test_who_sees_a_completion_sees_those_before_it(engine: Client, object_store: ObjectStore, scheduler: str) -> None:
     """Completions appear in the store in the order of their times, also where a writer is held back right before his: so
     whoever sees a later one sees every earlier one."""
     only_in_process(engine)
@@ -143,7 +143,7 @@ def test_who_sees_a_completion_sees_those_before_it(engine: Client, object_store
         "bob": object_store.upsert("bob", table, clock, [row("b", 2, "bob", "rio")]),
     }
     drawn, held = AtRandom(("ann", "bob"), 1), HeldBack("ann", "bob", lambda request: request.completes, 70)
-    found = run(object_store.gate, writers, drawn if turns == "drawn" else held)
+    found = run(object_store.proxy, writers, drawn if scheduler == "drawn" else held)
     assert acknowledged(found, ("ann", "bob")) == {"ann", "bob"}, story(found)
     published = [e.request.path.rpartition("/")[2] for e in found.exchanges if e.request.completes and e.changed]
     assert len(published) == 2
@@ -170,7 +170,7 @@ def test_a_reader_sees_states_between_commits(engine: Client, object_store: Obje
         "writer": object_store.upsert("writer", table, clock, changes),
         "reader": read,
     }
-    found = run(object_store.gate, processes, AtRandom(tuple(processes), seed))
+    found = run(object_store.proxy, processes, AtRandom(tuple(processes), seed))
     assert found.results["writer"].how == found.results["reader"].how == "returned", found.results
     states = [{"a": value, "b": value} for value in ("first", "second")]
     assert [states.index(one) for one in seen] == sorted(states.index(one) for one in seen), f"{seen}\n{story(found)}"
@@ -201,7 +201,7 @@ def test_a_writer_and_a_service_go_well_together(engine: Client, object_store: O
         "writer": object_store.upsert("writer", table, clock, [row("a", 9, "writer", "oslo")]),
         "service": work_of(service, object_store, table, clock),
     }
-    found = run(object_store.gate, processes, AtRandom(tuple(processes), seed))
+    found = run(object_store.proxy, processes, AtRandom(tuple(processes), seed))
     done = acknowledged(found, tuple(processes))
     expected = {"a": "writer" if "writer" in done else "first", "b": "value 4"}
     assert object_store.values(table) == expected, f"{found.results}\n{story(found)}"
@@ -230,7 +230,7 @@ def test_the_version_file_of_the_history_is_always_there(engine: Client, object_
             archive(object_store.opened("archiver", table, clock, {**LOCKED, **limits(fewest + 1, fewest)}))
 
     processes: dict[str, Callable[[], object]] = {"archiver": at_work.one(work), "looker": look}
-    found = run(object_store.gate, processes, InOrder(tuple(processes), ["archiver", "looker"] * 300))
+    found = run(object_store.proxy, processes, InOrder(tuple(processes), ["archiver", "looker"] * 300))
     assert [ended.how for ended in found.results.values()] == ["returned", "returned"], f"{found.results}\n{story(found)}"
     assert versions == sorted(versions)
     assert len(set(versions)) > 1, "the version was not replaced while somebody looked"
@@ -245,7 +245,7 @@ def test_a_chosen_conflict_is_told_to_the_later_one(engine: Client, object_store
         "ann": object_store.upsert("ann", table, clock, [row("a", 2, "ann", "oslo")]),
         "bob": object_store.upsert("bob", table, clock, [row("b", 2, "bob", "rio")]),
     }
-    found = run(object_store.gate, writers, InOrder(tuple(writers), ["bob"] * 9 + [Choice("ann")]))
+    found = run(object_store.proxy, writers, InOrder(tuple(writers), ["bob"] * 9 + [Choice("ann")]))
     assert acknowledged(found, tuple(writers)) == {"ann"}, story(found)
     assert isinstance(found.results["bob"].error, WriteConflict)
     object_store.upsert("bob", table, clock, [row("b", 2, "bob", "rio")])()

@@ -240,7 +240,7 @@ def test_two_executors_of_one_plan_make_one_clustering(engine: Client) -> None:
 
 
 @dataclass
-class Meeting(CrashingStorage):
+class Definition(CrashingStorage):
     """A storage whose readers of base files wait for one another."""
 
     barrier: Barrier = field(default_factory=lambda: Barrier(2, timeout=10))
@@ -269,7 +269,7 @@ def test_the_groups_of_a_plan_are_worked_on_at_once(engine: Client) -> None:
     requested = schedule_clustering(opened(storage), {**OPTIONS, GROUP: "1"}) or ""
     alone = copy_of(storage)
     execute_clustering(replace(opened(alone), parallelism=1), requested)
-    met = Meeting(storage, 1_000_000)
+    met = Definition(storage, 1_000_000)
     try:
         execute_clustering(opened(met), requested)
     except BrokenBarrierError:

@@ -5,19 +5,19 @@ from fnmatch import fnmatch
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.explorer.scenarios.scenarios import MEETINGS
+from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 
 
 def scenarios(*patterns: str) -> pytest.MarkDecorator:
     """Parameters: the scenarios whose names match."""
-    return pytest.mark.parametrize("name", [name for name in MEETINGS if any(fnmatch(name, pattern) for pattern in patterns)])
+    return pytest.mark.parametrize("name", [name for name in SCENARIOS if any(fnmatch(name, pattern) for pattern in patterns)])
 
 
 def explored(engine: Client, name: str) -> None:
     """Explore one scenario within its bounds."""
     only_in_process(engine)
-    found = MEETINGS[name].scenario(name).explore()
+    found = SCENARIOS[name].scenario(name).explore()
     assert found.failure is None, f"after {found.runs} runs: {found.failure.violation}"
     assert found.is_complete
     assert found.runs > 1

@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hudi_conformance.explorer.s3.proxy import Gate
+from hudi_conformance.explorer.s3.proxy import Proxy
 from hudi_conformance.explorer.s3.store import REGION, Store, variables
 from hudi_conformance.suite.support.programs.write_programs import TYPES, Program, Row, as_arrow
 from hudi_reference import WritableTable, create_table, open_table
@@ -33,13 +33,13 @@ class ObjectStore:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.gate = Gate(store.host, store.port)
+        self.proxy = Proxy(store.host, store.port)
         self._numbers = itertools.count(1)
         store.create_bucket(BUCKET)
 
     def close(self) -> None:
         """Close the gate and end the server."""
-        self.gate.stop()
+        self.proxy.stop()
         self.store.stop()
 
     def new_table(self) -> str:
@@ -52,11 +52,11 @@ class ObjectStore:
 
     def variables(self, client: str) -> Mapping[str, str]:
         """The environment of an engine that goes through the gate as `client`."""
-        return variables(self.gate.endpoint, client)
+        return variables(self.proxy.endpoint, client)
 
     def storage(self, client: str, table: str, **options: Any) -> ObjectStorage:
         """The table's place as `client` sees it."""
-        keys = {"access_key_id": client, "secret_access_key": "secret", "region": REGION, "endpoint": self.gate.endpoint}
+        keys = {"access_key_id": client, "secret_access_key": "secret", "region": REGION, "endpoint": self.proxy.endpoint}
         return s3_storage(BUCKET, table, retries=AT_ONCE, **(keys | options))
 
     def opened(self, client: str, table: str, clock: ManualClock, options: Mapping[str, str] = LOCKED) -> WritableTable:

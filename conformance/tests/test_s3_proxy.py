@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from hudi_conformance.explorer.s3.diagram import Drawing
-from hudi_conformance.explorer.s3.proxy import Gate
+from hudi_conformance.explorer.s3.proxy import Proxy
 from hudi_conformance.explorer.s3.run import run
 from hudi_conformance.explorer.s3.saved_schedules import departure, saved_run
 from hudi_conformance.explorer.s3.scheduling import AtRandom, InOrder, Overtaken
@@ -46,19 +46,19 @@ class Echo(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def gate() -> Iterator[Gate]:
+def proxy() -> Iterator[Proxy]:
     Echo.inside, Echo.most, Echo.seen = 0, 0, []
     server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    with Gate("127.0.0.1", server.server_port, patience=0.3) as found:
+    with Proxy("127.0.0.1", server.server_port, patience=0.3) as found:
         yield found
     server.shutdown()
     server.server_close()
 
 
-def ask(gate: Gate, client: str, path: str, method: str = "GET", **headers: str) -> tuple[int, bytes]:
-    host, port = gate.endpoint.removeprefix("http://").split(":")
+def ask(proxy: Proxy, client: str, path: str, method: str = "GET", **headers: str) -> tuple[int, bytes]:
+    host, port = proxy.endpoint.removeprefix("http://").split(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=5)
     credential = f"AWS4-HMAC-SHA256 Credential={client}/20250101/us-east-1/s3/aws4_request, SignedHeaders=host"
     try:
@@ -69,38 +69,38 @@ def ask(gate: Gate, client: str, path: str, method: str = "GET", **headers: str)
         connection.close()
 
 
-def asking(gate: Gate, client: str, count: int = 3):
+def asking(proxy: Proxy, client: str, count: int = 3):
     def program():
-        return [ask(gate, client, f"/bucket/{client}-{number}")[0] for number in range(count)]
+        return [ask(proxy, client, f"/bucket/{client}-{number}")[0] for number in range(count)]
 
     return program
 
 
-def test_requests_come_in_the_order_of_the_schedule(gate: Gate) -> None:
+def test_requests_come_in_the_order_of_the_schedule(proxy: Proxy) -> None:
     """The store sees the requests as the schedule says, and afterwards each process to its end, one after the other."""
-    found = run(gate, {"a": asking(gate, "a"), "b": asking(gate, "b")}, InOrder(("a", "b"), ["b", "a", "b"]))
+    found = run(proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b")}, InOrder(("a", "b"), ["b", "a", "b"]))
     assert Echo.seen == ["/bucket/b-0", "/bucket/a-0", "/bucket/b-1", "/bucket/a-1", "/bucket/a-2", "/bucket/b-2"]
     assert [ended.value for ended in found.results.values()] == [[200] * 3] * 2
     assert found.best_effort == ()
     assert found.schedule == tuple(Choice(name) for name in "babaab")
 
 
-def test_drawn_turns_depend_on_the_seed_alone(gate: Gate) -> None:
+def test_drawn_turns_depend_on_the_seed_alone(proxy: Proxy) -> None:
     """The same seed gives the same order, another one another; the turns that came about can be taken again."""
     orders = []
     for seed in (1, 1, 2):
         Echo.seen = []
-        found = run(gate, {"a": asking(gate, "a", 8), "b": asking(gate, "b", 8)}, AtRandom(("a", "b"), seed))
+        found = run(proxy, {"a": asking(proxy, "a", 8), "b": asking(proxy, "b", 8)}, AtRandom(("a", "b"), seed))
         orders.append(list(Echo.seen))
     assert orders[0] == orders[1] != orders[2]
     Echo.seen = []
-    run(gate, {"a": asking(gate, "a", 8), "b": asking(gate, "b", 8)}, InOrder(("a", "b"), found.schedule))
+    run(proxy, {"a": asking(proxy, "a", 8), "b": asking(proxy, "b", 8)}, InOrder(("a", "b"), found.schedule))
     assert Echo.seen == orders[2]
 
 
-def test_the_store_serves_one_request_at_a_time(gate: Gate) -> None:
+def test_the_store_serves_one_request_at_a_time(proxy: Proxy) -> None:
     """However many clients ask at once, the store never has two of their requests."""
-    threads = [threading.Thread(target=asking(gate, f"client-{number}", 5)) for number in range(8)]
+    threads = [threading.Thread(target=asking(proxy, f"client-{number}", 5)) for number in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -109,7 +109,7 @@ def test_the_store_serves_one_request_at_a_time(gate: Gate) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "reaches", "told"),
+    ("fault", "reaches", "reported"),
     [
         ("answer-503", False, 503),
         ("answer-412", False, 412),
@@ -122,59 +122,59 @@ def test_the_store_serves_one_request_at_a_time(gate: Gate) -> None:
         ("delay-20", True, 200),
     ],
 )
-def test_each_fault_is_what_it_says(gate: Gate, fault: str, reaches: bool, told: int | None) -> None:
+def test_each_fault_is_what_it_says(proxy: Proxy, fault: str, reaches: bool, reported: int | None) -> None:
     """Whether the request reaches the store, and what the client is told."""
 
     def program():
         try:
-            return ask(gate, "a", "/bucket/object")[0]
+            return ask(proxy, "a", "/bucket/object")[0]
         except (http.client.HTTPException, ConnectionError):
             return None
 
-    found = run(gate, {"a": program}, InOrder(("a",), [Choice("a", fault)]))
-    assert found.results["a"].value == told
+    found = run(proxy, {"a": program}, InOrder(("a",), [Choice("a", fault)]))
+    assert found.results["a"].value == reported
     assert (Echo.seen == ["/bucket/object"]) is reaches
     assert found.exchanges[0].fault == fault
 
 
-def test_who_has_crashed_reaches_the_store_no_more(gate: Gate) -> None:
+def test_who_has_crashed_reaches_the_store_no_more(proxy: Proxy) -> None:
     """After its crash none of the requests of a process has an effect; in the next run it lives again."""
 
     def program():
         for number in range(3):
             with suppress(http.client.HTTPException, ConnectionError):
-                ask(gate, "a", f"/bucket/{number}")
+                ask(proxy, "a", f"/bucket/{number}")
 
-    run(gate, {"a": program}, InOrder(("a",), ["a", Choice("a", "crash-before")]))
+    run(proxy, {"a": program}, InOrder(("a",), ["a", Choice("a", "crash-before")]))
     assert Echo.seen == ["/bucket/0"]
-    run(gate, {"a": program})
+    run(proxy, {"a": program})
     assert len(Echo.seen) == 4
 
 
-def test_who_stalls_goes_on_after_the_others(gate: Gate) -> None:
+def test_who_stalls_goes_on_after_the_others(proxy: Proxy) -> None:
     """A process that stalls is kept waiting until the others have ended."""
     schedule = ["a", Choice("a", "stall"), "b"]
-    run(gate, {"a": asking(gate, "a"), "b": asking(gate, "b")}, InOrder(("a", "b"), schedule))
+    run(proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b")}, InOrder(("a", "b"), schedule))
     assert Echo.seen == [f"/bucket/{name}" for name in ("a-0", "b-0", "b-1", "b-2", "a-1", "a-2")]
 
 
-def test_a_slow_one_is_overtaken(gate: Gate) -> None:
+def test_a_slow_one_is_overtaken(proxy: Proxy) -> None:
     """The quick one runs from start to end in the middle of the slow one."""
-    turns = Overtaken("a", "b", lambda: len(gate.exchanges) >= 2)
-    run(gate, {"a": asking(gate, "a"), "b": asking(gate, "b")}, turns)
+    scheduler = Overtaken("a", "b", lambda: len(proxy.exchanges) >= 2)
+    run(proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b")}, scheduler)
     assert Echo.seen == [f"/bucket/{name}" for name in ("a-0", "a-1", "b-0", "b-1", "b-2", "a-2")]
 
 
-def test_a_schedule_that_cannot_be_kept_says_so(gate: Gate) -> None:
+def test_a_schedule_that_cannot_be_kept_says_so(proxy: Proxy) -> None:
     """Where the process whose turn it is asks for nothing, the others go on, and the run is called best effort."""
-    found = run(gate, {"a": asking(gate, "a", 1), "b": asking(gate, "b", 2)}, InOrder(("a", "b"), ["a", "a", "a", "b"]))
+    found = run(proxy, {"a": asking(proxy, "a", 1), "b": asking(proxy, "b", 2)}, InOrder(("a", "b"), ["a", "a", "a", "b"]))
     assert found.results["b"].value == [200, 200]
     assert found.best_effort
 
 
-def test_a_run_is_drawn(gate: Gate) -> None:
+def test_a_run_is_drawn(proxy: Proxy) -> None:
     """The diagram has a column for each process, what befell it, and how each ended."""
-    found = run(gate, {"a": asking(gate, "a"), "b": asking(gate, "b", 1)}, InOrder(("a", "b"), [Choice("b", "delay-1")]))
+    found = run(proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b", 1)}, InOrder(("a", "b"), [Choice("b", "delay-1")]))
     drawn = Drawing.of(found, "two clients").text()
     assert "1-3" not in drawn
     assert "get b-0 → 200  ✕ delay-1" in drawn
@@ -182,16 +182,18 @@ def test_a_run_is_drawn(gate: Gate) -> None:
     assert "a: returned [200, 200, 200]" in drawn
 
 
-def test_a_run_is_kept_as_a_file_and_made_again(gate: Gate, tmp_path: Path) -> None:
+def test_a_run_is_kept_as_a_file_and_made_again(proxy: Proxy, tmp_path: Path) -> None:
     """The file has every request and fault; the same turns ask the same, and where a client asks otherwise its turn is named."""
-    turns = InOrder(("a", "b"), [Choice("b", "delay-1"), "a", Choice("a", "lose-answer")])
-    found = run(gate, {"a": suppressed(asking(gate, "a", 2)), "b": asking(gate, "b", 1)}, turns)
+    scheduler = InOrder(("a", "b"), [Choice("b", "delay-1"), "a", Choice("a", "lose-answer")])
+    found = run(proxy, {"a": suppressed(asking(proxy, "a", 2)), "b": asking(proxy, "b", 1)}, scheduler)
     path = keep(saved_run("two clients", found, ("one", "other")), tmp_path)
     saved = read_schedule(path)
     assert (saved.engines, saved.store, saved.requests) == (("one", "other"), "s3", ("get b-0", "get a-0", "get a-1"))
-    again = run(gate, {"a": suppressed(asking(gate, "a", 2)), "b": asking(gate, "b", 1)}, InOrder(("a", "b"), saved.schedule))
+    again = run(
+        proxy, {"a": suppressed(asking(proxy, "a", 2)), "b": asking(proxy, "b", 1)}, InOrder(("a", "b"), saved.schedule)
+    )
     assert departure(saved, again) is None
-    other = run(gate, {"a": suppressed(asking(gate, "a", 2)), "b": lambda: ask(gate, "b", "/bucket/other")}, turns_of(saved))
+    other = run(proxy, {"a": suppressed(asking(proxy, "a", 2)), "b": lambda: ask(proxy, "b", "/bucket/other")}, turns_of(saved))
     assert "the schedule has get" in (departure(saved, other) or "")
 
 
@@ -207,9 +209,9 @@ def suppressed(program):
     return act
 
 
-def test_a_drawing_is_kept_as_json_and_drawn_in_each_form(gate: Gate, tmp_path: Path) -> None:
+def test_a_drawing_is_kept_as_json_and_drawn_in_each_form(proxy: Proxy, tmp_path: Path) -> None:
     """A picture with a line for each process, a page around it, and the words of the terminal."""
-    found = run(gate, {"a": asking(gate, "a"), "b": asking(gate, "b", 1)}, InOrder(("a", "b"), [Choice("b", "answer-503")]))
+    found = run(proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b", 1)}, InOrder(("a", "b"), [Choice("b", "answer-503")]))
     drawing = Drawing.of(found, "two <clients>")
     assert Drawing.from_json(json.loads(json.dumps(drawing.to_json()))) == drawing
     for name in ("d.svg", "d.html", "d.txt"):
