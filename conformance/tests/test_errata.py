@@ -1,6 +1,7 @@
-"""What everybody may rely on in the errata."""
+"""The errata: complete, with evidence, and marked in the code of the reference."""
 
 from hudi_conformance.cases import case
+from hudi_conformance.report.evidence import deviations
 from hudi_conformance.requirements import errata
 from hudi_conformance.requirements import requirement as index
 
@@ -11,24 +12,34 @@ def test_ids_are_unique_and_in_order():
 
 
 def test_every_erratum_cites_rules_that_exist():
-    """The way from a rule to its erratum and back has no dead end."""
+    """Each erratum leads to rules of the inventory."""
     for erratum in errata.errata():
         assert erratum.requirements, erratum.id
         assert not index.unknown(erratum.requirements), erratum.id
 
 
-def test_every_erratum_says_both_sides_the_evidence_and_what_the_reference_does():
-    """No erratum is a claim without ground."""
+def test_every_erratum_has_both_sides_evidence_and_the_behaviour_of_the_reference():
+    """No erratum is a claim without evidence."""
     for erratum in errata.errata():
         assert all((erratum.text, erratum.deployed, erratum.reference, *erratum.evidence)), erratum.id
         assert erratum.evidence, erratum.id
 
 
 def test_fixtures_named_as_evidence_exist():
-    """Evidence that is a golden case can be looked at."""
+    """Evidence that names a golden case leads to it."""
     root = case.fixtures_root()
     missing = {f"{e.id}: {name}" for e in errata.errata() for name in e.fixtures if not (root / name / "case.json").is_file()}
     assert not missing
+
+
+def test_every_erratum_is_named_in_the_reference_or_says_why_not():
+    """A line that follows the deployed format against the text names its erratum: `# ER-021: …`."""
+    known = {erratum.id: erratum for erratum in errata.errata()}
+    places = deviations()
+    assert not places.keys() - known.keys()
+    missing = [id_ for id_, erratum in known.items() if erratum.deviates and id_ not in places]
+    assert not missing, 'mark the line, or add `code = "none: <reason>"` to errata.toml'
+    assert all(e.code.startswith("none: ") and len(e.code) > 20 for e in known.values() if e.code is not None)
 
 
 def test_a_rule_leads_to_its_errata():
@@ -39,6 +50,6 @@ def test_a_rule_leads_to_its_errata():
 
 
 def test_fixture_names_are_found_in_evidence():
-    """Folder and remark are told apart."""
+    """The remark after the folder is not part of the name."""
     entry = errata.Erratum("ER-1", (), "", "", ("fixtures/merge/late-record (apache-hudi 1.0.2)", "read in the code"), "")
     assert entry.fixtures == ("merge/late-record",)

@@ -91,6 +91,7 @@ def check_unchanged(stored: MergeConfiguration, options: Mapping[str, str]) -> N
         ("merge mode", stored.mode, said.mode),
         ("merge strategy", stored.strategy, said.strategy),
     ):
+        # ER-057: the text lets a write override the mode; deployed readers follow the property alone.
         if given and given != found:
             raise Misuse(
                 f"a write cannot change the {name} of a table", rule="MRG-024", expected=found, found=given,

@@ -25,6 +25,7 @@ PARTITION_METAFILE = ".hoodie_partition_metadata"
 GREATEST_VERSION = 2**31 - 1
 
 _BASE = re.compile(r"([^_/]+)_(\d+-\d+-\d+)_(\d+)\.(parquet|orc|hfile)", re.ASCII)
+# ER-045: the version counts the files of one write. ER-046: files of change capture end in .cdc.
 _LOG = re.compile(r"\.([^_/]+)_(\d+)\.log\.(\d+)(?:_(\d+-\d+-\d+)(\.cdc)?)?", re.ASCII)
 
 

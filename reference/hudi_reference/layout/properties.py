@@ -28,6 +28,7 @@ from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 
 META_FOLDER = ".hoodie"
+#: ER-018: the text also has the file directly below the base path.
 PROPERTIES_PATH = ".hoodie/hoodie.properties"
 BACKUP_PATH = ".hoodie/hoodie.properties.backup"
 
@@ -80,6 +81,7 @@ class TableProperties:
     def fields(self, key: str) -> tuple[str, ...]:
         """A comma-separated list of column names; a custom key generator's `name:TYPE` items lose their type."""
         listed = (self.get(key) or "").split(",")
+        # ER-149: custom key generators store each partition field with its kind, as p:SIMPLE.
         return tuple(name.strip().partition(":")[0] for name in listed if name.strip())
 
     @property
@@ -108,6 +110,7 @@ class TableProperties:
     @property
     def zone(self) -> tzinfo | None:
         """The zone that the times of the timeline are in, None for that of this process."""
+        # ER-024: times are local times of the writer unless the table says UTC.
         return UTC if self.get("hoodie.table.timeline.timezone") == "UTC" else None
 
     @property

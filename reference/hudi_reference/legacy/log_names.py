@@ -20,4 +20,5 @@ def names_its_slice(instant: str, compactions: Collection[str], *, is_legacy: bo
         compactions: the requested times of the pending compactions of its file group.
         is_legacy: whether the table is of version 6.
     """
+    # ER-085: after an upgrade a pending compaction is still named by its log files.
     return is_legacy or instant in compactions

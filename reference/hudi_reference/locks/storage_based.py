@@ -31,6 +31,7 @@ class LeaseRecord:
 
     def dump(self) -> bytes:
         """The JSON of Apache Hudi."""
+        # ER-136: the deployed field; the design calls it expiration.
         return json.dumps({"expired": self.expired, "validUntil": self.valid_until, "owner": self.owner}).encode()
 
     @classmethod

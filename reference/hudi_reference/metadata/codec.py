@@ -88,6 +88,7 @@ def _files_of(listed: Json) -> dict[str, FileInfo]:
 
 
 def _listed(files: Mapping[str, FileInfo]) -> Json:
+    # ER-063: size and deletion flag; group and instant are in the name.
     return {name: {"size": info.size, "isDeleted": info.is_deleted} for name, info in files.items()}
 
 
@@ -154,6 +155,7 @@ def _bloom_filter(found: BloomFilter) -> Json:
     return {
         "type": found.type,
         "timestamp": found.instant,
+        # ER-064: the ASCII bytes of the Base64 text.
         "bloomFilter": found.text.encode("ascii"),
         "isDeleted": found.is_deleted,
     }

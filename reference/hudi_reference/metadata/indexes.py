@@ -134,6 +134,7 @@ def _all_locations(table: Table, view: View) -> Iterator[MetadataRecord]:
 
 def _located(key: str, group: GroupId, instant: str) -> MetadataRecord:
     partition, file_id = group
+    # ER-065: the digits of the instant, taken for a moment in UTC.
     return MetadataRecord(key, RecordLocation(partition, location_of(file_id), milliseconds_of(instant)))
 
 

@@ -34,6 +34,7 @@ _PARTITION_STAT = "__partition_stat__"
 @implements("MDT-005")
 def partition_identifier(partition: str) -> str:
     """A partition path as keys know it: `.` for the base path of a table without partitions."""
+    # ER-062: deployed keys have "." for the base path.
     return partition or BASE_PATH
 
 

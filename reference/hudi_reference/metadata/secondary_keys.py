@@ -30,6 +30,7 @@ def secondary_prefix(secondary: str | None) -> str:
         raise InvalidRows(
             "a null in a secondary index", rule="IDX-024", expected="a value; rows without one have no entry", found="null"
         )
+    # ER-066: values keep their case; the worked case of the text prints chennai for Chennai.
     return _escape(secondary) + SEPARATOR
 
 

@@ -93,6 +93,7 @@ class FileGroup:
         files = [(name, file) for name, file in parsed if file is not None]
         listed = {one.path(name) for one, name in names if name not in one.missing}
         slices = _slices((self.partition, self.file_id), files, (), timeline, listed, is_legacy=is_legacy)
+        # ER-037: a replacecommit hides its groups from its requested time on, so that time travel still reads them.
         is_replaced = self.replaced_by is not None and timeline.completion_of(self.replaced_by) is not None
         return FileGroup(self.partition, self.file_id, slices, self.replaced_by if is_replaced else None) if slices else None
 
@@ -304,16 +305,19 @@ def _slices(
     slices = {instant: FileSlice(*identity, instant, pending_compaction=True) for instant in compactions}
     logs = []
     for name, parsed in files:
+        # ER-034: files of the read time itself belong to it; the text says below.
         if parsed.instant > last:
             continue
         completion = timeline.completion_of(parsed.instant)
         if isinstance(parsed, LogFileName):
+            # ER-023: in version 6, and in upgraded tables, the name has the instant of the slice, not of the writer.
             time = parsed.instant if names_its_slice(parsed.instant, compactions, is_legacy=is_legacy) else completion
             if time is not None:
                 logs.append((parsed.merge_order, name, parsed, time))
         elif completion is not None:
             slices[parsed.instant] = FileSlice(*identity, parsed.instant, base_file=name)
     for _, name, parsed, time in sorted(logs, key=lambda log: log[0]):
+        # ER-035: the slice with the greatest base instant up to the completion time of the log file.
         start = max((start for start in slices if start <= time), default=parsed.instant)
         known = slices.get(start, FileSlice(*identity, start))
         slices[start] = replace(known, log_files=(*known.log_files, name))

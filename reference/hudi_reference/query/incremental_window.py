@@ -43,6 +43,7 @@ class Window:
             return False
         if self.begin is None:
             return True
+        # ER-101: the begin is exclusive, as from release 1.1 on; 1.0.2 includes it.
         return completion >= self.begin if self.include_begin else completion > self.begin
 
     @implements("TYP-009")

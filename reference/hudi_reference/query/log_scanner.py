@@ -51,6 +51,7 @@ class LogScanner:
         for name in file_slice.log_files:
             for block in self._file_blocks(file_slice.path(name)):
                 if block.kind is BlockType.COMMAND:
+                    # ER-044: writers of version 8 write no command blocks; those of version 6 are followed.
                     target = rollback_target(block)
                     queue = [queued for queued in queue if queued.instant != target]
                 elif self._is_applied(block):
@@ -92,6 +93,7 @@ class LogScanner:
             end = block.end
             if not isinstance(block, CorruptBlock):
                 yield block
+            # ER-048: bytes outside of completed writes are skipped however many; deployed readers reject the block before them.
             elif not spans or any(block.offset < after and first < block.end for first, after in spans):
                 raise CorruptCommittedBlock(
                     "a committed block is damaged", rule="BLK-015", path=path, offset=block.offset,

@@ -120,6 +120,7 @@ class Table:
         if as_of is not None:
             check_retained(self.storage, self.properties, timeline, as_of)
             check_begun(timeline, as_of)
+        # ER-033: a read time is a requested time, not a completion time.
         whole, timeline = timeline, timeline if as_of is None else _as_of(timeline, as_of)
         groups = load_file_groups(self.storage, self.properties, timeline, None if known is None else known.groups)
         if as_of is not None:

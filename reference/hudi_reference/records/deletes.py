@@ -51,6 +51,7 @@ def _flags(rows: pa.Table, marker: DeleteMarker | None) -> Iterator[pa.ChunkedAr
     if IS_DELETED in names and pt.is_boolean(rows.schema.field(IS_DELETED).type):
         yield rows.column(IS_DELETED)
     if OPERATION in names:
+        # ER-127: D and -U are deletes, as from release 1.1 on.
         yield pc.is_in(rows.column(OPERATION), value_set=pa.array(REMOVING))
     if marker is not None and marker.column in names:
         column = rows.column(marker.column)

@@ -235,4 +235,5 @@ def _action_of(table: Table, operation: str) -> tuple[str, bytes]:
     """The action of an operation, and the content of its requested file."""
     if operation in REPLACING:
         return "replacecommit", write_no_plan(table.ids.sync_marker())
+    # ER-007: a deltacommit may write base files, too. ER-008: a write has no plan, so its requested file is empty.
     return ("deltacommit" if table.properties.is_merge_on_read else "commit"), b""

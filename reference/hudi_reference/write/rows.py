@@ -198,6 +198,7 @@ def stored(rows: pa.Table, properties: TableProperties, *kept: str) -> pa.Table:
     """
     if properties.populates_meta_fields:
         return rows
+    # ER-025: all five columns stay in the file, filled with nulls.
     for place, name in enumerate(rows.column_names):
         if name in META_COLUMNS and name not in kept:
             rows = rows.set_column(place, rows.schema.field(name), pa.nulls(rows.num_rows, pa.string()))

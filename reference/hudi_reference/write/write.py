@@ -102,6 +102,7 @@ def _locate(
     buckets = None if is_partial else BucketLookup.of(table)
     if buckets is not None:
         return buckets.locate(combine(incoming, context.reader.merging), context.view.groups, replaced or ())
+    # ER-058: insert and bulk insert append without a lookup, as deployed.
     if operation in _WITHOUT_LOOKUP:
         return Located((), list(incoming.by_partition()))
     return locate(combine(incoming, context.reader.merging), context.view, context.reader, living=is_partial)

@@ -41,6 +41,7 @@ class WriteContext:
         """The basis of an operation with rows of this schema. Raises UnsupportedTableFeature, InvalidRows."""
         check_writable(table)
         view, options = table.view(), table.options
+        # ER-109: a write extends the schema only with this setting.
         grows = options.get(RECONCILE) == "true"
         if grows and operation != "DELETE":
             view = replace(view, schema=reconciled(view.schema, rows))

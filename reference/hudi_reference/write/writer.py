@@ -124,9 +124,11 @@ class Writer:
         number, token = self.number, self.token()
         places = self._places(file_slice, changes)
         ordered = changes if places is None else changes.take(pc.index_in(pa.array(places), value_set=changes.column(KEY)))
+        # ER-026: rows in log blocks have the file id as _hoodie_file_name.
         stamped = stamp(ordered, self.commit.requested, number, file_slice.file_id)
         rows, deletes = self._split(stamped, by_key)
         blocks = list(self._blocks(rows, deletes, file_slice.base_file_instant, places))
+        # ER-045: versions count files of one write. ER-049: a log file is created once and never appended to.
         first = LogFileName(file_slice.file_id, self.commit.requested, 1, token)
         for name, parts in roll_over(first, blocks, self.logs.max_file_size):
             data = b"".join(part.data for part in parts)

@@ -55,11 +55,13 @@ def footer_of(path: str, rows: pa.Table, schema: AvroSchema, bloom: FilterType |
     if bloom is None:
         return BaseFileFooter(path, least, greatest, schema=text)
     keys = pa.concat_arrays(column.chunks or [pa.array([], pa.string())])
+    # ER-076: each base file has a bloom filter; deployed writers fail without one.
     return BaseFileFooter(path, least, greatest, bloom, make_file_filter(keys, bloom).encode(), text)
 
 
 def key_values(footer: BaseFileFooter) -> dict[str, str]:
     """The entries of a Parquet or ORC footer, its schema aside."""
+    # ER-075: Parquet and ORC footers omit the kind of a filter of fixed size.
     type_code = None if footer.type_code == FilterType.SIMPLE else footer.type_code
     entries = {MIN_KEY: footer.min_key, MAX_KEY: footer.max_key, FILTER: footer.filter_text, FILTER_TYPE: type_code}
     return {key: value for key, value in entries.items() if value is not None}

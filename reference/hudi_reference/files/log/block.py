@@ -170,6 +170,7 @@ def encode_block(
             encode_map(footer or {}) if parts.has_footer else b"",
         )
     )
+    # ER-012: the first length counts all that follows it, the last one the magic and the first length, too.
     length = len(body) + (TRAILER if parts.has_trailer else 0)
     trailer = struct.pack(">q", length + len(MAGIC)) if parts.has_trailer else b""
     return MAGIC + struct.pack(">q", length) + body + trailer
@@ -178,6 +179,7 @@ def encode_block(
 @implements("LF-016", "LF-017", "LF-018", "LF-021", "LF-022")
 def encode_map(entries: Mapping[HeaderKey, str]) -> bytes:
     """A header or footer map."""
+    # ER-010, ER-011: no length before header and footer. ER-015: four bytes for type and for length of an entry.
     parts = [struct.pack(">i", len(entries))]
     for key, text in entries.items():
         value = text.encode()

@@ -81,6 +81,7 @@ def _avro_rows(block: Block, columns: Sequence[str] | None) -> pa.Table:
 def _decode_avro(block: Block, schema: AvroSchema, count: int) -> pa.Table:
     parsed, columns = plain_schema(schema), arrow_schema(schema, block.path)
     at_once = max(1, _VALUES_AT_ONCE // max(1, len(columns)))
+    # ER-040: four bytes before each record, not eight.
     framed = _framed(block.content[8:], count)
     pieces = [from_avro([], columns)]
     try:
@@ -143,6 +144,7 @@ def _framed(data: memoryview | bytes, count: int) -> Iterator[memoryview | bytes
 @implements("BLK-028", "BLK-029")
 def _decode_parquet(block: Block, columns: Sequence[str] | None) -> pa.Table:
     try:
+        # ER-041: a bare Parquet file, without version and count.
         file = pq.ParquetFile(block.open_content(), coerce_int96_timestamp_unit="us")
         chosen = None if columns is None else [name for name in columns if file.schema_arrow.get_field_index(name) >= 0]
         return file.read(columns=chosen, use_threads=False)
@@ -280,6 +282,7 @@ def encode_deletes(deletes: Sequence[Delete], ordering_types: Sequence[pa.DataTy
 def rollback_target(block: Block) -> str:
     """The instant whose blocks a command block undoes."""
     command = _header(block, HeaderKey.COMMAND_BLOCK_TYPE)
+    # ER-043: one command, stored as the text 0, undoes all blocks of its target.
     if command != "0":
         raise _malformed(block, "LF-039", f"command {command!r}")
     return _header(block, HeaderKey.TARGET_INSTANT_TIME)

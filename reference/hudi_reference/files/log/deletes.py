@@ -84,6 +84,7 @@ def unwrap(stored: Any) -> Ordering | None:
     if kind == "ArrayWrapper":
         return tuple(None if part is None else part[1]["value"] for part in record["wrappedValues"] or ())
     value: Scalar = record["value"]
+    # ER-052: Integer 0 means "no ordering value", as deployed.
     return None if kind == "IntWrapper" and value == 0 else value
 
 

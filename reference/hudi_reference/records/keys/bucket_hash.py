@@ -36,6 +36,7 @@ def bucket_file_id(bucket: int, random: str | None = None, *, number: int = 0) -
 
     `number` is greater than 0 where file groups of the bucket were replaced.
     """
+    # ER-122: non-blocking writers agree on the id by making it of the bucket alone.
     return f"{bucket:08d}{f'-0000-0000-0000-{number:012d}' if random is None else random[8:]}"
 
 

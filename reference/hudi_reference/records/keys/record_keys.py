@@ -206,6 +206,7 @@ def _column(rows: pa.Table, field: str, what: str, rule: str) -> pa.ChunkedArray
         if column is None or not pt.is_struct(column.type) or column.type.get_field_index(step) < 0:
             column = None
             break
+        # ER-146: a key or ordering field may be inside of a struct.
         column = pc.struct_field(column, step)
     if column is None:
         raise InvalidRows(

@@ -89,6 +89,7 @@ _BATCH_BY_ORDERING = _ordered()
 
 #: By class name without package.
 PAYLOAD_TABLES: Mapping[str, DecisionTable] = {
+    # ER-114: the last record of an input stays, whatever the ordering values.
     "OverwriteWithLatestAvroPayload": DecisionTable(
         "The incoming record replaces the stored one.", COMMIT_TIME.stored,
     ),

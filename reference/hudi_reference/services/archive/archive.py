@@ -129,6 +129,7 @@ def _plan(situation: Situation, clock: Clock) -> ArchivePlan:
 def _goes_along(instant: Instant) -> bool:
     """Whether an action goes with the writes after it: cleans and rollbacks. A savepoint stays: it still protects."""
     action = ACTIONS[instant.action]
+    # ER-089: savepoints, restores and index builds stay on the active timeline.
     return action.archived and not action.writes
 
 
@@ -139,6 +140,7 @@ def _writes_that_go(situation: Situation, clock: Clock, bound: Bound | None) -> 
     earliest = earliest_to_retain(situation.limits.cleaning, timeline, _hours_ago(situation, clock))
     after = None if earliest is None else sum(instant.requested > earliest.requested for instant in commits)
     most, fewest = situation.limits.beside_cleaning(after)
+    # ER-090: only completed writes are counted.
     if len(commits) <= most:
         return ()
     free = (i for i in commits if i.requested not in situation.savepointed and (bound is None or i.requested < bound.requested))

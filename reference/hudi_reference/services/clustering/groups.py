@@ -191,6 +191,7 @@ def strategy_of(settings: ClusteringSettings) -> Strategy:
     """
     if not settings.strategy:
         return STRATEGIES[_OVERLAP] if settings.sort_columns else _SIZE
+    # ER-131: strategies with deployed names group as deployed, by size alone.
     name = settings.strategy.rpartition(".")[2]
     if name not in STRATEGIES:
         raise UnsupportedTableFeature(

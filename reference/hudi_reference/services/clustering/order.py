@@ -36,6 +36,7 @@ def ordered(rows: pa.Table, columns: Sequence[str], layout: str = "LINEAR") -> p
     UnsupportedTableFeature for another layout.
     """
     name = check_layout(layout)
+    # ER-126: ascending, nulls first, as deployed.
     keys = [ranks(column_of(rows, column), column) for column in columns]
     if not keys or not rows.num_rows:
         return rows

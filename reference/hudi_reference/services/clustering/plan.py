@@ -107,6 +107,7 @@ class Planner:
         most = min(self.settings.small_file_limit - 1, self.settings.target_size)
         found = []
         for slice_ in self.view.groups.latest_slices:
+            # ER-130: file groups with log files can be clustered.
             base = 0 if slice_.base_file is None else self.sizes.get(slice_.path(slice_.base_file), 0)
             if base > most or (slice_.partition, slice_.file_id) in taken:
                 continue

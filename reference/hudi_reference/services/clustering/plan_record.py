@@ -87,6 +87,7 @@ def sort_columns_of(options: Mapping[str, str]) -> tuple[str, ...]:
 def plan_record(table: Table, plan: ClusteringPlan) -> dict[str, Any]:
     """The plan as a HoodieRequestedReplaceMetadata, as deployed planners fill it."""
     return {
+        # ER-129: the record of deployed planners, with inputGroups; the plan of RFC-19 has clusteringGroups.
         "operationType": "CLUSTER",
         "clusteringPlan": {
             "inputGroups": [_group_record(table, group) for group in plan.groups],

@@ -77,6 +77,7 @@ def schedule_indexing(table: Table, options: Options | None = None) -> str | Non
         for one in wanted:
             clear(metadata, one.partition)
             commit.seeds(one.partition, one.groups_of({**table.options, **(options or {})}))
+        # ER-159: writers follow hoodie.table.metadata.partitions.inflight, whichever engine set it.
         sync.store_lists(sync.usable, [one.partition.value for one in wanted])
         return requested
 

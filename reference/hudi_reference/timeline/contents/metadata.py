@@ -196,7 +196,9 @@ def commit_record(
         "partitionToWriteStats": partitions,
         "compacted": False,
         "extraMetadata": extra,
+        # ER-029: null instead of the default 1.
         "version": None,
+        # ER-031: the name of the enumeration, such as CLUSTER.
         "operationType": operation,
     }
     return record if replaced is None else {**record, "partitionToReplaceFileIds": replaced}

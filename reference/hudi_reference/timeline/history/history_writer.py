@@ -262,6 +262,7 @@ def retire(storage: Storage, folder: str, merged: int = 0) -> None:
     names = storage.names(folder)
     numbers = sorted(number for name in names if (number := manifest_number(name)) is not None)
     current = load_manifest(storage, folder)
+    # ER-093: three manifests are kept, and one for each level that was just merged.
     kept = {current.number, *numbers[-(KEPT_MANIFESTS + merged) :]}
     for number in numbers:
         if number not in kept:

@@ -108,6 +108,8 @@ _service = partial(_action, planned=True, reverts=True, can_be_rolled_back=True)
 #: An inflight commit carries no action word (ER-002). A compaction completes as a commit, a log compaction as a deltacommit,
 #: a clustering as a replacecommit; a savepoint is never requested. A clean stores its plan twice, or once (Apache Hudi 1.2.0).
 #: After an upgrade the pending files of every replacecommit are named clustering, so that clustering has both contents.
+#: ER-001: a savepoint has no requested file. ER-003, ER-004, ER-006: which action a service completes as. ER-008: writes leave
+#: the requested file empty. ER-009: the inflight file of a replacecommit is commit metadata.
 ACTIONS: dict[str, Action] = {
     action.name: action
     for action in (

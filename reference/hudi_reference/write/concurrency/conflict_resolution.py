@@ -147,6 +147,7 @@ def concurrent(
         commit = load_commit(storage, properties, instant) if instant in active else _archived(now, instant, properties)
         written = () if commit.is_service else commit.stats
         yield ConcurrentAction(instant, write_kinds(commit.stats, commit.replaced, commit.operation), commit.schema, written)
+    # ER-116: the text asks writers to abort beside a planned compaction, and elsewhere not to; only base files conflict.
     for plan in (pending for pending in now.pending if plans and pending.action == "compaction"):
         path = f"{properties.timeline_folder}/{Instant(plan.requested, plan.action, State.REQUESTED).file_name}"
         yield ConcurrentAction(plan, dict.fromkeys(read_compaction_plan(_plan(storage, path), path), WriteKind.COMPACTS))
