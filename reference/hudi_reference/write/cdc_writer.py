@@ -1,7 +1,7 @@
-"""Writing change-capture files: what the next base file of a group changes, for tables that ask their writers to log it.
+"""Change-capture files: the changes between two base files of a group, for tables with change data capture.
 
-Only a base file in place of an earlier one has such a file beside it. New file groups are inserts as a whole, and log files of
-merge-on-read tables are changes themselves; readers work both out (ER-078).
+Only a base file that replaces an earlier one has such a file. New file groups consist of inserts, and log files of
+merge-on-read tables are changes themselves; readers derive both (ER-078).
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _ENABLED, _MODE = "hoodie.table.cdc.enabled", "hoodie.table.cdc.supplemental.log
 
 @implements("TYP-004")
 def logging_mode(properties: TableProperties) -> Mode | None:
-    """What writers of the table log of each change; None where they log nothing. Raises InvalidProperty."""
+    """What writers of the table log for each change; None without change data capture. Raises InvalidProperty."""
     return Mode(properties.require(_MODE)) if properties.is_set(_ENABLED) else None
 
 
@@ -32,10 +32,10 @@ def logging_mode(properties: TableProperties) -> Mode | None:
 def write_change_log(
     commit: Commit, schema: AvroSchema, name: BaseFileName, partition: str, before: pa.Table, after: pa.Table
 ) -> Mapping[str, int]:
-    """Log how the rows of a group change with its next base file `name`; path and size of the file, if the table wants one.
+    """Log how the rows of a group change with its next base file `name`; path and size of the file, if the table has CDC.
 
-    `before` and `after` are rows with meta columns, `schema` is their Avro schema. Where nothing changed the file says that:
-    deployed readers refuse a base file in place of another that has none beside it.
+    `before` and `after` are rows with meta columns, `schema` is their Avro schema. A file is written even if nothing changed:
+    deployed readers refuse a base file that replaces another one and has no change-capture file.
     """
     mode = logging_mode(commit.table.properties)
     if mode is None:

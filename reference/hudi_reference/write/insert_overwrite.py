@@ -1,12 +1,12 @@
 """Replacing whole partitions, spec "Timeline > Actions": replacecommit.
 
-    replacecommit.requested     no plan: every field is null
+    replacecommit.requested     an empty plan: every field is null
     replacecommit.inflight
-    base files are stored       an insert overwrite puts its rows into new file groups, a deleted partition has none
-    replacecommit               the completion names the groups that the partitions had: readers leave them out from here on
+    base files are stored       an insert overwrite stores its rows in new file groups; a deletion stores none
+    replacecommit               the completion names the groups that the partitions had; readers ignore these from here on
 
-The old files stay until they are cleaned, for those who read as of an earlier time. What others change in these groups
-meanwhile would be hidden, or come too late: whoever completes last of the two gives way. `write` does an insert overwrite.
+The old files are kept until they are cleaned, for reads as of an earlier time. Concurrent changes of these groups would be
+lost: of two concurrent actions the later one aborts. `write.py` does an insert overwrite.
 """
 
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ from hudi_reference.write.write_context import check_writable
 
 @implements("TL-039", "OCC-013")
 def delete_partitions(table: Table, paths: Iterable[str]) -> str:
-    """Replace all file groups of these partitions by nothing, as one action; its requested time.
+    """Delete all rows of these partitions: one action replaces their file groups by none; its requested time.
 
     Raises UnsupportedTableFeature, PathOutsideTable, InstantExists and WriteConflict, as writes do.
     """

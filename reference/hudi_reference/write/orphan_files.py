@@ -1,7 +1,7 @@
-"""Files that attempts left behind which lost against another attempt of the same action, spec "Base Files", "Log Files".
+"""Orphan files: data files of failed attempts at tasks of an action, spec "Base Files", "Log Files".
 
-Which attempt won says the action's metadata, which names its files; write tokens tell attempts apart, but the greatest one need
-not have won, and tokens of different actions have nothing to do with each other (ER-022).
+The metadata of an action names the files of its successful attempts. Write tokens distinguish attempts, but the greatest token
+need not be that of the successful one, and tokens of different actions are unrelated (ER-022).
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -16,33 +16,34 @@ from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
 
-#: Whether a data file was left behind, by its path and the instant in its name.
+#: Whether a data file is an orphan, by its path and the instant in its name.
 Judge = Callable[[str, str], bool]
 
 
 @implements("BF-007", "LF-007")
 def lost(named: Mapping[str, Collection[str]]) -> Judge:
-    """Files that the metadata of their action does not name. `named` are those that it does, by requested time, of the actions
-    that are asked about; they have completed.
+    """Finds files that the metadata of their action does not name.
+
+    `named` are the files that the metadata names, by the requested time of each completed action that is examined.
     """
     return lambda path, instant: instant in named and path not in named[instant]
 
 
 @implements("ARC-004")
 def uncommitted(timeline: Timeline, before: str) -> Judge:
-    """Files whose action was requested before that time and did not complete.
+    """Finds files whose action was requested before that time and did not complete.
 
-    Once the active timeline begins at `before`, they would count as those of archived actions. Nothing may be pending there.
+    If the active timeline began at `before`, they would count as files of archived actions. No action may be pending there.
     """
     return lambda _, instant: instant < before and timeline.completion_of(instant) is None
 
 
 @implements("BF-007", "LF-007")
 def files_left_behind(storage: Storage, *judges: Judge) -> tuple[str, ...]:
-    """The paths of the data files that one of these finds were left behind, sorted; one listing.
+    """The paths of the data files that one of the judges reports, sorted; one listing.
 
-    A log file of such a name that holds blocks of other actions, or a command, belongs to those: tables before version 8 named
-    log files by their base file.
+    A log file that contains blocks of other actions, or a command block, is not an orphan: before table version 8 log files
+    were named by their base file and shared.
     """
     found = []
     for info in storage.list(skip=META_FOLDER):
@@ -57,14 +58,15 @@ def files_left_behind(storage: Storage, *judges: Judge) -> tuple[str, ...]:
 def leftover_files(storage: Storage, groups: FileGroups) -> tuple[str, ...]:
     """The paths of data files of completed actions that the metadata of their action does not name, sorted.
 
-    Only actions of the active timeline are judged, for only their metadata is at hand.
+    Only actions of the active timeline are examined, because only their metadata is loaded.
     """
     return files_left_behind(storage, lost(groups.written_files))
 
 
 def _is_of_its_action(storage: Storage, path: str, name: LogFileName) -> bool:
-    """Whether nothing in a log file comes from an action that its name does not tell. Damaged blocks come from nobody; a file
-    that cannot be read is left alone.
+    """Whether all blocks of a log file were written by the action in its name.
+
+    Damaged blocks are ignored. A file that cannot be read counts as shared, so that it is kept.
     """
     try:
         blocks = [block for block in read_log_file(storage, path) if not isinstance(block, CorruptBlock)]

@@ -1,4 +1,4 @@
-"""Rows on their way into a table: checked against its schema, given keys, partitions and meta columns."""
+"""Incoming rows: they are checked against the table's schema and get keys, partition paths and meta columns."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ from hudi_reference.schema.compatibility import fits
 from hudi_reference.schema.evolution import conform
 
 PARTITION, FILE_NAME = "_hoodie_partition_path", "_hoodie_file_name"
-#: The setting by which a write may add columns to the table's schema, widen its types, and leave columns out.
+#: The setting that allows a write to add columns to the table's schema, to widen types, and to omit columns.
 RECONCILE = "hoodie.datasource.write.reconcile.schema"
-#: The setting by which columns that the rows lack are null.
+#: The setting that makes columns null that the rows lack.
 NULL_FOR_MISSING = "hoodie.write.set.null.for.missing.columns"
 
 
@@ -37,23 +37,23 @@ class Incoming:
 
     @property
     def partitions(self) -> list[str]:
-        """The paths of the partitions that the rows lie in, in order."""
+        """The paths of the partitions of the rows, sorted."""
         return sorted(pc.unique(self.rows.column(PARTITION)).to_pylist())
 
     def by_partition(self) -> Iterator[tuple[str, pa.Table]]:
-        """The rows of each partition, partitions in order of their paths."""
+        """The rows of each partition, sorted by partition path."""
         paths = self.rows.column(PARTITION)
         for path in self.partitions:
             yield path, self.rows.filter(pc.equal(paths, path))
 
 
-#: Which columns the rows of a write must have, beside key and partition fields: all; those that order versions; none.
+#: Which columns the rows of a write must have, beside key and partition fields: all, the ordering fields, or none.
 Needs = Literal["all", "ordering", "identity"]
 
 
 @implements("OCC-007", "PROP-007", "PROP-008", "MRG-019")
 def prepare(rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, needs: Needs = "all") -> Incoming:
-    """Check incoming rows and give them keys and partitions; columns that they need not have are null. Raises InvalidRows."""
+    """Check incoming rows and add keys and partition paths; missing optional columns become null. Raises InvalidRows."""
     if not properties.record_key:
         raise Misuse("the table has no record key fields", rule="PROP-007", expected="hoodie.table.recordkey.fields")
     _check_names(rows, stored, _needed(properties, stored, needs))
@@ -74,7 +74,7 @@ def prepare(rows: pa.Table, properties: TableProperties, stored: pa.Schema, *, n
 
 
 def _needed(properties: TableProperties, stored: pa.Schema, needs: Needs) -> list[str]:
-    """The columns of which the rows must have a value, or a null that was meant."""
+    """The columns that the rows must have; a value may be an explicit null."""
     if needs == "all":
         return [name for name in stored.names if name not in META_COLUMNS]
     fields = [*properties.record_key, *properties.partition_fields]
@@ -110,7 +110,7 @@ def _check_types(rows: pa.Table, fields: pa.Schema) -> None:
 
 
 def _keeps_its_times(found: pa.ChunkedArray, wanted: pa.DataType) -> bool:
-    """Whether no timestamp has digits that the table's unit cuts off."""
+    """Whether the table's unit stores every timestamp without loss."""
     if not (pa.types.is_timestamp(found.type) and pa.types.is_timestamp(wanted)):
         return True
     try:
@@ -122,7 +122,7 @@ def _keeps_its_times(found: pa.ChunkedArray, wanted: pa.DataType) -> bool:
 
 @dataclass(frozen=True)
 class Intake:
-    """What a write asks of its rows. Tasks of a write take it with them: it is small, and knows nothing of the table's files.
+    """The requirements of a write on its rows. It is small, so that it can be sent to the tasks of a write.
 
     `stored` and `schema` are the columns of the stored table, with and without the meta columns; `partial_columns` those
     that the rows of a partial update have, None for whole rows.
@@ -137,19 +137,19 @@ class Intake:
 
     @implements("LF-038")
     def prepare(self, rows: pa.Table) -> Incoming:
-        """The rows with keys and partitions. Raises InvalidRows, also for a null in a column that takes none."""
+        """The rows with keys and partition paths. Raises InvalidRows, also for a null in a required column."""
         incoming = prepare(rows, self.properties, self.stored, needs=self.needs)
         partial = self.partial_columns
         given = incoming.rows if partial is None else incoming.rows.select([n for n in self.stored.names if n in partial])
         kept = without_deletes(given, self.marker)
         for name in self.required:
             if name in kept.column_names and kept.column(name).null_count:
-                raise InvalidRows("a null in a column that takes none", rule="LF-038", expected=f"a value in {name}")
+                raise InvalidRows("a null in a required column", rule="LF-038", expected=f"a value in {name}")
         return incoming
 
     @property
     def required(self) -> list[str]:
-        """The columns that take no null. Of a row that is only a key nothing else is asked."""
+        """The columns that must not be null. Rows that are only keys have no such columns."""
         fields = () if self.needs == "identity" else self.schema["fields"]
         kinds = {field["name"]: field["type"] for field in fields}
         return [name for name, kind in kinds.items() if kind != "null" and not (isinstance(kind, list) and "null" in kind)]
@@ -157,7 +157,7 @@ class Intake:
 
 @implements("MRG-011", "MRG-026")
 def combine(incoming: Incoming, merging: Merging) -> Incoming:
-    """One row for each key and partition: the one that the merge mode lets stay of the batch, deletes included."""
+    """One row for each key and partition: the rows of the batch are merged by the merge mode, deletes included."""
     rows = incoming.rows
     positions = pa.array(np.arange(rows.num_rows))
     identity = pc.binary_join_element_wise(rows.column(PARTITION), rows.column(KEY), "\0")
@@ -168,7 +168,7 @@ def combine(incoming: Incoming, merging: Merging) -> Incoming:
         return Incoming(pa.concat_tables(parts))
     names = rows.column_names
     marked = rows.set_column(names.index(KEY), KEY, identity).append_column("__position", positions)
-    # Inside the batch a row that is marked as deleted competes like any row; only the winner's mark counts.
+    # Within the batch a row that is marked as deleted is merged like any row; only the mark of the resulting row counts.
     plain = marked.drop_columns([name for name in delete_columns(merging.marker) if name in names])
     changes = Changes([plain], plain.schema)
     won = merge_changes(plain.schema.empty_table(), changes, merging)
@@ -177,7 +177,7 @@ def combine(incoming: Incoming, merging: Merging) -> Incoming:
 
 @implements("META-003", "META-005", "META-010", "META-011")
 def stamp(rows: pa.Table, instant: str, task: int, file_name: str) -> pa.Table:
-    """Fill the meta columns that tell when and where: commit time, sequence number, file name."""
+    """Fill the meta columns commit time, sequence number and file name."""
     count = rows.num_rows
     numbers = pa.array(np.arange(count)).cast(pa.string())
     filled = {
@@ -192,9 +192,9 @@ def stamp(rows: pa.Table, instant: str, task: int, file_name: str) -> pa.Table:
 
 @implements("META-008", "META-012")
 def stored(rows: pa.Table, properties: TableProperties, *kept: str) -> pa.Table:
-    """The rows as files hold them: in a table that leaves its meta columns empty with nulls in these, but for those `kept`.
+    """The rows as files store them: if the table leaves its meta columns empty, they are null except for those in `kept`.
 
-    While rows are merged they have keys in any case: there the key of such a table comes from its key fields.
+    During merging rows always have keys; the key of such a table is computed from its key fields.
     """
     if properties.populates_meta_fields:
         return rows
@@ -207,6 +207,6 @@ def stored(rows: pa.Table, properties: TableProperties, *kept: str) -> pa.Table:
 
 @implements("META-004", "META-010")
 def in_file(rows: pa.Table, file_name: str) -> pa.Table:
-    """Rows that are carried into another file: only the file name changes."""
+    """Rows that are copied into another file: only their file name changes."""
     place = rows.column_names.index("_hoodie_file_name")
     return rows.set_column(place, rows.schema.field(place), pa.repeat(pa.scalar(file_name), rows.num_rows))

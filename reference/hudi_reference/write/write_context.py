@@ -1,4 +1,4 @@
-"""What a write is based on: the table as it is, the schema that it has afterwards, and which columns the rows must have."""
+"""The context of a write: the table as it is, its schema after the write, and the columns that the rows must have."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.reconcile import reconciled
 from hudi_reference.write.rows import NULL_FOR_MISSING, RECONCILE, Intake, Needs
 
-#: The name of the operation that changes some columns of known records; on the timeline it is an upsert.
+#: The operation that changes some columns of known records; on the timeline it is an upsert.
 PARTIAL_UPDATE = "PARTIAL_UPDATE"
 #: Properties that list the partitions of the metadata table: those that readers may use, and those that are being built.
 _USABLE, _INFLIGHT = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
@@ -25,10 +25,10 @@ _USABLE, _INFLIGHT = "hoodie.table.metadata.partitions", "hoodie.table.metadata.
 
 @dataclass(frozen=True)
 class WriteContext:
-    """What a write is based on: the table's view, with the schema that the table has after the write.
+    """The table's view, with the schema that the table has after the write.
 
-    `properties` are the table's with what its key generator needs of the writer's settings, `needs` the columns that rows must
-    have.
+    `properties` are the table's properties and the settings of the writer for the key generator; `needs` says which columns
+    the rows must have.
     """
 
     view: View
@@ -38,7 +38,7 @@ class WriteContext:
 
     @classmethod
     def of(cls, table: Table, operation: str, rows: pa.Schema) -> Self:
-        """The basis of an operation with rows of this schema. Raises UnsupportedTableFeature, InvalidRows."""
+        """The context of an operation with rows of this schema. Raises UnsupportedTableFeature, InvalidRows."""
         check_writable(table)
         view, options = table.view(), table.options
         # ER-109: a write extends the schema only with this setting.
@@ -57,12 +57,12 @@ class WriteContext:
 
 @implements("LF-045", "LF-046")
 def columns_of_update(context: WriteContext, columns: Iterable[str]) -> frozenset[str]:
-    """The columns that records of a partial update hold: meta columns, and those given but for key and partition fields.
+    """The columns that records of a partial update store: meta columns, and the given columns except key and partition fields.
 
-    Raises Misuse where nothing would change, UnsupportedTableFeature for a table whose merger knows no partial records, and for
-    one whose rows have no keys.
+    Raises Misuse if no column would change, UnsupportedTableFeature for a table whose merger does not support partial records,
+    and for a table whose rows have no keys.
     """
-    check_populated(context.properties, "records of some columns have to tell which record they are of")
+    check_populated(context.properties, "records of a partial update are identified by their stored key")
     fixed = {*context.properties.record_key, *context.properties.partition_fields, *META_COLUMNS}
     changed = [name for name in columns if name not in fixed]
     if not changed:
@@ -70,7 +70,7 @@ def columns_of_update(context: WriteContext, columns: Iterable[str]) -> frozense
     merger = context.reader.merging.merger
     if merger is not None and type(merger).partial_merge is RecordMerger.partial_merge:
         raise UnsupportedTableFeature(
-            "the merger of the table does not know records of some columns", rule="API-013", remedy="upsert whole rows",
+            "the merger of the table does not support partial records", rule="API-013", remedy="upsert whole rows",
             expected="a merger with partial_merge", found=f"{merger.name}, {merger.strategy_id}",
         )  # fmt: skip
     return frozenset({*META_COLUMNS, *changed})

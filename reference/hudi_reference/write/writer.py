@@ -38,10 +38,10 @@ _FILE_SIZE, _ROW_SIZE = "hoodie.parquet.max.file.size", "hoodie.copyonwrite.reco
 
 @dataclass(frozen=True)
 class Writer:
-    """What writes the data files of one write, or of one task of it.
+    """Writes the data files of one write, or of one task of it.
 
-    `reader` reads the slices that the write is based on, `schema` is the Avro schema of stored rows. `task` is less than
-    `tasks` and keeps the files of one write's tasks apart, `attempt` those of the attempts of one task.
+    `reader` reads the slices that the write is based on, `schema` is the Avro schema of stored rows. The names of files contain
+    the number of the `task` (of `tasks`) and its `attempt`, so that no two attempts store files of the same name.
     """
 
     commit: Commit
@@ -51,12 +51,12 @@ class Writer:
     tasks: int = 1
     attempt: str = "0-0"
     logs: LogOptions = DEFAULTS
-    #: The columns that the rows of a partial update hold; None for whole rows.
+    #: The columns that the rows of a partial update store; None for whole rows.
     partial_columns: frozenset[str] | None = None
 
     @property
     def number(self) -> int:
-        """The number of the next file: as if each file of the write had a task of its own."""
+        """The number of the next file, which is unique within the write."""
         return self.task + self.tasks * len(self.commit.stats)
 
     @implements("BF-005", "LF-006")
@@ -71,12 +71,12 @@ class Writer:
         return BaseFileName(file_id, self.token(), self.commit.requested, extension)
 
     def change(self, file_slice: FileSlice, changes: pa.Table, *, by_key: bool) -> None:
-        """Changes of keys that the slice holds, one for each key; deletes of these keys if `by_key`."""
+        """Store changes of keys that the slice holds, one for each key; with `by_key` they are deletes."""
         change = self.append_log_file if self.commit.table.properties.is_merge_on_read else self.rewrite_base_file
         change(file_slice, changes, by_key=by_key)
 
     def add(self, partition: str, rows: pa.Table, *, in_logs: bool = False) -> None:
-        """Rows of new keys as a new file group; flagged deletes among them have nothing to delete."""
+        """Store rows of new keys in a new file group. Rows that are flagged as deletes are dropped: no record has their key."""
         new = without_deletes(rows, self.reader.merging.marker)
         if not new.num_rows:
             return
@@ -89,14 +89,14 @@ class Writer:
     @property
     @implements("TYP-018")
     def rows_per_file(self) -> int:
-        """Rows of a new base file, as many as fit into the size that is aimed at."""
+        """The number of rows of a new base file: as many as fit into the target size."""
         settings = self.commit.table.options
         size = settings.get(_FILE_SIZE)
         return ROWS_PER_FILE if size is None else max(1, int(size) // int(settings.get(_ROW_SIZE, "1024")))
 
     @implements("BF-003", "BF-009", "TYP-002", "TL-006", "META-005")
     def new_base_file(self, partition: str, rows: pa.Table) -> None:
-        """A new file group with these rows."""
+        """Store these rows in new file groups, one base file each."""
         for start in range(0, rows.num_rows, self.rows_per_file):
             part = rows.slice(start, self.rows_per_file)
             name = self._base_file_name(self.commit.table.ids.file_id())
@@ -105,7 +105,7 @@ class Writer:
 
     @implements("TYP-003", "MRG-012", "META-004", "META-006", "META-011", "LAY-024")
     def rewrite_base_file(self, file_slice: FileSlice, changes: pa.Table, *, by_key: bool) -> None:
-        """The next slice of a file group: its rows with the changes merged in. Rows that stay keep commit time and number."""
+        """Store the next slice of a file group: its rows merged with changes. Unchanged rows keep commit time and number."""
         reader = self.reader
         base = reader.keyed(reader.read(file_slice, reader.schema.names))
         name = self._base_file_name(file_slice.file_id)
@@ -120,7 +120,7 @@ class Writer:
 
     @implements("TYP-015", "TL-008", "LF-003", "LF-004", "LF-005", "BLK-011", "LF-035", "LF-038")
     def append_log_file(self, file_slice: FileSlice, changes: pa.Table, *, by_key: bool) -> None:
-        """Log files of the slice's group: blocks with rows, then one with deletes; mostly one file."""
+        """Store log files of the slice's group: data blocks, then a delete block. Usually this is one file."""
         number, token = self.number, self.token()
         places = self._places(file_slice, changes)
         ordered = changes if places is None else changes.take(pc.index_in(pa.array(places), value_set=changes.column(KEY)))
@@ -141,7 +141,7 @@ class Writer:
             self.commit.add_file(str(name), data, stat)
 
     def _slice_before(self, file_slice: FileSlice) -> dict[str, Any]:
-        """What the stat of a log file says of its slice, where deployed readers look for images before changes."""
+        """The fields of a log file's stat that describe its slice. With CDC, deployed readers find images before changes by them."""
         if logging_mode(self.commit.table.properties) is None or file_slice.base_file is None:
             return {"previous_instant": self.commit.requested}
         return {
@@ -152,7 +152,7 @@ class Writer:
 
     @implements("LF-042")
     def _places(self, file_slice: FileSlice, changes: pa.Table) -> dict[str, int] | None:
-        """The row of the base file that holds each key, in the order of these rows; None unless every key is in just one."""
+        """The row number in the base file of each key, in file order; None unless every key is in exactly one row."""
         if file_slice.base_file is None or not self.logs.positions:
             return None
         keys = self.reader.base_keys(file_slice)
@@ -164,7 +164,7 @@ class Writer:
     def _blocks(
         self, rows: pa.Table, deletes: Sequence[Delete], base_instant: str, places: Mapping[str, int] | None
     ) -> Iterator[EncodedBlock]:
-        """The blocks of one append, in the order of the file; with positions where the keys' `places` are known."""
+        """The blocks of one append, in file order; with positions if the `places` of the keys are known."""
         writer = BlockWriter(self.commit.requested, self.schema, base_instant)
         partial = self.partial_columns
         of_rows = writer if partial is None else replace(writer, schema=only(self.schema, partial), partial=True)
@@ -191,7 +191,7 @@ class Writer:
 
     @implements("BLK-009", "BLK-013")
     def _split(self, rows: pa.Table, by_key: bool) -> tuple[pa.Table, list[Delete]]:
-        """Rows to store, and deletes: all in a delete by key, else those that are flagged, with their ordering value."""
+        """The rows to store, and the deletes: all rows of a delete by key, otherwise the flagged rows with ordering value."""
         if by_key:
             return rows.slice(0, 0), _deletes(rows, ())
         flags = deleted(rows, self.reader.merging.marker)
@@ -214,14 +214,14 @@ class Writer:
 
 
 def _cut(rows: pa.Table, size: int) -> Iterator[pa.Table]:
-    """The rows in parts of about `size` bytes in memory; none for no rows."""
+    """The rows in parts of about `size` bytes in memory; no part if there are no rows."""
     step = max(1, rows.num_rows * size // max(1, rows.nbytes))
     return (rows.slice(start, step) for start in range(0, rows.num_rows, step))
 
 
 def _deletes(rows: pa.Table, ordering: tuple[str, ...]) -> list[Delete]:
     orderings = orderings_of(rows, ordering)
-    if len(ordering) == 1:  # a null must not become the mark of a delete that wins whatever its ordering value
+    if len(ordering) == 1:  # a null would mark a delete that applies whatever its ordering value
         least = default_of(type_of(rows.schema, ordering[0]))
         orderings = [least if value is None else value for value in orderings]
     columns = (rows.column(KEY).to_pylist(), rows.column(PARTITION).to_pylist(), orderings)

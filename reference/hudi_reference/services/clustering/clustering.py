@@ -158,7 +158,7 @@ class Attempt:
         check_not_rolled_back(storage, properties, now, self.requested)
         mine = {identity: WriteKind.CLUSTERS for group in self.groups for identity in group.members}
         standing = ConflictChecker(None, self.seen)
-        for other in concurrent(storage, properties, seen=self.seen, now=now, plans=False):
+        for other in concurrent(storage, properties, base=self.seen, now=now, plans=False):
             standing.check(mine, other)
             check_schema(self.schema, other)
         check_stored(self.table, self.stats)

@@ -1,6 +1,6 @@
-"""How writers of one table get along, as their settings say: modes, failed writes, retries, spec "Concurrency Control".
+"""The concurrency settings of a writer: mode, policy for failed writes, retries, spec "Concurrency Control".
 
-A writer that says nothing checks for conflicts as optimistic ones do, beats no heart and leaves failed writes to others.
+A writer without settings checks for conflicts as optimistic writers do, sends no heartbeats, and rolls back no failed writes.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ POLICY_KEY = "hoodie.clean.failed.writes.policy"
 RETRIES_KEY = "hoodie.write.num.retries.on.conflict.failures"
 EARLY_KEY = "hoodie.write.concurrency.early.conflict.detection.enable"
 SCHEMAS_KEY = "hoodie.write.concurrency.schema.conflict.resolution.enable"
-#: Deployed writers never compare keys: this name is ours.
+#: Deployed writers never compare keys: the name of this setting is ours.
 KEYS_KEY = "hoodie.write.concurrency.record.key.check.enable"
 INTERVAL_KEY, MISSES_KEY = "hoodie.client.heartbeat.interval_in_ms", "hoodie.client.heartbeat.tolerable.misses"
 INDEX_KEY, ENGINE_KEY = "hoodie.index.type", "hoodie.index.bucket.engine"
@@ -25,7 +25,7 @@ BUCKETS_KEY, FIELDS_KEY = "hoodie.bucket.index.num.buckets", "hoodie.bucket.inde
 
 
 class Mode(StrEnum):
-    """Who may write beside this writer."""
+    """Which other writers the table may have at the same time."""
 
     SINGLE = "SINGLE_WRITER"
     OPTIMISTIC = "OPTIMISTIC_CONCURRENCY_CONTROL"
@@ -33,19 +33,22 @@ class Mode(StrEnum):
 
 
 class Policy(StrEnum):
-    """When writes that failed are rolled back."""
+    """When failed writes are rolled back."""
 
-    #: By the next writer, when it begins: whatever is pending then has failed, for there is no other writer.
+    #: By the next write, before it begins: every pending write has failed, because there is only one writer.
     EAGER = "EAGER"
-    #: By a clean, once the heart of the writer has stopped.
+    #: By a clean, when the heartbeat of the writer has expired.
     LAZY = "LAZY"
+    #: By explicit requests only.
     NEVER = "NEVER"
 
 
 @dataclass(frozen=True)
 class BucketIndex:
-    """The file group of a record follows from its key: so many groups in each partition, by a hash of these fields, of the
-    whole key if there are none."""
+    """A bucket index: a hash of the key fields determines which of the partition's `buckets` file groups holds a record.
+
+    Without `fields` the whole record key is hashed.
+    """
 
     buckets: int = 256
     fields: tuple[str, ...] = ()
@@ -53,32 +56,32 @@ class BucketIndex:
 
 @dataclass(frozen=True)
 class Concurrency:
-    """The settings of one writer, with deployed names and defaults."""
+    """The concurrency settings of one writer, with the names and defaults of deployed writers."""
 
     mode: Mode | None = None
     policy: Policy = Policy.NEVER
-    #: How often a write that lost against another one is begun anew.
+    #: How often a write is repeated after a conflict.
     retries: int = 0
-    #: Whether markers of others are looked at before a file is stored.
+    #: Whether the markers of other writers are checked before a file is stored.
     early: bool = False
     #: Whether record keys are compared with those of the concurrent set.
     compares_keys: bool = False
-    #: Whether a change of the schema by somebody else is looked for.
+    #: Whether a concurrent change of the schema is a conflict.
     compares_schemas: bool = True
-    #: Milliseconds between two heartbeats, and how many may be missed.
+    #: Milliseconds between two heartbeats, and how many may be missing before they expire.
     interval: int = 60_000
     misses: int = 2
     index: BucketIndex | None = None
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> Self:
-        """The settings among these options. Raises Misuse for values that mean nothing, or that exclude each other."""
+        """The settings among these options. Raises Misuse for unknown values, and for values that exclude each other."""
         mode = _one_of(Mode, MODE_KEY, options)
         default = Policy.NEVER if mode is None else Policy.EAGER if mode is Mode.SINGLE else Policy.LAZY
         policy = _one_of(Policy, POLICY_KEY, options) or default
         if mode in (Mode.OPTIMISTIC, Mode.NON_BLOCKING) and policy is Policy.EAGER:
             raise Misuse(
-                "one of several writers must not roll back what is pending", rule="TL-030",
+                "with several writers, pending writes must not be rolled back before each write", rule="TL-030",
                 expected=f"{POLICY_KEY}=LAZY", found="EAGER",
             )  # fmt: skip
         return cls(
@@ -89,21 +92,24 @@ class Concurrency:
 
     @implements("NBC-004")
     def check(self, properties: TableProperties) -> None:
-        """Raises Misuse where writers cannot do without blocking: log files alone merge in any order, and keys that are new to
-        two writers have to meet in one file group.
+        """Raises Misuse if the mode does not fit the table.
+
+        Non-blocking control needs log files, which merge in any order, and a bucket index, by which two writers store a key
+        that is new to both in the same file group.
         """
         if self.mode is Mode.NON_BLOCKING:
-            _need(properties.is_merge_on_read, "a merge-on-read table", "one that is copy-on-write")
+            _need(properties.is_merge_on_read, "a merge-on-read table", "a copy-on-write table")
             _need(self.index is not None, f"{INDEX_KEY}=BUCKET and {ENGINE_KEY}=SIMPLE", "another index")
         elif self.index is not None and not properties.is_merge_on_read:
             raise UnsupportedTableFeature(
-                "buckets are written on merge-on-read only", expected="a merge-on-read table", found=f"{INDEX_KEY}=BUCKET"
-            )
+                "a bucket index is supported for merge-on-read tables only", expected="a merge-on-read table",
+                found=f"{INDEX_KEY}=BUCKET",
+            )  # fmt: skip
 
 
 def _need(holds: bool, expected: str, found: str) -> None:
     if not holds:
-        raise Misuse("non-blocking writers are not possible here", rule="NBC-004", expected=expected, found=found)
+        raise Misuse("non-blocking control does not fit this table", rule="NBC-004", expected=expected, found=found)
 
 
 _E = TypeVar("_E", bound=StrEnum)
@@ -121,7 +127,7 @@ def _one_of(kind: type[_E], key: str, options: Mapping[str, str]) -> _E | None:
 def _number(key: str, options: Mapping[str, str], default: str) -> int:
     text = options.get(key, default)
     if not (text.isascii() and text.isdigit()):
-        raise Misuse(f"{key} is no number", expected="0 or more", found=repr(text))
+        raise Misuse(f"{key} is not a number", expected="0 or more", found=repr(text))
     return int(text)
 
 

@@ -1,8 +1,9 @@
-"""Heartbeats: a writer that may be slow shows that it is alive, so that nobody takes its pending action for a failed one.
+"""Heartbeats: a writer shows that it is active, so that its pending action is not rolled back as a failed write.
 
-    .hoodie/.heartbeat/<requested time>     an empty file, stored anew with each beat
+    .hoodie/.heartbeat/<requested time>     an empty file, stored again with each heartbeat
 
-The first beat comes before the action can be seen: whoever sees a pending action without a fresh one may roll it back (ER-120).
+The first heartbeat is sent before the action is visible, because a pending action without a recent one may be rolled back
+(ER-120).
 """
 
 from dataclasses import dataclass
@@ -27,31 +28,31 @@ class Heartbeats:
 
     @classmethod
     def of(cls, storage: Storage, clock: Clock, settings: Concurrency) -> "Heartbeats":
-        """As a writer's settings have it."""
+        """With the interval and tolerance of a writer's settings."""
         return cls(storage, clock, settings.interval, settings.misses)
 
     @property
     def tolerance(self) -> int:
-        """The age in milliseconds from which on a heartbeat proves nothing."""
+        """The age in milliseconds at which a heartbeat expires."""
         return self.interval * self.misses
 
     def send(self, instant: str) -> int:
-        """Show that the writer of this action is alive; the time of the beat."""
+        """Send a heartbeat for the writer of this action; its time."""
         time = self.clock.now()
         self.storage.put(heartbeat_path(instant), b"")
         return time
 
     def delete(self, instant: str) -> None:
-        """The writer has nothing more to do with the action."""
+        """Delete the heartbeat: the writer has completed or aborted the action."""
         self.storage.delete(heartbeat_path(instant))
 
     @implements("TL-030")
     def is_active(self, instant: str) -> bool:
-        """Whether the writer has beaten not long ago, by the age of the file. Without one it is dead."""
+        """Whether the last heartbeat has not expired, by the age of the file. A writer without a file is not active."""
         found = self.storage.head(heartbeat_path(instant))
         return found is not None and self.clock.now() - found.modified <= self.tolerance
 
 
 def heartbeat_path(instant: str) -> str:
-    """Where the heart of the writer of that action beats."""
+    """The path of the heartbeat of that action's writer."""
     return f"{FOLDER}/{instant}"

@@ -29,8 +29,8 @@ def check_keys(storage: Storage, mine: frozenset[Key], stats: Iterable[WriteStat
     if shared := mine & keys_written(storage, stats, instant):
         partition, key = min(shared)
         raise ConcurrentChange(
-            "another writer wrote a record of the same key meanwhile", rule="OCC-017", path=path,
-            expected="keys that nobody else wrote", found=f"{key!r} in partition {partition!r}",
+            "a concurrent action wrote a record of the same key", rule="OCC-017", path=path,
+            expected="keys that no concurrent action wrote", found=f"{key!r} in partition {partition!r}",
             remedy="write again on the new state",
         )  # fmt: skip
 

@@ -1,9 +1,9 @@
-"""Markers: who is about to store a data file says so first, spec "Appendix > Markers".
+"""Markers: a writer records each data file before it stores it, spec "Appendix > Markers".
 
     .hoodie/.temp/<requested time>/<partition>/<name of the data file>.marker.<kind>      an empty file (ER-100)
 
-By them whoever undoes a write that died finds its files without listing the table. They go when the write has completed; those
-that a crash leaves behind mean nothing to readers, and go with the rollback or the archiving of the action.
+The rollback of a failed write finds its files by the markers, without listing the table. Markers are deleted when the write has
+completed; after a crash they are deleted with the rollback or the archiving of the action. Readers ignore them.
 """
 
 from collections.abc import Iterator
@@ -19,43 +19,43 @@ from hudi_reference.write.concurrency.heartbeats import Heartbeats
 
 
 class Kind(StrEnum):
-    """What is about to become of the data file."""
+    """How the data file is about to be stored."""
 
-    #: A new file. Log files are new files, too: before table version 8 they were appended to.
+    #: A new file. Log files are new files too; before table version 8 they were appended to.
     CREATE = "CREATE"
-    #: A base file in place of an earlier one of its file group.
+    #: A base file that replaces an earlier one of its file group.
     MERGE = "MERGE"
 
 
 def folder_of(instant: str) -> str:
-    """Where the markers of the action with that requested time lie."""
+    """The folder of the markers of the action with that requested time."""
     return f"{META_FOLDER}/.temp/{instant}"
 
 
 @implements("OCC-027", "LAY-011")
 def mark_file(storage: Storage, instant: str, name: str, stat: WriteStat) -> None:
-    """Say that a data file is about to be stored. Raises ObjectExists if it has been said before."""
+    """Store the marker of a data file that is about to be stored. Raises ObjectExists if there is one."""
     kind = Kind.CREATE if stat.is_log or stat.previous_base_file is None else Kind.MERGE
     storage.create(f"{folder_of(instant)}/{join_path(stat.partition, name)}.marker.{kind}", b"")
 
 
 def markers_of(storage: Storage, instant: str) -> Iterator[str]:
-    """The paths of all files in that folder: markers, or the lists of them that a server keeps."""
+    """The paths of all files in that folder: markers, or the lists that a timeline server stores."""
     return (info.path for info in storage.list(folder_of(instant)))
 
 
 def remove_markers(storage: Storage, instant: str) -> None:
-    """Delete them all."""
+    """Delete all markers of an action."""
     for path in markers_of(storage, instant):
         storage.delete(path)
 
 
 @implements("OCC-026")
 def check_unmarked(heartbeats: Heartbeats, instant: str, stat: WriteStat) -> None:
-    """Raises ConcurrentChange if an earlier writer whose heart beats is about to store a file of the same file group.
+    """Raises ConcurrentChange if an earlier, active writer has a marker in the same file group.
 
-    What the dead have marked is in nobody's way. Of two writers the later one gives up, so never both; the check at the end
-    stays as it is, for two who mark at once do not see each other.
+    Markers of expired writers are ignored. Of two writers only the later one aborts. The check before the completion remains
+    necessary: two writers that store markers at the same time do not see each other's.
     """
     home = f"{META_FOLDER}/.temp"
     for path in (info.path for info in heartbeats.storage.list(home)):
@@ -66,6 +66,7 @@ def check_unmarked(heartbeats: Heartbeats, instant: str, stat: WriteStat) -> Non
             continue
         if other < instant and heartbeats.is_active(other):
             raise ConcurrentChange(
-                "an earlier writer is changing the same file group", rule="OCC-026", path=path, expected="no marker of others",
+                "an earlier writer is changing the same file group", rule="OCC-026", path=path,
+                expected="no marker of another active writer",
                 found=f"file group {stat.file_id} in partition {stat.partition!r}", remedy="write again when it has completed",
             )  # fmt: skip

@@ -1,11 +1,12 @@
-"""What a writer does where a clustering is planned for file groups that it changes, spec "Concurrency Control".
+"""Writes to file groups for which a clustering is planned, spec "Concurrency Control".
 
-    SparkRejectUpdateStrategy   the write is refused before it begins; so it is without a setting
-    SparkAllowUpdateStrategy    the write goes on, and whoever completes first stays: the clustering finds the change and gives
-                                up, or the write finds its file group replaced
-    the same, told to roll back the plan is withdrawn, then the write goes on
+    SparkRejectUpdateStrategy     the write is refused before it begins (the default)
+    SparkAllowUpdateStrategy      the write begins. The first to complete wins: the clustering aborts because of the change, or
+                                  the write aborts because its file group was replaced
+    the same, and the setting     the plan is withdrawn, then the write begins
+    to roll back on conflict
 
-Only plans that are there when a write begins matter here. One that is made later meets the second line in any case.
+This concerns plans that are pending when a write begins. For plans that are made later the second line holds in any case.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,9 +31,9 @@ REJECT, ALLOW = "SparkRejectUpdateStrategy", "SparkAllowUpdateStrategy"
 
 @implements("SVC-009", "OCC-017")
 def apply_update_strategy(table: Table, timeline: Timeline, changed: Iterable[FileSlice]) -> None:
-    """Follow the update strategy of the settings for a write that changes these slices.
+    """Apply the update strategy of the settings to a write that changes these slices.
 
-    Raises WriteConflict where it refuses the write, Misuse for an unknown strategy.
+    Raises WriteConflict if it refuses the write, Misuse for an unknown strategy.
     """
     name = table.options.get(STRATEGY_KEY, REJECT).rpartition(".")[2]
     if name not in (REJECT, ALLOW):
@@ -45,7 +46,7 @@ def apply_update_strategy(table: Table, timeline: Timeline, changed: Iterable[Fi
         (partition, file_id), requested = min(planned_for.items())
         raise WriteConflict(
             "a clustering is planned for a file group that the write changes", rule="SVC-009",
-            path=f"{requested}.clustering.requested", expected="no plan that is pending, or another update strategy",
+            path=f"{requested}.clustering.requested", expected="no pending plan, or another update strategy",
             found=f"file group {file_id} in partition {partition!r}",
             remedy=f"write when the clustering is completed, or set {STRATEGY_KEY}={ALLOW}",
         )  # fmt: skip
