@@ -1,1 +1,5 @@
-"""Table services: what is done to a table beside writing rows. Each is an action that anybody can carry out from its plan."""
+"""Table services: each makes a plan, publishes it, and executes it.
+
+`default_hooks` lists the services that writes trigger. What may be changed here: what a service does. Imports `metadata` and
+what is below it; only `tables` imports services.
+"""

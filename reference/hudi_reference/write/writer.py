@@ -141,7 +141,10 @@ class Writer:
             self.commit.add_file(str(name), data, stat)
 
     def _slice_before(self, file_slice: FileSlice) -> dict[str, Any]:
-        """The fields of a log file's stat that describe its slice. With CDC, deployed readers find images before changes by them."""
+        """The fields of a log file's stat that describe its slice.
+
+        With CDC, deployed readers find images before changes by them.
+        """
         if logging_mode(self.commit.table.properties) is None or file_slice.base_file is None:
             return {"previous_instant": self.commit.requested}
         return {

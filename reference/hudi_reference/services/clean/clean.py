@@ -1,12 +1,12 @@
-"""Clean: versions of files that nobody will read again are deleted, spec "Table Management > Cleaning".
+"""Clean: deletes versions of files that no reader needs any more, spec "Table Management > Cleaning".
 
     clean.requested     the plan: the files, by partition
     clean.inflight      the plan again
-    files are deleted   one that is gone already counts as deleted
+    files are deleted   a missing file counts as deleted
     clean.completed     the same files, as deleted
 
-Readers need none of these files, so it does not matter where the process dies: whoever comes next deletes what is left of the
-plan, and plans anew only when no plan is left. A plan that was found in the table is checked before anything is deleted.
+Readers need none of these files. After a crash at any point the next clean deletes the remaining files of the plan, and makes a
+new plan only when no plan is pending. A pending plan is checked before anything is deleted.
 """
 
 from collections.abc import Mapping
@@ -29,6 +29,7 @@ from hudi_reference.services.planning.index_plan import files_to_index
 from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
 from hudi_reference.services.planning.plan_execution import (
     Plan,
+    PlanExecution,
     by_partition,
     carry_out,
     groups_in_plans,
@@ -37,8 +38,8 @@ from hudi_reference.services.planning.plan_execution import (
     planning,
     read_plan,
 )
-from hudi_reference.services.planning.rollback_validation import brings_back
-from hudi_reference.services.rollback.failed_writes import clean_up_lazily
+from hudi_reference.services.planning.rollback_validation import rolls_back_completed_write
+from hudi_reference.services.rollback.failed_writes import rollback_expired_writes
 from hudi_reference.services.rollback.savepoint import completed_savepoints, savepointed_files
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.times import format_time
@@ -49,14 +50,19 @@ _HOUR = 3_600_000
 
 @implements("TL-013", "TL-014", "TL-029", "SVC-005", "SVC-006", "CLN-004")
 def clean(table: Table, options: Mapping[str, str] | None = None) -> str | None:
-    """Carry out the cleans that are planned, then plan and carry out one more; the requested time of the last one, or None.
+    """Execute the pending clean plans, then plan and execute one more.
 
-    `options` are settings by Hudi's names: `hoodie.clean.policy`, `hoodie.clean.commits.retained` and their kin. None: there
-    was nothing to delete, and there is no new instant. Writes that failed are rolled back first where
-    `hoodie.clean.failed.writes.policy` is LAZY.
+    With `hoodie.clean.failed.writes.policy=LAZY` failed writes are rolled back first.
+
+    Args:
+        table: the table.
+        options: settings by Hudi's names, as `hoodie.clean.policy` and `hoodie.clean.commits.retained`.
+
+    Returns:
+        The requested time of the last clean; None if there was nothing to delete.
     """
     check_indexes_maintained(table)
-    clean_up_lazily(table, options or {})
+    rollback_expired_writes(table, options or {})
     done = [execute_clean(table, pending.requested) for pending in pending_of(table.timeline, "clean")]
     requested = schedule_clean(table, options)
     if requested is not None:
@@ -80,9 +86,9 @@ def files_of_clean(table: Table, options: Mapping[str, str] | None = None) -> tu
 
 @implements("TL-014", "SVC-004", "SVC-006")
 def schedule_clean(table: Table, options: Mapping[str, str] | None = None) -> str | None:
-    """Publish a plan; its requested time. None if there is nothing to delete, a plan is pending, or old slices come back."""
+    """Publish a plan; its requested time. None if there is nothing to delete, or a plan or a rollback is pending."""
     with planning(table) as publish:
-        if pending_of(table.timeline, "clean") or brings_back(table, table.timeline):
+        if pending_of(table.timeline, "clean") or rolls_back_completed_write(table, table.timeline):
             return None
         plan = plan_clean(table, options)
         return None if plan is None else publish("clean", plan)
@@ -90,7 +96,7 @@ def schedule_clean(table: Table, options: Mapping[str, str] | None = None) -> st
 
 @implements("TL-014", "SVC-008")
 def plan_clean(table: Table, options: Mapping[str, str] | None = None) -> dict[str, Any] | None:
-    """What a clean would delete now, as a HoodieCleanerPlan; None if there is nothing. Changes nothing.
+    """The plan of a clean that would be made now, as a HoodieCleanerPlan; None if there is nothing to delete. Changes nothing.
 
     Raises Misuse, UnsupportedTableFeature.
     """
@@ -126,27 +132,36 @@ def plan_clean(table: Table, options: Mapping[str, str] | None = None) -> dict[s
 
 
 def _savepoints(timeline: Timeline) -> dict[str, str]:
-    """Which savepoints the plan respects: archiving asks for them."""
+    """The savepoints that the plan respects; archiving reads them."""
     found = [savepoint.requested for savepoint in completed_savepoints(timeline)]
     return {"savepointed_timestamps": ",".join(found)} if found else {}
 
 
 @implements("TL-013", "TL-047", "SVC-005")
 def execute_clean(table: Table, requested: str) -> str:
-    """Carry out the plan that was requested then, from the beginning or from where another process stopped.
+    """Execute the plan with that requested time, from the beginning or after an execution that did not complete.
 
     Raises UnsafePlan for a plan that would delete a file which a clean must keep; then nothing has changed.
     """
+    return carry_out(CleanExecution(table, requested))
 
-    def work(plan: Plan) -> Plan:
-        started, files = table.clock.now(), planned_files(plan)
+
+class CleanExecution(PlanExecution):
+    """One execution of a clean plan."""
+
+    action = "clean"
+    repeats_plan = True
+
+    def check_plan(self, plan: Plan) -> None:
+        """Raise UnsafePlan if the plan would delete a file which a clean must keep."""
+        check_plan(self.table, self.requested, plan)
+
+    def work(self, plan: Plan) -> Plan:
+        """Delete the files of the plan."""
+        table, started, files = self.table, self.table.clock.now(), planned_files(plan)
         for path in files:
             table.storage.delete(path)
-        return _record(requested, plan, files, table.clock.now() - started)
-
-    return carry_out(
-        table, "clean", requested, work, repeat_plan=True, check_plan=lambda plan: check_plan(table, requested, plan)
-    )
+        return _record(self.requested, plan, files, table.clock.now() - started)
 
 
 @implements("TL-013", "TL-014", "CLN-008")

@@ -1,14 +1,13 @@
-"""Clustering: rows move to new file groups of the right size and order, spec "Table Management > Re-writing", RFC-19.
+"""Clustering: moves rows to new file groups of the configured size and order, spec "Table Management > Re-writing", RFC-19.
 
-    clustering.requested    the plan: groups of file slices, and how the rows of each group are to be laid down
+    clustering.requested    the plan: groups of file slices, and the layout of the rows of each group
     clustering.inflight
-    base files are stored   new file groups, with the plan's requested time in their names: nobody reads them yet
-    replacecommit           the completion: readers go to the new groups; the old ones stay until they are cleaned
+    base files are stored   new file groups, with the plan's requested time in their names; readers ignore them
+    replacecommit           the completion: readers use the new groups; the old ones are kept until they are cleaned
 
-The rows are those that a query of the slices gives, with the keys, commit times and numbers that they had. The names of the new
-groups follow from the plan and from the rows that they hold, so that whoever carries it out again, or at the same time, stores
-the same files. If somebody changed an old group since the plan was made, the new ones would lack the change: the clustering
-gives up, and its plan is withdrawn.
+The rows are those of a query of the slices, with their keys, commit times and numbers. The names of the new groups follow from
+the plan and from their rows, so that every execution of the plan stores the same files. If an old group was changed since the
+plan was made, the new groups would lack the change: the clustering aborts, and its plan is withdrawn.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +36,7 @@ from hudi_reference.services.clustering.plan_record import LAYOUT_KEY, TARGET_KE
 from hudi_reference.services.clustering.settings import ClusteringSettings
 from hudi_reference.services.compaction.compaction import check_stored
 from hudi_reference.services.planning.compaction_plan import number, remove_strays, store
-from hudi_reference.services.planning.plan_execution import Plan, carry_out, pending_of, read_plan
+from hudi_reference.services.planning.plan_execution import Plan, PlanExecution, carry_out, pending_of, read_plan
 from hudi_reference.services.rollback.rollback import execute_rollback, withdraw
 from hudi_reference.storage import ObjectExists
 from hudi_reference.timeline.active import Timeline
@@ -51,17 +50,23 @@ from hudi_reference.write.rows import in_file
 from hudi_reference.write.write_context import check_writable
 
 Options = Mapping[str, str]
-#: What is left over when rows are cut at the target size, in parts of it, that is not worth a file of its own.
+#: The smallest remainder, as a fraction of the target size, that is stored in a file of its own.
 _REMAINDER = 0.1
 _PARALLELISM_KEY, _PARALLELISM = "hoodie.clustering.max.parallelism", 15
 
 
 @implements("CLU-001", "SVC-006", "SVC-015")
 def cluster(table: Table, options: Options | None = None) -> str | None:
-    """Carry out the clusterings that are planned, then plan and carry out one more; the requested time of the last one.
+    """Execute the pending clustering plans, then plan and execute one more.
 
-    `options` are settings by Hudi's names: `hoodie.clustering.plan.strategy.sort.columns` and its kin. None: there is nothing
-    to cluster, or it is not time yet, and there is no new instant. Plans that writers have overtaken are withdrawn.
+    A plan whose file groups a writer has changed is withdrawn.
+
+    Args:
+        table: the table.
+        options: settings by Hudi's names, as `hoodie.clustering.plan.strategy.sort.columns`.
+
+    Returns:
+        The requested time of the last clustering; None if there is nothing to cluster, or it is not due.
     """
     finish_withdrawals(table)
     done = []
@@ -75,7 +80,7 @@ def cluster(table: Table, options: Options | None = None) -> str | None:
 
 
 def finish_withdrawals(table: Table) -> None:
-    """Carry on where somebody stopped who was withdrawing a plan."""
+    """Execute pending withdrawals of plans."""
     for pending in pending_of(table.timeline, "rollback"):
         if read_plan(table, "rollback", pending.requested)["instantToRollback"]["action"] == "clustering":
             execute_rollback(table, pending.requested)
@@ -83,44 +88,44 @@ def finish_withdrawals(table: Table) -> None:
 
 @implements("CLU-035", "CLU-039", "SVC-005", "SVC-009", "TL-029")
 def execute_clustering(table: Table, requested: str) -> str:
-    """Carry out the plan that was requested then, from the beginning or from where somebody else stopped.
+    """Execute the plan with that requested time, from the beginning or after an execution that did not complete.
 
-    Raises ConcurrentChange if one of its file groups has changed since it was planned: then the plan is withdrawn, and the
-    table is as the other one left it. WriteConflict if somebody else completes the plan or takes this attempt back.
+    Raises:
+        ConcurrentChange: one of its file groups was changed since it was planned. The plan is withdrawn.
+        WriteConflict: another process completed the plan or reverted this execution.
     """
     check_writable(table)
-    attempt = Attempt(table, requested)
+    execution = ClusteringExecution(table, requested)
     try:
-        carry_out(table, "clustering", requested, attempt.work, check=attempt.check)
+        carry_out(execution)
     except ConcurrentChange:
         withdraw(table, requested)
-        attempt.forsake()
+        execution.delete_unused_files()
         raise
     except WriteConflict:
-        attempt.forsake()
+        execution.delete_unused_files()
         raise
-    if attempt.stats:
+    if execution.stats:
         remove_markers(table.storage, requested)
     return requested
 
 
 @dataclass
-class Attempt:
-    """One attempt at a plan: the table as it was found, the plan, and the files that were stored."""
+class ClusteringExecution(PlanExecution):
+    """One execution of a clustering plan: the base timeline and schema, the groups of the plan, and the stored files."""
 
-    table: Table
-    requested: str
+    action = "clustering"
     stats: list[WriteStat] = field(default_factory=list)
     groups: tuple[InputGroup, ...] = ()
-    seen: Timeline | None = None
+    base_timeline: Timeline | None = None
     schema: AvroSchema | None = None
 
     @implements("CLU-007", "CLU-036")
     def work(self, record: Plan) -> Plan:
-        """Store the new file groups; what the completed file says. Nothing but the plan and the table decides about them."""
+        """Store the new file groups. They depend on the plan and the table alone."""
         self._check_planned()
         plan, view = clustering_in(record), self.table.view()
-        self.groups, self.seen, self.schema = plan.groups, view.timeline, view.schema
+        self.groups, self.base_timeline, self.schema = plan.groups, view.timeline, view.schema
         check_unchanged(view, plan.groups)
         rewriting = Rewriting(self.table, view, plan, self.requested)
         for outputs in rewriting.outputs():
@@ -130,7 +135,7 @@ class Attempt:
 
     @implements("TL-050")
     def _check_planned(self) -> None:
-        """Raises WriteConflict if the plan was withdrawn right before the inflight file was created, which is nobody's then."""
+        """Raises WriteConflict if the plan was withdrawn just before the inflight file was created; deletes that file then."""
         storage, folder = self.table.storage, self.table.properties.timeline_folder
         plan, begun = (Instant(self.requested, "clustering", state).file_name for state in (State.REQUESTED, State.INFLIGHT))
         if storage.head(f"{folder}/{plan}") is None:
@@ -139,7 +144,7 @@ class Attempt:
 
     @implements("CLU-035", "OCC-027")
     def _store(self, stat: WriteStat, data: bytes) -> WriteStat:
-        """Store a file after its marker. An earlier attempt at the plan may have come as far."""
+        """Store a file after its marker. An earlier execution of the plan may have stored both."""
         mark_partition(self.table.storage, stat.partition, self.requested)
         with suppress(ObjectExists):
             mark_file(self.table.storage, self.requested, stat.path.rpartition("/")[2], stat)
@@ -147,25 +152,24 @@ class Attempt:
         return stat
 
     @implements("SVC-009", "OCC-016")
-    def check(self, now: Timeline) -> None:
-        """What may speak against the completion, asked under the lock.
+    def check_completion(self, timeline: Timeline) -> None:
+        """Check that the clustering may complete, then delete the files of other executions.
 
-        Raises ConcurrentChange if somebody changed a file group of the plan since the rows were read. At last what other
-        attempts stored goes, while nobody can complete the plan with it.
+        Raises ConcurrentChange if a file group of the plan was changed since the rows were read. The lock is held, so that no
+        other execution completes the plan with the deleted files.
         """
-        assert self.seen is not None and self.schema is not None
+        assert self.base_timeline is not None and self.schema is not None
         storage, properties = self.table.storage, self.table.properties
-        check_not_rolled_back(storage, properties, now, self.requested)
         mine = {identity: WriteKind.CLUSTERS for group in self.groups for identity in group.members}
-        standing = ConflictChecker(None, self.seen)
-        for other in concurrent(storage, properties, base=self.seen, now=now, plans=False):
-            standing.check(mine, other)
+        checker = ConflictChecker(None, self.base_timeline)
+        for other in concurrent(storage, properties, base=self.base_timeline, now=timeline, plans=False):
+            checker.check(mine, other)
             check_schema(self.schema, other)
         check_stored(self.table, self.stats)
         remove_strays(self.table, self.requested, self.stats)
 
-    def forsake(self) -> None:
-        """Delete what this attempt stored and nobody is going to name: the plan is gone, or was completed with other files."""
+    def delete_unused_files(self) -> None:
+        """Delete the files of this execution that no action names: the plan was withdrawn, or completed with other files."""
         storage, properties, now = self.table.storage, self.table.properties, self.table.timeline
         done = [found for found in now.commits if found.requested == self.requested]
         if not done and (self._may_complete(now) or now.completion_of(self.requested) is not None):
@@ -176,7 +180,7 @@ class Attempt:
                 storage.delete(stat.path)
 
     def _may_complete(self, now: Timeline) -> bool:
-        """Whether the plan is there, and nobody is withdrawing it."""
+        """Whether the plan is pending and is not being withdrawn."""
         try:
             check_not_rolled_back(self.table.storage, self.table.properties, now, self.requested)
         except WriteConflict:
@@ -195,7 +199,7 @@ def check_unchanged(view: View, groups: Sequence[InputGroup]) -> None:
             raise ConcurrentChange(
                 "a file group has changed since its clustering was planned", rule="SVC-009", path=planned.partition,
                 expected=", ".join(sorted(_files(planned))),
-                found="another group in its place" if present is None else ", ".join(sorted(_files(present))),
+                found="a replaced file group" if present is None else ", ".join(sorted(_files(present))),
                 remedy="plan another clustering; this plan was withdrawn",
             )  # fmt: skip
 
@@ -206,7 +210,7 @@ def _files(found: FileSlice) -> set[str]:
 
 @dataclass(frozen=True)
 class Rewriting:
-    """What makes the new file groups of a plan."""
+    """Makes the new file groups of a plan."""
 
     table: Table
     view: View
@@ -215,9 +219,7 @@ class Rewriting:
 
     @implements("CLU-036")
     def outputs(self) -> Iterator[list[tuple[WriteStat, bytes]]]:
-        """The files of each group of the plan, in its order. As many groups are worked on at once as there are, within the
-        limit that is set.
-        """
+        """The files of each group of the plan, in its order. Groups are rewritten in parallel, up to the configured limit."""
         groups = list(enumerate(self.plan.groups))
         most = number(self.table.options, _PARALLELISM_KEY, _PARALLELISM, least=1)
         at_once = min(len(groups), most) if self.table.parallelism > 1 else 1
@@ -230,7 +232,7 @@ class Rewriting:
 
     @implements("CLU-001", "CLU-007", "CLU-008", "CLU-037", "CLU-038", "TL-011", "META-004")
     def rewrite(self, place: int, group: InputGroup) -> list[tuple[WriteStat, bytes]]:
-        """The files of the group at that place of the plan: the rows of all its slices in one order, cut at the target size."""
+        """The files of one group of the plan: the rows of all its slices, sorted, and split at the target size."""
         reader = self.view.reader(self.table)
         slices = [self.view.groups.groups[identity].latest for identity in group.members]
         parts = [reader.read(found, reader.schema.names) for found in slices if found is not None]
@@ -246,10 +248,10 @@ class Rewriting:
 
     @implements("CLU-009", "CLU-030", "CLU-038")
     def rows_per_file(self, group: InputGroup, rows: int, size: int) -> int:
-        """How many of the rows, which come to `size` bytes in one file, go into each.
+        """The number of rows of each file; `size` are the bytes of one file with all rows.
 
-        As many as make the target size, and a few more where little would be left over. A plan without a target says how many
-        files there are to be.
+        Files have the target size, or slightly more to avoid a small last file. A plan without a target size names the number
+        of files.
         """
         if TARGET_KEY not in self.plan.parameters:
             return ceil(rows / group.outputs)
@@ -260,7 +262,10 @@ class Rewriting:
     def _output(
         self, place: int, group: InputGroup, rows: pa.Table, count: int, start: int, stop: int
     ) -> tuple[WriteStat, bytes]:
-        """The base file of a new file group with these rows, and its stat. The id tells which rows of which slices it holds."""
+        """The base file of a new file group with these rows, and its stat.
+
+        The id is derived from the slices and the range of rows.
+        """
         part = rows.slice(start, stop - start)
         named = "/".join((self.requested, *(file_id for _, file_id in group.members), str(start), str(start + part.num_rows)))
         extension = self.table.properties.base_file_extension
@@ -274,14 +279,14 @@ class Rewriting:
 
 @implements("CLU-039", "CLU-040", "CLU-041", "TL-009", "TL-010")
 def completed_record(stats: Sequence[WriteStat], groups: Sequence[InputGroup], schema: AvroSchema) -> dict[str, Any]:
-    """What a completed clustering says: HoodieReplaceCommitMetadata."""
+    """The metadata of a completed clustering: HoodieReplaceCommitMetadata."""
     replaced = ids_by_partition(identity for group in groups for identity in group.members)
     return commit_record("CLUSTER", stats, schema, replaced)
 
 
 @implements("SVC-013", "SVC-014")
 def check_inline_clustering(properties: TableProperties, options: Options) -> None:
-    """Raises Misuse and UnsupportedTableFeature for settings of inline clustering that cannot be."""
+    """Raises Misuse and UnsupportedTableFeature for invalid settings of inline clustering."""
     settings = ClusteringSettings.of(options)
     if settings.inline or settings.planned_inline:
         check_layout(settings.layout)
@@ -289,10 +294,10 @@ def check_inline_clustering(properties: TableProperties, options: Options) -> No
 
 @implements("SVC-007", "SVC-013", "SVC-014")
 def inline_clustering(table: Table, _: Timeline) -> None:
-    """What follows each write where `hoodie.clustering.inline` is true: the plans that are there, and one more when it is due;
-    a plan alone where `hoodie.clustering.schedule.inline` is.
+    """After a write, if `hoodie.clustering.inline` is true: execute pending plans, and one more if it is due.
 
-    A table that cannot be clustered was written all the same: what is wrong, `cluster` says.
+    With `hoodie.clustering.schedule.inline` a plan is published only. Errors are suppressed, because the write has completed;
+    `cluster` reports them.
     """
     settings = ClusteringSettings.of(table.options)
     if settings.inline or settings.planned_inline:

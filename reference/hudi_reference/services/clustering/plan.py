@@ -23,7 +23,7 @@ from hudi_reference.services.clustering.settings import ClusteringSettings
 from hudi_reference.services.planning.compaction_plan import slice_metrics
 from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
 from hudi_reference.services.planning.plan_execution import groups_in_plans, planning
-from hudi_reference.services.planning.rollback_validation import brings_back
+from hudi_reference.services.planning.rollback_validation import rolls_back_completed_write
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.instants.times import format_time
 from hudi_reference.write.commit import transitions_of
@@ -41,7 +41,7 @@ def schedule_clustering(
     `options` are settings by Hudi's names: see `clustering_settings`. `extra_metadata` stays in the plan.
     """
     with planning(table) as publish:
-        if brings_back(table, table.timeline):
+        if rolls_back_completed_write(table, table.timeline):
             return None
         plan = plan_clustering(table, options, extra_metadata=extra_metadata)
         return publish("clustering", plan_record(table, plan)) if plan.groups else None

@@ -1,17 +1,17 @@
-"""Compaction: the logs of file slices are merged into new base files, spec "Table Management > Compaction".
+"""Compaction: merges the log files of file slices into new base files, spec "Table Management > Compaction".
 
-    compaction.requested    the plan: base file and log files of each slice. From here on what completes joins a new slice
+    compaction.requested    the plan: base file and log files of each slice. Log files that complete later belong to a new slice
     compaction.inflight
-    base files are stored   with the plan's requested time in their names: nobody reads them yet
-    commit                  the completion: readers go to the new slices; the old ones stay until they are cleaned
+    base files are stored   with the plan's requested time in their names; readers ignore them
+    commit                  the completion: readers use the new slices; the old ones are kept until they are cleaned
 
-The rows are those that a query of the slice gives, by the same merge, with the commit times that they had. Wherever the process
-dies, the rows of the table are the same, and whoever comes next carries the plan out again: to the same files.
+The rows are those of a query of the slice, by the same merge, with their commit times. After a crash at any point the table has
+the same rows, and the next service executes the plan again, with the same file names.
 """
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -40,8 +40,15 @@ from hudi_reference.services.planning.compaction_plan import (
     store,
 )
 from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
-from hudi_reference.services.planning.plan_execution import Plan, carry_out, groups_in_plans, pending_of, planning
-from hudi_reference.services.planning.rollback_validation import brings_back
+from hudi_reference.services.planning.plan_execution import (
+    Plan,
+    PlanExecution,
+    carry_out,
+    groups_in_plans,
+    pending_of,
+    planning,
+)
+from hudi_reference.services.planning.rollback_validation import rolls_back_completed_write
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.write.commit import transitions_of
@@ -53,10 +60,14 @@ Options = Mapping[str, str]
 
 @implements("CMP-001", "SVC-006", "SVC-015")
 def compact(table: Table, options: Options | None = None) -> str | None:
-    """Carry out the compactions that are planned, then plan and carry out one more; the requested time of the last one.
+    """Execute the pending compaction plans, then plan and execute one more.
 
-    `options` are settings by Hudi's names: `hoodie.compact.inline.max.delta.commits`, `hoodie.compaction.strategy` and their
-    kin. None: no slice has logs to merge, or it is not time yet, and there is no new instant.
+    Args:
+        table: the table.
+        options: settings by Hudi's names, as `hoodie.compact.inline.max.delta.commits` and `hoodie.compaction.strategy`.
+
+    Returns:
+        The requested time of the last compaction; None if there was no pending plan and no compaction is due.
     """
     done = [execute_compaction(table, pending.requested) for pending in pending_of(table.timeline, "compaction")]
     requested = schedule_compaction(table, options)
@@ -67,17 +78,20 @@ def compact(table: Table, options: Options | None = None) -> str | None:
 
 @implements("SVC-004", "TL-044", "NBC-003")
 def schedule_compaction(table: Table, options: Options | None = None) -> str | None:
-    """Publish a plan; its requested time. None if there is nothing to compact, or old slices come back; writers go on."""
+    """Publish a plan; its requested time. None if there is nothing to compact, or a completed write is being rolled back.
+
+    Writers are not blocked.
+    """
     with planning(table) as publish:
-        operations = [] if brings_back(table, table.timeline) else plan_compaction(table, options)
+        operations = [] if rolls_back_completed_write(table, table.timeline) else plan_compaction(table, options)
         return publish("compaction", plan_record(operations)) if operations else None
 
 
 @implements("CMP-003", "CMP-004", "SVC-010", "NBC-003")
 def plan_compaction(table: Table, options: Options | None = None) -> list[Operation]:
-    """What a compaction would merge now. Changes nothing.
+    """The operations of a compaction that would be planned now. Changes nothing.
 
-    File groups in a pending plan of a compaction or clustering are left out. Raises Misuse, UnsupportedTableFeature.
+    File groups in a pending plan of a compaction or clustering are excluded. Raises Misuse, UnsupportedTableFeature.
     """
     if not table.properties.is_merge_on_read:
         raise Misuse("a copy-on-write table has no logs to compact", rule="CMP-001", expected="MERGE_ON_READ")
@@ -93,33 +107,45 @@ def plan_compaction(table: Table, options: Options | None = None) -> list[Operat
 
 @implements("CMP-001", "CMP-005", "SVC-005", "SVC-011", "TL-015", "TL-044")
 def execute_compaction(table: Table, requested: str) -> str:
-    """Carry out the plan that was requested then, from the beginning or from where somebody else stopped."""
-    stats: list[WriteStat] = []
-
-    def work(plan: Plan) -> Plan:
-        view, operations = table.view(), operations_in(plan)
-        compactor = Compactor(table, view, view.reader(table), requested)
-        stats.extend(compactor.merge(number, operation) for number, operation in enumerate(operations))
-        remove_strays(table, requested, stats)
-        return completed_record("COMPACT", zip(stats, operations, strict=True), view.schema)
-
+    """Execute the plan with that requested time, from the beginning or after an execution that did not complete."""
     check_writable(table)
-    return carry_out(table, "compaction", requested, work, check=lambda _: check_stored(table, stats))
+    return carry_out(CompactionExecution(table, requested))
+
+
+@dataclass
+class CompactionExecution(PlanExecution):
+    """One execution of a compaction plan; `stats` are the base files that it stored."""
+
+    action = "compaction"
+    stats: list[WriteStat] = field(default_factory=list)
+
+    @implements("CMP-001", "SVC-005")
+    def work(self, plan: Plan) -> Plan:
+        """Store the new base files. Files that other executions of the plan stored are deleted."""
+        table, view, operations = self.table, self.table.view(), operations_in(plan)
+        compactor = Compactor(table, view, view.reader(table), self.requested)
+        self.stats.extend(compactor.merge(number, operation) for number, operation in enumerate(operations))
+        remove_strays(table, self.requested, self.stats)
+        return completed_record("COMPACT", zip(self.stats, operations, strict=True), view.schema)
+
+    def check_completion(self, timeline: Timeline) -> None:
+        """Raise WriteConflict if a stored file was deleted."""
+        check_stored(self.table, self.stats)
 
 
 def check_stored(table: Table, stats: Iterable[WriteStat]) -> None:
-    """Raises WriteConflict if a file is gone that is about to be committed: somebody took this attempt back."""
+    """Raises WriteConflict if a file that is about to be committed was deleted: the execution was reverted."""
     for stat in stats:
         if table.storage.head(stat.path) is None:
             raise WriteConflict(
-                "somebody else took this attempt at the plan back", rule="TL-050", path=stat.path,
-                expected="the file that was stored", remedy="carry the plan out again, if it is still there",
+                "this execution of the plan was reverted by a rollback", rule="TL-050", path=stat.path,
+                expected="the file that was stored", remedy="execute the plan again, if it is still pending",
             )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Compactor:
-    """What stores the new base files of one compaction."""
+    """Stores the new base files of one compaction."""
 
     table: Table
     view: View
@@ -128,7 +154,10 @@ class Compactor:
 
     @implements("CMP-001", "CMP-002", "CMP-004", "CMP-006", "MRG-008", "MRG-013", "META-004", "BF-009", "OCC-003")
     def merge(self, number: int, operation: Operation) -> WriteStat:
-        """The next slice of a file group: what a query gives of the planned one. Rows keep commit time and number."""
+        """Store the next slice of a file group: the rows that a query of the planned slice returns.
+
+        Rows keep commit time and number.
+        """
         found, reader = present(self.table, operation), self.reader
         extension = self.table.properties.base_file_extension
         name = BaseFileName(found.file_id, f"{number}-0-0", self.requested, extension)
@@ -145,7 +174,7 @@ class Compactor:
 
 
 def _counts(before: pa.ChunkedArray, merged: pa.Table, base_file: str | None) -> dict[str, Any]:
-    """How many rows of the base file, with the keys `before`, were updated and deleted, and how many are new."""
+    """The numbers of updated, inserted and deleted rows; `before` are the keys of the base file."""
     stayed = pc.fill_null(pc.equal(merged.column("_hoodie_file_name"), base_file or ""), False)
     changed = merged.filter(pc.invert(stayed)).column(KEY)
     updates = len(changed.filter(pc.is_in(changed, value_set=before)))
@@ -153,14 +182,14 @@ def _counts(before: pa.ChunkedArray, merged: pa.Table, base_file: str | None) ->
     return {"updates": updates, "inserts": len(changed) - updates, "deletes": len(before) - stays - updates}
 
 
-#: Whether writers compact by themselves; deployed writers do not unless they are told to.
+#: Whether writers run compactions inline. The default is false, as for deployed writers.
 INLINE_KEY = "hoodie.compact.inline"
 _INLINE_DEFAULTS = {COMMITS_KEY: "5"}
 
 
 @implements("SVC-013", "SVC-014")
 def check_inline_compaction(properties: TableProperties, options: Options) -> None:
-    """Raises Misuse and UnsupportedTableFeature for settings of inline compaction that cannot be."""
+    """Raises Misuse and UnsupportedTableFeature for invalid settings of inline compaction."""
     if options.get(INLINE_KEY) == "true":
         check_settings(options)
         chosen((), options)
@@ -168,9 +197,9 @@ def check_inline_compaction(properties: TableProperties, options: Options) -> No
 
 @implements("OCC-024", "SVC-007", "SVC-013", "SVC-014")
 def inline_compaction(table: Table, _: Timeline) -> None:
-    """What follows each write where `hoodie.compact.inline` is true: the plans that are there, and one more when it is due.
+    """After a write, if `hoodie.compact.inline` is true: execute pending plans, and one more if it is due.
 
-    A table that cannot be compacted was written all the same: what is wrong, `compact` says.
+    Errors are suppressed, because the write has completed; `compact` reports them.
     """
     if table.options.get(INLINE_KEY) == "true" and table.properties.is_merge_on_read:
         with suppress(MalformedTable, UnsupportedFeature, WriteConflict):

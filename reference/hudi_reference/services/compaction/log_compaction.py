@@ -1,16 +1,16 @@
-"""Log compaction: small log blocks of a file slice are joined into one file, spec "Table Management > Log Compaction".
+"""Log compaction: merges small log blocks of a file slice into one log file, spec "Table Management > Log Compaction".
 
-    logcompaction.requested     the plan: the log files to join
+    logcompaction.requested     the plan: the log files to merge
     logcompaction.inflight
-    log files are stored        one for each slice; their blocks list the instants whose blocks they join
-    deltacommit                 the completion: readers take the joined blocks for those, which stay where they are
+    log files are stored        one for each slice; their blocks list the instants of the merged blocks
+    deltacommit                 the completion: readers use the compacted blocks; the merged files stay
 
-Only what was requested before every write that is under way is joined. So nothing can come to lie between the joined blocks and
-the joined block, whose place is that of the newest one, and the order of all changes is kept.
+Only log files that were requested before every pending write are merged. The compacted block takes the place of the newest
+block that it merges, so that no block can come between them, and the order of all changes is kept.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hudi_reference.errors import Misuse, WriteConflict
@@ -39,8 +39,16 @@ from hudi_reference.services.planning.compaction_plan import (
     store,
 )
 from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
-from hudi_reference.services.planning.plan_execution import Plan, carry_out, groups_in_plans, pending_of, planning, read_plan
-from hudi_reference.services.planning.rollback_validation import brings_back
+from hudi_reference.services.planning.plan_execution import (
+    Plan,
+    PlanExecution,
+    carry_out,
+    groups_in_plans,
+    pending_of,
+    planning,
+    read_plan,
+)
+from hudi_reference.services.planning.rollback_validation import rolls_back_completed_write
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.timeline.history.history import END_OF_TIME
@@ -51,18 +59,24 @@ from hudi_reference.write.log_options import LogOptions
 from hudi_reference.write.rows import stored
 from hudi_reference.write.write_context import check_format, check_writable
 
-#: How many blocks of a slice make it worth joining them; fewer than two never are.
+#: The number of blocks of a slice from which on they are compacted; at least two.
 BLOCKS_KEY = "hoodie.log.compaction.blocks.threshold"
-#: What deployed planners name as the one that carries such a plan out.
+#: The class that deployed planners name as the executor of such a plan.
 EXECUTOR = "org.apache.hudi.table.action.compact.LogCompactionExecutionHelper"
 
 
 @implements("LCP-001", "SVC-006", "TL-016")
 def log_compact(table: Table, options: Mapping[str, str] | None = None) -> str | None:
-    """Carry out the log compactions that are planned, then plan and carry out one more; the requested time of the last one.
+    """Execute the pending log compaction plans, then plan and execute one more.
 
-    `options` are settings by Hudi's names, as `hoodie.log.compaction.blocks.threshold`. A plan that a compaction has overtaken
-    is dropped. None: no slice has blocks to join, and there is no new instant.
+    A plan whose file groups a later compaction has merged is dropped.
+
+    Args:
+        table: the table.
+        options: settings by Hudi's names, as `hoodie.log.compaction.blocks.threshold`.
+
+    Returns:
+        The requested time of the last log compaction; None if no slice has blocks to compact.
     """
     check_indexes_maintained(table)
     done = []
@@ -79,20 +93,20 @@ def log_compact(table: Table, options: Mapping[str, str] | None = None) -> str |
 
 @implements("SVC-004", "TL-016", "TL-017")
 def schedule_log_compaction(table: Table, options: Mapping[str, str] | None = None) -> str | None:
-    """Publish a plan; its requested time, None if there is nothing to join, or old slices come back."""
+    """Publish a plan; its requested time. None if there is nothing to compact, or a completed write is being rolled back."""
     with planning(table) as publish:
-        operations = [] if brings_back(table, table.timeline) else plan_log_compaction(table, options)
+        operations = [] if rolls_back_completed_write(table, table.timeline) else plan_log_compaction(table, options)
         return publish("logcompaction", plan_record(operations, EXECUTOR, keeps_times=True)) if operations else None
 
 
 @implements("LCP-001", "LCP-005", "SVC-004")
 def plan_log_compaction(table: Table, options: Mapping[str, str] | None = None) -> list[Operation]:
-    """What a log compaction would join now. Changes nothing.
+    """The operations of a log compaction that would be planned now. Changes nothing.
 
-    File groups in any pending plan are left out, and slices with blocks that hold some of the columns. Raises Misuse.
+    File groups in any pending plan are excluded, and slices with blocks of partial updates. Raises Misuse.
     """
     if not table.properties.is_merge_on_read:
-        raise Misuse("a copy-on-write table has no logs to join", rule="LCP-001", expected="MERGE_ON_READ")
+        raise Misuse("a copy-on-write table has no logs to compact", rule="LCP-001", expected="MERGE_ON_READ")
     check_writable(table)
     check_indexes_maintained(table)
     least = number({**table.options, **(options or {})}, BLOCKS_KEY, 2, least=1)
@@ -116,9 +130,9 @@ def plan_log_compaction(table: Table, options: Mapping[str, str] | None = None) 
 
 @implements("LCP-005", "NBC-001")
 def _before_pending(found: FileSlice, timeline: Timeline) -> FileSlice:
-    """The slice with those of its logs that were requested before every write that is pending.
+    """The slice with only those log files that were requested before every pending write.
 
-    What completes later may have been requested before the other ones, and then belongs between them.
+    A pending write may complete with an earlier requested time than the other log files, and then belongs between them.
     """
     writes = (i.requested for i in timeline.pending if ACTIONS[i.action].writes and not ACTIONS[i.action].planned)
     first = min(writes, default=END_OF_TIME)
@@ -127,31 +141,17 @@ def _before_pending(found: FileSlice, timeline: Timeline) -> FileSlice:
 
 
 def _come_first(older: Sequence[Block], found: Sequence[Block]) -> bool:
-    """Whether the blocks of the older logs are the first ones of the slice: they are not, where they were joined before."""
+    """Whether the blocks of the older logs are the first ones of the slice. They are not if they were compacted before."""
     first, every = ([(block.path, block.offset) for block in part] for part in (older, found))
     return every[: len(first)] == first
 
 
 @implements("LCP-001", "LCP-002", "LCP-004", "SVC-005", "TL-016", "TL-017")
 def execute_log_compaction(table: Table, requested: str) -> str:
-    """Carry out the plan that was requested then, from the beginning or from where somebody else stopped.
+    """Execute the plan with that requested time, from the beginning or after an execution that did not complete.
 
     Raises WriteConflict, and drops the plan, if a compaction of its file groups was planned later: it has merged the same logs.
     """
-    stats: list[WriteStat] = []
-
-    def work(plan: Plan) -> Plan:
-        view, operations = table.view(), operations_in(plan)
-        joiner = Joiner(table, view, view.reader(table), requested)
-        done = [(stat, op) for place, op in enumerate(operations) if (stat := joiner.join(place, op)) is not None]
-        stats.extend(stat for stat, _ in done)
-        remove_strays(table, requested, stats)
-        return completed_record("LOG_COMPACT", done, view.schema)
-
-    def check(timeline: Timeline) -> None:
-        check_stored(table, stats)
-        _check_not_overtaken(table, timeline, requested)
-
     check_writable(table)
     for pending in pending_of(table.timeline, "logcompaction"):
         if pending.requested == requested:
@@ -160,7 +160,30 @@ def execute_log_compaction(table: Table, requested: str) -> str:
             except WriteConflict:
                 drop(table, pending)
                 raise
-    return carry_out(table, "logcompaction", requested, work, check=check)
+    return carry_out(LogCompactionExecution(table, requested))
+
+
+@dataclass
+class LogCompactionExecution(PlanExecution):
+    """One execution of a log compaction plan; `stats` are the log files that it stored."""
+
+    action = "logcompaction"
+    stats: list[WriteStat] = field(default_factory=list)
+
+    @implements("LCP-001", "SVC-005")
+    def work(self, plan: Plan) -> Plan:
+        """Store the compacted log files. Files that other executions of the plan stored are deleted."""
+        table, view, operations = self.table, self.table.view(), operations_in(plan)
+        compactor = LogCompactor(table, view, view.reader(table), self.requested)
+        done = [(stat, op) for place, op in enumerate(operations) if (stat := compactor.merge(place, op)) is not None]
+        self.stats.extend(stat for stat, _ in done)
+        remove_strays(table, self.requested, self.stats)
+        return completed_record("LOG_COMPACT", done, view.schema)
+
+    def check_completion(self, timeline: Timeline) -> None:
+        """Raise WriteConflict if a stored file was deleted, or a compaction of the same groups was planned later."""
+        check_stored(self.table, self.stats)
+        _check_not_overtaken(self.table, timeline, self.requested)
 
 
 def _check_not_overtaken(table: Table, timeline: Timeline, requested: str) -> None:
@@ -168,7 +191,7 @@ def _check_not_overtaken(table: Table, timeline: Timeline, requested: str) -> No
     if other is not None:
         raise WriteConflict(
             "a compaction of the same file groups was planned later", rule="LCP-001", path=other.file_name,
-            expected="no compaction since the plan was made", remedy="plan again, if there are still blocks to join",
+            expected="no compaction since the plan was made", remedy="plan again, if there are still blocks to compact",
         )  # fmt: skip
 
 
@@ -176,7 +199,7 @@ def _check_not_overtaken(table: Table, timeline: Timeline, requested: str) -> No
 def overtaken_by(table: Table, timeline: Timeline, requested: str) -> Instant | None:
     """A compaction, pending or completed, of the planned file groups that was requested after this plan.
 
-    It has merged what the plan joins; joined blocks that completed after it would be read on top of what it made.
+    It has merged the same blocks; compacted blocks that complete after it would be merged again on top of its base file.
     """
     mine = {operation.group for operation in operations_in(read_plan(table, "logcompaction", requested))}
     for other in timeline.writes:
@@ -194,23 +217,23 @@ def overtaken_by(table: Table, timeline: Timeline, requested: str) -> Instant | 
 
 
 def drop(table: Table, pending: Instant) -> None:
-    """Forget a plan: the logs that it names are as they were."""
+    """Drop a plan, with the files that executions of it stored. The log files that it names are unchanged."""
     for path in files_of_instant(table, pending.requested):
         table.storage.delete(path)
     transitions_of(table).remove(pending)
 
 
 @dataclass(frozen=True)
-class Joiner:
-    """What stores the joined log files of one log compaction."""
+class LogCompactor:
+    """Stores the compacted log files of one log compaction."""
 
     table: Table
     view: View
     reader: SliceReader
     requested: str
 
-    def join(self, number: int, operation: Operation) -> WriteStat | None:
-        """One log file with all that the planned ones say; None if they say nothing."""
+    def merge(self, number: int, operation: Operation) -> WriteStat | None:
+        """Store one log file with the merged content of the planned ones; None if they are empty."""
         found = present(self.table, operation)
         small, changes = self.reader.changes_by_key(found)
         joined = merge_log_blocks(changes, self.reader.merging, found.partition)

@@ -1,7 +1,7 @@
-"""When a compaction is due, by the settings that deployed writers have for it.
+"""When a compaction is due, by the settings of deployed writers.
 
-What counts are delta commits that completed after the last compaction was requested, and the time since then. Whoever asks for
-one by hand and says nothing else gets it as soon as there is a delta commit; inline the deployed default of five holds.
+It depends on the number of delta commits that completed after the last compaction was requested, and on the time since then.
+For an explicit call the default is one delta commit; for inline compaction it is five, as for deployed writers.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,10 +29,10 @@ TRIGGERS: Mapping[str, Callable[[bool, bool], bool]] = {
 
 
 def check_settings(options: Mapping[str, str]) -> None:
-    """Raises Misuse and UnsupportedTableFeature for settings that cannot be."""
+    """Raises Misuse and UnsupportedTableFeature for invalid settings."""
     if options.get(STRATEGY_KEY, "NUM_COMMITS") not in TRIGGERS:
         raise UnsupportedTableFeature(
-            "a trigger of compaction that is not known here", rule="CMP-001", path=STRATEGY_KEY,
+            "an unknown trigger strategy of compaction", rule="CMP-001", path=STRATEGY_KEY,
             expected=" or ".join(TRIGGERS), found=options[STRATEGY_KEY],
         )  # fmt: skip
     number(options, COMMITS_KEY, 1, least=1)
@@ -40,7 +40,7 @@ def check_settings(options: Mapping[str, str]) -> None:
 
 
 def is_due(timeline: Timeline, options: Mapping[str, str], now: int, zone: tzinfo | None) -> bool:
-    """Whether these settings ask for a compaction now; `now` in milliseconds. Raises Misuse, UnsupportedTableFeature."""
+    """Whether a compaction is due by these settings; `now` in milliseconds. Raises Misuse, UnsupportedTableFeature."""
     check_settings(options)
     name = options.get(STRATEGY_KEY, "NUM_COMMITS")
     last = _last_compaction(timeline, planned=name == "NUM_COMMITS_AFTER_LAST_REQUEST")

@@ -1,17 +1,17 @@
-"""Indexing: an index is built while writers and services go on, spec "Table Management > Indexing".
+"""Indexing: builds an index while writers and services continue, spec "Table Management > Indexing".
 
-    indexing.requested      the plan. Under the same lock the file groups of the index are begun, and the partition is listed as
-                            being built: from here on every action that completes adds its entries, as log files
+    indexing.requested      the plan. Under the same lock the file groups of the index are created, and the partition is listed
+                            as being built: every action that completes later adds its entries, as log files
     indexing.inflight
-    base files are stored   what the table held when the plan was made; without the lock
-    indexing                the completion, if everybody has added their entries since then; else all is taken back
+    base files are stored   the entries of the table as it was when the plan was made; without the lock
+    indexing                the completion, if all later actions have added their entries; otherwise the build is removed
     the partition is listed as usable
 
-So nobody waits for the indexer, and it waits for nobody: log files join the base file of their group, whichever comes first.
+Writers do not wait for the indexer, nor the indexer for writers: log files and base file of a group may be stored in any order.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hudi_reference.errors import ConcurrentChange, UnsupportedTableFeature
 from hudi_reference.layout.names import parse_data_file_name
@@ -27,7 +27,7 @@ from hudi_reference.requirement import implements
 from hudi_reference.services.metadata_table.metadata_sync import MetadataSync, clear
 from hudi_reference.services.planning.index_plan import base_groups, completed_record, indexes_in, plan_record
 from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
-from hudi_reference.services.planning.plan_execution import Plan, carry_out, pending_of, planning, read_plan
+from hudi_reference.services.planning.plan_execution import Plan, PlanExecution, carry_out, pending_of, planning, read_plan
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import COMMITS
@@ -39,16 +39,22 @@ Options = Mapping[str, str]
 
 @implements("INX-001", "SVC-012")
 def index(table: Table, options: Options | None = None) -> str | None:
-    """Carry out the plans that are there, then plan and build the indexes that the options ask for; the last requested time.
+    """Execute the pending plans, then plan and build the indexes that the options ask for.
 
-    `options` are settings by Hudi's names: `hoodie.metadata.record.index.enable`, `hoodie.metadata.index.bloom.filter.enable`.
-    None: they are all there, or the table has no rows yet. Raises ConcurrentChange where somebody did not keep an index that
-    was being built; it is not offered then, and the table is as the others left it.
+    Args:
+        table: the table.
+        options: settings by Hudi's names, as `hoodie.metadata.record.index.enable`.
+
+    Returns:
+        The requested time of the last plan; None if all these indexes exist, or the table has no rows yet.
+
+    Raises:
+        ConcurrentChange: a writer did not maintain an index that was being built. The index is dropped.
     """
     check_indexes_maintained(table)
     if read_properties(table.storage).fields(INFLIGHT):
         for done in (found for found in table.timeline.completed if found.action == "indexing"):
-            offer(table, done.requested)  # somebody died before that
+            offer(table, done.requested)  # a crash left the index unpublished
     built = [execute_indexing(table, pending.requested) for pending in pending_of(table.timeline, "indexing")]
     requested = schedule_indexing(table, options)
     if requested is not None:
@@ -58,9 +64,9 @@ def index(table: Table, options: Options | None = None) -> str | None:
 
 @implements("INX-002", "INX-003", "INX-004", "INX-008", "INX-011", "SVC-004")
 def schedule_indexing(table: Table, options: Options | None = None) -> str | None:
-    """Publish a plan, and have everybody who completes from now on add their entries; its requested time.
+    """Publish a plan; its requested time. All actions that complete after it add their entries to the index.
 
-    None if there is nothing to build, or a plan is pending. The listing of files is made at once where there is none.
+    None if there is nothing to build, or a plan is pending. A missing listing of files is built at once.
     """
     check_writable(table)
     owner, times = new_owner("plan an index"), transitions_of(table).times
@@ -92,13 +98,12 @@ def _check_possible(table: Table, wanted: list[Index]) -> None:
 
 @implements("INX-010", "INX-012", "INX-013", "INX-014", "INX-015", "SVC-012")
 def execute_indexing(table: Table, requested: str) -> str:
-    """Build the indexes of the plan that was requested then, from the beginning or from where somebody else stopped.
+    """Build the indexes of the plan with that requested time, from the beginning or after a build that did not complete.
 
     Raises ConcurrentChange as `index` does.
     """
-    build = Build(table, requested)
     try:
-        carry_out(table, "indexing", requested, build.work, check=build.check)
+        carry_out(IndexingExecution(table, requested))
     except ConcurrentChange:
         give_up(table, requested)
         raise
@@ -106,16 +111,14 @@ def execute_indexing(table: Table, requested: str) -> str:
     return requested
 
 
-@dataclass(frozen=True)
-class Build:
-    """One attempt at a plan."""
+class IndexingExecution(PlanExecution):
+    """One execution of the plan of an index."""
 
-    table: Table
-    requested: str
+    action = "indexing"
 
     @implements("INX-001", "INX-010", "INX-015")
     def work(self, plan: Plan) -> Plan:
-        """Store the base files; what the completed file says. The lock is held only to record them."""
+        """Store the base files. The lock is held only while they are recorded."""
         table, view = self.table, self.table.view()
         metadata = self._begun(indexes_in(plan))
         then = replace(view, timeline=view.timeline.completed_before(self.requested),
@@ -132,24 +135,21 @@ class Build:
         return completed_record(plan)
 
     @implements("INX-012", "INX-013")
-    def check(self, now: Timeline) -> None:
-        """Asked under the lock: everything that completed since the plan was made has added its entries.
-
-        Raises ConcurrentChange for what did not.
-        """
+    def check_completion(self, timeline: Timeline) -> None:
+        """Raises ConcurrentChange if an action that completed since the plan was made has not added its entries."""
         wanted = indexes_in(read_plan(self.table, "indexing", self.requested))
         metadata = self._begun(wanted)
         kept = {instant.requested: instant for instant in metadata.timeline.commits}
-        for done in now.completed_between(self.requested):
+        for done in timeline.completed_between(self.requested):
             if done.action not in COMMITS and done.action != "clean":
                 continue
             if done.requested not in kept:
                 raise _overtaken(done.file_name, "an action without a deltacommit of the metadata table")
-            if done.action in COMMITS and done in now.instants:
+            if done.action in COMMITS and done in timeline.instants:
                 self._check_entries(metadata, kept[done.requested], done, wanted)
 
     def _check_entries(self, metadata: MetadataTable, kept: Instant, done: Instant, wanted: tuple[Index, ...]) -> None:
-        """A write that cannot but change an index has stored something in it."""
+        """Raises ConcurrentChange if a write that changes an index has stored nothing in it."""
         commit = load_commit(self.table.storage, self.table.properties, done)
         stored = {stat.partition for stat in load_commit(metadata.storage, metadata.properties, kept).stats}
         for one in wanted:
@@ -158,9 +158,9 @@ class Build:
 
     @implements("INX-011", "INX-013")
     def _begun(self, wanted: tuple[Index, ...]) -> MetadataTable:
-        """The metadata table, in which the file groups of this plan were begun, so that everybody adds to them.
+        """The metadata table, in which the file groups of this plan were created, so that writers add to them.
 
-        Raises ConcurrentChange where that was not done, or somebody has undone it.
+        Raises ConcurrentChange if they were not created, or were removed.
         """
         metadata, listed = MetadataTable.of(self.table), read_properties(self.table.storage).fields(INFLIGHT)
         for one in wanted:
@@ -175,13 +175,14 @@ class Build:
 def _overtaken(path: str, found: str) -> ConcurrentChange:
     return ConcurrentChange(
         "the index would lack changes of the table", rule="INX-012", path=path, expected="its entries in the index",
-        found=found, remedy="see that all writers keep the metadata table, and plan the index again; nothing of it is left",
+        found=found,
+        remedy="make sure that all writers maintain the metadata table, and plan the index again; this build was removed",
     )  # fmt: skip
 
 
 @implements("INX-013")
 def give_up(table: Table, requested: str) -> None:
-    """Take back a build that cannot be completed: nobody adds to it any more, nothing of it is left, and its plan is gone."""
+    """Remove a build that cannot be completed: its partitions, its entries in the properties, and its plan."""
     transitions, owner = transitions_of(table), new_owner(f"give up {requested}")
     with held(transitions.times.lock, owner):
         names = [one.partition.value for one in indexes_in(read_plan(table, "indexing", requested))]
@@ -198,7 +199,7 @@ def give_up(table: Table, requested: str) -> None:
 
 @implements("INX-014", "PROP-012")
 def offer(table: Table, requested: str) -> None:
-    """Say that the indexes of a completed plan may be used; nothing if that was said."""
+    """Publish the indexes of a completed plan in the table's properties; nothing if they are published."""
     transitions, owner = transitions_of(table), new_owner(f"offer {requested}")
     with held(transitions.times.lock, owner):
         names = {one.partition.value for one in indexes_in(read_plan(table, "indexing", requested))}

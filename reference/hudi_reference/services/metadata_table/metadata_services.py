@@ -1,11 +1,11 @@
-"""The metadata table's own services, spec "Metadata": nobody asks for them, and the data table does not notice.
+"""The services of the metadata table, spec "Metadata": they run without a request and do not affect the data table.
 
-Before an action adds to it, a metadata table is compacted if enough deltacommits have gathered, cleaned of slices that no
-reader needs any more, and archived as far as its data table is.
+Before an action adds to it, a metadata table with enough deltacommits is compacted, then cleaned of slices that no reader needs
+any more, and archived as far as its data table is.
 """
 
 from collections.abc import Collection
-from functools import partial
+from dataclasses import dataclass
 
 from hudi_reference.layout.names import BaseFileName, join_path
 from hudi_reference.metadata.schema import SCHEMA
@@ -26,7 +26,7 @@ from hudi_reference.services.planning.compaction_plan import (
     plan_record,
     store,
 )
-from hudi_reference.services.planning.plan_execution import Plan, carry_out, pending_of, planning
+from hudi_reference.services.planning.plan_execution import Plan, PlanExecution, carry_out, pending_of, planning
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import WriteStat
 
@@ -38,16 +38,16 @@ _CLEANING = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.f
 
 @implements("MDT-004")
 def maintain(metadata: MetadataTable, data: Table, building: Collection[str]) -> None:
-    """Compact and clean, if it is time. Partitions that are being built, of which the base files are to come, are left alone.
+    """Compact, clean and archive, if it is due. Partitions that are being built are excluded: they have no base files yet.
 
-    Nothing is merged while an action of the data table is pending that has its entries here: they may have to go.
+    Nothing is compacted while a pending action of the data table has entries here: its rollback would have to remove them.
     """
     table, waiting = metadata.as_table, {instant.requested for instant in data.timeline.pending}
     timeline = table.timeline
     limit = {COMMITS_KEY: data.options.get(LIMIT_KEY, LIMIT)}
     if waiting & {done.requested for done in timeline.commits} or not is_due(timeline, limit, table.clock.now(), None):
         return
-    for pending in pending_of(timeline, "compaction"):  # somebody died over it
+    for pending in pending_of(timeline, "compaction"):  # an execution that did not complete
         _execute(metadata, pending.requested)
     with planning(table) as publish:
         operations = [one for one in eligible(table, table.view(), ()) if one.found.partition not in building]
@@ -59,21 +59,28 @@ def maintain(metadata: MetadataTable, data: Table, building: Collection[str]) ->
 
 
 def _needed(data: Timeline) -> Bound:
-    """What has to stay on the timeline: what the data table has on its own, and builds of indexes have begun."""
+    """The bound of archiving: the start of the data table's timeline, and the pending builds of indexes."""
     times = (data.start or "", *(found.requested for found in pending_of(data, "indexing")))
     return Bound(min(times), "the data table has an action of that time, or a later one")
 
 
 def _execute(metadata: MetadataTable, requested: str) -> None:
-    carry_out(metadata.as_table, "compaction", requested, partial(_compacted, metadata, requested))
+    carry_out(MetadataCompactionExecution(metadata.as_table, requested, metadata))
 
 
-@implements("MDT-002", "MDT-004")
-def _compacted(metadata: MetadataTable, requested: str, plan: Plan) -> Plan:
-    """Store the new base file of each slice in the plan; what the completed compaction says."""
-    operations = operations_in(plan)
-    stats = [_compact(metadata, requested, operation) for operation in operations]
-    return completed_record("COMPACT", zip(stats, operations, strict=True), without_meta_columns(SCHEMA))
+@dataclass
+class MetadataCompactionExecution(PlanExecution):
+    """One execution of a compaction plan of a metadata table."""
+
+    action = "compaction"
+    metadata: MetadataTable
+
+    @implements("MDT-002", "MDT-004")
+    def work(self, plan: Plan) -> Plan:
+        """Store the new base file of each slice in the plan."""
+        operations = operations_in(plan)
+        stats = [_compact(self.metadata, self.requested, operation) for operation in operations]
+        return completed_record("COMPACT", zip(stats, operations, strict=True), without_meta_columns(SCHEMA))
 
 
 def _compact(metadata: MetadataTable, requested: str, operation: Operation) -> WriteStat:

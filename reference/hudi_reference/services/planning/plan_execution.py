@@ -1,8 +1,14 @@
-"""What the services share: a plan is made and published under the lock of the table, and carried out from the plan alone."""
+"""Planning and executing the actions of services, spec "Table Services".
 
+A plan is made and published under the lock of the table. Its execution depends on the plan alone: after a crash any process
+can execute it again, from the beginning, with the same result.
+"""
+
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 from urllib.parse import unquote, urlsplit
 
 from hudi_reference.errors import MalformedMetadata, Misuse, UnsupportedTableFeature
@@ -20,21 +26,21 @@ from hudi_reference.timeline.instant_generator import latest_time
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, State
 from hudi_reference.timeline.pending_rollbacks import check_not_rolled_back
-from hudi_reference.timeline.transitions import no_check
 from hudi_reference.write.commit import before_completion, transitions_of
 
 Plan = Mapping[str, Any]
 #: Publishes a plan for an action; the requested time.
 Publish = Callable[[str, Plan], str]
-#: Actions whose plans read file slices.
+#: Actions whose plans name file slices.
 PLANNED = ("compaction", "logcompaction", "clustering")
 
 
 @contextmanager
 @implements("SVC-002", "SVC-004")
 def planning(table: Table, owner: str | None = None) -> Iterator[Publish]:
-    """The lock of the table for as long as the block lasts: what is planned in it takes every action before into account, and
-    none comes in between the look at the timeline and the publication. `owner` is the name under which it is held.
+    """Hold the lock of the table while a plan is made and published: no action is published in between.
+
+    `owner` is the name of the lock's holder. The block gets the function that publishes a plan.
     """
     transitions, owner = transitions_of(table), owner or new_owner("plan")
 
@@ -49,7 +55,7 @@ def planning(table: Table, owner: str | None = None) -> Iterator[Publish]:
 
 
 def read_plan(table: Table, action: str, requested: str) -> Plan:
-    """The plan of an action that was requested then. Raises MalformedMetadata if there is none."""
+    """The plan of the action with that requested time. Raises MalformedMetadata if there is none."""
     return read_content(table, Instant(requested, action, State.REQUESTED))
 
 
@@ -65,52 +71,72 @@ def read_content(table: Table, instant: Instant) -> Plan:
     return record
 
 
-def any_plan(_: Plan) -> None:
-    """The check of actions whose plans are carried out as they are."""
+@dataclass
+class PlanExecution(ABC):
+    """One execution of the plan of an action that was requested at `requested`.
+
+    A service defines `work`, and the checks that it needs. `carry_out` calls them in the order in which they are listed here.
+    """
+
+    table: Table
+    requested: str
+    #: The action, and whether its inflight file repeats the plan.
+    action: ClassVar[str]
+    repeats_plan: ClassVar[bool] = False
+
+    def check_plan(self, plan: Plan) -> None:  # noqa: B027 - a service need not define it
+        """Raise an error if the plan must not be executed. Nothing has changed yet."""
+
+    @abstractmethod
+    def work(self, plan: Plan) -> Plan:
+        """Do what the plan says; the record of the completed action."""
+
+    def check_completion(self, timeline: Timeline) -> None:  # noqa: B027 - a service need not define it
+        """Raise an error if the action must not complete. The lock is held, and the timeline was loaded under it."""
+
+    @implements("TL-029")
+    def check(self, timeline: Timeline) -> None:
+        """Raise WriteConflict if a write of this service is being rolled back; then check the completion."""
+        if ACTIONS[self.action].writes:
+            check_not_rolled_back(self.table.storage, self.table.properties, timeline, self.requested)
+        self.check_completion(timeline)
+
+    def content(self, state: State, record: Plan) -> bytes:
+        """The content of the action's file in that state."""
+        return write_action(Instant(self.requested, self.action, state), record, self.table.ids.sync_marker())
 
 
 @implements("SVC-001", "TL-029", "TL-047", "SVC-015")
-def carry_out(
-    table: Table,
-    action: str,
-    requested: str,
-    work: Callable[[Plan], Plan],
-    *,
-    repeat_plan: bool = False,
-    check_plan: Callable[[Plan], None] = any_plan,
-    check: Callable[[Timeline], None] = no_check,
-) -> str:
-    """Start a planned action, or start it again; do the work that its plan says; complete it with the record that `work` gives.
+def carry_out(execution: PlanExecution) -> str:
+    """Start a planned action, or start it again; do the work of its plan; complete it with the record of that work.
 
-    `check_plan` is asked before the action starts, and raises what speaks against its plan.
+    An action that another process has completed meanwhile is left as it is.
 
-    The requested time. An action that somebody else has completed meanwhile is left as it is. `check` is asked under the lock
-    before the completion, and raises what speaks against it. Raises Misuse if there is no such plan, UnsupportedTableFeature
-    for a table with indexes that are not maintained here.
+    Returns:
+        The requested time of the action.
+
+    Raises:
+        Misuse: there is no such plan.
+        UnsupportedTableFeature: the table has indexes that are not maintained here.
     """
+    table, action, requested = execution.table, execution.action, execution.requested
     check_indexes_maintained(table)
     transitions = transitions_of(table)
     found = _planned(table, action, requested)
     if found.state is State.COMPLETED:
         return requested
     plan = read_plan(table, action, requested)
-    check_plan(plan)
-    content = write_action(Instant(requested, action, State.INFLIGHT), plan, table.ids.sync_marker()) if repeat_plan else b""
-    inflight = transitions.start(found, content)
-    record = work(plan)
-    content = write_action(Instant(requested, action, State.COMPLETED), record, table.ids.sync_marker())
-
-    def nobody_objects(timeline: Timeline) -> None:
-        if ACTIONS[action].writes:
-            check_not_rolled_back(table.storage, table.properties, timeline, requested)
-        check(timeline)
-
-    transitions.complete(inflight, content, nobody_objects, before_completion(table, inflight, content))
+    execution.check_plan(plan)
+    repeated = execution.content(State.INFLIGHT, plan) if execution.repeats_plan else b""
+    inflight = transitions.start(found, repeated)
+    record = execution.work(plan)
+    content = execution.content(State.COMPLETED, record)
+    transitions.complete(inflight, content, execution.check, before_completion(table, inflight, content))
     return requested
 
 
 def _planned(table: Table, action: str, requested: str) -> Instant:
-    """The action with that plan, which may complete under another name. Raises Misuse."""
+    """The action with that plan; a completed action may have another name. Raises Misuse."""
     plan = f"{table.properties.timeline_folder}/{Instant(requested, action, State.REQUESTED).file_name}"
     for found in table.timeline.instants:
         if (found.requested, found.action) == (requested, action):
@@ -129,7 +155,7 @@ def pending_of(timeline: Timeline, action: str) -> tuple[Instant, ...]:
 
 @implements("CLN-002", "SVC-004", "SVC-008", "SVC-010")
 def groups_in_plans(table: Table, timeline: Timeline, actions: Collection[str] = PLANNED) -> frozenset[GroupId]:
-    """The file groups that pending plans of these actions read: other services leave them alone until these are carried out."""
+    """The file groups of pending plans of these actions; other services do not change them until the plans are executed."""
     found: set[GroupId] = set()
     for pending in (instant for instant in timeline.pending if instant.action in actions):
         plan = read_plan(table, pending.action, pending.requested)
@@ -141,28 +167,29 @@ def groups_in_plans(table: Table, timeline: Timeline, actions: Collection[str] =
 
 
 def location(table: Table, path: str) -> str:
-    """A file as deployed writers name it in plans: with the table's base path and scheme, and nothing escaped."""
+    """The name of a file in plans, as deployed writers write it: with the table's base path and scheme, unescaped."""
     parts = urlsplit(table.uri)
     base = f"file:{unquote(parts.path)}" if parts.scheme == "file" else table.uri
     return f"{base.rstrip('/')}/{path}"
 
 
 def path_in(partition: str, text: str) -> str:
-    """The path below the base path of a file that a plan names. A table may have been moved since it was planned, so that only
-    partition and name count. Raises PathOutsideTable.
+    """The path below the base path of a file that a plan names. Raises PathOutsideTable.
+
+    Only partition and name are used, because the table may have been moved since.
     """
     return inside(join_path(inside(partition), text.rstrip("/").rpartition("/")[2]))
 
 
 def planned_slice(record: Plan, base_instant: str | None = None) -> FileSlice:
-    """A slice that a plan names, whoever made it; without `base_instant` that of its first file.
+    """The slice that an operation of a plan names; without `base_instant` its instant is that of its first file.
 
     Raises KeyError and its kin for a record of another shape, UnsupportedTableFeature, PathOutsideTable.
     """
     partition = record["partitionPath"] or ""
     if record.get("bootstrapFilePath"):
         raise UnsupportedTableFeature(
-            "part of the slice's columns is not in its base file", rule="LAY-007", path=record["bootstrapFilePath"]
+            "some columns of the slice are stored outside of its base file", rule="LAY-007", path=record["bootstrapFilePath"]
         )
 
     def name(path: str) -> str:

@@ -1,4 +1,4 @@
-"""What is left of a table when writes are undone: it must be whole, and stay so."""
+"""Validation of rollbacks and restores: the state that remains must have all its files, and no clean may delete them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,15 +14,15 @@ from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.instant import Instant
 
 
-def doomed_files(table: Table, timeline: Timeline) -> frozenset[str]:
-    """The paths of all files that pending cleans are going to delete. Asked under the lock under which cleans are planned."""
+def files_of_pending_cleans(table: Table, timeline: Timeline) -> frozenset[str]:
+    """The paths of all files that pending cleans will delete. Called under the lock, under which cleans are planned."""
     plans = (read_plan(table, "clean", clean.requested) for clean in pending_of(timeline, "clean"))
     return frozenset(path for plan in plans for path in planned_files(plan))
 
 
 @implements("CLN-002", "TL-019", "TL-023")
-def brings_back(table: Table, timeline: Timeline) -> bool:
-    """Whether a restore, or the rollback of a completed write, is under way: older slices will be the latest ones again."""
+def rolls_back_completed_write(table: Table, timeline: Timeline) -> bool:
+    """Whether a restore, or the rollback of a completed write, is pending: older slices will be the latest ones again."""
     if pending_of(timeline, "restore"):
         return True
     plans = (read_plan(table, "rollback", rollback.requested) for rollback in pending_of(timeline, "rollback"))
@@ -31,19 +31,19 @@ def brings_back(table: Table, timeline: Timeline) -> bool:
 
 
 @implements("CLN-003", "TL-019", "TL-023")
-def check_left(table: Table, timeline: Timeline, undone: Sequence[Instant]) -> None:
-    """Raises CannotUndo if a clean has deleted files of the state that is left without these writes, or is about to.
+def check_state_complete(table: Table, timeline: Timeline, removed: Sequence[Instant]) -> None:
+    """Raises CannotUndo if a clean has deleted files of the state without the removed writes, or is planned to.
 
-    It does not matter whether the timeline still knows a file, or only what came later does.
+    This includes files that only the metadata of later actions still names.
     """
-    rest = replace(timeline, instants=tuple(known for known in timeline.instants if known not in undone))
+    rest = replace(timeline, instants=tuple(known for known in timeline.instants if known not in removed))
     groups = load_file_groups(table.storage, table.properties, rest)
     gone = [found.path(name) for found in groups.latest_slices for name in sorted(found.missing)]
-    path = gone[0] if gone else lost_file(table.storage, table.properties, list(undone), groups)
-    doomed = doomed_files(table, timeline)
-    path = path or next((file for found in groups.latest_slices for file in paths_of(found) if file in doomed), None)
+    path = gone[0] if gone else lost_file(table.storage, table.properties, list(removed), groups)
+    to_be_deleted = files_of_pending_cleans(table, timeline)
+    path = path or next((file for found in groups.latest_slices for file in paths_of(found) if file in to_be_deleted), None)
     if path is not None:
         raise CannotUndo(
-            "a clean has deleted files of this state, or is about to", rule="TL-023", path=path,
+            "a clean has deleted files of this state, or is planned to", rule="TL-023", path=path,
             expected="a savepointed instant, or one that the last clean retained",
         )  # fmt: skip

@@ -1,11 +1,11 @@
-"""Failed writes: what a dead writer left is rolled back by others, spec "Appendix > Markers".
+"""Failed writes: pending writes of crashed writers are rolled back by other processes, spec "Appendix > Markers".
 
-EAGER: before each write, for a table with one writer: whatever is pending then has failed.
-LAZY: before each clean, for tables with several: those whose heart has stopped; a writer without a heartbeat is dead.
-NEVER: by nobody but who asks for it.
+    EAGER   before each write, for a table with one writer: every pending write has failed
+    LAZY    before each clean, for tables with several writers: writes whose heartbeat has expired or is missing
+    NEVER   on explicit request only
 
-Whether the writer is alive is asked again under the lock under which the rollback is planned, and writers ask under the same
-lock whether a rollback of theirs is planned: either the write completes or it is rolled back, never both.
+The heartbeat is checked again under the lock under which the rollback is planned, and a writer checks under the same lock
+whether its rollback is planned. So a write either completes or is rolled back, never both.
 """
 
 from collections.abc import Mapping
@@ -19,17 +19,17 @@ from hudi_reference.services.planning.plan_execution import pending_of
 from hudi_reference.services.rollback.rollback import execute_rollback, heartbeats_of, schedule_rollback
 from hudi_reference.write.concurrency.config import Concurrency, Policy
 
-#: Actions of writers. Plans of services are carried out again.
+#: Actions of writers. Plans of services are executed again.
 _WRITES = ("commit", "deltacommit", "replacecommit")
 
 
 def rollback_failed_writes(table: Table) -> tuple[str, ...]:
-    """What a single writer does before it writes; the requested times of the writes that it rolled back."""
+    """Before a write, with policy EAGER: roll back failed writes; their requested times."""
     return roll_back_failed(table) if Concurrency.of(table.options).policy is Policy.EAGER else ()
 
 
-def clean_up_lazily(table: Table, options: Mapping[str, str]) -> tuple[str, ...]:
-    """What a clean does before it cleans; the requested times of the writes that it rolled back."""
+def rollback_expired_writes(table: Table, options: Mapping[str, str]) -> tuple[str, ...]:
+    """Before a clean, with policy LAZY: roll back writes whose heartbeat has expired; their requested times."""
     settings = {**table.options, **options}
     is_lazy = Concurrency.of(settings).policy is Policy.LAZY
     return roll_back_failed(replace(table, options=settings)) if is_lazy else ()
@@ -37,9 +37,9 @@ def clean_up_lazily(table: Table, options: Mapping[str, str]) -> tuple[str, ...]
 
 @implements("OCC-027", "TL-019", "TL-030")
 def roll_back_failed(table: Table) -> tuple[str, ...]:
-    """Finish rollbacks that were begun, then roll back every pending write whose heart does not beat, the newest first.
+    """Execute pending rollbacks, then roll back every pending write without an active heartbeat, the newest first.
 
-    The requested times of these writes. What others complete or roll back meanwhile is left to them.
+    Writes that other processes complete or roll back meanwhile are skipped. Returns the requested times of the others.
     """
     for begun in pending_of(table.timeline, "rollback"):
         with suppress(CannotUndo, WriteConflict):

@@ -1,33 +1,35 @@
-"""Restore: the table goes back to an instant, and what was written later is deleted, spec "Timeline > Actions".
+"""Restore: resets the table to an instant and deletes what was written later, spec "Timeline > Actions".
 
-    restore.requested   the plan: the writes to undo, newest first
+    restore.requested   the plan: the writes to roll back, newest first
     restore.inflight
     each write          hidden, its files deleted, then removed from the timeline, as in a rollback but without one
-    rollbacks           of the time that is undone are removed
+    rollbacks           between the target and the restore are removed
     restore.completed
 
-Later is what had not completed when the instant did, so that the rows are those that a reader saw then. Wherever the process
-dies, the table is as one of the writes in between left it, and whoever restores to the same instant goes on with the plan.
+A write is later if it had not completed when the instant did, so that the rows are those that a reader saw then. After a crash
+at any point the table is in the state after one of the writes in between, and a restore to the same instant continues the
+plan.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from hudi_reference.errors import CannotUndo
 from hudi_reference.query.file_groups import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
-from hudi_reference.services.planning.plan_execution import Plan, carry_out, pending_of, planning, read_plan
-from hudi_reference.services.planning.rollback_validation import check_left
+from hudi_reference.services.planning.plan_execution import Plan, PlanExecution, carry_out, pending_of, planning, read_plan
+from hudi_reference.services.planning.rollback_validation import check_state_complete
 from hudi_reference.services.rollback.rollback import (
     RollbackPlan,
     check_not_savepointed,
     check_own_files,
     files_of,
-    remove_files_of,
+    forget_action,
+    remove_action,
     rollback_record,
-    undo,
 )
 from hudi_reference.timeline.active import Timeline, completion_order
 from hudi_reference.timeline.instants.instant import Instant
@@ -36,9 +38,7 @@ from hudi_reference.timeline.instants.states import State
 
 @dataclass(frozen=True)
 class RestorePlan:
-    """What a restore is to do: (requested time, action) of each write to undo, newest first. `requested` is None before it is
-    published.
-    """
+    """A plan: (requested time, action) of each write to roll back, newest first. `requested` is None before it is published."""
 
     target: str
     writes: tuple[tuple[str, str], ...]
@@ -47,17 +47,22 @@ class RestorePlan:
 
 @implements("TL-023", "TL-024", "TL-029")
 def restore(table: Table, instant: str) -> str | None:
-    """Take the table back to the commit that was requested at `instant`; the restore's requested time.
+    """Restore the table to the commit that was requested at `instant`.
 
-    None if nothing is later than that commit. Writers that run meanwhile find their actions gone. Raises CannotUndo, and then
-    nothing has changed.
+    Concurrent writers abort, because their actions are removed.
+
+    Returns:
+        The requested time of the restore; None if nothing is later than that commit.
+
+    Raises:
+        CannotUndo: the restore is not possible. Nothing has changed.
     """
     requested = schedule_restore(table, instant)
     return None if requested is None else execute_restore(table, requested)
 
 
 def schedule_restore(table: Table, instant: str) -> str | None:
-    """Publish the plan; its requested time, None if there is nothing to undo. The plan that is there if there is one."""
+    """Publish a plan, unless one is pending; its requested time, None if there is nothing to roll back."""
     with planning(table) as publish:
         plan = plan_restore(table, instant)
         if plan.requested is not None or not plan.writes:
@@ -72,7 +77,7 @@ def schedule_restore(table: Table, instant: str) -> str | None:
 
 @implements("TL-023")
 def plan_restore(table: Table, instant: str) -> RestorePlan:
-    """What a restore to that instant would undo, or is undoing already. Changes nothing.
+    """The plan of a restore to that instant: the pending one, or the one that would be made now. Changes nothing.
 
     Raises CannotUndo, and UnsupportedTableFeature for writes of table version 6 to logs, and for indexes that are not
     maintained here.
@@ -80,7 +85,7 @@ def plan_restore(table: Table, instant: str) -> RestorePlan:
     check_indexes_maintained(table)
     timeline = table.timeline
     for pending in pending_of(timeline, "restore"):
-        return _under_way(_plan_of(pending.requested, read_plan(table, "restore", pending.requested)), instant)
+        return _pending_plan(_plan_of(pending.requested, read_plan(table, "restore", pending.requested)), instant)
     commit = next((found for found in timeline.commits if found.requested == instant), None)
     if commit is None:
         raise CannotUndo("no completed commit on the active timeline", rule="TL-023", found=instant)
@@ -88,16 +93,16 @@ def plan_restore(table: Table, instant: str) -> RestorePlan:
     check_not_savepointed(timeline, later)
     for found in later:
         check_own_files(table, found)
-    check_left(table, timeline, later)
+    check_state_complete(table, timeline, later)
     return RestorePlan(instant, tuple((found.requested, found.action) for found in later))
 
 
-def _under_way(plan: RestorePlan, instant: str) -> RestorePlan:
-    """The plan of the restore that is under way. Raises CannotUndo if it leads elsewhere."""
+def _pending_plan(plan: RestorePlan, instant: str) -> RestorePlan:
+    """The plan of the pending restore. Raises CannotUndo if it has another target."""
     if plan.target != instant:
         raise CannotUndo(
-            "another restore is under way", rule="TL-023", expected=f"a restore to {instant}", found=f"one to {plan.target}",
-            remedy="finish that one first",
+            "another restore is pending", rule="TL-023", expected=f"a restore to {instant}", found=f"one to {plan.target}",
+            remedy="execute the pending restore first",
         )  # fmt: skip
     return plan
 
@@ -106,7 +111,7 @@ def _under_way(plan: RestorePlan, instant: str) -> RestorePlan:
 def _later(table: Table, timeline: Timeline, commit: Instant) -> Iterator[Instant]:
     """The writes, in any state, that had not completed when the commit did.
 
-    A compaction that was planned before it changes no row, and what completed before needs the slice that it opens: it stays.
+    A compaction that was planned before the commit is kept: it changes no rows, and completed log files belong to its slice.
     """
     completion = commit.completion or commit.requested
     for found in timeline.writes:
@@ -123,28 +128,38 @@ def _is_compaction(table: Table, found: Instant) -> bool:
 
 
 def execute_restore(table: Table, requested: str) -> str:
-    """Carry out the plan that was requested then, from the beginning or from where somebody else stopped."""
+    """Execute the plan with that requested time, from the beginning or after an execution that did not complete."""
+    return carry_out(RestoreExecution(table, requested))
 
-    def work(record: Plan) -> Plan:
-        plan, started, undone = _plan_of(requested, record), table.clock.now(), {}
-        for time, action in plan.writes:
-            found = next((write for write in table.timeline.writes if write.requested == time), None)
-            files = () if found is None else files_of(table, found)
-            undo(table, time, files)
-            undone[time] = [rollback_record(table, RollbackPlan(time, action, files, requested), 0)]
+
+class RestoreExecution(PlanExecution):
+    """One execution of a restore plan."""
+
+    action = "restore"
+
+    def work(self, plan: Plan) -> Plan:
+        """Remove the writes of the plan with their files, then the rollbacks that are later than the target."""
+        table, restore_plan, started = self.table, _plan_of(self.requested, plan), self.table.clock.now()
+        removed = {time: [self._remove_write(time, action)] for time, action in restore_plan.writes}
         for found in table.timeline.instants:
-            if found.action == "rollback" and plan.target < found.requested < requested:
-                remove_files_of(table, found.requested, "rollback")
+            if found.action == "rollback" and restore_plan.target < found.requested < self.requested:
+                forget_action(table, found.requested, "rollback")
         return {
-            "startRestoreTime": requested,
+            "startRestoreTime": self.requested,
             "timeTakenInMillis": table.clock.now() - started,
-            "instantsToRollback": [time for time, _ in plan.writes],
-            "hoodieRestoreMetadata": undone,
+            "instantsToRollback": [time for time, _ in restore_plan.writes],
+            "hoodieRestoreMetadata": removed,
             "version": 1,
-            "restoreInstantInfo": _named(plan.writes),
+            "restoreInstantInfo": _named(restore_plan.writes),
         }
 
-    return carry_out(table, "restore", requested, work)
+    def _remove_write(self, time: str, action: str) -> dict[str, Any]:
+        """Remove a write and its files; the rollback metadata of it."""
+        table = self.table
+        found = next((write for write in table.timeline.writes if write.requested == time), None)
+        files = () if found is None else files_of(table, found)
+        remove_action(table, time, files)
+        return rollback_record(table, RollbackPlan(time, action, files, self.requested), 0)
 
 
 def _plan_of(requested: str, record: Plan) -> RestorePlan:

@@ -1,14 +1,14 @@
-"""Rollback: a write that failed, or the newest one that completed, is undone, spec "Timeline > Actions".
+"""Rollback: removes a failed write, or the newest completed one, spec "Timeline > Actions".
 
     rollback.requested      the plan: which instant, and which files it wrote
     rollback.inflight
-    the target is hidden    only if it had completed: from here on no reader sees it
+    the target is hidden    only if it had completed; from here on readers ignore it
     files are deleted       data files, markers, heartbeat
     the target is removed   its inflight file, then its requested file
     rollback.completed
 
-The target is pending, and so invisible, for as long as any file of it is left: wherever the process dies, the rows are those
-before the rollback or those after it, and whoever rolls the same instant back again goes on with the plan that is there.
+The target is pending, and so invisible, until all its files are deleted. After a crash at any point the rows are those before
+the rollback or those after it, and another rollback of the same instant continues the pending plan.
 """
 
 from collections.abc import Iterable
@@ -26,6 +26,7 @@ from hudi_reference.services.planning.maintained_indexes import check_indexes_ma
 from hudi_reference.services.planning.plan_execution import (
     PLANNED,
     Plan,
+    PlanExecution,
     by_partition,
     carry_out,
     location,
@@ -34,7 +35,7 @@ from hudi_reference.services.planning.plan_execution import (
     planning,
     read_plan,
 )
-from hudi_reference.services.planning.rollback_validation import check_left
+from hudi_reference.services.planning.rollback_validation import check_state_complete
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import State
@@ -46,7 +47,7 @@ from hudi_reference.write.concurrency.markers import remove_markers
 
 @dataclass(frozen=True)
 class RollbackPlan:
-    """What a rollback is to do: the action to undo, and the paths of its files. `requested` is None before it is published."""
+    """A plan: the action to roll back, and the paths of its files. `requested` is None before the plan is published."""
 
     target: str
     action: str
@@ -56,28 +57,33 @@ class RollbackPlan:
 
 @implements("TL-019", "TL-020", "TL-029", "SVC-005")
 def rollback(table: Table, instant: str) -> str:
-    """Undo the write that was requested at `instant`; the requested time of the rollback.
+    """Roll back the write that was requested at `instant`, or continue a pending rollback of it.
 
-    The caller has found that a pending write failed: that it is inflight proves nothing. Goes on with a rollback of that
-    instant that was begun before. Of a compaction or clustering that was begun the attempt alone is undone: the plan is
-    requested again, and its requested time is the answer. The plan of a clustering that was not begun is withdrawn.
-    Raises CannotUndo, and then nothing has changed.
+    The caller has to know that a pending write has failed: the state inflight does not show it. Of an inflight compaction, log
+    compaction or clustering only the execution is rolled back: its plan becomes requested again. The plan of a clustering that
+    is not inflight is withdrawn.
+
+    Returns:
+        The requested time of the rollback, or of the plan that is requested again.
+
+    Raises:
+        CannotUndo: the write must not be rolled back. Nothing has changed.
     """
     for pending in table.timeline.pending:
         if pending.requested == instant and pending.state is State.INFLIGHT and pending.action in PLANNED:
-            return take_back(table, pending)
+            return revert_attempt(table, pending)
     return execute_rollback(table, schedule_rollback(table, instant))
 
 
 @implements("TL-050", "SVC-006")
-def take_back(table: Table, pending: Instant) -> str:
-    """Undo a half-done attempt at a plan: its files go, and it is requested again. The requested time.
+def revert_attempt(table: Table, pending: Instant) -> str:
+    """Delete the files of an inflight execution of a plan, and make the plan requested again; its requested time.
 
-    Under the lock, so that nobody completes it meanwhile; nothing happens to an action that somebody has completed.
+    The lock is held, so that no process completes the action meanwhile. A completed action is left as it is.
     """
     check_indexes_maintained(table)
     transitions = transitions_of(table)
-    with held(transitions.times.lock, new_owner(f"take back {pending.requested}")):
+    with held(transitions.times.lock, new_owner(f"revert {pending.requested}")):
         if pending in table.timeline.pending:
             for path in files_of(table, pending):
                 table.storage.delete(path)
@@ -87,19 +93,21 @@ def take_back(table: Table, pending: Instant) -> str:
 
 @implements("TL-050", "SVC-009")
 def withdraw(table: Table, requested: str) -> None:
-    """Take the plan of a clustering off the timeline, with what attempts at it have stored; nothing if it is not pending."""
+    """Remove the plan of a clustering from the timeline, with the files that executions of it stored; nothing if it is not
+    pending.
+    """
     with planning(table) as publish:
         if not any(found.requested == requested for found in pending_of(table.timeline, "clustering")):
             return
         plan = plan_rollback(table, requested)
-        rolls = plan.requested or publish("rollback", _plan_record(table, plan))
-    execute_rollback(table, rolls)
+        rollback_time = plan.requested or publish("rollback", _plan_record(table, plan))
+    execute_rollback(table, rollback_time)
 
 
 def schedule_rollback(table: Table, instant: str, *, failed: bool = False) -> str:
-    """Publish the plan; its requested time. The plan that is there if there is one. Raises CannotUndo.
+    """Publish a plan, unless one is pending for the instant; its requested time. Raises CannotUndo.
 
-    `failed` are writes that one has found dead: they are left alone if they have completed after all.
+    With `failed` the caller has found an expired heartbeat: the write is not rolled back if it has completed since.
     """
     with planning(table) as publish:
         plan = plan_rollback(table, instant, failed=failed)
@@ -108,7 +116,7 @@ def schedule_rollback(table: Table, instant: str, *, failed: bool = False) -> st
 
 @implements("TL-030")
 def plan_rollback(table: Table, instant: str, *, failed: bool = False) -> RollbackPlan:
-    """What a rollback of that instant would do, or is doing already. Changes nothing.
+    """The plan of a rollback of that instant: the pending one, or the one that would be made now. Changes nothing.
 
     Raises CannotUndo, UnsupportedTableFeature.
     """
@@ -125,33 +133,39 @@ def plan_rollback(table: Table, instant: str, *, failed: bool = False) -> Rollba
     check_not_savepointed(timeline, (target,))
     if target.state is State.COMPLETED:
         _check_newest(timeline, target)
-        check_left(table, timeline, (target,))
+        check_state_complete(table, timeline, (target,))
     else:
         _check_failed(table, target)
     return RollbackPlan(target.requested, target.action, files_of(table, target))
 
 
 def execute_rollback(table: Table, requested: str) -> str:
-    """Carry out the plan that was requested then, from the beginning or from where somebody else stopped.
+    """Execute the plan with that requested time, from the beginning or after an execution that did not complete.
 
-    Raises CannotUndo if the target has completed since it was planned: the plan is dropped, and the write stays.
+    Raises CannotUndo, and drops the plan, if the write completed before its rollback was planned.
     """
-
-    def work(record: Plan) -> Plan:
-        plan, started = _plan_of(requested, record), table.clock.now()
-        undo(table, plan.target, plan.files)
-        return rollback_record(table, plan, table.clock.now() - started)
-
     check_indexes_maintained(table)
     _drop_if_overtaken(table, requested)
-    return carry_out(table, "rollback", requested, work)
+    return carry_out(RollbackExecution(table, requested))
+
+
+class RollbackExecution(PlanExecution):
+    """One execution of a rollback plan."""
+
+    action = "rollback"
+
+    def work(self, plan: Plan) -> Plan:
+        """Remove the target and its files."""
+        rollback_plan, started = _plan_of(self.requested, plan), self.table.clock.now()
+        remove_action(self.table, rollback_plan.target, rollback_plan.files)
+        return rollback_record(self.table, rollback_plan, self.table.clock.now() - started)
 
 
 def _drop_if_overtaken(table: Table, requested: str) -> None:
     target = read_plan(table, "rollback", requested)["instantToRollback"]["commitTime"]
     for found in table.timeline.commits:
         if found.requested == target and (found.completion or "") > requested:
-            remove_files_of(table, requested, "rollback")
+            forget_action(table, requested, "rollback")
             raise CannotUndo(
                 "the write completed before it was rolled back", rule="TL-030", path=found.file_name,
                 remedy="the plan was dropped; roll the write back again if it is not wanted",
@@ -159,12 +173,13 @@ def _drop_if_overtaken(table: Table, requested: str) -> None:
 
 
 @implements("TL-019")
-def undo(table: Table, target: str, files: Iterable[str]) -> None:
-    """Remove an action and its files so that no reader ever sees a part of it. What is gone already is passed over.
+def remove_action(table: Table, target: str, files: Iterable[str]) -> None:
+    """Remove an action and its files so that no reader sees a part of it. Files that are missing already are ignored.
 
-    It is hidden, and leaves the timeline, under the lock: two who undo it do not put back what the other one has removed.
+    The action is hidden, and later removed from the timeline, under the lock: of two processes that remove it, none restores
+    what the other one has removed.
     """
-    transitions, owner = transitions_of(table), new_owner(f"undo {target}")
+    transitions, owner = transitions_of(table), new_owner(f"remove {target}")
     with held(transitions.times.lock, owner):
         found = next((write for write in table.timeline.writes if write.requested == target), None)
         if found is not None and found.state is State.COMPLETED:
@@ -178,8 +193,11 @@ def undo(table: Table, target: str, files: Iterable[str]) -> None:
             transitions.remove(found)
 
 
-def remove_files_of(table: Table, requested: str, action: str) -> None:
-    """Forget an action that has changed nothing that lasts: its inflight file, the requested one, the completed one last."""
+def forget_action(table: Table, requested: str, action: str) -> None:
+    """Delete the files of an action from the timeline, inflight first and completed last.
+
+    Its effect on the table is not undone.
+    """
     folder = table.properties.timeline_folder
     named = ((name, parse_instant_name(name)) for name in table.storage.names(folder) if name.startswith(requested))
     found = [(known.state, name) for name, known in named if known and (known.requested, known.action) == (requested, action)]
@@ -189,7 +207,7 @@ def remove_files_of(table: Table, requested: str, action: str) -> None:
 
 
 def files_of(table: Table, target: Instant) -> tuple[str, ...]:
-    """The paths of all data files that carry the instant in their names, those of lost attempts among them.
+    """The paths of all data files with the instant in their names, also of failed task attempts.
 
     Raises UnsupportedTableFeature as `check_own_files` does.
     """
@@ -202,8 +220,10 @@ def files_of(table: Table, target: Instant) -> tuple[str, ...]:
 
 @implements("TL-019", "TL-023")
 def check_own_files(table: Table, target: Instant) -> None:
-    """Raises UnsupportedTableFeature if an action wrote to log files of others: before table version 8 these were shared, and a
-    migration leaves them as they are. What is in them cannot be taken back by deleting files (ER-107).
+    """Raises UnsupportedTableFeature if an action wrote to log files of other actions.
+
+    Before table version 8 log files were shared, and a migration keeps them. Such a write cannot be rolled back by deleting
+    files (ER-107).
     """
     if target.state is not State.COMPLETED:
         return
@@ -212,7 +232,7 @@ def check_own_files(table: Table, target: Instant) -> None:
         if name is not None and name.instant != target.requested:
             raise UnsupportedTableFeature(
                 "the action wrote to a file of another action, as before table version 8", rule="TL-019", path=path,
-                found=target.file_name, remedy="undo such a write before the table is migrated",
+                found=target.file_name, remedy="roll such a write back before the table is migrated",
             )  # fmt: skip
 
 
@@ -228,36 +248,34 @@ def check_not_savepointed(timeline: Timeline, targets: Iterable[Instant]) -> Non
 
 
 def _check_newest(timeline: Timeline, target: Instant) -> None:
-    """Later writes stand on what this one wrote."""
+    """Raises CannotUndo if a later write exists: it may be based on the target."""
     completion = target.completion or target.requested
     for other in timeline.writes:
         if other.requested > target.requested or (other.completion or "") > completion:
             raise CannotUndo(
-                "a later write stands on this one", rule="TL-019", path=target.file_name, found=other.file_name,
+                "a later write may be based on this one", rule="TL-019", path=target.file_name, found=other.file_name,
                 remedy="roll back the later one first, or restore the table to an earlier instant",
             )  # fmt: skip
 
 
 @implements("TL-030")
 def _check_failed(table: Table, target: Instant) -> None:
-    """A plan that opens slices, or joins what is in them, is carried out again, not undone; and a writer whose heart beats has
-    not failed.
-    """
+    """Raises CannotUndo for a pending compaction, which is executed again, and for a write whose writer is active."""
     if target.action in ("compaction", "logcompaction"):
         raise CannotUndo(
-            "a plan that is pending is carried out again", rule="TL-030", path=target.file_name,
+            "a pending plan is executed again, not rolled back", rule="TL-030", path=target.file_name,
             expected="a write", found=target.action,
         )  # fmt: skip
     if heartbeats_of(table).is_active(target.requested):
         raise CannotUndo(
-            "the writer of this instant is alive", rule="TL-030", path=heartbeat_path(target.requested),
+            "the writer of this instant is active", rule="TL-030", path=heartbeat_path(target.requested),
             expected=f"no heartbeat for {heartbeats_of(table).tolerance // 1000} seconds",
-            remedy="wait until it has completed or died",
+            remedy="wait until the write has completed or its heartbeat has expired",
         )  # fmt: skip
 
 
 def heartbeats_of(table: Table) -> Heartbeats:
-    """The heartbeats of the table's writers, which are taken to have the same settings as this process."""
+    """The heartbeats of the table's writers, on the assumption that they have the settings of this process."""
     return Heartbeats.of(table.storage, table.clock, Concurrency.of(table.options))
 
 
@@ -283,7 +301,7 @@ def _plan_of(requested: str, record: Plan) -> RollbackPlan:
 
 
 def rollback_record(table: Table, plan: RollbackPlan, milliseconds: int) -> dict[str, Any]:
-    """What a completed rollback says; a restore says it of every write that it undid."""
+    """The metadata of a completed rollback. A restore has one for every write that it rolled back."""
     return {
         "startRollbackTime": plan.requested,
         "timeTakenInMillis": milliseconds,

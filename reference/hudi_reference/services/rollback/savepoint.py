@@ -1,4 +1,4 @@
-"""Savepoint: the files that a reader at one instant needs are kept until the savepoint is deleted, spec "Timeline > Actions".
+"""Savepoint: protects the files that a reader at one instant needs until the savepoint is deleted, spec "Timeline > Actions".
 
 savepoint.inflight      carries the requested time of the commit that it protects; there is no requested file
 savepoint.completed     names the files
@@ -14,7 +14,7 @@ from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.planning.clean_plan import paths_of
 from hudi_reference.services.planning.plan_execution import by_partition, path_in, read_content
-from hudi_reference.services.planning.rollback_validation import doomed_files
+from hudi_reference.services.planning.rollback_validation import files_of_pending_cleans
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.actions import write_action
 from hudi_reference.timeline.instants.instant import Instant
@@ -26,8 +26,8 @@ from hudi_reference.write.commit import transitions_of
 def savepoint(table: Table, instant: str, *, user: str = "", comments: str = "") -> str:
     """Protect the files that a read as of that commit needs; the commit's requested time, which is also the savepoint's.
 
-    Raises CannotProtect for what is no completed commit on the active timeline or is protected already, and for a state of
-    which a clean has deleted files, or is about to.
+    Raises CannotProtect if there is no such completed commit on the active timeline, if it has a savepoint already, and if a
+    clean has deleted files of this state, or is planned to.
     """
     files = savepoint_files(table, instant)
     transitions, begun = transitions_of(table), Instant(instant, "savepoint", State.INFLIGHT)
@@ -74,13 +74,14 @@ def _check_active(timeline: Timeline, instant: str) -> None:
 
 @implements("TL-021", "CLN-003")
 def _check_kept(table: Table, timeline: Timeline, instant: str, files: Iterable[str]) -> None:
-    """The commit may not have been archived, nor one of the files deleted by a clean, or a clean of it be planned. Called under
-    the lock under which archiving is done and cleans are planned.
+    """Raises CannotProtect if the commit was archived, or a clean has deleted one of the files or is planned to.
+
+    Called under the lock, under which actions are archived and cleans are planned.
     """
     _check_active(timeline, instant)
-    doomed = doomed_files(table, timeline)
+    to_be_deleted = files_of_pending_cleans(table, timeline)
     for path in files:
-        if path in doomed or table.storage.head(path) is None:
+        if path in to_be_deleted or table.storage.head(path) is None:
             raise CannotProtect(
                 "a clean deletes files of this commit",
                 rule="TL-021",
@@ -91,7 +92,7 @@ def _check_kept(table: Table, timeline: Timeline, instant: str, files: Iterable[
 
 @implements("TL-021")
 def delete_savepoint(table: Table, instant: str) -> str:
-    """Give the files of a savepoint free to the next clean; its requested time. Raises CannotProtect if there is none."""
+    """Delete a savepoint, so that cleans may delete its files; its requested time. Raises CannotProtect if there is none."""
     found = next((i for i in table.timeline.instants if (i.requested, i.action) == (instant, "savepoint")), None)
     if found is None:
         raise CannotProtect("no such savepoint", rule="TL-021", found=instant, expected="the requested time of a savepoint")
@@ -101,7 +102,7 @@ def delete_savepoint(table: Table, instant: str) -> str:
 
 
 def completed_savepoints(timeline: Timeline) -> tuple[Instant, ...]:
-    """The savepoints that count."""
+    """The completed savepoints."""
     return tuple(found for found in timeline.completed if found.action == "savepoint")
 
 
