@@ -114,7 +114,7 @@ def conflict_check_on_stale_timeline(patch: Patch) -> None:
 @mutant(breaks="OCC-012")
 def conflict_check_ignores_archived_actions(patch: Patch) -> None:
     """A writer checks for conflicts on the active timeline only."""
-    everything = "now.completed if now.start == seen.start else now.completed_between(snapshot)"
+    everything = "now.completed if now.start == base.start else now.completed_between(snapshot)"
     patch.edit(conflict_resolution.completed_since, everything, "now.completed")
 
 

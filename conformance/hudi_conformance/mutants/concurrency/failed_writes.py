@@ -22,7 +22,9 @@ def early_detection_ignores_markers(patch: Patch) -> None:
 @mutant(breaks="OCC-027")
 def clean_ignores_failed_writes_policy(patch: Patch) -> None:
     """A clean rolls back failed writes although the configured policy leaves that to another service."""
-    patch.edit(failed_writes.clean_up_lazily, "is_lazy = Concurrency.of(settings).policy is Policy.LAZY", "is_lazy = True")
+    patch.edit(
+        failed_writes.rollback_expired_writes, "is_lazy = Concurrency.of(settings).policy is Policy.LAZY", "is_lazy = True"
+    )
 
 
 @mutant(breaks="OCC-027")
@@ -68,7 +70,7 @@ def all_markers_of_type_create(patch: Patch) -> None:
 @mutant(breaks="OCC-027")
 def rollback_keeps_markers(patch: Patch) -> None:
     """A rollback leaves the markers of the write."""
-    patch.edit(rollback.undo, "remove_markers(table.storage, target)", "pass")
+    patch.edit(rollback.remove_action, "remove_markers(table.storage, target)", "pass")
 
 
 @mutant(breaks="OCC-027")

@@ -43,7 +43,7 @@ def compaction_not_planned_during_writes(patch: Patch) -> None:
 @mutant(breaks="NBC-004")
 def non_blocking_writers_abort_on_overlap(patch: Patch) -> None:
     """A writer with non-blocking concurrency control runs the overlap check of optimistic writers."""
-    patch.edit(ConflictChecker._both, "return self.mode is Mode.NON_BLOCKING", "return False")
+    patch.edit(ConflictChecker._may_both_complete, "return self.mode is Mode.NON_BLOCKING", "return False")
 
 
 @mutant(breaks="NBC-004")

@@ -4,7 +4,7 @@ from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.metadata.writer import Deltacommit
 from hudi_reference.query.table import Table
 from hudi_reference.services.indexing import indexing
-from hudi_reference.services.indexing.indexing import Build
+from hudi_reference.services.indexing.indexing import IndexingExecution
 from hudi_reference.services.metadata_table.metadata_sync import MetadataSync
 from hudi_reference.services.planning import index_plan
 from hudi_reference.services.planning.plan_execution import Publish
@@ -15,7 +15,7 @@ _HERE = f"__import__({__name__!r}, fromlist=['here'])"
 @mutant(breaks="INX-001")
 def index_build_discards_concurrent_updates(patch: Patch) -> None:
     """An indexer creates the file groups again, so that the entries added since the plan are lost."""
-    patch.edit(Build.work, "groups = metadata.groups(one.partition)",
+    patch.edit(IndexingExecution.work, "groups = metadata.groups(one.partition)",
              "groups = metadata.groups(one.partition); clear(metadata, one.partition)")  # fmt: skip
 
 
@@ -100,13 +100,13 @@ def building_index_not_maintained(patch: Patch) -> None:
 @mutant(breaks="INX-012")
 def indexer_ignores_concurrent_writes(patch: Patch) -> None:
     """An indexer completes without checking what writers have added."""
-    patch.edit(Build.check, "now.completed_between(self.requested)", "()")
+    patch.edit(IndexingExecution.check_completion, "timeline.completed_between(self.requested)", "()")
 
 
 @mutant(breaks="INX-012")
 def indexer_checks_deltacommits_only(patch: Patch) -> None:
     """An indexer does not check whether a write that the metadata table contains has added to this index."""
-    patch.edit(Build._check_entries, "if one.concerned(commit)", "if False")
+    patch.edit(IndexingExecution._check_entries, "if one.concerned(commit)", "if False")
 
 
 @mutant(breaks="INX-013")

@@ -60,8 +60,8 @@ def clustering_inflight_after_its_files(patch: Patch) -> None:
     """An executor of a plan stores its files, and publishes the inflight state afterwards."""
     patch.edit(
         plan_execution.carry_out,
-        "inflight = transitions.start(found, content)\n    record = work(plan)",
-        "record = work(plan)\n    inflight = transitions.start(found, content)",
+        "inflight = transitions.start(found, repeated)\n    record = execution.work(plan)",
+        "record = execution.work(plan)\n    inflight = transitions.start(found, repeated)",
     )
 
 

@@ -11,7 +11,7 @@ from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.records.changes import KEY
 from hudi_reference.services.compaction import compaction, log_compaction
 from hudi_reference.services.compaction.compaction import Compactor
-from hudi_reference.services.compaction.log_compaction import Joiner
+from hudi_reference.services.compaction.log_compaction import LogCompactor
 from hudi_reference.services.planning import compaction_plan
 
 
@@ -54,8 +54,8 @@ def compaction_requires_base_file(patch: Patch) -> None:
 def compaction_deletes_its_inputs(patch: Patch) -> None:
     """A compaction deletes the log files that it has merged."""
     patch.edit(
-        compaction.execute_compaction,
-        "remove_strays(table, requested, stats)",
+        compaction.CompactionExecution.work,
+        "remove_strays(table, self.requested, self.stats)",
         "[table.storage.delete(op.found.path(name)) for op in operations for name in op.found.log_files]",
     )
 
@@ -81,7 +81,7 @@ def compaction_ignores_deletes(patch: Patch) -> None:
 def log_compaction_writes_base_file(patch: Patch) -> None:
     """A log compaction stores its result as a base file."""
     patch.edit(
-        Joiner.join,
+        LogCompactor.merge,
         'LogFileName(found.file_id, self.requested, 1, f"{number}-0-0")',
         "__import__('hudi_reference.layout.names', fromlist=['names'])"
         ".BaseFileName(found.file_id, f'{number}-0-0', self.requested, 'parquet')",
@@ -102,7 +102,7 @@ def log_compaction_completes_after_compaction(patch: Patch) -> None:
 @mutant(breaks="LCP-002")
 def compacted_block_without_instants(patch: Patch) -> None:
     """A log compaction omits the header with the compacted instants."""
-    patch.edit(Joiner._writer, ", compacted=instants", "")
+    patch.edit(LogCompactor._writer, ", compacted=instants", "")
 
 
 @mutant(breaks="LCP-003")

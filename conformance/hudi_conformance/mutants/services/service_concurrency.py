@@ -9,9 +9,9 @@ from hudi_reference.query import file_groups
 from hudi_reference.query.table import Table
 from hudi_reference.services.clean import clean
 from hudi_reference.services.clustering import clustering, plan
-from hudi_reference.services.clustering.clustering import Attempt
+from hudi_reference.services.clustering.clustering import ClusteringExecution
 from hudi_reference.services.compaction import compaction, log_compaction
-from hudi_reference.services.indexing.indexing import Build
+from hudi_reference.services.indexing.indexing import IndexingExecution
 from hudi_reference.services.metadata_table.metadata_sync import MetadataSync
 from hudi_reference.services.planning import index_plan, plan_execution
 from hudi_reference.services.rollback import failed_writes, rollback
@@ -27,8 +27,8 @@ def service_deletes_files_under_lock(patch: Patch) -> None:
     """A service holds the lock while it deletes files: every writer waits for it."""
     patch.edit(
         plan_execution.carry_out,
-        "    record = work(plan)\n",
-        "    with held(transitions.times.lock, 'worker'):\n        record = work(plan)\n",
+        "    record = execution.work(plan)\n",
+        "    with held(transitions.times.lock, 'worker'):\n        record = execution.work(plan)\n",
     )
 
 
@@ -48,7 +48,7 @@ def clean_planned_before_lock(patch: Patch) -> None:
     patch.edit(
         clean.schedule_clean,
         "    with planning(table) as publish:\n"
-        '        if pending_of(table.timeline, "clean") or brings_back(table, table.timeline):\n'
+        '        if pending_of(table.timeline, "clean") or rolls_back_completed_write(table, table.timeline):\n'
         "            return None\n        plan = plan_clean(table, options)\n",
         "    plan = plan_clean(table, options)\n    with planning(table) as publish:\n",
     )
@@ -100,11 +100,11 @@ def log_compaction_of_groups_planned_for_compaction(patch: Patch) -> None:
 def compaction_deletes_files_of_other_attempts(patch: Patch) -> None:
     """An executor of a compaction first deletes the files of another attempt, without checking again."""
     patch.edit(
-        compaction.execute_compaction,
-        "        view, operations = table.view(), operations_in(plan)\n",
-        "        for path in __import__('hudi_reference.services.planning.compaction_plan', fromlist=['p'])"
-        ".files_of_instant(table, requested):\n            table.storage.delete(path)\n"
-        "        view, operations = table.view(), operations_in(plan)\n",
+        compaction.CompactionExecution.work,
+        "    table, view, operations = self.table, self.table.view(), operations_in(plan)\n",
+        "    for path in __import__('hudi_reference.services.planning.compaction_plan', fromlist=['p'])"
+        ".files_of_instant(self.table, self.requested):\n        self.table.storage.delete(path)\n"
+        "    table, view, operations = self.table, self.table.view(), operations_in(plan)\n",
     )
     patch.set(compaction, "check_stored", lambda *_: None)
 
@@ -163,7 +163,7 @@ def clean_ignores_clustering_plans(patch: Patch) -> None:
 @mutant(breaks="SVC-009")
 def clustering_ignores_concurrent_updates(patch: Patch) -> None:
     """A clustering completes whatever has been written to its groups since it read them."""
-    patch.edit(Attempt.check, "standing.check(mine, other)", "None")
+    patch.edit(ClusteringExecution.check_completion, "checker.check(mine, other)", "None")
 
 
 @mutant(breaks="SVC-009")
@@ -181,7 +181,7 @@ def writer_ignores_planned_clusterings(patch: Patch) -> None:
 @mutant(breaks="SVC-009")
 def clustering_conflict_check_skipped(patch: Patch) -> None:
     """A clustering completes although a file group of its plan has changed in the meantime."""
-    patch.edit(clustering.Attempt.check, "        standing.check(mine, other)\n", "        pass\n")
+    patch.edit(clustering.ClusteringExecution.check_completion, "        checker.check(mine, other)\n", "        pass\n")
 
 
 @mutant(breaks="SVC-010")
@@ -219,7 +219,7 @@ def recorded_and_released(sync: MetadataSync, metadata: MetadataTable, commit: D
 def indexer_holds_lock_while_building(patch: Patch) -> None:
     """An indexer takes the lock when it starts to build, and releases it when the index is complete."""
     build = 'commit = Deltacommit(metadata, self.requested, "BULK_INSERT")'
-    patch.edit(Build.work, build, f"{build}; transitions.times.lock.acquire(owner)")
+    patch.edit(IndexingExecution.work, build, f"{build}; transitions.times.lock.acquire(owner)")
     patch.set(MetadataSync, "complete", recorded_and_released)
 
 

@@ -137,13 +137,13 @@ def overwrite_request_empty(patch: Patch) -> None:
 @mutant(breaks="TL-013")
 def clean_deletes_nothing(patch: Patch) -> None:
     """A clean reports its files as deleted and leaves them where they are."""
-    patch.edit(clean.execute_clean, "table.storage.delete(path)", "pass")
+    patch.edit(clean.CleanExecution.work, "table.storage.delete(path)", "pass")
 
 
 @mutant(breaks="TL-013")
 def clean_report_incomplete(patch: Patch) -> None:
     """A clean reports one file less than it deletes."""
-    patch.edit(clean.execute_clean, "_record(requested, plan, files, ", "_record(requested, plan, files[1:], ")
+    patch.edit(clean.CleanExecution.work, "_record(self.requested, plan, files, ", "_record(self.requested, plan, files[1:], ")
 
 
 @mutant(breaks="TL-014")
@@ -155,7 +155,7 @@ def clean_planned_when_executed(patch: Patch) -> None:
         'publish("clean", {**plan, "filePathsToBeDeletedPerPartition": {}})',
     )
     patch.edit(
-        clean.execute_clean,
+        clean.CleanExecution.work,
         "planned_files(plan)",
         'planned_files(plan_clean(table, {"hoodie.clean.commits.retained": "1"}) or plan)',
     )

@@ -38,9 +38,9 @@ def begin_time_changes_at_start(patch: Patch) -> None:
     """Gives a planned action another time when it is started."""
     patch.edit(
         plan_execution.carry_out,
-        "inflight = transitions.start(found, content)",
+        "inflight = transitions.start(found, repeated)",
         "inflight = transitions.start(transitions.request(action, table.storage.get(transitions.path(Instant(requested, action,"
-        " State.REQUESTED)))), content)",
+        " State.REQUESTED)))), repeated)",
     )
 
 
@@ -129,8 +129,8 @@ def plan_rewritten_when_executed(patch: Patch) -> None:
     """Writes the plan again when it is executed, without the files that have disappeared in the meantime."""
     patch.edit(
         plan_execution.carry_out,
-        "inflight = transitions.start(found, content)",
-        "inflight = transitions.start(found, content)\n"
+        "inflight = transitions.start(found, repeated)",
+        "inflight = transitions.start(found, repeated)\n"
         "    table.storage.put(transitions.path(Instant(requested, action, State.REQUESTED)),"
         " write_action(Instant(requested, action, State.REQUESTED), plan, table.ids.sync_marker()))",
     )
@@ -254,8 +254,8 @@ def data_files_before_inflight(patch: Patch) -> None:
 def compaction_rollback_without_lock(patch: Patch) -> None:
     """A rollback of an attempt deletes its files while its executor may be completing it."""
     patch.edit(
-        rollback.take_back,
-        '    with held(transitions.times.lock, new_owner(f"take back {pending.requested}")):\n'
+        rollback.revert_attempt,
+        '    with held(transitions.times.lock, new_owner(f"revert {pending.requested}")):\n'
         "        if pending in table.timeline.pending:\n",
         "    if True:\n        if True:\n",
     )

@@ -40,13 +40,13 @@ def rolled_back_write_completes(patch: Patch) -> None:
 @mutant(breaks="TL-019")
 def rollback_deletes_files_first(patch: Patch) -> None:
     """A rollback deletes the files of a completed write that readers still see."""
-    patch.edit(rollback.undo, "            found = transitions.withdraw(found)\n", "            pass\n")
+    patch.edit(rollback.remove_action, "            found = transitions.withdraw(found)\n", "            pass\n")
 
 
 @mutant(breaks=("TL-019", "CLN-003"))
 def rollback_ignores_cleaned_slices(patch: Patch) -> None:
     """The newest write is rolled back although a clean deletes the slices before it."""
-    patch.edit(rollback.plan_rollback, "        check_left(table, timeline, (target,))\n", "")
+    patch.edit(rollback.plan_rollback, "        check_state_complete(table, timeline, (target,))\n", "")
 
 
 @mutant(breaks=("TL-019", "OCC-008"))
@@ -58,13 +58,13 @@ def writer_ignores_planned_rollback_of_base(patch: Patch) -> None:
 @mutant(breaks="TL-019")
 def compaction_of_planned_rollback(patch: Patch) -> None:
     """A compaction is planned over the logs of a write whose rollback is planned: its rows stay."""
-    patch.edit(compaction.schedule_compaction, "[] if brings_back(table, table.timeline) else", "")
+    patch.edit(compaction.schedule_compaction, "[] if rolls_back_completed_write(table, table.timeline) else", "")
 
 
 @mutant(breaks="TL-019")
 def rollback_keeps_files(patch: Patch) -> None:
     """A rollback removes the instant and leaves its files on storage."""
-    patch.edit(rollback.undo, "table.storage.delete(path)", "pass")
+    patch.edit(rollback.remove_action, "table.storage.delete(path)", "pass")
 
 
 @mutant(breaks="TL-020")
@@ -112,7 +112,7 @@ def plan_started_without_lock(patch: Patch) -> None:
 @mutant(breaks="TL-023")
 def compaction_completes_during_restore(patch: Patch) -> None:
     """A compaction completes that a pending restore rolls back."""
-    patch.edit(plan_execution.carry_out, "        if ACTIONS[action].writes:\n", "        if False:\n")
+    patch.edit(plan_execution.PlanExecution.check, "if ACTIONS[self.action].writes:", "if False:")
 
 
 @mutant(breaks="TL-023")
@@ -125,7 +125,7 @@ def write_completes_during_restore(patch: Patch) -> None:
 def restore_without_lock(patch: Patch) -> None:
     """Of two executors of one restore the slower one creates pending files again that the faster one has removed."""
     patch.edit(
-        rollback.undo,
+        rollback.remove_action,
         "    with held(transitions.times.lock, owner):\n        found = next(",
         "    if True:\n        found = next(",
     )
@@ -134,19 +134,23 @@ def restore_without_lock(patch: Patch) -> None:
 @mutant(breaks=("TL-023", "CLN-002"))
 def clean_planned_during_restore(patch: Patch) -> None:
     """A clean is planned while a restore makes the slices current that it deletes."""
-    patch.edit(clean.schedule_clean, " or brings_back(table, table.timeline)", "")
+    patch.edit(clean.schedule_clean, " or rolls_back_completed_write(table, table.timeline)", "")
 
 
 @mutant(breaks=("TL-023", "CLN-003"))
 def restore_ignores_planned_cleans(patch: Patch) -> None:
     """A restore or rollback does not check planned cleans."""
-    patch.edit(rollback_validation.check_left, "doomed = doomed_files(table, timeline)", "doomed = frozenset()")
+    patch.edit(
+        rollback_validation.check_state_complete,
+        "to_be_deleted = files_of_pending_cleans(table, timeline)",
+        "to_be_deleted = frozenset()",
+    )
 
 
 @mutant(breaks="TL-023")
 def restore_keeps_files(patch: Patch) -> None:
     """A restore removes later instants from the timeline and leaves their files in storage."""
-    patch.edit(restore.execute_restore, "undo(table, time, files)", "undo(table, time, ())")
+    patch.edit(restore.RestoreExecution._remove_write, "remove_action(table, time, files)", "remove_action(table, time, ())")
 
 
 @mutant(breaks="TL-023")
@@ -160,8 +164,9 @@ def restore_without_plan(patch: Patch) -> None:
     """A restore computes what to roll back when it is executed: its plan names nothing."""
     patch.edit(restore.schedule_restore, '"instantsToRollback": _named(plan.writes)', '"instantsToRollback": []')
     patch.edit(
-        restore.execute_restore,
-        "_plan_of(requested, record), table.clock.now(), {}",
-        "RestorePlan(record['savepointToRestoreTimestamp'], tuple((w.requested, w.action) for w in table.timeline.writes[::-1]"
-        " if w.requested > record['savepointToRestoreTimestamp']), requested), table.clock.now(), {}",
+        restore.RestoreExecution.work,
+        "_plan_of(self.requested, plan), self.table.clock.now()",
+        "RestorePlan(plan['savepointToRestoreTimestamp'], tuple((w.requested, w.action)"
+        " for w in self.table.timeline.writes[::-1] if w.requested > plan['savepointToRestoreTimestamp']), self.requested),"
+        " self.table.clock.now()",
     )
