@@ -132,7 +132,7 @@ def test_an_attempt_that_was_taken_back_does_not_complete():
     table = with_logs()
     requested, expected = schedule_compaction(table), rows(table)
     storage = Meddling(table.storage, meddle)
-    with pytest.raises(WriteConflict, match="took this attempt"):
+    with pytest.raises(WriteConflict, match="was reverted"):
         execute_compaction(opened(storage), requested)
     assert rows(opened(storage, 4)) == expected
     compact(opened(storage, 5))

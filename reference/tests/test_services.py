@@ -188,7 +188,7 @@ def test_a_writer_whose_heart_beats_is_not_rolled_back(tmp_path, age):
     if age > 120_000:
         assert plan_rollback(waiting, failed).files
     else:
-        with pytest.raises(CannotUndo, match="alive"):
+        with pytest.raises(CannotUndo, match="is active"):
             plan_rollback(waiting, failed)
 
 
