@@ -38,7 +38,9 @@ def delete_ordering_value_ignored(patch: Patch) -> None:
 def many_rows_delete_after_delete_by_key_applies(patch: Patch) -> None:
     """Lets a flagged delete after a delete by key suppress later rows, among many changes."""
     patch.edit(
-        merge_columns.select_by_columns, "alive &= ~_finds_nothing(code, positions >= 0, alive & ~key_deletes, erased)", "pass"
+        merge_columns.select_by_columns,
+        "is_candidate &= ~_deletes_without_row(code, positions >= 0, is_candidate & ~key_deletes, erased)",
+        "pass",
     )
 
 

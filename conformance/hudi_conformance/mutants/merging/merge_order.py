@@ -61,7 +61,9 @@ def base_rows_filtered_before_merge(patch: Patch) -> None:
 def many_rows_commit_time_uses_ordering(patch: Patch) -> None:
     """Uses ordering values in commit-time mode, among many changes: the base row stays."""
     patch.edit(
-        merge_columns._beats, "    if by_ordering:\n", "    if not by_ordering:\n        wins[:] = False\n    if by_ordering:\n"
+        merge_columns._replaces_base,
+        "    if by_ordering:\n",
+        "    if not by_ordering:\n        wins[:] = False\n    if by_ordering:\n",
     )
 
 
@@ -102,7 +104,7 @@ def nan_ordering_value_as_zero(patch: Patch) -> None:
 @mutant(breaks="MRG-028")
 def many_rows_older_version_wins_ties(patch: Patch) -> None:
     """Keeps the base row where a change has an equal ordering value, among many."""
-    patch.edit(merge_columns._beats, "rank[winner[found]] >= base_rank[rows]", "rank[winner[found]] > base_rank[rows]")
+    patch.edit(merge_columns._replaces_base, "rank[winner[found]] >= base_rank[rows]", "rank[winner[found]] > base_rank[rows]")
 
 
 @mutant(breaks="MRG-028")

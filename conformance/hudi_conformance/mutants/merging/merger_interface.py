@@ -37,7 +37,7 @@ def nested_fields_not_readable(patch: Patch) -> None:
 @mutant(breaks="API-005")
 def merger_arguments_swapped(patch: Patch) -> None:
     """Calls a merger with the newer version first."""
-    patch.edit(custom_merge.survivors, "merged(merging, older, newer, context)", "merged(merging, newer, older, context)")
+    patch.edit(custom_merge.merged_records, "merged(merging, older, newer, context)", "merged(merging, newer, older, context)")
 
 
 @mutant(breaks="API-006")

@@ -185,7 +185,7 @@ def newest_log_file_only(patch: Patch) -> None:
 @mutant(breaks="RDR-017")
 def log_only_records_dropped(patch: Patch) -> None:
     """Joins logs to base rows and drops log records without one."""
-    patch.edit(merge_rows.select, "if key not in met]", "if key in met]")
+    patch.edit(merge_rows.select, "if key not in in_base]", "if key in in_base]")
 
 
 @mutant(breaks="RDR-018")

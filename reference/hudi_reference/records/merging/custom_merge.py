@@ -1,7 +1,7 @@
-"""Merging a slice through the table's merger: the plain path behind `changes.apply` in mode CUSTOM.
+"""Merging a slice with a custom merger, in tables with merge mode CUSTOM.
 
-Versions of a record are folded from the oldest on, the base row first, as in the other modes. A record that nothing meets is
-not shown to the merger.
+The versions of a record are merged in the same order as in the other modes, the base row first. The merger is not called for a
+record with one version only.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,14 +22,14 @@ from hudi_reference.requirement import implements
 
 @implements("API-005", "API-010", "MRG-032")
 def merge_by_merger(base: pa.Table, changes: Changes, merging: Merging) -> pa.Table:
-    """As `changes.apply`, by the merger of `merging`."""
-    kept, left = survivors(base, changes, merging)
-    rows = [found.row for found in left if not found.is_delete and found.row is not None]
+    """The merged rows of a slice, in any order; the merger of `merging` decides. Raises what `merged` raises."""
+    kept, results = merged_records(base, changes, merging)
+    rows = [found.row for found in results if not found.is_delete and found.row is not None]
     return pa.concat_tables([base.take(pa.array(kept, pa.int64())), table_of(rows, base.schema)])
 
 
-def survivors(base: pa.Table, changes: Changes, merging: Merging) -> tuple[list[int], list[BufferedRecord]]:
-    """The rows of `base` that nothing meets, and what is left of every other record, deletes included."""
+def merged_records(base: pa.Table, changes: Changes, merging: Merging) -> tuple[list[int], list[BufferedRecord]]:
+    """The rows of `base` without changes, and the merged version of every other record, deletes included."""
     context = RecordContext(changes.schema, merging.ordering, merging.defaults)
     histories: dict[Identity, list[BufferedRecord]] = {}
     for number, batch in enumerate(changes.batches):
@@ -40,32 +40,32 @@ def survivors(base: pa.Table, changes: Changes, merging: Merging) -> tuple[list[
         return reduce(lambda older, newer: merged(merging, older, newer, context), history)
 
     kept: list[int] = []
-    left: list[BufferedRecord] = []
-    met: set[Identity] = set()
+    results: list[BufferedRecord] = []
+    in_base: set[Identity] = set()
     stored = _Rows(base, merging)
     for place, identity in enumerate(changes.identities_of(base)):
         if identity not in histories:
             kept.append(place)
             continue
-        met.add(identity)
-        left.append(fold([stored.version(place, Operation.INSERT), *histories[identity]]))
-    left += [fold(history) for identity, history in histories.items() if identity not in met]
-    return kept, left
+        in_base.add(identity)
+        results.append(fold([stored.version(place, Operation.INSERT), *histories[identity]]))
+    results += [fold(history) for identity, history in histories.items() if identity not in in_base]
+    return kept, results
 
 
 @implements("MRG-011", "MRG-026")
 def combined_by_merger(rows: pa.Table, merging: Merging) -> pa.Table:
-    """The rows of one partition and one input as one row for each key, deletes among them marked as such."""
-    _, left = survivors(rows.schema.empty_table(), Changes([rows], rows.schema), merging.of_batch())
+    """The rows of one partition and one write, merged to one row for each key; deletes are rows that are marked as such."""
+    _, results = merged_records(rows.schema.empty_table(), Changes([rows], rows.schema), merging.of_batch())
     last = {key: place for place, key in enumerate(rows.column(KEY).to_pylist())}
-    found = table_of([rows.slice(last[r.key], 1).to_pylist()[0] if r.row is None else r.row for r in left], rows.schema)
+    found = table_of([rows.slice(last[r.key], 1).to_pylist()[0] if r.row is None else r.row for r in results], rows.schema)
     marks = deleted(found, merging.marker)
-    gone = pa.array([record.is_delete for record in left], pa.bool_())
+    gone = pa.array([record.is_delete for record in results], pa.bool_())
     if not pc.any(gone).as_py() or (marks is not None and pc.all(pc.or_(marks, pc.invert(gone))).as_py()):
         return found
     if IS_DELETED not in rows.column_names:
         raise UnsupportedMergeStrategy(
-            "the merger deletes a record inside one input, and the table has no column that says so", rule="API-010",
+            "the merger deletes a record inside one write, and the table has no column that marks deletes", rule="API-010",
             expected=f"a column {IS_DELETED} in the table's schema", found=", ".join(rows.column_names),
         )  # fmt: skip
     return found.set_column(found.column_names.index(IS_DELETED), rows.schema.field(IS_DELETED), gone)
@@ -76,11 +76,11 @@ def _versions(changes: Changes, number: int, batch: pa.Table | Sequence[Delete],
         for delete in batch:
             yield BufferedRecord(delete.key, delete.ordering, None, Operation.DELETE)
         return
-    held = changes.present_columns.get(number)
-    rows = batch if held is None else batch.select([name for name in batch.column_names if name in held])
-    found = _Rows(rows, merging, number, is_partial=held is not None)
+    present = changes.present_columns.get(number)
+    rows = batch if present is None else batch.select([name for name in batch.column_names if name in present])
+    versions = _Rows(rows, merging, number, is_partial=present is not None)
     for place in range(batch.num_rows):
-        yield found.version(place)
+        yield versions.version(place)
 
 
 @implements("API-003")
@@ -97,13 +97,13 @@ class _Rows:
         self._is_partial = is_partial
 
     def version(self, place: int, operation: Operation | None = None) -> BufferedRecord:
-        """The version in one row; what it does is `operation`, or what the row says of itself."""
+        """The version in one row, with `operation`, or with the operation that the row stores."""
         key, row = self._keys[place].as_py(), Row.at(self._columns, place)
-        does = operation or self._operation(place, row)
-        return BufferedRecord(key, self._orderings[place], row, does, self._number, self._is_partial)
+        operation = operation or self._operation(place, row)
+        return BufferedRecord(key, self._orderings[place], row, operation, self._number, self._is_partial)
 
     def _operation(self, place: int, row: Row) -> Operation:
-        said = row.get(OPERATION)
+        stored = row.get(OPERATION)
         if self._flags is not None and self._flags[place]:
-            return Operation.UPDATE_BEFORE if said == "-U" else Operation.DELETE
-        return Operation(said) if said in ("I", "U") else Operation.INSERT
+            return Operation.UPDATE_BEFORE if stored == "-U" else Operation.DELETE
+        return Operation(stored) if stored in ("I", "U") else Operation.INSERT

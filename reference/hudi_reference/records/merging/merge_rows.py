@@ -1,4 +1,4 @@
-"""The plain merge of a file slice: its records one at a time, as the decision tables say."""
+"""Merging a file slice one record at a time, by the decision tables: to be read beside the specification."""
 
 import pyarrow as pa
 
@@ -12,10 +12,13 @@ from hudi_reference.requirement import implements
 
 @implements("RDR-016", "RDR-017", "LAY-022", "MRG-006")
 def select(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array, pa.Array]:
-    """Positions of the base rows that stay, and positions in `changes.rows` of the rows that won.
+    """Which base rows are kept and which rows of the changes win.
 
-    A key that occurs twice in the base file (plain inserts do not look keys up) meets its changes at each of its rows, unless
-    the changes name the row.
+    A key may occur several times in the base file, because inserts do not look up keys. Its changes are merged into each of
+    these rows, unless they name the row by its position.
+
+    Returns:
+        Positions of rows in `base`, and positions of rows in `changes.rows`.
     """
     ordering = merging.ordering
     merge = merger_of(merging.standard_mode)
@@ -24,19 +27,19 @@ def select(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array
         versions.setdefault(key, []).append(version)
     kept: list[int] = []
     winners: list[Version | None] = []
-    met: set[Identity] = set()
+    in_base: set[Identity] = set()
     values = orderings_of(base, ordering)
     for row, key in enumerate(changes.identities_of(base)):
         if key not in versions:
             kept.append(row)
             continue
-        met.add(key)
+        in_base.add(key)
         stored = Version(Kind.ROW, values[row], row)
         winner = fold([stored, *versions[key]], merge)
         if winner is stored:
             kept.append(row)
         else:
             winners.append(winner)
-    winners += [fold(found, merge) for key, found in versions.items() if key not in met]
+    winners += [fold(history, merge) for key, history in versions.items() if key not in in_base]
     won = [winner.position for winner in winners if winner is not None and winner.kind is Kind.ROW]
     return pa.array(kept, pa.int64()), pa.array(won, pa.int64())

@@ -1,1 +1,1 @@
-"""TODO docstring."""
+"""Merging of whole columns. `merge_slice` chooses between this code and `merge_rows`."""

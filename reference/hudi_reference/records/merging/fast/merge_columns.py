@@ -1,8 +1,9 @@
-"""Merging by columns: the fast path behind `changes.apply`, equal to `changes.select` row by row.
+"""Merging whole columns with numpy: the fast twin of `merge_rows.select`, with the same result.
 
-The winner of a key is the entry with the greatest (ordering, position) of those that count: the ones after the key's last
-delete by key, without the deletes that directly follow it and find nothing to delete. In commit-time mode it is the last
-entry. That is what folding by the decision tables comes to, as ordering values are totally ordered.
+The winner of a key is chosen among its candidates: the log entries after its last delete by key. Deletes that directly follow
+that delete by key are no candidates, because there is no row that they could delete. With event-time ordering the winner is
+the candidate with the greatest ordering value, the last one of equals; with commit-time ordering it is the last candidate.
+Because ordering values are totally ordered, this is the result of merging the versions one by one by the decision tables.
 """
 
 import numpy as np
@@ -22,7 +23,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 def select_by_columns(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array, pa.Array]:
-    """As `changes.select`, for at most one ordering field."""
+    """Which base rows are kept and which rows of the changes win, as `merge_rows.select`; for at most one ordering field."""
     ordering = merging.ordering
     by_ordering = merging.standard_mode == "EVENT_TIME_ORDERING"
     base_code, code, count = _coded(base, changes)
@@ -36,12 +37,12 @@ def select_by_columns(base: pa.Table, changes: Changes, merging: Merging) -> tup
     base_rank, rank = ranks
     key_deletes = _key_deletes(changes)
     rank = np.where(key_deletes, np.iinfo(np.int64).min, rank)
-    alive, erased = _after_last_key_delete(code, key_deletes, count)
+    is_candidate, erased = _after_last_key_delete(code, key_deletes, count)
     positions = _positions(changes, merging.marker)
     if by_ordering:
-        alive &= ~_finds_nothing(code, positions >= 0, alive & ~key_deletes, erased)
-    winner = _greatest(code, rank, alive, count)
-    wins = _beats(base_code, base_rank, winner, rank, erased, by_ordering)
+        is_candidate &= ~_deletes_without_row(code, positions >= 0, is_candidate & ~key_deletes, erased)
+    winner = _greatest(code, rank, is_candidate, count)
+    wins = _replaces_base(base_code, base_rank, winner, rank, erased, by_ordering)
     new = winner >= 0
     new[base_code] = False
     won = positions[np.concatenate([winner[base_code[wins]], winner[new]])]
@@ -49,7 +50,10 @@ def select_by_columns(base: pa.Table, changes: Changes, merging: Merging) -> tup
 
 
 def _coded(base: pa.Table, changes: Changes) -> tuple[Integers, Integers, int]:
-    """A number for each record: of base rows, of entries, and how many there are. No entry has the last of them."""
+    """A number for each key: those of the base rows, those of the log entries, and how many numbers there are.
+
+    The last number is that of base rows without a log entry.
+    """
     if changes.record_positions is not None:
         places = np.concatenate([np.asarray(found, np.int64) for found in changes.record_positions])
         return np.arange(base.num_rows), places, base.num_rows + 1
@@ -61,6 +65,8 @@ def _coded(base: pa.Table, changes: Changes) -> tuple[Integers, Integers, int]:
 
 
 def _key_deletes(changes: Changes) -> Flags:
+    """Which log entries are deletes by key, without an ordering value."""
+    """Which log entries are deletes by key, without an ordering value."""
     flags = [
         np.zeros(batch.num_rows, np.bool_)
         if isinstance(batch, pa.Table)
@@ -71,7 +77,7 @@ def _key_deletes(changes: Changes) -> Flags:
 
 
 def _positions(changes: Changes, marker: DeleteMarker | None) -> Integers:
-    """For each entry the position of its row in `changes.rows`; -1 for deletes, also those that have a row."""
+    """For each log entry the position of its row in `changes.rows`; -1 for deletes, also if they are stored as rows."""
     parts: list[Integers] = []
     height = 0
     for batch in changes.batches:
@@ -88,7 +94,7 @@ def _positions(changes: Changes, marker: DeleteMarker | None) -> Integers:
 
 
 def _ranks(base: pa.Table, changes: Changes, field: str) -> tuple[Integers, Integers] | None:
-    """Ordering values of base rows and entries as numbers in the same order; None for types without a fast order."""
+    """Ordering values of base rows and log entries as integers with the same order; None for other types of values."""
     columns = [stored_values(base, field)]
     kind = columns[0].type
     if not (pt.is_integer(kind) or pt.is_string(kind)):
@@ -108,43 +114,43 @@ def _ranks(base: pa.Table, changes: Changes, field: str) -> tuple[Integers, Inte
         ranks = pc.fill_null(values, 0).to_numpy().astype(np.int64)
     else:
         ranks = pc.rank(values, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64)
-        ranks[values.is_null().to_numpy()] = 0  # below every text
+        ranks[values.is_null().to_numpy()] = 0  # a null orders before every text
     return ranks[: base.num_rows], ranks[base.num_rows :]
 
 
 def _after_last_key_delete(code: Integers, key_deletes: Flags, keys: int) -> tuple[Flags, Flags]:
-    """Which entries still count, and which keys had everything before them erased."""
+    """Which log entries do not come before a delete by key of their key, and which keys have a delete by key."""
     last = np.full(keys, -1, np.int64)
     entries = np.flatnonzero(key_deletes)
-    last[code[entries]] = entries  # of several assignments the last one stays
+    last[code[entries]] = entries  # the last of several assignments is kept
     return np.arange(len(code)) >= last[code], last >= 0
 
 
-def _finds_nothing(code: Integers, is_row: Flags, later: Flags, erased: Flags) -> Flags:
-    """Which entries are deletes between a key's last delete by key and the first row after it."""
+def _deletes_without_row(code: Integers, is_row: Flags, later: Flags, erased: Flags) -> Flags:
+    """Which log entries are deletes between the last delete by key of their key and the first row after it."""
     first_row = np.full(len(erased), len(code), np.int64)
     rows = np.flatnonzero(later & is_row)[::-1]
-    first_row[code[rows]] = rows  # of several assignments the last one, the first row, stays
-    found: Flags = later & ~is_row & erased[code] & (np.arange(len(code)) < first_row[code])
-    return found
+    first_row[code[rows]] = rows  # the last of several assignments, that of the first row, is kept
+    without_row: Flags = later & ~is_row & erased[code] & (np.arange(len(code)) < first_row[code])
+    return without_row
 
 
-def _greatest(code: Integers, rank: Integers, alive: Flags, keys: int) -> Integers:
-    """For each key the entry that wins among its entries, of several with the greatest rank the last one; -1 without any.
+def _greatest(code: Integers, rank: Integers, is_candidate: Flags, keys: int) -> Integers:
+    """For each key its candidate with the greatest rank, the last one of equals; -1 without candidates.
 
-    A delete by key that still counts is the first of its key; whatever follows wins over it, so it ranks lowest.
+    A delete by key has the lowest rank: every candidate after it wins over it.
     """
-    entries = np.flatnonzero(alive)
+    entries = np.flatnonzero(is_candidate)
     order = entries[np.argsort(rank[entries], kind="stable")]
     winner = np.full(keys, -1, np.int64)
-    winner[code[order]] = order  # of several assignments the last one stays
+    winner[code[order]] = order  # the last of several assignments is kept
     return winner
 
 
-def _beats(
+def _replaces_base(
     base_code: Integers, base_rank: Integers, winner: Integers, rank: Integers, erased: Flags, by_ordering: bool
 ) -> Flags:
-    """Which base rows are beaten by the winner among the entries of their key."""
+    """Which base rows lose against the winner among the log entries of their key."""
     wins: Flags = winner[base_code] >= 0
     if by_ordering:
         rows = np.flatnonzero(wins)
