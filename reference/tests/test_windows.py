@@ -113,7 +113,7 @@ def test_filters_and_columns_come_after_the_window() -> None:
 
 
 def test_a_table_without_commit_times_has_no_windows() -> None:
-    """Rows that do not tell when they were written are not guessed at."""
+    """Rows that have no commit time are not guessed at."""
     made = table(**{"hoodie.populate.meta.fields": "false"})
     with pytest.raises(UnsupportedTableFeature, match="when they were written"):
         made.incremental()

@@ -1,9 +1,9 @@
 """Change queries: every modification in a window with its images before and after, spec "Query types".
 
-A write's changes of one file group are read from its change-capture files where it logged them, completed from the slices by
-what the table's logging mode leaves out. Where it logged nothing they are the difference of the group's rows just before and
-just after its completion: that of a new base file, of log files, of a group that was replaced. So changes are what happened to
-the table's rows; a change that the merge mode let lose is none (ER-105).
+If a write logged its changes of a file group, they are read from its change-capture files; images that the table's logging mode
+omits are looked up in the file slices. Otherwise the rows of the group just before and just after the completion of the write
+are compared. In both cases a change is a change of the table's rows: a record that lost by the merge mode has changed nothing
+(ER-105).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,13 +32,13 @@ from hudi_reference.timeline.contents.metadata import CommitMetadata, WriteStat,
 from hudi_reference.timeline.history.archived import metadata_of
 from hudi_reference.timeline.instants.instant import Instant
 
-#: The instant of a change, and what a key is called while images are put together.
+#: The columns with the requested time of the write, and with the record key.
 TIME, RECORD_KEY = "ts_ms", "record_key"
 
 
 @dataclass(frozen=True)
 class GroupChange:
-    """What one write did to one file group: the slices before and after it, and the change-capture files that tell it.
+    """The change of one file group by one write: the slices before and after it, and its change-capture files.
 
     `before` is None for a new group, `after` for a replaced one.
     """
@@ -50,21 +50,21 @@ class GroupChange:
 
     @property
     def completion(self) -> str:
-        """When the change became visible."""
+        """The completion time of the write: when the change became visible."""
         return self.instant.completion or self.instant.requested
 
 
 @implements("TYP-012", "TYP-011")
 @dataclass(frozen=True)
 class ChangePlan:
-    """The changes of a window, by completion; of one write what it replaced comes first."""
+    """The changes of a window in the order of completion; the replaced groups of a write come first."""
 
     timeline: Timeline
     groups: FileGroups
     is_legacy: bool = False
 
     def changes(self, window: Window) -> list[GroupChange]:
-        """Raises InvalidQuery where a change cannot be told any more, since files were cleaned."""
+        """The changes of each file group by each write of the window. Raises InvalidQuery if files of a change were cleaned."""
         instants = window.of(self.timeline)
         archived = self._archived([i for i in instants if i not in self.groups.commits])
         commits = ((i, self.groups.commits.get(i) or archived[i]) for i in instants)
@@ -72,7 +72,7 @@ class ChangePlan:
 
     @implements("LSM-020")
     def _archived(self, instants: list[Instant]) -> Mapping[Instant, CommitMetadata]:
-        """What the history says of these writes. Raises InvalidQuery where it says nothing: their changes would be missing."""
+        """The metadata of these writes from the history. Raises InvalidQuery if the history has none for one of them."""
         if not instants:
             return {}
         first, last = (pick(i.requested for i in instants) for pick in (min, max))
@@ -84,8 +84,9 @@ class ChangePlan:
         for instant in instants:
             if instant not in found:
                 raise InvalidQuery(
-                    "the history does not tell what a write of the window has changed", rule="TYP-012", found=instant.requested,
-                    expected="the metadata of the write", remedy="begin the window when the write has completed, or later",
+                    "the history has no metadata for a write of the window, so its changes are not known", rule="TYP-012",
+                    found=instant.requested, expected="the metadata of the write",
+                    remedy="begin the window when the write has completed, or later",
                 )  # fmt: skip
         return found
 
@@ -104,13 +105,14 @@ class ChangePlan:
             yield change if change.logs else self._checked(change, stats)
 
     def _slice(self, group: GroupId, timeline: Timeline) -> FileSlice | None:
-        found = self.groups.groups.get(group)
-        then = None if found is None else found.at(timeline, is_legacy=self.is_legacy)
+        """The latest slice of a group as of an earlier timeline."""
+        known = self.groups.groups.get(group)
+        then = None if known is None else known.at(timeline, is_legacy=self.is_legacy)
         return None if then is None else then.latest
 
     @implements("CLN-003", "TL-036")
     def _checked(self, change: GroupChange, stats: Iterable[WriteStat] = ()) -> GroupChange:
-        """The change, if all files that tell it are there."""
+        """The change, if all its files exist. Raises InvalidQuery or MissingDataFile otherwise."""
         for state in (change.before, change.after):
             if state is not None and state.missing:
                 raise self._gone(change.instant, state.path(min(state.missing)))
@@ -137,12 +139,12 @@ def _logs_of(stats: Iterable[WriteStat]) -> tuple[str, ...]:
     return tuple(path for stat in stats for path in sorted(stat.changes))
 
 
-def _names(found: FileSlice | None) -> tuple[str, ...]:
-    return () if found is None else tuple(name for name in (found.base_file, *found.log_files) if name)
+def _names(file_slice: FileSlice | None) -> tuple[str, ...]:
+    return () if file_slice is None else tuple(name for name in (file_slice.base_file, *file_slice.log_files) if name)
 
 
-def _paths(found: FileSlice) -> tuple[str, ...]:
-    return tuple(found.path(name) for name in _names(found))
+def _paths(file_slice: FileSlice) -> tuple[str, ...]:
+    return tuple(file_slice.path(name) for name in _names(file_slice))
 
 
 @implements("TYP-012", "TYP-013", "TYP-004", "BLK-031")
@@ -176,26 +178,27 @@ class ChangeQuery:
         return self._state(change.after, f"{change.completion}!")
 
     @implements("TYP-012", "RDR-006")
-    def _state(self, found: FileSlice | None, time: str) -> State:
+    def _state(self, file_slice: FileSlice | None, time: str) -> State:
         """The merged rows of a slice just before a time."""
         names = [KEY, *(field.name for field in self.columns)]
-        if found is None:
+        if file_slice is None:
             rows = pa.schema([self.reader.schema.field(name) for name in names]).empty_table()
         else:
-            rows = replace(self.reader, timeline=self.reader.timeline.completed_before(time)).read(found, names)
+            rows = replace(self.reader, timeline=self.reader.timeline.completed_before(time)).read(file_slice, names)
         virtual = self.reader.key_fields
         keys = pa.chunked_array([record_keys(rows, virtual)], pa.string()) if virtual else rows.column(KEY)
         return State(keys, rows.drop_columns([KEY]))
 
     @implements("TYP-004", "BLK-031", "BLK-032")
     def _logged(self, change: GroupChange) -> pa.Table:
-        """The changes that the write logged, with the images that it left out."""
+        """The changes that the write logged, with both images."""
         blocks = (rows for path in change.logs for rows in self._change_rows(path, change.instant.requested))
         parts = [self._completed(rows, change) for rows in blocks]
         return pa.concat_tables([self.schema.remove(1).empty_table(), *parts])
 
     @implements("CLN-003")
     def _change_rows(self, path: str, instant: str) -> Iterator[pa.Table]:
+        """The change records of each block of a change-capture file."""
         if was_cleaned(self.reader.timeline) and self.reader.storage.head(path) is None:
             raise cleaned_away(instant, None, path)
         for block in read_log_file(self.reader.storage, path):
@@ -208,7 +211,7 @@ class ChangeQuery:
 
     @implements("BLK-034", "BLK-035", "BLK-036")
     def _completed(self, rows: pa.Table, change: GroupChange) -> pa.Table:
-        """Logged changes with both images: what the mode left out is looked up by key in the slices."""
+        """Logged changes with both images; images that the mode omits are looked up by key in the slices."""
         images = {}
         for side, state in ((BEFORE, self._before), (AFTER, self._after)):
             logged = side in rows.column_names
@@ -219,10 +222,10 @@ class ChangeQuery:
 
 @implements("BLK-033")
 def _checked_rows(block: Block) -> pa.Table:
-    """The change records of a block. Raises MalformedLogBlock for other blocks, and for operations that are none."""
+    """The change records of a block. Raises MalformedLogBlock for other blocks and for unknown operations."""
     rows = decode_rows(block) if block.kind is BlockType.CDC_DATA else None
     letters = [operation.value for operation in Operation]
-    # Deployed writers store a block without records where no change of theirs won.
+    # Deployed writers store a block without records if none of their changes won.
     if rows is None or not pc.all(pc.is_in(rows.column(OPERATION), value_set=pa.array(letters)), min_count=0).as_py():
         raise MalformedLogBlock(
             "not change records", rule="BLK-033", path=block.path, offset=block.offset,
@@ -233,6 +236,6 @@ def _checked_rows(block: Block) -> pa.Table:
 
 
 def _looked_up(keys: pa.ChunkedArray, state: State) -> pa.ChunkedArray:
-    """The rows with these keys as images, null where a state has none."""
+    """The rows with these keys as images; null for keys that the state does not have."""
     places = pc.index_in(keys, value_set=state.keys)
     return image(state.rows, places.combine_chunks() if isinstance(places, pa.ChunkedArray) else places, len(keys))

@@ -1,7 +1,8 @@
-"""Incremental queries: the records that were written in a window, each once, as the window's end left them, spec "Query types".
+"""Incremental queries: the records that were written in a window, each once, in their state at its end, spec "Query types".
 
-A record is told by its `_hoodie_commit_time`: the requested time of the write that made its row what it is. Table services keep
-it, so that nothing appears because it was rewritten; and a change that the merge mode let lose has made no row.
+Records are selected by `_hoodie_commit_time`, the requested time of the write whose change produced the row. Table services
+keep this column, so a record does not appear because it was rewritten. A change that lost by the merge mode has produced no
+row.
 """
 
 from collections.abc import Iterable
@@ -25,7 +26,7 @@ COMMIT_TIME = "_hoodie_commit_time"
 @implements("TYP-009", "TYP-010", "RDR-005", "RDR-006")
 @dataclass(frozen=True)
 class Changed:
-    """Where the rows of a window are: the table as the window's end left it, and those of its slices that may hold some."""
+    """The table at the end of a window, and those of its slices that may contain rows of the window."""
 
     window: Window
     timeline: Timeline
@@ -37,14 +38,15 @@ class Changed:
 def changed_in(
     window: Window, storage: Storage, properties: TableProperties, timeline: Timeline, groups: FileGroups
 ) -> Changed:
-    """What an incremental query reads.
+    """The slices that an incremental query reads.
 
-    Raises InvalidQuery where files of the window's end were cleaned: what is left would lack the rows that changed again since;
-    UnsupportedTableFeature for rows that do not tell when they were written.
+    Raises:
+        InvalidQuery: files of the state at the window's end were cleaned; rows that changed again since would be missing.
+        UnsupportedTableFeature: the table has no meta columns, so rows do not have a commit time.
     """
     if not properties.populates_meta_fields:
         raise UnsupportedTableFeature(
-            "rows of this table do not tell when they were written", rule="META-012", path=PROPERTIES_PATH,
+            "rows of this table have no commit time", rule="META-012", path=PROPERTIES_PATH,
             expected="hoodie.populate.meta.fields=true", found="false", remedy="read snapshots and compare them",
         )  # fmt: skip
     if _is_present(window, timeline, groups):
@@ -55,29 +57,29 @@ def changed_in(
         check_state_retained(storage, properties, timeline, window.end or "")
     past = groups.at(then, is_legacy=properties.is_legacy)
     found = Changed(window, then, past, _slices(window, then, past))
-    _check_there(found, timeline)
+    _check_present(found, timeline)
     return found
 
 
 @implements("TYP-011", "RDR-006")
 def _is_present(window: Window, timeline: Timeline, groups: FileGroups) -> bool:
-    """Whether the rows now are those of the window's end: nothing but services completed later."""
+    """Whether the present rows are those at the window's end: only table services completed later."""
     later = () if window.end is None else window.after.of(timeline)
     return all(instant in groups.commits and groups.commits[instant].is_service for instant in later)
 
 
 @implements("TYP-009", "RDR-007")
 def _slices(window: Window, timeline: Timeline, groups: FileGroups) -> tuple[FileSlice, ...]:
-    """The latest slices of the file groups that were written in the window; all, where only the history knows that."""
+    """The latest slices of the file groups that were written in the window; of all groups if that is only in the history."""
     instants = window.of(timeline)
     if window.begin is None or any(instant not in groups.commits for instant in instants):
         return groups.latest_slices
     written = {(stat.partition, stat.file_id) for instant in instants for stat in groups.commits[instant].stats}
-    return tuple(found for found in groups.latest_slices if (found.partition, found.file_id) in written)
+    return tuple(one for one in groups.latest_slices if one.group in written)
 
 
-def _check_there(found: Changed, timeline: Timeline) -> None:
-    gone = (part.path(name) for part in found.slices for name in sorted(part.missing))
+def _check_present(found: Changed, timeline: Timeline) -> None:
+    gone = (one.path(name) for one in found.slices for name in sorted(one.missing))
     if (path := next(gone, None)) is not None and was_cleaned(timeline):
         raise cleaned_away(found.window.end or "", None, path)
 
@@ -85,7 +87,7 @@ def _check_there(found: Changed, timeline: Timeline) -> None:
 @implements("TYP-009", "TYP-011", "NBC-006")
 def written_in(rows: pa.Table, window: Window, timeline: Timeline) -> pa.Table:
     """The rows whose `_hoodie_commit_time` is that of a write in the window."""
-    if window.begin is None:  # the rows are of a state that holds nothing later
+    if window.begin is None:  # the state at the window's end has no later rows
         return rows
     times: Iterable[str | None] = pc.unique(rows.column(COMMIT_TIME)).to_pylist()
     chosen = [time for time in times if time is not None and window.holds(timeline.completion_of(time))]

@@ -1,7 +1,7 @@
-"""Windows of incremental and change queries: which completions lie in them.
+"""Windows of incremental and change queries.
 
-Bounds are completion times, begin exclusive, end inclusive: of windows that follow one another each completion lies in one, and
-what began early and completed late is in the window in which it became visible.
+Bounds are completion times: the begin is exclusive, the end inclusive. So each completion is in exactly one of several
+consecutive windows, and a long write is in the window in which it became visible.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from hudi_reference.timeline.instants.time_parsing import instant_of
 @implements("TYP-009", "TYP-012")
 @dataclass(frozen=True)
 class Window:
-    """Completions after `begin` (from there on if `include_begin`) up to `end`; None leaves a side open."""
+    """Completion times after `begin`, or from `begin` on if `include_begin`, up to `end`; None is an open side."""
 
     begin: str | None = None
     end: str | None = None
@@ -27,18 +27,18 @@ class Window:
 
     @classmethod
     def between(cls, begin: str | None, end: str | None, include_begin: bool = False, zone: tzinfo | None = UTC) -> "Window":
-        """The window between two points of the timeline, in the texts of `instant_of`. Raises InvalidQuery."""
+        """The window between two times, given as texts that `instant_of` accepts. Raises InvalidQuery."""
         first, last = (None if time is None else instant_of(time, zone) for time in (begin, end))
         if first is not None and last is not None and last < first:
             raise InvalidQuery(
                 "the window ends before it begins", rule="TYP-009", expected=f"an end from {first} on", found=last,
-                remedy="exchange the bounds; for everything up to the end leave begin out",
+                remedy="exchange the bounds; for all writes up to the end omit begin",
             )  # fmt: skip
         return cls(first, last, include_begin)
 
     @implements("TYP-009", "NBC-006")
     def holds(self, completion: str | None) -> bool:
-        """Whether a write that completed then is in the window; None is one that did not complete."""
+        """Whether a write with this completion time is in the window; None is a write that did not complete."""
         if completion is None or (self.end is not None and completion > self.end):
             return False
         if self.begin is None:
@@ -48,16 +48,16 @@ class Window:
 
     @implements("TYP-009")
     def of(self, timeline: Timeline) -> tuple[Instant, ...]:
-        """The writes in the window, archived ones too, by completion time."""
+        """The writes in the window, archived ones included, by completion time."""
         found = timeline.completed_between(self.begin or START_OF_TIME, self.end or END_OF_TIME)
         return tuple(i for i in found if i.action in COMMITS and self.holds(i.completion or i.requested))
 
     @property
     def after(self) -> "Window":
-        """What completes behind the window; nothing where it has no end."""
+        """The window after this one; empty if this one has no end."""
         return Window(self.end or END_OF_TIME)
 
     @property
     def until(self) -> str:
-        """The least text behind every time in the window: `!` comes before the digits."""
+        """The least text that is greater than every time in the window: `!` orders before the digits."""
         return END_OF_TIME if self.end is None else f"{self.end}!"

@@ -1,4 +1,4 @@
-"""A table's state as plain values, for people and for comparison between engines."""
+"""The state of a table as plain values, for display and for comparison between engines."""
 
 from typing import Any
 
@@ -37,17 +37,17 @@ def _group(group: FileGroup) -> dict[str, Any]:
     latest = group.latest
     return {
         "replaced_by": group.replaced_by,
-        "slices": [_slice(found) for found in reversed(group.slices)],
+        "slices": [_slice(one) for one in reversed(group.slices)],
         "latest": None if latest is None else _slice(latest),
     }
 
 
-def _slice(found: FileSlice) -> dict[str, Any]:
-    shown: dict[str, Any] = {
-        "base_instant": found.base_instant,
-        "base_file": found.base_file,
-        "log_files": list(found.log_files),
+def _slice(file_slice: FileSlice) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "base_instant": file_slice.base_instant,
+        "base_file": file_slice.base_file,
+        "log_files": list(file_slice.log_files),
     }
-    if found.pending_compaction:
-        shown["pending_compaction"] = True
-    return shown
+    if file_slice.pending_compaction:
+        entry["pending_compaction"] = True
+    return entry

@@ -1,11 +1,10 @@
-"""Partition columns that no data file has, only the names of folders, spec "Storage Layout".
+"""Partition columns that are not stored in data files, only in the names of folders, spec "Storage Layout".
 
-The format keeps partition columns in the data files, and queries give back what is stored there, never what a folder is called.
-A writer may be told otherwise, by `hoodie.datasource.write.drop.partition.columns`; the table says so. Then, and only then, the
-value of such a column is taken back from the partition path. It has the type that the table's schema gives the column, or the
-one with which the table was created: writers leave dropped columns out of the schemas in their metadata too. A column of which
-no type is known is text. What cannot be taken back is refused: a time of which the folder shows only the day must not become a
-value that nobody wrote.
+Data files usually have the partition columns, and queries return the stored values. With the table property
+`hoodie.datasource.write.drop.partition.columns`, writers omit these columns; only then a query derives their values from the
+partition path. The type of such a column is that of the table's schema, or of the schema with which the table was created,
+because writers omit the columns from the schemas in commit metadata too; without either it is text. A value that the path does
+not determine is refused: a folder that shows the day of a timestamp does not determine the timestamp.
 """
 
 import datetime
@@ -27,14 +26,14 @@ from hudi_reference.schema.avro import AvroSchema, parse_schema
 KEY = "hoodie.datasource.write.drop.partition.columns"
 _FIELDS = "hoodie.table.partition.fields"
 
-#: What a folder's name must look like to be the text of such a value.
+#: The form of the texts of values in the names of folders.
 _TRUTH = {"true": True, "false": False}
 _WHOLE = re.compile("-?[0-9]{1,20}")
 _DECIMAL = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?(E-?[0-9]{1,3})?|NaN|-?Infinity")
 
 
 def _of_form(form: re.Pattern[str], how: Callable[[str], Any]) -> Callable[[str], Any]:
-    """`how`, for texts of that form only: Python reads more texts as numbers than engines write."""
+    """`how`, restricted to texts of the form: Python accepts more texts as numbers than engines write."""
 
     def read(text: str) -> Any:
         if not form.fullmatch(text):
@@ -44,7 +43,7 @@ def _of_form(form: re.Pattern[str], how: Callable[[str], Any]) -> Callable[[str]
     return read
 
 
-#: For each type whose values have one text each, how to take the value back from it.
+#: For each type whose values have exactly one text, how to parse it.
 _FROM_TEXT: tuple[tuple[Callable[[pa.DataType], bool], Callable[[str], Any]], ...] = (
     (pt.is_string, str),
     (pt.is_boolean, lambda text: _TRUTH[text]),
@@ -57,7 +56,7 @@ _FROM_TEXT: tuple[tuple[Callable[[pa.DataType], bool], Callable[[str], Any]], ..
 
 @dataclass(frozen=True)
 class Folders:
-    """How the partition columns of a table make its folders, in the order of the folders."""
+    """How partition paths are made from the partition columns, in the order of the folders."""
 
     fields: tuple[str, ...]
     hive_style: bool
@@ -81,7 +80,7 @@ class Folders:
 
 
 def folders_of(properties: TableProperties) -> Folders:
-    """How the folders of a table are named."""
+    """How the partition paths of a table are made, by its properties."""
     hive_style, url_encode = (
         properties.is_set(f"hoodie.datasource.write.{key}") for key in ("hive_style_partitioning", "partitionpath.urlencode")
     )
@@ -90,22 +89,24 @@ def folders_of(properties: TableProperties) -> Folders:
 
 @dataclass(frozen=True)
 class DroppedColumns(Folders):
-    """The partition columns of a table whose files lack them."""
+    """The partition columns of a table whose data files do not have them."""
 
     #: Avro types of columns as they were when the table was created.
     types: Mapping[str, Any]
 
     def added_to(self, schema: AvroSchema) -> AvroSchema:
-        """The schema with those of the columns at its end that it lacks."""
+        """The schema with the missing partition columns appended."""
         known = {field["name"] for field in schema["fields"]}
         missing = [{"name": n, "type": self.types.get(n, ["null", "string"])} for n in self.fields if n not in known]
         return {**schema, "fields": [*schema["fields"], *missing]}
 
     @implements("LAY-008", "LAY-005", "LAY-006")
     def filled(self, rows: pa.Table, partition: str) -> pa.Table:
-        """The rows of a slice with those of the columns that they have filled from the path of their partition.
+        """The rows of a slice; their partition columns have the values that the partition path determines.
 
-        Raises MalformedFileName for a path that does not give all of them, UnsupportedTableFeature for types that none gives.
+        Raises:
+            MalformedFileName: the path does not determine all values.
+            UnsupportedTableFeature: no path determines a value of the column's type.
         """
         texts = self.texts(partition)
         for name in rows.column_names:
@@ -118,9 +119,9 @@ class DroppedColumns(Folders):
 
 @implements("LAY-007", "LAY-008")
 def dropped_columns(properties: TableProperties) -> DroppedColumns | None:
-    """The partition columns that the table's files lack; None for tables as the format has them.
+    """The partition columns that the table's data files do not have; None for tables whose files have all columns.
 
-    Raises UnsupportedTableFeature where folders were made from the values by a pattern or by a program.
+    Raises UnsupportedTableFeature if the key generator formats the values or is user code.
     """
     if not properties.is_set(KEY):
         return None
@@ -128,7 +129,7 @@ def dropped_columns(properties: TableProperties) -> DroppedColumns | None:
     listed = properties.get(_FIELDS) or ""
     if generator.startswith(("TIMESTAMP", "USER_PROVIDED")) or ":TIMESTAMP" in listed.upper():
         raise UnsupportedTableFeature(
-            "values of columns that are in no file cannot be taken back from the names of these folders",
+            "the values of columns that are in no file cannot be derived from the names of these folders",
             rule="LAY-007", path=PROPERTIES_PATH, expected="folders that have the values of the columns as their names",
             found=f"{KEY}=true with the key generator {generator}, {_FIELDS}={listed}",
         )  # fmt: skip
@@ -140,11 +141,11 @@ def dropped_columns(properties: TableProperties) -> DroppedColumns | None:
 
 
 def value_of(field: pa.Field, text: str | None, partition: str) -> pa.Scalar:
-    """The value that a folder's name stands for. Raises MalformedFileName, or UnsupportedTableFeature for other types."""
+    """The value that the text in a folder's name determines. Raises MalformedFileName, UnsupportedTableFeature."""
     from_text = next((how for fits, how in _FROM_TEXT if fits(field.type)), None)
     if from_text is None:
         raise UnsupportedTableFeature(
-            f"the values of column {field.name} are in no file, and its type cannot be taken back from the name of a folder",
+            f"the values of column {field.name} are in no file, and cannot be derived from the name of a folder",
             rule="LAY-007", path=partition, expected="text, numbers, truth values or dates", found=str(field.type),
         )  # fmt: skip
     try:

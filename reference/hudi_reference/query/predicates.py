@@ -1,4 +1,4 @@
-"""Comparisons of columns with constants: which rows of a query are asked for."""
+"""Comparisons of columns with constants: the filters of a query."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -31,7 +31,7 @@ def chosen(rows: pa.Table, where: Iterable[Comparison]) -> pa.Table:
 
 @implements("MRG-015")
 def compare(column: pa.ChunkedArray, operator: str, value: Any) -> pa.ChunkedArray:
-    """Which values compare so with the constant, null for null. Raises InvalidQuery."""
+    """For each value whether the comparison with the constant holds; null for null. Raises InvalidQuery."""
     if operator not in _OPERATORS:
         raise InvalidQuery("unknown comparison", expected=" ".join(_OPERATORS), found=operator)
     try:

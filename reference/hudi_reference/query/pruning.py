@@ -1,7 +1,7 @@
-"""Partition pruning: a query that compares partition columns reads the partitions that may hold its rows, spec "Partitioning".
+"""Partition pruning: a query that compares partition columns skips partitions without matching rows, spec "Partitioning".
 
-A record belongs to one partition, so a partition that is left out changes no merge. What is stored in the files stays what
-counts: a partition is left out only where its path gives the one value that the column has in all of its rows.
+A record belongs to one partition, so skipping a partition changes no merge. Values in the data files are authoritative: a
+partition is skipped only if its path determines the value of the column in all its rows.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ from hudi_reference.query.predicates import Comparison, compare
 from hudi_reference.records.keys.record_keys import kind_of_generator
 from hudi_reference.requirement import implements
 
-#: Key generators whose paths are made of the values of the partition columns, and of nothing else.
+#: Key generators that make paths from the values of the partition columns only.
 _OF_VALUES = ("SIMPLE", "COMPLEX")
 
 
@@ -37,7 +37,7 @@ def pruned(
 
 
 def _are_of_values(properties: TableProperties) -> bool:
-    """Whether the table says that its paths are made of values; one that names no generator may have had any."""
+    """Whether the table names a key generator that makes paths from values; without a name, it may be any."""
     is_named = any(properties.entries.get(f"hoodie.table.keygenerator.{what}") for what in ("type", "class"))
     return is_named and kind_of_generator(properties) in _OF_VALUES
 
@@ -48,9 +48,9 @@ def _has_one_text(kind: pa.DataType) -> bool:
 
 
 def _may_hold(path: str, folders: Folders, asked: Sequence[Comparison], schema: pa.Schema) -> bool:
-    """Whether rows of the partition may pass; a path that does not tell its values is one of those."""
+    """Whether rows of the partition may satisfy the comparisons; True also if the path does not show its values."""
     if "%" in path and not folders.url_encode:
-        return True  # escaped by a writer that was told so, and the table does not know
+        return True  # a writer escaped the path, and the table properties do not say so
     try:
         texts = folders.texts(path)
         values = {name: value_of(schema.field(name), texts[name], path) for name, _, _ in asked}

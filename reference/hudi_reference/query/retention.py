@@ -1,7 +1,4 @@
-"""How far back a table can be read: to its first instant, as far as cleans have retained, and to savepoints.
-
-Spec "Table Management > Cleaning".
-"""
+"""How far back a table can be read: to the earliest instant that cleans retained, and to savepoints, spec "Cleaning"."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -22,7 +19,7 @@ from hudi_reference.timeline.instants.states import COMMITS, State
 
 @implements("CLN-003", "TL-041", "TYP-008")
 def check_retained(storage: Storage, properties: TableProperties, timeline: Timeline, time: str) -> None:
-    """Raises InvalidQuery if a clean may have deleted files that a read as of `time` needs: what is left is not the answer."""
+    """Raises InvalidQuery if a clean may have deleted files that a query as of `time` needs."""
     first = _first_retained(storage, properties, timeline, time)
     if time >= first:
         return
@@ -37,29 +34,29 @@ def check_retained(storage: Storage, properties: TableProperties, timeline: Time
 
 @implements("TYP-008")
 def check_begun(timeline: Timeline, time: str) -> None:
-    """Raises InvalidQuery if all that ever completed was requested after `time`; a table where nothing did has no rows."""
+    """Raises InvalidQuery if every completed action was requested after `time`. A table without actions has no rows."""
     if any(instant.requested <= time for instant in timeline.completed):
         return
     first = next((instant.requested for instant in timeline.requested_between()), time)
     if time < first:
         raise InvalidQuery(
-            "at this time the table had not begun", rule="TYP-008", expected=f"a time from {first} on, its first instant",
-            found=time,
+            "this time is before the first instant of the table", rule="TYP-008",
+            expected=f"a time from {first} on, its first instant", found=time,
         )  # fmt: skip
 
 
 def _first_retained(storage: Storage, properties: TableProperties, timeline: Timeline, time: str) -> str:
-    """The first instant whose files are sure to be there; "" where no clean has ever been."""
+    """The first instant whose files are certain to exist; "" if the table was never cleaned."""
     if earliest := _earliest_to_retain(storage, properties, timeline):
         return earliest
     start = timeline.start or ""
-    if time >= start:  # what the active timeline knows to be missing is noticed, and the rest in `check_whole`
+    if time >= start:  # the reader finds missing files of the active timeline, and `check_whole` the others
         return ""
     return start if was_cleaned(timeline) else ""
 
 
 def _earliest_to_retain(storage: Storage, properties: TableProperties, timeline: Timeline) -> str:
-    """What the last clean of the active timeline says; "" where there is none, or its policy knows no such instant."""
+    """The earliest retained instant of the last clean on the active timeline; "" without a clean, or if its policy has none."""
     cleans = [found for found in timeline.completed if found.action == "clean"]
     record: Mapping[str, Any] = (load_action(storage, properties, cleans[-1]) if cleans else None) or {}
     return str(record.get("earliestCommitToRetain") or "")
@@ -67,9 +64,10 @@ def _earliest_to_retain(storage: Storage, properties: TableProperties, timeline:
 
 @implements("CLN-003", "CLN-005")
 def check_state_retained(storage: Storage, properties: TableProperties, timeline: Timeline, time: str) -> None:
-    """The same for the state at `time` where archived writes made part of it: nothing tells which of their files are gone.
+    """Raises InvalidQuery if a clean may have deleted files of the state at `time`, part of which archived writes made.
 
-    Only a clean that names the earliest instant it retained leaves a known state behind.
+    The metadata of archived writes is not read, so the state is known only from the earliest instant that the last clean
+    retained.
     """
     first = _earliest_to_retain(storage, properties, timeline) or END_OF_TIME
     if time < first and was_cleaned(timeline):
@@ -77,26 +75,29 @@ def check_state_retained(storage: Storage, properties: TableProperties, timeline
 
 
 def cleaned_away(time: str, first: str | None, path: str | None = None) -> InvalidQuery:
-    """The error for a state or change whose files are gone; `first` is the earliest time that can still be asked for."""
+    """The error for a state or change whose files were cleaned; `first` is the earliest time that can be queried."""
     return InvalidQuery(
         "the files of this time were cleaned", rule="CLN-003", path=path, found=time,
         expected="the present state" if first is None else f"a time from {first} on",
-        remedy="leave the end out: what has changed since the beginning can still be told, in its present state",
+        remedy="omit the end: the records that changed since the beginning can be read in their present state",
     )  # fmt: skip
 
 
 def was_cleaned(timeline: Timeline) -> bool:
-    """Whether a clean has ever been."""
+    """Whether the table was ever cleaned."""
     return any(found.action == "clean" for found in (*timeline.completed, *timeline.history))
 
 
 @implements("CLN-003", "CLN-006")
 def check_whole(storage: Storage, properties: TableProperties, timeline: Timeline, then: FileGroups, time: str) -> None:
-    """Raises InvalidQuery if files of the state `then` at `time` are gone that only archived writes knew of; MissingDataFile
-    where no clean has ever been.
+    """Check that no file of the state `then` at `time` is missing that only the metadata of archived writes names.
+
+    Raises:
+        InvalidQuery: a file was cleaned.
+        MissingDataFile: a file is missing, and the table was never cleaned.
     """
     if time < (timeline.start or ""):
-        return  # what archived writes put others in place of, nobody tells; `check_retained` has looked at it
+        return  # files that archived writes superseded are not known; `check_retained` covers this case
     later = [commit for commit in timeline.commits if commit.requested > time]
     path = lost_file(storage, properties, later, then)
     if path is None:
@@ -111,10 +112,10 @@ def check_whole(storage: Storage, properties: TableProperties, timeline: Timelin
 
 @implements("CLN-003")
 def lost_file(storage: Storage, properties: TableProperties, later: Iterable[Instant], then: FileGroups) -> str | None:
-    """The path of a file or group that the state before the writes in `later` needs and does not have; None if there is none.
+    """The path of a file or group that is missing in the state before the writes in `later`; None if nothing is missing.
 
-    The metadata of a write names the files that it made, but that of archived writes is not at hand. What came later tells
-    which files it put others in place of, and which groups it replaced.
+    The metadata of archived writes is not available. The metadata of later writes shows which older files they superseded and
+    which groups they replaced.
     """
     times = {instant.requested for instant in later}
     commits = {i: load_commit(storage, properties, i) for i in later if i.state is State.COMPLETED and i.action in COMMITS}
@@ -132,14 +133,14 @@ def lost_file(storage: Storage, properties: TableProperties, later: Iterable[Ins
 
 
 def _begun(commit: CommitMetadata) -> Iterator[GroupId]:
-    """The groups whose first file is a base file of this write. A compaction begins none: it reads logs."""
+    """The groups whose first file is a base file of this write. A compaction starts no group, because it reads log files."""
     for stat in commit.stats:
         if stat.previous_instant == "null" and not stat.is_log and commit.operation != "COMPACT":
             yield stat.partition, stat.file_id
 
 
 def _superseded(commit: CommitMetadata) -> Iterator[tuple[str, str]]:
-    """Partition and name of the base files that a write put others in place of."""
+    """Partition and name of the base files that a write superseded."""
     return ((s.partition, s.previous_base_file.rpartition("/")[2]) for s in commit.stats if s.previous_base_file)
 
 
@@ -160,4 +161,4 @@ def _compacted(
 
 def _names(groups: FileGroups, identity: GroupId) -> frozenset[str]:
     group = groups.groups.get(identity)
-    return frozenset(name for found in (group.slices if group else ()) for name in (found.base_file or "", *found.log_files))
+    return frozenset(name for one in (group.slices if group else ()) for name in (one.base_file or "", *one.log_files))

@@ -1,4 +1,4 @@
-"""The schema history of a table, as its storage has it: files of `.hoodie/.schema/`, and what commits carry."""
+"""The schema history of a table: the files in `.hoodie/.schema/`, and the versions in commit metadata."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ _SAVED = re.compile(r"(\d+)(?:_\d+)?\.schemacommit")
 
 @implements("LF-038")
 def by_id(saved: Iterable[str], groups: FileGroups) -> ById | None:
-    """How a query of these file groups matches columns by id; None for a table whose schema was never changed by a statement.
+    """Matches columns by field id for a query of these file groups; None if no statement ever changed the table's schema.
 
     Raises MalformedSchema.
     """
@@ -30,9 +30,9 @@ def by_id(saved: Iterable[str], groups: FileGroups) -> ById | None:
 
 
 def saved_versions(storage: Storage, timeline: Timeline) -> list[str]:
-    """The newest file whose action completed, as JSON text, if there is one: it holds all versions up to its own.
+    """The newest schema file of a completed action, as JSON text, or an empty list.
 
-    Older files are removed, so that queries of the past need it as well. Raises MalformedSchema.
+    It contains all versions up to its own. Older files are removed, so time travel queries use it too. Raises MalformedSchema.
     """
     found = {}
     for info in storage.list(FOLDER):
@@ -50,6 +50,6 @@ def _text(storage: Storage, path: str) -> str:
 
 
 def _carried(record: object) -> str | None:
-    """The version that a commit's metadata holds."""
+    """The schema version in the metadata of a commit."""
     extra = record.get("extraMetadata") if isinstance(record, dict) else None
     return (extra or {}).get("latest_schema") or None

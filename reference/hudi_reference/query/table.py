@@ -1,8 +1,4 @@
-"""A table: what is asked of it and what is done to it.
-
-read:   properties -> timeline -> file groups -> slices at a read time -> merged rows
-write:  rows -> keys -> locate -> files -> completed instant
-"""
+"""A table and its queries: properties -> timeline -> file groups -> slices at a read time -> merged rows."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -45,18 +41,18 @@ from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.time_parsing import instant_of
 
-#: The schema of a table that was never given one.
+#: The schema of a table without a schema and without rows.
 EMPTY_SCHEMA: AvroSchema = {"type": "record", "name": "empty", "fields": []}
 
 
 @dataclass(frozen=True)
 class View:
-    """The table at one read time: one timeline, one listing, one schema for the whole of a query."""
+    """The table at one read time: the timeline, file groups and schema that a whole query uses."""
 
     timeline: Timeline
     groups: FileGroups
     schema: AvroSchema
-    #: The table's schema history as it was saved, where columns are matched by its ids.
+    #: The saved schema history of the table, if columns are matched by field ids.
     saved: Sequence[str] = ()
 
     def reader(self, table: "Table") -> SliceReader:
@@ -80,7 +76,7 @@ class View:
 
 @dataclass(frozen=True)
 class Table:
-    """A table at table version 8, or at version 6 and then for reading only; rows are Arrow tables in and out.
+    """A table of version 8, or of version 6 for reading only. Rows are Arrow tables.
 
     Get one with `open_table` or `create_table`.
     """
@@ -92,13 +88,13 @@ class Table:
     uri: str = ""
     #: Threads that read slices.
     parallelism: int = 2
-    #: Settings of the writers by Hudi's names, for what is not said with each write.
+    #: Settings of writers by Hudi's names, used unless a write is given others.
     options: Mapping[str, str] = field(default_factory=dict)
-    #: Whether columns are matched by the ids of the schema history, and not by name.
+    #: Whether columns are matched by the field ids of the schema history, not by name.
     schema_on_read: bool = False
-    #: What merges the records of a table with a strategy of its own.
+    #: Mergers for a table with a custom merge strategy.
     mergers: Sequence[RecordMerger] = ()
-    #: The lock that its writers and services share; None is the one that the options name.
+    #: The lock that writers and services share; None is the lock that the options name.
     lock: Lock | None = None
     #: What its writes trigger. `WritableTable` lists what the standard hooks do.
     hooks: "WriteHooks[Table]" = NO_HOOKS
@@ -111,9 +107,9 @@ class Table:
 
     @implements("LAY-001", "RDR-002", "RDR-003", "RDR-005")
     def view(self, as_of: str | None = None, known: View | None = None) -> View:
-        """The table now, or as of a requested time. Raises InvalidQuery, and whatever storage holds against it.
+        """The table now, or as of a requested time. Raises InvalidQuery, and the errors of malformed tables.
 
-        `known` is an earlier view of the table: of its timeline only the files are read that have come since.
+        `known` is an earlier view of the table: only files that are new since then are read.
         """
         earlier = None if known is None else known.timeline
         timeline = timeline_of(self.storage, self.properties, earlier)
@@ -126,7 +122,7 @@ class Table:
         if as_of is not None:
             check_whole(self.storage, self.properties, whole, groups, as_of)
         schema = self._schema(groups)
-        if schema is None:  # nothing was written by then: the columns are those of today
+        if schema is None:  # no write had completed then: the columns are the present ones
             schema = EMPTY_SCHEMA if as_of is None else self.view().schema
         return View(timeline, groups, schema, saved_versions(self.storage, whole) if self.schema_on_read else ())
 
@@ -136,21 +132,25 @@ class Table:
 
     @implements("TYP-007", "RDR-001", "RDR-004", "RDR-006")
     def snapshot(self, columns: Sequence[str] | None = None, where: Iterable[Comparison] = ()) -> pa.Table:
-        """The latest committed rows, one for each live key, in any order.
+        """The latest committed rows, one for each key, in any order.
 
-        `columns` are the columns of the result; all of them, meta columns first, if None. `where` are comparisons
-        `(column, operator, value)` that all must hold.
+        Args:
+            columns: the columns of the result; None for all, meta columns first.
+            where: comparisons `(column, operator, value)`, all of which hold for every row of the result.
+
+        Raises:
+            InvalidQuery: an unknown column or operator, or a value that cannot be compared with the column.
         """
         return self._read(self.view(), columns, where)
 
     @implements("TYP-017", "TYP-016")
     def read_optimized(self, columns: Sequence[str] | None = None, where: Iterable[Comparison] = ()) -> pa.Table:
-        """The rows of the latest slices' base files, without what the logs say."""
+        """The rows of the base files of the latest slices, without the changes in log files."""
         return self._read(self.view(), columns, where, logs=False)
 
     @implements("TYP-008", "RDR-011")
     def as_of(self, time: str, columns: Sequence[str] | None = None, where: Iterable[Comparison] = ()) -> pa.Table:
-        """The rows as the instants requested at `time` or before left them.
+        """The rows after the instants that were requested at `time` or before.
 
         `time` is 17 or 14 digits, `yyyy-MM-dd`, `yyyy-MM-dd HH:mm:ss` or `yyyy-MM-dd HH:mm:ss.SSS` in the timeline's zone, or
         10 or 13 digits, seconds or milliseconds since 1970.
@@ -168,10 +168,10 @@ class Table:
         as_of: str | None = None,
         logs: bool = True,
     ) -> Iterator[pa.Table]:
-        """The rows of `snapshot`, of `as_of` at a time, or of `read_optimized` without `logs`, one slice after the other.
+        """The rows of `snapshot`, of `as_of` at a time, or of `read_optimized` without `logs`, as one table for each slice.
 
-        A slice is read when it is asked for and not kept, so that whoever lets go of each has two at most in memory. All come
-        from one view of the table and have one schema; a table without slices gives one table without rows.
+        A slice is read when the caller asks for it and is not kept, so a caller that drops each table has two at most in
+        memory. All tables are from one view and have one schema; a table without slices gives one table without rows.
         """
         check_readable(self.properties)
         view = self.view() if as_of is None else self.view(instant_of(as_of, self.properties.zone))
@@ -189,11 +189,11 @@ class Table:
         *,
         include_begin: bool = False,
     ) -> pa.Table:
-        """The records that were inserted or updated in a window, each once, in the state that the window's end left them in.
+        """The records that were inserted or updated in a window, each once, in their state at the window's end.
 
-        The window are the writes that completed after `begin`, from there on with `include_begin`, and up to `end`; None leaves
-        a side open. Bounds are texts as for `as_of`. Records that are deleted at the end of the window are not in it.
-        Raises InvalidQuery for bounds the wrong way round, and where files of the window's end were cleaned.
+        The window contains the writes that completed after `begin`, or from `begin` on with `include_begin`, up to `end`; None
+        is an open side. Bounds are texts as for `as_of`. Records that are deleted at the window's end are not returned.
+        Raises InvalidQuery if the window ends before it begins, and if files of the state at its end were cleaned.
         """
         view, window = self.view(), Window.between(begin, end, include_begin, self.properties.zone)
         changed = changed_in(window, self.storage, self.properties, view.timeline, view.groups)
@@ -211,9 +211,9 @@ class Table:
     ) -> pa.Table:
         """Every change of a record in a window, in the order in which writes completed: `op`, `ts_ms`, `before`, `after`.
 
-        `op` is i, u or d; `ts_ms` the requested time of the write; the images are structs of the data columns, null where the
-        record was not there. The window is that of `incremental`. Without change-capture files changes are worked out from the
-        slices. Raises InvalidQuery for bounds the wrong way round, and where files that tell a change were cleaned.
+        `op` is i, u or d; `ts_ms` is the requested time of the write; the images are structs of the data columns, null if the
+        record did not exist. The window is that of `incremental`. Without change-capture files the slices before and after each
+        write are compared. Raises InvalidQuery if the window ends before it begins, and if files of a change were cleaned.
         """
         check_readable(self.properties)
         view, window = self.view(), Window.between(begin, end, include_begin, self.properties.zone)
@@ -253,16 +253,16 @@ class Table:
         logs: bool,
         changed: Changed | None = None,
     ) -> "Plan":
-        """Which slices a query reads, and how. Raises InvalidQuery."""
+        """The slices that a query reads, and how it reads each. Raises InvalidQuery."""
         reader = view.reader(self)
         names = list(columns) if columns is not None else reader.schema.names
         comparisons = list(where)
-        # Without any column the number of rows would be lost.
+        # A table without columns would have no number of rows.
         needed = list(dict.fromkeys([*names, *(column for column, _, _ in comparisons)])) or [META_COLUMNS[0]]
         check_columns(needed, reader.schema)
         found = view.groups.latest_slices if changed is None else changed.slices
         slices = [s for s in found if logs or s.base_file is not None]
-        if reader.merging.merger is None:  # a merger may give a row another value than its folder has
+        if reader.merging.merger is None:  # a merger may change the value of a partition column
             slices = pruned(slices, comparisons, self.properties, reader.schema)
         read = SliceQuery(reader, needed, comparisons, logs, None if changed is None else changed.window)
         no_rows = pa.schema([reader.schema.field(name) for name in needed]).empty_table()
@@ -276,7 +276,7 @@ class Table:
 
     @implements("LF-038", "LAY-001")
     def _schema(self, groups: FileGroups) -> AvroSchema | None:
-        """The table's schema: of the last commit that carries one, else as given at creation, else of a base file."""
+        """The table's schema: that of the last commit with a schema, else that of its creation, else that of a base file."""
         for instant, commit in reversed(groups.commits.items()):
             if commit.schema is not None:
                 return without_meta_columns(parse_schema(commit.schema, instant.file_name))
@@ -294,30 +294,30 @@ class Table:
 
 @implements("COMPAT-004", "LAY-007")
 def check_readable(properties: TableProperties) -> None:
-    """Refuse tables whose rows are not where this implementation looks for them."""
+    """Refuse bootstrapped tables, whose rows may be in files outside the table. Raises UnsupportedTableFeature."""
     key = "hoodie.bootstrap.base.path"
     if properties.get(key) is not None:
         raise UnsupportedTableFeature(
-            "columns of a bootstrapped table may lie outside of its data files", rule="LAY-007",
+            "columns of a bootstrapped table may be stored outside its data files", rule="LAY-007",
             path=".hoodie/hoodie.properties", found=f"{key}={properties.get(key)}",
         )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class SliceQuery:
-    """Reading and filtering one slice; filters come after the merge and never decide it."""
+    """Reading and filtering one slice; rows are filtered after the merge, so filters do not change its result."""
 
     reader: SliceReader
     columns: list[str]
     where: list[Comparison]
     logs: bool
-    #: Of an incremental query: only rows that were written in it.
+    #: The window of an incremental query: only rows that were written in it are returned.
     window: Window | None = None
 
-    def __call__(self, found: FileSlice) -> pa.Table:
+    def __call__(self, file_slice: FileSlice) -> pa.Table:
         """The rows of one slice."""
         times = () if self.window is None else (COMMIT_TIME,)
-        rows = self.reader.read(found, list(dict.fromkeys([*self.columns, *times])), logs=self.logs)
+        rows = self.reader.read(file_slice, list(dict.fromkeys([*self.columns, *times])), logs=self.logs)
         if self.window is not None:
             rows = written_in(rows, self.window, self.reader.timeline)
         return chosen(rows, self.where).select(self.columns)
@@ -325,7 +325,7 @@ class SliceQuery:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a query reads: `names` are the columns of its result, `no_rows` is the result of no slices."""
+    """A planned query: `names` are the columns of its result, `no_rows` is the result if there are no slices."""
 
     read: SliceQuery
     slices: Sequence[FileSlice]

@@ -111,7 +111,7 @@ def incremental_window_by_requested_time(patch: Patch) -> None:
 @mutant(breaks="TYP-010")
 def incremental_query_returns_every_version(patch: Patch) -> None:
     """Returns one row for each change, from all slices of the window."""
-    patch.edit(incremental._slices, "for found in groups.latest_slices if", "for group in groups for found in group.slices if")
+    patch.edit(incremental._slices, "for one in groups.latest_slices if", "for group in groups for one in group.slices if")
 
 
 @mutant(breaks="TYP-011")
