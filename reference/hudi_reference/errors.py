@@ -1,12 +1,12 @@
-"""One exception class per way of being wrong, in five families by blame.
+"""One exception class for each way of being wrong, in five families.
 
-* `MalformedTable`: what lies in storage is not what the specification says (the last writer's or the storage's fault);
-* `UnsupportedFeature`: the table is fine, this implementation refuses it (nobody's fault; never a guess);
-* `Misuse`: the caller asked for something that cannot be;
-* `WriteConflict`: another writer got there first;
-* `StorageFault`: the storage refuses, or does not answer (whoever runs it, or the network).
+* `MalformedTable`: a stored object violates the specification; a writer or the storage is at fault;
+* `UnsupportedFeature`: the table is valid, and this implementation refuses it instead of guessing;
+* `Misuse`: the call is invalid;
+* `WriteConflict`: a concurrent action excludes this one;
+* `StorageFault`: the storage refuses the request or does not answer.
 
-Each error says in one readable block which rule is broken, where, what was expected and what was found.
+An error prints rule, offset, expected, found and remedy on one line each, after its class, path and message.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,17 @@ from dataclasses import dataclass
 
 @dataclass(eq=False)
 class HudiError(Exception):
-    """The root of the families. `path` is relative to the table's base path; `offset` is in bytes from the file's start."""
+    """The base class of all errors.
+
+    Attributes:
+        message: what is wrong, as a sentence.
+        rule: the id of the violated rule, e.g. `TL-027`; `hudi-conformance explain` shows it.
+        path: the object, relative to the base path of the table.
+        offset: the place in the object, in bytes from its start.
+        expected: what the rule requires.
+        found: what is there instead.
+        remedy: what the user can do.
+    """
 
     message: str
     rule: str | None = None
@@ -48,37 +58,37 @@ class HudiError(Exception):
 
 
 class MalformedTable(HudiError):
-    """Something in storage breaks a rule of the format."""
+    """A stored object violates a rule of the format."""
 
 
 class UnsupportedFeature(HudiError):
-    """A legal table, or a legal wish, that this implementation refuses. `feature` is the contract's word for it."""
+    """A valid table or request that this implementation does not support. `feature` is the name in the contract for engines."""
 
     feature = "unknown"
 
 
 class Misuse(HudiError):
-    """The caller's mistake; the table is as it was."""
+    """The call is invalid; the table is not changed."""
 
 
 class WriteConflict(HudiError):
-    """Another writer's action excludes this one; the table is as the other left it."""
+    """A concurrent action excludes this one, which has no effect on the table."""
 
 
 class StorageFault(HudiError):
-    """The storage does not do what it is asked. Where the error does not say otherwise nothing was changed."""
+    """The storage does not execute a request. Nothing was changed, unless the error states otherwise."""
 
 
 class TableNotFound(MalformedTable):
-    """No table at this path."""
+    """There is no table at this path."""
 
 
 class MalformedProperties(MalformedTable):
-    """`hoodie.properties` is missing, cut, or its checksum is wrong."""
+    """`hoodie.properties` is missing or truncated, or its checksum is wrong."""
 
 
 class MissingProperty(MalformedProperties):
-    """`hoodie.properties` lacks a key without which the table cannot be understood."""
+    """`hoodie.properties` lacks a mandatory key."""
 
 
 class InvalidProperty(MalformedProperties):
@@ -86,27 +96,27 @@ class InvalidProperty(MalformedProperties):
 
 
 class InterruptedUpdate(MalformedProperties):
-    """An update of the properties ended half-way, and nothing whole is left to go on with."""
+    """An update of the properties was interrupted, and neither the file nor its backup is complete."""
 
 
 class MalformedInstantName(MalformedTable):
-    """A file of the timeline folder claims to be an instant and is not one."""
+    """The name of a file in the timeline folder has the form of an instant but violates a rule."""
 
 
 class UnfinishedMigration(MalformedTable):
-    """Instants of version 6 lie where a migration to version 8 has not yet taken them away, or left some behind."""
+    """A table of version 8 has instants of version 6: a migration is not complete."""
 
 
 class MalformedInstantTime(MalformedTable):
-    """An instant time that is no moment, where a moment is needed: a counter, a reserved time, a day that does not exist."""
+    """An instant time is not a date and time where one is needed: a counter, a reserved time, or a date that does not exist."""
 
 
 class MalformedMetadata(MalformedTable):
-    """The content of an action's file cannot be decoded, or is not the record that the action carries."""
+    """The file of an action cannot be decoded, or does not contain the record of the action."""
 
 
 class UnsafePlan(MalformedTable):
-    """The plan of a service on the timeline would delete a file that services of its kind must keep."""
+    """The plan of a service would delete a file that this service must keep."""
 
 
 class MalformedHistory(MalformedTable):
@@ -114,51 +124,51 @@ class MalformedHistory(MalformedTable):
 
 
 class MalformedIndexEntry(MalformedTable):
-    """A key or value of the metadata table is not what its partition holds."""
+    """A key or value of the metadata table is not valid in its partition."""
 
 
 class MalformedSchema(MalformedTable):
-    """A schema stored in the table is not an Avro record schema, or no schema can be found."""
+    """A stored schema is not an Avro record schema, or the table has no schema."""
 
 
 class MalformedFileName(MalformedTable):
-    """A data file's name does not follow the grammar of base and log files."""
+    """The name of a data file does not follow the grammar of base and log files."""
 
 
 class PathOutsideTable(MalformedTable):
-    """A partition path, file id or file path in the table's metadata leads outside the table."""
+    """A partition path, file id or file path in the metadata leads outside the table."""
 
 
 class SymbolicLinkInTable(PathOutsideTable):
-    """A file or folder below the table's base path is a symbolic link, so that its target may lie outside the table."""
+    """A file or folder below the base path is a symbolic link, whose target may be outside the table."""
 
 
 class MissingDataFile(MalformedTable):
-    """A completed action names a data file that is not in storage."""
+    """A data file of a completed action is missing in storage."""
 
 
 class MalformedBaseFile(MalformedTable):
-    """A base file is cut, or is not of the table's base file format."""
+    """A base file is truncated, or has another format than its extension."""
 
 
 class MalformedBloomFilter(MalformedTable):
-    """The bytes of a bloom filter are cut, or its sizes do not fit each other."""
+    """The bytes of a bloom filter are truncated, or its sizes are inconsistent."""
 
 
 class MalformedLogFile(MalformedTable):
-    """A log file holds bytes that are no block, where a block must be."""
+    """A log file contains bytes that are not a block."""
 
 
 class CorruptCommittedBlock(MalformedLogFile):
-    """A completed action's log block is damaged; going on would silently drop committed changes."""
+    """A log block of a completed action is damaged; to skip it would lose committed changes."""
 
 
 class MalformedLogBlock(MalformedLogFile):
-    """The envelope of a log block is whole, its header or content is not."""
+    """The envelope of a log block is valid, its header or content is not."""
 
 
 class UnsupportedTableVersion(UnsupportedFeature):
-    """The table version is not one that this implementation reads and writes."""
+    """This implementation does not support the table version."""
 
     feature = "table-version"
 
@@ -170,89 +180,89 @@ class UnsupportedTimelineLayout(UnsupportedFeature):
 
 
 class UnsupportedMergeStrategy(UnsupportedFeature):
-    """The table asks for a merger that is not known here."""
+    """The table needs a merger that this implementation does not have."""
 
     feature = "merge.custom"
 
 
 class UnknownMerger(UnsupportedMergeStrategy):
-    """The table names a merge strategy, or a payload class, that none of the mergers given here has."""
+    """None of the given mergers has the merge strategy or payload class of the table."""
 
 
 class UnsupportedFileFormat(UnsupportedFeature):
-    """A base file format or log block type that this implementation does not read."""
+    """This implementation does not read the base file format or log block type."""
 
     feature = "file-format"
 
 
 class UnsupportedBloomFilter(UnsupportedFeature):
-    """A kind of bloom filter, or a hash function in one, that this implementation does not know."""
+    """This implementation does not know the kind of bloom filter, or its hash function."""
 
     feature = "bloom-filter"
 
 
 class UnsupportedSchema(UnsupportedFeature):
-    """A type, or a change of type, that this implementation does not know."""
+    """This implementation does not support a type, or a change of a type."""
 
     feature = "schema"
 
 
 class UnsupportedTableFeature(UnsupportedFeature):
-    """A property of the table switches something on that this implementation does not do."""
+    """A property of the table enables a feature that this implementation does not support."""
 
     feature = "table-feature"
 
 
 class UnsupportedKeyGenerator(UnsupportedFeature):
-    """The table's key generator is not one that this implementation can write with."""
+    """This implementation cannot write with the key generator of the table."""
 
     feature = "key-generator"
 
 
 class MigrationRefused(UnsupportedFeature):
-    """A table holds something that is not migrated to version 8 as it is."""
+    """The table has a state that cannot be migrated to version 8."""
 
     feature = "migration"
 
 
 class TableExists(Misuse):
-    """A table is to be created where one is."""
+    """A table exists already at this path."""
 
 
 class IllegalTransition(Misuse):
-    """An action is asked to take a step that actions of its kind do not take from the state that it is in."""
+    """An action of this kind cannot take the requested step from its state."""
 
 
 class CannotUndo(Misuse):
-    """An instant that cannot be rolled back, or an earlier one that cannot be restored, as the table is now."""
+    """The instant cannot be rolled back or restored in the current state of the table."""
 
 
 class CannotProtect(Misuse):
-    """An instant that cannot have a savepoint, or has none that could be deleted."""
+    """The instant cannot have a savepoint, or has none to delete."""
 
 
 class ClockBehindTimeline(Misuse):
-    """The writer's clock is so far behind the newest instant that waiting for it makes no sense."""
+    """The clock of the writer is behind the newest instant by more than the longest wait."""
 
 
 class LockNotHeld(Misuse):
-    """A lock is to be given up by somebody who does not hold it."""
+    """The caller does not hold the lock."""
 
 
 class InvalidRows(Misuse):
-    """Rows to be written lack a key column, hold a null key, or do not fit the table's schema."""
+    """Rows to write lack a key column, have a null key, or do not fit the schema of the table."""
 
 
 class InvalidQuery(Misuse):
-    """A column, comparison or instant of a query that means nothing for this table."""
+    """A column, comparison or instant of a query is not valid for this table."""
 
 
 class MergerFault(Misuse):
-    """A merger that the caller gave breaks what holds of every merger; going on would lose or change rows."""
+    """A merger of the caller violates the contract of mergers, so that rows would be lost or changed."""
 
 
 class MalformedOrdering(MalformedTable):
-    """An ordering value is not of the form that the table's payload class gives it."""
+    """An ordering value does not have the form that the payload class of the table defines."""
 
 
 class IncomparableOrdering(Misuse):
@@ -264,54 +274,56 @@ class InstantExists(WriteConflict):
 
 
 class ConcurrentChange(WriteConflict):
-    """Another action changed meanwhile what this one is based on. To write again on the new state may help."""
+    """Another action changed the basis of this one meanwhile. A retry on the current state may succeed."""
 
 
 class HeartbeatLost(WriteConflict):
-    """A writer was silent for so long that others may take its action for a failed one."""
+    """The heartbeat of the writer expired, so that others may have rolled its action back."""
 
 
 class TableChanged(WriteConflict):
-    """Somebody wrote to a table that nobody else may write to meanwhile; it is as the other left it."""
+    """Another process wrote to the table during an operation that must run alone."""
 
 
 class HistoryChanged(WriteConflict):
-    """Another process changed the timeline history while this one did."""
+    """Another process changed the timeline history at the same time."""
 
 
 class LockNotObtained(WriteConflict):
-    """Another owner held the lock of the table for as long as one would wait."""
+    """Another owner held the lock of the table during the whole wait."""
 
 
 class LockLost(LockNotHeld, WriteConflict):
-    """The lock was this owner's, and is not any more: its lease ran out, or somebody took it away. What was published before
-    may be there."""
+    """The owner lost the lock: its lease expired, or another process removed it. Objects published before may exist."""
 
 
 class MalformedLock(MalformedTable):
-    """The file of a lock says nothing that can be understood, so that nobody knows whether somebody holds it."""
+    """The lock object cannot be parsed, so that its owner is unknown."""
 
 
 class StorageUnavailable(StorageFault):
-    """The storage gave no answer, or put the request off, as often as it was asked."""
+    """The storage did not answer, or asked to retry later, at every try."""
 
 
 class AccessDenied(StorageFault):
-    """The storage does not know the credentials, or does not allow them what is asked."""
+    """The storage rejects the credentials, or they do not permit the request."""
 
 
 class OutcomeUnknown(StorageFault):
-    """A change whose answer never came, and nobody could look whether it happened. It may be there, or still come."""
+    """The answer to a change was lost, and its effect could not be checked.
+
+    The change may have happened or may still happen.
+    """
 
 
 class UnfitStorage(StorageFault):
-    """The storage cannot keep writers apart: it carries out what it should refuse."""
+    """The storage ignores the conditions of writes, so that concurrent writers would overwrite each other."""
 
 
 def missing_data_file(path: str) -> MissingDataFile:
-    """The error, for the file at `path`."""
+    """The error for the file at `path`."""
     return MissingDataFile(
         "the file of a completed action is missing",
-        rule="TL-036", path=path, expected="the file in storage until a clean removes its slice",
+        rule="TL-036", path=path, expected="the file, until a clean deletes its slice",
         remedy="restore the file, or read the table as of an earlier instant",
     )  # fmt: skip

@@ -1,6 +1,6 @@
-"""Hash codes of Java, which decide where the deployed format puts a key.
+"""Hash codes of Java, by which the deployed format assigns keys to buckets and file groups.
 
-Numbers of 32 bits with sign, by wrap-around; the unit of a text is the UTF-16 code unit, not the character.
+They are signed 32-bit numbers with wrap-around; strings are hashed by UTF-16 code units, not by characters.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ def string_hash(text: str) -> int:
 
 
 def list_hash(texts: Iterable[str | None]) -> int:
-    """`List.hashCode`: from 1 on, h = 31 * h + the hash of the text, 0 for null."""
+    """`List.hashCode`: starts with 1, h = 31 * h + the hash of the string, 0 for null."""
     return _combined(1, (0 if text is None else string_hash(text) for text in texts))
 
 
@@ -25,6 +25,6 @@ def _combined(start: int, parts: Iterable[int]) -> int:
 
 
 def remainder(dividend: int, divisor: int) -> int:
-    """Java's `%`: the sign is that of the dividend."""
+    """Java's `%`: the result has the sign of the dividend."""
     rest = abs(dividend) % divisor
     return -rest if dividend < 0 else rest

@@ -1,6 +1,6 @@
-"""The text form of Java properties: ISO-8859-1 lines of `key=value` with backslash escapes.
+"""The text format of Java properties: ISO-8859-1 lines of `key=value` with backslash escapes.
 
-What java.util.Properties reads is read, and what it refuses is refused: an escape `\\u` without four hexadecimal digits.
+As in java.util.Properties, the only invalid text is an escape `\\u` without four hexadecimal digits.
 """
 
 import re
@@ -16,7 +16,7 @@ _ENTRY = re.compile(r"((?:\\.|[^\\=: \t\f])*)(?:[ \t\f]*[=:][ \t\f]*|[ \t\f]+)?(
 
 
 def load(data: bytes) -> dict[str, str]:
-    """The entries of a file; the last of several lines with one key counts. Raises MalformedProperties."""
+    """The entries of a file; of several lines with one key, the last one counts. Raises MalformedProperties."""
     entries: dict[str, str] = {}
     for line in _logical_lines(data.decode("latin-1")):
         match = _ENTRY.fullmatch(line)
@@ -44,7 +44,7 @@ def _logical_lines(text: str) -> Iterator[str]:
             continue
         yield pending
         pending = ""
-    if pending or stripped == "\\":  # the file ends in a line that would go on
+    if pending or stripped == "\\":  # the last line ends with a continuation
         yield pending
 
 
@@ -53,13 +53,13 @@ def _unescape(text: str) -> str:
         escape = match[1]
         if escape == "u":
             raise MalformedProperties(
-                "an escape without its four digits", rule="PROP-011", expected=r"\u and four hexadecimal digits",
+                "an escape lacks its four digits", rule="PROP-011", expected=r"\u and four hexadecimal digits",
                 found=text[match.start() : match.start() + 6],
-                remedy="the file was cut or edited: restore it from another copy",
+                remedy="the file was truncated or edited; restore it from another copy",
             )  # fmt: skip
         return chr(int(escape[1:], 16)) if len(escape) == 5 else _ESCAPES.get(escape, escape)
 
-    # A character beyond the first 65,536 is written as the two escapes of its UTF-16 code units.
+    # A character above U+FFFF is written as the escapes of its two UTF-16 code units.
     return _ESCAPED.sub(plain, text).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 

@@ -1,6 +1,6 @@
 """How a table merges: mode, strategy id and payload class, each inferred from the others, spec "Table Properties", "Merging".
 
-The tables are those of Apache Hudi for table version 8; 1.0.2 takes `EventTimeAvroPayload` for a custom class (ER-094).
+The tables are those of Apache Hudi for table version 8. ER-094: 1.0.2 treats `EventTimeAvroPayload` as a custom class.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ MergeMode = Literal["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM"]
 
 EVENT_TIME_STRATEGY = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
 COMMIT_TIME_STRATEGY = "ce9acb64-bde0-424c-9b91-f6ebba25356d"
-#: The strategy of whatever the payload class does.
+#: The strategy id that means: the payload class merges.
 PAYLOAD_STRATEGY = "00000000-0000-0000-0000-000000000000"
 
 _PACKAGE = "org.apache.hudi.common.model."
@@ -24,7 +24,7 @@ MERGE_CONFIGURATION: dict[MergeMode, tuple[str, str]] = {
     "EVENT_TIME_ORDERING": (EVENT_TIME_STRATEGY, DEFAULT_PAYLOAD),
     "COMMIT_TIME_ORDERING": (COMMIT_TIME_STRATEGY, f"{_PACKAGE}OverwriteWithLatestAvroPayload"),
 }
-#: What is not in these tables is CUSTOM.
+#: Strategy ids and payload classes that are not in these tables are CUSTOM.
 MODE_OF_STRATEGY: dict[str, MergeMode] = {
     EVENT_TIME_STRATEGY: "EVENT_TIME_ORDERING",
     COMMIT_TIME_STRATEGY: "COMMIT_TIME_ORDERING",
@@ -34,13 +34,13 @@ MODE_OF_PAYLOAD: dict[str, MergeMode] = {
     f"{_PACKAGE}EventTimeAvroPayload": "EVENT_TIME_ORDERING",
     f"{_PACKAGE}OverwriteWithLatestAvroPayload": "COMMIT_TIME_ORDERING",
 }
-#: Up to this version a known payload class decides, from version 8 on the strategy id.
+#: Up to this table version, a known payload class decides; from version 8 on, the strategy id decides.
 PAYLOAD_FIRST = 6
 
 
 @dataclass(frozen=True)
 class MergeConfiguration:
-    """How a table merges; what a writer stores."""
+    """The merge configuration of a table, as a writer stores it."""
 
     mode: MergeMode
     strategy: str
@@ -51,9 +51,9 @@ class MergeConfiguration:
 def infer(
     mode: str | None, strategy: str | None, payload: str | None, *, is_ordered: bool, version: int = 8
 ) -> MergeConfiguration:
-    """The whole configuration from what is given of it; `is_ordered` says whether there are ordering fields.
+    """The complete configuration, inferred from the given parts; `is_ordered` is whether the table has ordering fields.
 
-    Raises InvalidProperty for givens that contradict each other, and for a custom mode of which nothing else is known.
+    Raises InvalidProperty for contradictory parts, and for a custom mode without strategy id and payload class.
     """
     by_strategy, by_payload = mode_of_strategy(strategy), mode_of_payload(payload)
     found = by_payload or by_strategy if version <= PAYLOAD_FIRST else by_strategy or by_payload
@@ -65,24 +65,24 @@ def infer(
         raise _contradiction("payload class and merge strategy contradict each other", found, f"{payload} and {strategy}")
     if found == "CUSTOM":
         if strategy in (None, "", PAYLOAD_STRATEGY) and not payload:
-            raise _contradiction("nothing says how the table merges", found, "neither strategy id nor payload class")
+            raise _contradiction("the merge mode cannot be inferred", found, "neither strategy id nor payload class")
         return MergeConfiguration(found, strategy or PAYLOAD_STRATEGY, payload or DEFAULT_PAYLOAD)
     usual = MERGE_CONFIGURATION[found]
     return MergeConfiguration(found, usual[0], payload or usual[1])
 
 
 def mode_of_strategy(strategy: str | None) -> MergeMode | None:
-    """The mode that a strategy id stands for, None if there is no id."""
+    """The mode of a strategy id, None if there is no id."""
     return MODE_OF_STRATEGY.get(strategy, "CUSTOM") if strategy else None
 
 
 def mode_of_payload(payload: str | None) -> MergeMode | None:
-    """The mode that a payload class stands for, None if there is no class."""
+    """The mode of a payload class, None if there is no class."""
     return MODE_OF_PAYLOAD.get(payload, "CUSTOM") if payload else None
 
 
 def merge_configuration_of(entries: Mapping[str, str], *, is_ordered: bool, version: int = 8) -> MergeConfiguration:
-    """The configuration that the entries of a properties file give."""
+    """The configuration of the entries of a properties file."""
     strategy = entries.get("hoodie.record.merge.strategy.id") or entries.get("hoodie.compaction.record.merger.strategy")
     mode, payload = entries.get("hoodie.record.merge.mode"), entries.get("hoodie.compaction.payload.class")
     return infer(mode, strategy, payload, is_ordered=is_ordered, version=version)

@@ -1,6 +1,6 @@
-"""How a writer's settings say how a table merges, spec "Record Merger > Merge Mode Configs", "Payload Configs".
+"""The settings of a writer that define how a new table merges, spec "Record Merger > Merge Mode Configs", "Payload Configs".
 
-Each setting has older names, and payload classes a name of Flink's; the first of them that is set counts.
+Each setting has older names, and payload classes have a name in Flink; the first name that is set counts.
 """
 
 import uuid
@@ -13,7 +13,7 @@ from hudi_reference.errors import InvalidProperty, Misuse
 from hudi_reference.layout.merge_config import MERGE_CONFIGURATION, MergeConfiguration, infer
 from hudi_reference.requirement import implements
 
-#: What is set -> the names of the setting, the newest first.
+#: Field of `MergeSettings` -> the names of the setting, the newest first.
 SETTINGS: dict[str, tuple[str, ...]] = {
     "mode": ("hoodie.write.record.merge.mode", "hoodie.record.merge.mode"),
     "strategy": (
@@ -29,7 +29,7 @@ SETTINGS: dict[str, tuple[str, ...]] = {
 @implements("MRG-036", "MRG-040", "PAY-019", "PAY-021")
 @dataclass(frozen=True)
 class MergeSettings:
-    """What the settings of a writer say of merging; None and nothing where they are silent."""
+    """The merge settings of a writer; None or empty if they are not set."""
 
     mode: str | None = None
     strategy: str | None = None
@@ -52,9 +52,9 @@ def _listed(text: str | None) -> tuple[str, ...]:
 
 @implements("API-006", "MRG-035", "PAY-001", "PAY-005", "PAY-011")
 def configured(mode: str | None, settings: MergeSettings, ordering: Sequence[str]) -> MergeConfiguration:
-    """The merge configuration of a new table. Raises Misuse for settings that contradict each other or say too little.
+    """The merge configuration of a new table. Raises Misuse for contradictory or incomplete settings.
 
-    A payload class works and is deprecated; without one, the mode decides, and without a mode the ordering field.
+    Without a mode, the ordering fields decide. A payload class is supported and deprecated.
     """
     if mode and settings.mode and mode != settings.mode:
         raise Misuse("two merge modes", rule="MRG-021", expected="one", found=f"{mode} and {settings.mode}")
@@ -62,8 +62,8 @@ def configured(mode: str | None, settings: MergeSettings, ordering: Sequence[str
         found = infer(mode or settings.mode, settings.strategy, settings.payload, is_ordered=bool(ordering))
     except InvalidProperty as error:
         raise Misuse(
-            f"no table can merge like this: {error.message}", rule=error.rule, expected=error.expected, found=error.found,
-            remedy="give one merge mode; for CUSTOM a strategy id and its merger",
+            f"the merge settings are invalid: {error.message}", rule=error.rule, expected=error.expected, found=error.found,
+            remedy="set one merge mode; for CUSTOM also a strategy id and its merger",
         ) from error  # fmt: skip
     if found.mode == "EVENT_TIME_ORDERING" and not ordering:
         raise Misuse("event-time mode needs an ordering field", rule="MRG-034", expected="ordering=(field,)")
@@ -76,7 +76,7 @@ def configured(mode: str | None, settings: MergeSettings, ordering: Sequence[str
 
 @implements("API-006")
 def check_strategy(strategy: str) -> None:
-    """Raises Misuse for an id that is no UUID, such as the name of a class."""
+    """Raises Misuse for an id that is not a UUID, for example a class name."""
     try:
         uuid.UUID(strategy)
     except ValueError as error:
@@ -85,7 +85,7 @@ def check_strategy(strategy: str) -> None:
 
 @implements("MRG-022", "MRG-024")
 def check_unchanged(stored: MergeConfiguration, options: Mapping[str, str]) -> None:
-    """Raises Misuse for writer settings that would merge a table otherwise than it was made to merge."""
+    """Raises Misuse for settings of a writer that differ from the merge configuration of the table."""
     said = MergeSettings.of(options)
     for name, found, given in (
         ("merge mode", stored.mode, said.mode),
@@ -95,5 +95,5 @@ def check_unchanged(stored: MergeConfiguration, options: Mapping[str, str]) -> N
         if given and given != found:
             raise Misuse(
                 f"a write cannot change the {name} of a table", rule="MRG-024", expected=found, found=given,
-                remedy="leave the setting out, or make a new table",
+                remedy="remove the setting, or create a new table",
             )  # fmt: skip

@@ -4,11 +4,12 @@
     log file    .<file id>_<requested instant>.log.<version>[_<write token>[.cdc]]
     token       <task partition>-<stage>-<attempt of the task>, three numbers
 
-The write token only keeps the attempts of one task apart; it orders nothing. A log file's instant is that of the action that
-wrote it (in tables upgraded from version 6: that of its base file). Two files with the same instant are told apart by version.
+The write token distinguishes the attempts of one task; it does not define an order. The instant of a log file is that of the
+action that wrote it (in tables upgraded from version 6: that of its base file). The version distinguishes log files of one
+instant.
 
-Apache Hudi 1.0 looks for a log file's name anywhere in a name, and so takes checksum files (`..<name>.crc`), archived timelines
-(`.commits_.archive.1_1-0-1`) and temporary files for log files; since 1.1 a name has to match from end to end, as here.
+Apache Hudi 1.0 searches the pattern of a log file anywhere in a name, and therefore treats checksum files (`..<name>.crc`),
+archived timelines (`.commits_.archive.1_1-0-1`) and temporary files as log files. Since 1.1 the whole name must match, as here.
 """
 
 import re
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from hudi_reference.errors import MalformedFileName
 from hudi_reference.requirement import implements
 
-#: Extensions of base files and the table's name of their format.
+#: Extension of base files -> name of the format in the table properties.
 BASE_EXTENSIONS = {"parquet": "PARQUET", "orc": "ORC", "hfile": "HFILE"}
 PARTITION_METAFILE = ".hoodie_partition_metadata"
 #: Versions of log files are 32-bit numbers.
@@ -32,7 +33,7 @@ _LOG = re.compile(r"\.([^_/]+)_(\d+)\.log\.(\d+)(?:_(\d+-\d+-\d+)(\.cdc)?)?", re
 @implements("BF-003", "BF-004", "BF-009", "BF-010")
 @dataclass(frozen=True)
 class BaseFileName:
-    """A base file's name, taken apart."""
+    """The parts of the name of a base file."""
 
     file_id: str
     write_token: str
@@ -46,7 +47,7 @@ class BaseFileName:
 @implements("LF-002", "LF-003", "LF-004", "LF-005", "LF-006")
 @dataclass(frozen=True)
 class LogFileName:
-    """A log file's name, taken apart. `cdc` marks change data, which no merge reads; very old files have no write token."""
+    """The parts of the name of a log file. `cdc` marks a CDC file, which is not merged; very old files have no write token."""
 
     file_id: str
     instant: str
@@ -66,7 +67,7 @@ class LogFileName:
 
 @implements("BF-001", "LAY-019")
 def parse_data_file_name(name: str) -> BaseFileName | LogFileName | None:
-    """The data file that a name stands for; None for any other file (checksums, partition metadata, foreign files)."""
+    """Parse the name of a data file; None for any other file (checksums, partition metadata, foreign files)."""
     if base := _BASE.fullmatch(name):
         return BaseFileName(*base.groups())
     log = _LOG.fullmatch(name)
@@ -77,19 +78,20 @@ def parse_data_file_name(name: str) -> BaseFileName | LogFileName | None:
 
 
 def tells_changes(name: str) -> bool:
-    """Whether a file is a change-capture file: it lies with the log files, and plans of release 1.2.0 name it among them,
-    but it is no part of a slice."""
+    """Whether a file is a CDC file. It is stored next to log files, and plans of release 1.2.0 list it with them, but it is
+    not part of a file slice.
+    """
     found = parse_data_file_name(name)
     return isinstance(found, LogFileName) and found.cdc
 
 
 @implements("LF-002")
 def require_log_file_name(name: str) -> LogFileName:
-    """The log file that a name stands for; raises MalformedFileName for any other name."""
+    """Parse the name of a log file; raises MalformedFileName for any other name."""
     found = parse_data_file_name(name)
     if not isinstance(found, LogFileName):
         raise MalformedFileName(
-            "not the name of a log file", rule="LF-002", path=name, found=_looks_like(name),
+            "the name is not that of a log file", rule="LF-002", path=name, found=_looks_like(name),
             expected=f".<file id>_<instant>.log.<version up to {GREATEST_VERSION}>_<write token>",
         )  # fmt: skip
     return found
@@ -97,25 +99,25 @@ def require_log_file_name(name: str) -> LogFileName:
 
 @implements("BF-003")
 def require_base_file_name(name: str) -> BaseFileName:
-    """The base file that a name stands for; raises MalformedFileName for any other name."""
+    """Parse the name of a base file; raises MalformedFileName for any other name."""
     found = parse_data_file_name(name)
     if not isinstance(found, BaseFileName):
         raise MalformedFileName(
-            "not the name of a base file", rule="BF-003", path=name, found=_looks_like(name),
+            "the name is not that of a base file", rule="BF-003", path=name, found=_looks_like(name),
             expected=f"<file id>_<write token>_<instant>.<{', '.join(BASE_EXTENSIONS)}>",
         )  # fmt: skip
     return found
 
 
 def _looks_like(name: str) -> str:
-    """What a name that is none of the wanted kind may be, for people."""
+    """A description of a name of another kind, for the error."""
     known = parse_data_file_name(name)
     if known is not None:
         return f"a {'log' if isinstance(known, LogFileName) else 'base'} file's name"
     if "/" in name:
         return "a path, not a name"
     if name.endswith(".crc"):
-        return "a checksum file, which stands beside the file it is of"
+        return "the checksum file of a data file"
     if ".archive." in name:
         return "an archived timeline of layout 1"
     return repr(name)
@@ -123,7 +125,7 @@ def _looks_like(name: str) -> str:
 
 @implements("LF-005")
 def in_merge_order(names: Iterable[str]) -> list[str]:
-    """Names of the log files of one slice in the order in which they are merged; raises MalformedFileName."""
+    """The names of the log files of one slice in merge order; raises MalformedFileName."""
     return sorted(names, key=lambda name: require_log_file_name(name).merge_order)
 
 

@@ -1,4 +1,4 @@
-"""Partition paths and the file that marks a partition, spec "Storage Layout"."""
+"""Partition paths and partition metafiles, spec "Storage Layout"."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from hudi_reference.storage import ObjectExists, Storage
 #: The folder of rows whose partition value is null or empty.
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
-#: What URL encoding escapes: control characters and those that mean something in a path.
+#: The characters that URL encoding escapes: control characters and those with a meaning in paths.
 _ESCAPED = re.compile(r"""[\x00-\x1f\x7f"#%'*/:=?\\{\[\]^]""")
 _ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
 
@@ -22,7 +22,7 @@ _ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
 def partition_path(fields: Sequence[str], values: Iterable[Any], *, hive_style: bool, url_encode: bool) -> str:
     """The folder of a row below the base path, one level for each partition field; "" without partition fields.
 
-    A `/` inside a value makes further levels, unless values are URL encoded.
+    A `/` in a value separates levels, unless values are URL encoded.
     """
     levels = []
     for field, value in zip(fields, values, strict=True):
@@ -37,25 +37,25 @@ def partition_path(fields: Sequence[str], values: Iterable[Any], *, hive_style: 
 
 @implements("PROP-016")
 def escape(text: str) -> str:
-    """`text` with the characters that may not stand in one folder's name as `%XX`; the folder of nulls for an empty text.
+    """`text` with reserved characters as `%XX`; the folder of nulls for an empty text.
 
-    Characters beyond ASCII, blanks and dots stay as they are: this is not the encoding of URLs.
+    Unlike in URLs, characters that are not ASCII, blanks and dots are not escaped.
     """
     return _ESCAPED.sub(lambda match: f"%{ord(match[0]):02X}", text) or NULL_PARTITION
 
 
 @implements("PROP-016")
 def unescape(text: str) -> str:
-    """The value that was escaped to `text`, but for the folder of nulls, which stays what it is.
+    """The inverse of `escape`, except that the folder of nulls is returned unchanged.
 
-    `%XX` is the character of that number, never a byte of UTF-8; a `%` without two hexadecimal digits behind it is a `%`.
+    `%XX` is the character with that number, not a byte of UTF-8; a `%` without two hexadecimal digits is literal.
     """
     return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
 
 
 @implements("LAY-003", "LAY-018")
 def mark_partition(storage: Storage, partition: str, instant: str) -> None:
-    """Write the partition's metafile unless it is there; whoever discovers partitions by listing looks for it."""
+    """Create the metafile of a partition unless it exists. Readers that list folders use it to discover partitions."""
     depth = len(partition.split("/")) if partition else 0
     text = dump({"commitTime": instant, "partitionDepth": str(depth)}, "partition metadata")
     try:

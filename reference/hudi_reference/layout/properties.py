@@ -1,8 +1,7 @@
 """`.hoodie/hoodie.properties`, spec "Table Properties".
 
-The file is Java properties text. Which keys there are, their defaults and their allowed values is a table (`property_table`);
-reading, checking and writing follow it. The checksum covers the two names of the table only. It tells a cut file, not a changed
-property (ER-020).
+The file is Java properties text. `property_table` defines the keys, their defaults and their allowed values. ER-020: the
+checksum covers only the names of database and table, so that it detects a truncated file, but not a changed property.
 """
 
 import re
@@ -34,15 +33,15 @@ BACKUP_PATH = ".hoodie/hoodie.properties.backup"
 
 TABLE_VERSION = 8
 TIMELINE_LAYOUT = 2
-#: Tables of this version are read, and migrated to version 8; nothing else changes them.
+#: Tables of this version can be read and migrated to version 8, but not written.
 LEGACY_VERSION = 6
-#: Table version -> the one timeline layout that it goes with.
+#: Table version -> its timeline layout.
 LAYOUTS = {LEGACY_VERSION: 1, TABLE_VERSION: TIMELINE_LAYOUT}
 
 
 @dataclass(frozen=True)
 class TableProperties:
-    """The properties of a table, with defaults and inference applied by the accessors. `entries` are as in the file."""
+    """The properties of a table, with defaults and inference in the accessors. `entries` are those of the file."""
 
     entries: Mapping[str, str]
 
@@ -61,7 +60,7 @@ class TableProperties:
         return value
 
     def require(self, key: str) -> str:
-        """The value of a key; raises MissingProperty if there is neither value nor default."""
+        """The value of a key; raises MissingProperty if it has neither value nor default."""
         value = self.get(key)
         if value is None:
             raise MissingProperty(
@@ -79,7 +78,7 @@ class TableProperties:
         return self.get(key) == "true"
 
     def fields(self, key: str) -> tuple[str, ...]:
-        """A comma-separated list of column names; a custom key generator's `name:TYPE` items lose their type."""
+        """A comma-separated list of column names; the types of a custom key generator (`name:TYPE`) are removed."""
         listed = (self.get(key) or "").split(",")
         # ER-149: custom key generators store each partition field with its kind, as p:SIMPLE.
         return tuple(name.strip().partition(":")[0] for name in listed if name.strip())
@@ -92,13 +91,13 @@ class TableProperties:
     @property
     @implements("PROP-005", "TYP-001")
     def is_merge_on_read(self) -> bool:
-        """Whether log files may lie beside base files."""
+        """Whether the table is merge-on-read, so that it may have log files."""
         return self.get("hoodie.table.type") == "MERGE_ON_READ"
 
     @property
     @implements("PROP-007")
     def record_key(self) -> tuple[str, ...]:
-        """The record key fields, in order; empty where keys are generated."""
+        """The record key fields, in order; empty if keys are generated."""
         return self.fields("hoodie.table.recordkey.fields")
 
     @property
@@ -109,8 +108,8 @@ class TableProperties:
 
     @property
     def zone(self) -> tzinfo | None:
-        """The zone that the times of the timeline are in, None for that of this process."""
-        # ER-024: times are local times of the writer unless the table says UTC.
+        """The time zone of the timeline, None for that of this process."""
+        # ER-024: times are local times of the writer unless the table has the zone UTC.
         return UTC if self.get("hoodie.table.timeline.timezone") == "UTC" else None
 
     @property
@@ -118,14 +117,14 @@ class TableProperties:
     def ordering_fields(self) -> tuple[str, ...]:
         """The ordering fields: `hoodie.table.ordering.fields`, or its version 8 name `hoodie.table.precombine.field`.
 
-        Both names occur in version 8 tables: Apache Hudi 1.0 writes the one, 1.2 the other (ER-030).
+        ER-030: both names occur in tables of version 8: Apache Hudi 1.0 writes the latter, 1.2 the former.
         """
         return self.fields("hoodie.table.ordering.fields")
 
     @property
     @implements("MRG-014")
     def delete_marker(self) -> tuple[str, str] | None:
-        """The column that marks deleted rows, and the text of its value in them. Raises InvalidProperty for half of a pair."""
+        """The column that marks deleted rows, and its value in them. Raises InvalidProperty if only one of them is set."""
         pair = tuple(self.get(f"hoodie.payload.delete.{name}") for name in ("field", "marker"))
         match pair:
             case (str(column), str(value)):
@@ -133,14 +132,14 @@ class TableProperties:
             case (None, None):
                 return None
         raise InvalidProperty(
-            "a delete marker is a column and a value", rule="MRG-014", path=PROPERTIES_PATH,
+            "a delete marker needs a column and a value", rule="MRG-014", path=PROPERTIES_PATH,
             expected="hoodie.payload.delete.field and hoodie.payload.delete.marker", found=f"{pair[0]} and {pair[1]}",
         )  # fmt: skip
 
     @property
     @implements("COMPAT-001")
     def is_legacy(self) -> bool:
-        """Whether the table follows the rules of version 6, and not those of version 8."""
+        """Whether the table follows the rules of version 6 instead of version 8."""
         return self.get("hoodie.table.version") == str(LEGACY_VERSION)
 
     @property
@@ -156,7 +155,7 @@ class TableProperties:
 
     @property
     def base_file_extension(self) -> str:
-        """What the names of base files end in, without the dot."""
+        """The extension of base files, without the dot."""
         return (self.get("hoodie.table.base.file.format") or "PARQUET").lower()
 
     @property
@@ -167,13 +166,13 @@ class TableProperties:
     @cached_property
     @implements("MRG-031")
     def merge_mode(self) -> MergeMode:
-        """The merge mode, inferred where it is not stored. Raises InvalidProperty for a contradiction."""
+        """The merge mode, inferred if it is not stored. Raises InvalidProperty for a contradiction."""
         return self.merging.mode
 
     @property
     @implements("MRG-023")
     def merging(self) -> MergeConfiguration:
-        """Merge mode, strategy and payload class, inferred where they are not stored. Raises InvalidProperty."""
+        """Merge mode, strategy and payload class, inferred if they are not stored. Raises InvalidProperty."""
         self.get("hoodie.record.merge.mode")
         version = LEGACY_VERSION if self.is_legacy else TABLE_VERSION
         try:
@@ -189,13 +188,13 @@ def _rule_of(key: str) -> str:
 
 @implements("PROP-011")
 def checksum(database: str, table: str) -> str:
-    """CRC-32 of `<database>.<table>` as decimal text; the dot stays where there is no database."""
+    """CRC-32 of `<database>.<table>` as decimal text; the dot remains if there is no database."""
     return str(zlib.crc32(f"{database}.{table}".encode()))
 
 
 @implements("LAY-013", "PROP-001", "PROP-004", "PROP-011", "S3-005")
 def read_properties(storage: Storage) -> TableProperties:
-    """The properties of the table, from the backup where an interrupted update left only that.
+    """The properties of the table, from the backup if an interrupted update left only that.
 
     Raises TableNotFound, MalformedProperties, MissingProperty, UnsupportedTableVersion, UnsupportedTimelineLayout.
     """
@@ -203,7 +202,7 @@ def read_properties(storage: Storage) -> TableProperties:
 
 
 def choose_properties(storage: Storage) -> "Loaded":
-    """The file that counts. The backup is looked at only where the file itself is missing, bad, or perhaps cut."""
+    """The valid file. The backup is read only if the file is missing, malformed or possibly truncated."""
     main, problem = _loaded(storage, PROPERTIES_PATH)
     if main is not None and main.is_complete:
         return main
@@ -218,7 +217,7 @@ def choose_properties(storage: Storage) -> "Loaded":
 
 @dataclass(frozen=True)
 class Loaded:
-    """One properties file that can be read. `is_ended` says that it has a checksum, and an end behind its last line."""
+    """A parsed properties file. `is_ended` is whether it has a checksum and its last line is terminated."""
 
     path: str
     properties: TableProperties
@@ -226,23 +225,23 @@ class Loaded:
 
     @property
     def is_complete(self) -> bool:
-        """Whether it has all that every writer of its table version puts into it: then nothing was cut off."""
+        """Whether it has all keys that every writer of its table version stores, so that it is not truncated."""
         kept = self.properties.entries
         return self.is_ended and (self.properties.is_legacy or all(key in kept for key in ALWAYS))
 
     @implements("PROP-011", "S3-005")
     def yields_to(self, backup: "Loaded") -> bool:
-        """Whether this file, which may have been cut, holds less than its backup (ER-095).
+        """ER-095: whether this file, which may be truncated, has fewer entries than its backup.
 
-        The checksum does not tell: it covers two names, and its line may be cut off itself. The backup holds the properties
-        before the update; they count until the update has come to its end.
+        The checksum does not decide this, because it covers two names only, and its line may be missing too. The backup has the
+        properties before the update, which are valid until the update is complete.
         """
         lost = backup.properties.entries.keys() - self.properties.entries.keys()
         return backup.is_ended and (not self.is_ended or bool(lost))
 
 
 def _loaded(storage: Storage, path: str) -> tuple[Loaded | None, MalformedProperties | None]:
-    """A file, or what is wrong with it; neither where there is none."""
+    """A parsed file, or its error; (None, None) if there is no file."""
     try:
         text = storage.get(path)
     except FileNotFoundError:
@@ -265,7 +264,7 @@ def _nothing_there(storage: Storage) -> MalformedProperties | TableNotFound:
             remedy="restore it from another copy of the table",
         )
     return TableNotFound(
-        "no table at this path",
+        "there is no table at this path",
         rule="LAY-012",
         path=META_FOLDER,
         expected="a folder .hoodie",
@@ -280,7 +279,7 @@ def _checked(properties: TableProperties, path: str) -> TableProperties:
     if stored is not None and stored != expected:
         raise MalformedProperties(
             "wrong checksum", rule="PROP-011", path=path, expected=expected, found=stored,
-            remedy="the file was cut or edited: restore it from another copy of the table",
+            remedy="the file was truncated or edited; restore it from another copy of the table",
         )  # fmt: skip
     _check_versions(properties, path)
     properties.require("hoodie.table.type")
@@ -300,7 +299,7 @@ def _check_versions(properties: TableProperties, path: str) -> None:
         )  # fmt: skip
     if layout != LAYOUTS[version]:
         raise UnsupportedTimelineLayout(
-            f"timeline layout {layout} does not go with table version {version}", rule="PROP-010", path=path,
+            f"timeline layout {layout} does not belong to table version {version}", rule="PROP-010", path=path,
             expected=f"hoodie.timeline.layout.version={LAYOUTS[version]}", found=str(layout),
             remedy="restore the file from another copy of the table",
         )  # fmt: skip
@@ -308,12 +307,12 @@ def _check_versions(properties: TableProperties, path: str) -> None:
 
 @implements("COMPAT-005")
 def check_writable(properties: TableProperties) -> None:
-    """Raises UnsupportedTableVersion for a table that is read and not written; no write raises its version."""
+    """Raises UnsupportedTableVersion for a table that can only be read. Writes never change the table version."""
     if properties.is_legacy:
         raise UnsupportedTableVersion(
-            f"tables of version {LEGACY_VERSION} are read, not written", rule="COMPAT-005", path=PROPERTIES_PATH,
+            f"tables of version {LEGACY_VERSION} can only be read", rule="COMPAT-005", path=PROPERTIES_PATH,
             expected=f"hoodie.table.version={TABLE_VERSION}", found=f"hoodie.table.version={LEGACY_VERSION}",
-            remedy="when all readers and writers know version 8: hudi-conformance migrate TABLE",
+            remedy="if all readers and writers support version 8, run: hudi-conformance migrate TABLE",
         )  # fmt: skip
 
 
@@ -326,7 +325,7 @@ def _number(properties: TableProperties, key: str, path: str) -> int:
 
 @implements("LAY-013", "PROP-003", "PROP-004", "PROP-011")
 def write_properties(storage: Storage, entries: Mapping[str, str], comment: str) -> TableProperties:
-    """Create the file with its checksum. Raises Misuse for entries that make no table, ObjectExists where there is a file."""
+    """Create the file with its checksum. Raises Misuse for invalid entries, ObjectExists if the file exists."""
     check_entries(entries)
     complete = with_checksum(entries)
     storage.create(PROPERTIES_PATH, dump(complete, comment))
@@ -334,14 +333,14 @@ def write_properties(storage: Storage, entries: Mapping[str, str], comment: str)
 
 
 def with_checksum(entries: Mapping[str, str]) -> dict[str, str]:
-    """The entries with the checksum that goes with their names."""
+    """The entries with the checksum of the table's names."""
     names = entries.get("hoodie.database.name", ""), entries["hoodie.table.name"]
     return {**entries, "hoodie.table.checksum": checksum(*names)}
 
 
 @implements("PROP-002", "PROP-004", "PROP-005", "PROP-006", "PROP-010")
 def check_entries(entries: Mapping[str, str]) -> None:
-    """Raises Misuse unless every mandatory key has a value and every known key one that it may have."""
+    """Raises Misuse unless every mandatory key has a value and all values are allowed."""
     for key in MANDATORY:
         if not entries.get(key):
             raise Misuse(f"the setting {key} has no default and is missing", rule="PROP-002", expected=f"a value for {key}")
@@ -353,6 +352,6 @@ def check_entries(entries: Mapping[str, str]) -> None:
             raise Misuse(f"{key} has an unknown value", rule=known.rule, expected=" or ".join(known.values), found=repr(value))
         if known.version > int(entries["hoodie.table.version"]):
             raise Misuse(
-                f"{key} is a setting of later tables", rule="COMPAT-002", expected=f"table version {known.version}",
+                f"{key} needs a later table version", rule="COMPAT-002", expected=f"table version {known.version}",
                 found=f"table version {entries['hoodie.table.version']}",
             )  # fmt: skip

@@ -1,10 +1,10 @@
-"""Changing the properties of a table, spec "Table Properties": readers see all of a change or nothing of it.
+"""Atomic updates of the table properties, spec "Table Properties": a reader sees all of an update or nothing.
 
     backup created → file written → file read again → backup deleted
 
-Whoever dies on the way leaves a good file, or a good backup beside a bad one, and the next update puts that right. Deployed
-writers also delete the file before they write it, as their storage may show half of it; then only the backup is there. Updates
-exclude each other by the lock of the table.
+A crash leaves a valid file, or a valid backup next to an invalid file, and the next update repairs that. Deployed writers
+also delete the file before they write it, because their storage may show a partial file; then only the backup exists. Updates
+run under the lock of the table.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,10 +29,10 @@ from hudi_reference.storage import Storage
 def update_properties(
     storage: Storage, lock: Lock, changes: Mapping[str, str], deleted: Iterable[str] = (), *, comment: str, owner: str = ""
 ) -> TableProperties:
-    """Set and delete keys; the properties as they are then. `owner` holds the lock already, if one is named.
+    """Set and delete keys, and return the new properties. `owner`, if given, holds the lock already.
 
-    Raises Misuse for values that no table may have, MalformedProperties where there is nothing whole to begin with,
-    InterruptedUpdate where somebody else wrote meanwhile, LockNotHeld if the lock was lost.
+    Raises Misuse for values that are not allowed, MalformedProperties if neither file nor backup is valid, InterruptedUpdate if
+    another process wrote the file meanwhile, LockNotHeld if the lock was lost.
     """
     holder = owner or new_owner("properties")
     with held(lock, holder):
@@ -52,18 +52,18 @@ def _replace(storage: Storage, now: Mapping[str, str], then: Mapping[str, str], 
     storage.put(PROPERTIES_PATH, dump(then, comment))
     if load(storage.get(PROPERTIES_PATH)) != then:
         raise InterruptedUpdate(
-            "the file does not hold what was written", rule="S3-005", path=PROPERTIES_PATH,
-            remedy="somebody changed it without the lock of the table: see that all writers use one",
+            "the file differs from what was written", rule="S3-005", path=PROPERTIES_PATH,
+            remedy="another process changed it without the lock of the table; configure one lock for all writers",
         )  # fmt: skip
     storage.delete(BACKUP_PATH)
 
 
 @implements("S3-005", "PROP-011")
 def recover(storage: Storage) -> None:
-    """Finish what an interrupted update left: afterwards there is one whole file and no backup.
+    """Complete an interrupted update: afterwards there is one valid file and no backup.
 
-    A bad file is written anew from a good backup; the backup goes only after that. Raises MalformedProperties where neither is
-    good, InterruptedUpdate where the backup alone can be read and may have been cut; then nothing is changed.
+    An invalid file is replaced by the valid backup, which is deleted afterwards. Raises MalformedProperties if neither is
+    valid, and InterruptedUpdate if only the backup can be parsed and it may be truncated; then nothing is changed.
     """
     if storage.head(BACKUP_PATH) is None:
         return
@@ -71,7 +71,7 @@ def recover(storage: Storage) -> None:
     if chosen.path == BACKUP_PATH:
         if not chosen.is_ended:
             raise InterruptedUpdate(
-                "the file is bad and its backup may have been cut", rule="S3-005", path=BACKUP_PATH,
+                "the file is invalid and its backup may be truncated", rule="S3-005", path=BACKUP_PATH,
                 remedy="restore hoodie.properties from another copy of the table",
             )  # fmt: skip
         storage.put(PROPERTIES_PATH, storage.get(BACKUP_PATH))

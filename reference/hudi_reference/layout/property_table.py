@@ -1,7 +1,7 @@
 """Every key of `hoodie.properties`, spec "Table Properties", as data.
 
-Defaults, releases and older names were read from the classes of Apache Hudi 1.0.2 and 1.2.0; which keys a table has, from
-tables that they wrote. Reading, checking, creating and docs/properties.md follow this table. Keys that are not in it are kept.
+Defaults, releases and older names are those of the classes of Apache Hudi 1.0.2 and 1.2.0, and the presence of keys is that of
+tables that they wrote. Reading, checking, creating and docs/properties.md follow this table. Unknown keys are kept.
 """
 
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ Stored = Literal["always", "data tables", "where given", "where it differs", "wh
 
 @dataclass(frozen=True)
 class Property:
-    """One key: what a reader takes when it is absent (None: nothing), and which values it may have.
+    """One key with its default (None: none) and its allowed values.
 
     `since` and `deprecated` are releases; `version` is the first table version that may have the key. `alternatives` are older
-    names, looked at where the key itself is absent. `rule` is what a bad or missing value breaks.
+    names, which are read if the key itself is absent. `rule` is the rule that an invalid or missing value violates.
     """
 
     key: str
@@ -35,7 +35,7 @@ class Property:
 
 _BOOLEAN = ("true", "false")
 
-#: Key generator type -> the class it stands for; any other class is USER_PROVIDED, and then stored beside it.
+#: Key generator type -> its class. Any other class is USER_PROVIDED, and the class is stored too.
 KEY_GENERATORS = {
     "SIMPLE": "org.apache.hudi.keygen.SimpleKeyGenerator",
     "SIMPLE_AVRO": "org.apache.hudi.keygen.SimpleAvroKeyGenerator",
@@ -80,7 +80,7 @@ PROPERTIES = (
              stored="always"),
     Property("hoodie.archivelog.folder", "Folder of the archived timeline in layout 1.", default="archived",
              deprecated="1.0.0", stored="always"),
-    Property("hoodie.table.timeline.timezone", "Zone that instant times are written in.", default="LOCAL",
+    Property("hoodie.table.timeline.timezone", "Time zone of instant times.", default="LOCAL",
              values=("LOCAL", "UTC"), stored="where it differs"),
     # Keys, partitions, columns.
     Property("hoodie.table.recordkey.fields", "Record key fields, separated by commas.", default="", stored="where given",
@@ -89,57 +89,57 @@ PROPERTIES = (
              default="", stored="where given", rule="PROP-008"),
     Property("hoodie.table.ordering.fields", "Ordering fields, separated by commas; 1.0 knows the older name only (ER-030).",
              default="", since="1.1.0", alternatives=("hoodie.table.precombine.field",), rule="PROP-009"),
-    Property("hoodie.table.keygenerator.type", "How keys and partition paths are made.", values=tuple(KEY_GENERATORS),
+    Property("hoodie.table.keygenerator.type", "How keys and partition paths are generated.", values=tuple(KEY_GENERATORS),
              since="1.0.0", stored="always", inferred="from the class"),
-    Property("hoodie.table.keygenerator.class", "Class that makes keys; it wins over the type.", deprecated="1.0.0",
+    Property("hoodie.table.keygenerator.class", "Class that generates keys; overrides the type.", deprecated="1.0.0",
              inferred="from the type"),
     Property("hoodie.populate.meta.fields", "Whether the meta columns are filled.", default="true", values=_BOOLEAN,
              stored="where it differs"),
-    Property("hoodie.datasource.write.hive_style_partitioning", "Whether folders are called `field=value`.",
+    Property("hoodie.datasource.write.hive_style_partitioning", "Whether folders are named `field=value`.",
              default="false", values=_BOOLEAN, stored="data tables"),
     Property("hoodie.datasource.write.partitionpath.urlencode", "Whether partition values are escaped.", default="false",
              values=_BOOLEAN, stored="data tables"),
-    Property("hoodie.datasource.write.slash.separated.date.partitioning", "Whether a date makes three folders.",
+    Property("hoodie.datasource.write.slash.separated.date.partitioning", "Whether a date is split into three folders.",
              default="false", values=_BOOLEAN, since="1.2.0"),
     Property("hoodie.datasource.write.drop.partition.columns", "Whether files lack the partition columns.",
              default="false", values=_BOOLEAN, stored="always"),
-    Property("hoodie.table.partition_extractor_class", "Class that takes partition values out of paths.", since="1.2.0"),
+    Property("hoodie.table.partition_extractor_class", "Class that extracts partition values from paths.", since="1.2.0"),
     Property("hoodie.keygen.timebased.timestamp.type", "What a time-based key generator reads."),
-    Property("hoodie.keygen.timebased.timestamp.scalar.time.unit", "Unit of a number that stands for a time."),
-    Property("hoodie.keygen.timebased.input.dateformat", "Patterns of the texts it reads."),
-    Property("hoodie.keygen.timebased.input.dateformat.list.delimiter.regex", "What separates these patterns."),
-    Property("hoodie.keygen.timebased.input.timezone", "Zone of these texts."),
-    Property("hoodie.keygen.timebased.output.dateformat", "Pattern of the partition paths it makes."),
-    Property("hoodie.keygen.timebased.output.timezone", "Zone of these paths."),
+    Property("hoodie.keygen.timebased.timestamp.scalar.time.unit", "Unit of a numeric timestamp."),
+    Property("hoodie.keygen.timebased.input.dateformat", "Patterns of input strings."),
+    Property("hoodie.keygen.timebased.input.dateformat.list.delimiter.regex", "Separator of these patterns."),
+    Property("hoodie.keygen.timebased.input.timezone", "Time zone of input strings."),
+    Property("hoodie.keygen.timebased.output.dateformat", "Pattern of partition paths."),
+    Property("hoodie.keygen.timebased.output.timezone", "Time zone of partition paths."),
     Property("hoodie.keygen.timebased.timezone", "Zone of both."),
-    Property("hoodie.keygen.datetime.parser.class", "Class that parses the texts."),
+    Property("hoodie.keygen.datetime.parser.class", "Class that parses input strings."),
     # Files.
     Property("hoodie.table.base.file.format", "Format of base files.", default="PARQUET", values=("PARQUET", "ORC", "HFILE"),
              stored="where it differs", alternatives=("hoodie.table.ro.file.format",)),
     Property("hoodie.table.log.file.format", "Format of log files.", default="HOODIE_LOG", values=("HOODIE_LOG",),
              alternatives=("hoodie.table.rt.file.format",)),
-    Property("hoodie.table.multiple.base.file.formats.enable", "Whether base files of several formats may lie side by side.",
+    Property("hoodie.table.multiple.base.file.formats.enable", "Whether the table may have base files of several formats.",
              default="false", values=_BOOLEAN, since="1.0.0"),
-    Property("hoodie.partition.metafile.use.base.format", "Whether `.hoodie_partition_metadata` is of the base files' format.",
+    Property("hoodie.partition.metafile.use.base.format", "Whether `.hoodie_partition_metadata` has the format of base files.",
              default="false", values=_BOOLEAN),
     # Merging.
-    Property("hoodie.record.merge.mode", "How records of one key merge.",
+    Property("hoodie.record.merge.mode", "How records with the same key are merged.",
              values=("COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM"), since="1.0.0", stored="always",
              inferred="see below", rule="MRG-016"),
-    Property("hoodie.record.merge.strategy.id", "The strategy of merging, a UUID.", since="0.13.0", stored="always",
+    Property("hoodie.record.merge.strategy.id", "The merge strategy, a UUID.", since="0.13.0", stored="always",
              inferred="see below", alternatives=("hoodie.compaction.record.merger.strategy",), rule="MRG-018"),
-    Property("hoodie.compaction.payload.class", "The class that merged records before there were modes.",
+    Property("hoodie.compaction.payload.class", "The class that merged records before merge modes existed.",
              deprecated="1.0.0", stored="always", inferred="see below", rule="MRG-018"),
     Property("hoodie.payload.delete.field", "The column that marks deleted rows.", rule="MRG-014"),
-    Property("hoodie.payload.delete.marker", "The text of the value that marks them.", rule="MRG-014"),
+    Property("hoodie.payload.delete.marker", "The value that marks them.", rule="MRG-014"),
     Property("hoodie.table.legacy.payload.class", "The payload class before an upgrade.", since="1.1.0", version=9,
              stored="never"),
-    Property("hoodie.table.partial.update.mode", "How rows with some of the columns are completed.",
+    Property("hoodie.table.partial.update.mode", "How partial updates are merged.",
              values=("IGNORE_DEFAULTS", "FILL_UNAVAILABLE"), since="1.1.0", version=9, stored="never"),
     # Metadata table and indexes.
-    Property("hoodie.table.metadata.partitions", "Partitions of the metadata table that may be used, separated by commas.",
+    Property("hoodie.table.metadata.partitions", "Complete partitions of the metadata table, separated by commas.",
              default="", since="0.11.0", stored="where there is one", rule="PROP-012"),
-    Property("hoodie.table.metadata.partitions.inflight", "Partitions that are being built, separated by commas.", default="",
+    Property("hoodie.table.metadata.partitions.inflight", "Partitions of it that are being built, separated by commas.", default="",
              since="0.11.0", stored="where there is one", rule="PROP-012"),
     Property("hoodie.table.index.defs.path", "File with the definitions of indexes, below the base path (ER-019).",
              since="1.0.0", stored="where there is one", rule="PROP-014"),
@@ -150,8 +150,8 @@ PROPERTIES = (
     Property("hoodie.table.cdc.supplemental.logging.mode", "Which images of a row are logged.", default="DATA_BEFORE_AFTER",
              values=("OP_KEY_ONLY", "DATA_BEFORE", "DATA_BEFORE_AFTER"), since="0.13.0"),
     # Bootstrap.
-    Property("hoodie.bootstrap.base.path", "Folder of the files that the table was made from."),
-    Property("hoodie.bootstrap.index.enable", "Whether an index leads from skeletons to these files.", default="true",
+    Property("hoodie.bootstrap.base.path", "Folder of the files from which the table was bootstrapped."),
+    Property("hoodie.bootstrap.index.enable", "Whether an index maps skeleton files to these files.", default="true",
              values=_BOOLEAN),
     Property("hoodie.bootstrap.index.class", "Class of that index.", deprecated="1.0.0", stored="older tables",
              default="org.apache.hudi.common.bootstrap.index.hfile.HFileBootstrapIndex"),
@@ -161,5 +161,5 @@ PROPERTIES = (
 #: By key.
 BY_KEY = {one.key: one for one in PROPERTIES}
 MANDATORY = tuple(one.key for one in PROPERTIES if one.mandatory)
-#: What every writer puts into a table of version 8.
+#: The keys that every writer stores in a table of version 8.
 ALWAYS = tuple(one.key for one in PROPERTIES if one.stored == "always")

@@ -1,8 +1,10 @@
-"""The reference's only way to storage: the semantics of an object store, and no more.
+"""Access to storage with the semantics of an object store: no rename, no append, no directories.
 
-No rename, no append, no directories. A path is relative to the table's base path and uses `/`. An object appears whole or
-not at all. What creates an object exclusively (`create`) or replaces a known version (`replace`) decides every race
-between writers; nothing else does.
+A path is relative to the base path of the table and uses `/`. An object is written atomically. Every race between writers is
+decided by `create`, which fails if the object exists, or by `replace`, which fails if the object has another version.
+
+`protocol.Storage` is the only I/O of the reference. A new storage implements it; `suite/object_storage` and the storage tests
+of the reference check it. Imports errors only.
 """
 
 from hudi_reference.storage.local import LocalStorage

@@ -21,8 +21,8 @@ from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectI
 class LocalStorage:
     """A folder of the local file system.
 
-    A new object is written beside its place under a name that no listing shows, then linked (create) or renamed
-    (overwrite) into place: both are atomic, a reader never sees half a file. Folders come and go with what is in them.
+    A new object is written to a hidden file in its folder, and then linked (create) or renamed (overwrite) to its name. Both
+    are atomic, so that a reader never sees a partial file. Folders are created and removed with their contents.
 
     The root and the folders above it may be symbolic links. Below the root none is followed, because its target may lie outside
     the table: every operation raises SymbolicLinkInTable for a path that leads through a link, or to one. All paths go through
@@ -36,14 +36,14 @@ class LocalStorage:
 
     @implements("LAY-005")
     def _look(self, path: str) -> tuple[str, os.stat_result | None]:
-        """The place of an object, and what lies there, if anything. Raises PathOutsideTable, SymbolicLinkInTable."""
+        """The path of an object and its status, if it exists. Raises PathOutsideTable, SymbolicLinkInTable."""
         place, found = str(self.root), None
         steps = [step for step in inside(path).split("/") if step]
         for number, step in enumerate(steps, 1):
             place = f"{place}/{step}"
             try:
                 found = os.lstat(place)
-            except (FileNotFoundError, NotADirectoryError):  # nothing lies below what is not there
+            except (FileNotFoundError, NotADirectoryError):  # a folder that does not exist has no contents
                 return "/".join((place, *steps[number:])), None
             if stat.S_ISLNK(found.st_mode):
                 raise self._link(place)
@@ -51,9 +51,9 @@ class LocalStorage:
 
     def _link(self, place: str) -> SymbolicLinkInTable:
         return SymbolicLinkInTable(
-            "a symbolic link inside the table is not followed", rule="LAY-005", path=os.path.relpath(place, self.root),
+            "symbolic links inside the table are not followed", rule="LAY-005", path=os.path.relpath(place, self.root),
             expected="folders and ordinary files below the base path", found="a symbolic link",
-            remedy="remove the link, or put what it leads to in its place",
+            remedy="remove the link, or replace it by its target",
         )  # fmt: skip
 
     def _full(self, path: str) -> Path:
@@ -63,7 +63,7 @@ class LocalStorage:
         """The file of an object, with its size and times.
 
         Raises:
-            FileNotFoundError: there is no such object; a folder is none, and nothing lies below a file.
+            FileNotFoundError: there is no such object, or the path is a folder.
             PathOutsideTable: the path leads outside the table.
             SymbolicLinkInTable: the path leads through a link, or to one.
         """
@@ -96,7 +96,7 @@ class LocalStorage:
         found = []
         for entry in self._walk(self._look(prefix)[0], skipped):
             if not entry.name.startswith(self._STAGING):
-                with suppress(FileNotFoundError):  # deleted since the folder was read
+                with suppress(FileNotFoundError):  # deleted after the folder was read
                     found.append(_local_info(os.path.relpath(entry.path, self.root), entry.stat(follow_symlinks=False)))
         return sorted(found, key=lambda info: info.path)
 
@@ -115,7 +115,7 @@ class LocalStorage:
                 yield entry
 
     def _entries(self, folder: str, skip: str | None = None) -> Sequence[os.DirEntry[str]]:
-        """What lies directly in a folder, without `skip`; nothing if there is no such folder. Raises SymbolicLinkInTable."""
+        """The entries directly in a folder, without `skip`; none if there is no such folder. Raises SymbolicLinkInTable."""
         try:
             with os.scandir(folder) as entries:
                 found = [entry for entry in entries if entry.path != skip]
@@ -127,12 +127,12 @@ class LocalStorage:
         return found
 
     def put(self, path: str, data: bytes) -> None:
-        """Write beside, then rename into place."""
+        """Write a hidden file, then rename it."""
         with self._staged(path, data) as staged:
             staged.replace(self._full(path))
 
     def create(self, path: str, data: bytes) -> None:
-        """Write beside, then link into place."""
+        """Write a hidden file, then link it to its name."""
         with self._staged(path, data) as staged:
             try:
                 os.link(staged, self._full(path))
@@ -148,23 +148,23 @@ class LocalStorage:
             self.put(path, data)
 
     def delete(self, path: str) -> None:
-        """Unlink, and remove the folders that are empty now."""
+        """Delete the file and the folders that become empty."""
         full = self._full(path)
         with suppress(FileNotFoundError, NotADirectoryError):
             full.unlink()
-            with suppress(OSError):  # the first one that is not empty
+            with suppress(OSError):  # the first folder that is not empty
                 for folder in full.relative_to(self.root).parents[:-1]:
                     (self.root / folder).rmdir()
 
     def _stage(self, folder: Path) -> tuple[int, str]:
-        """A new file that no listing shows, open for writing: (descriptor, path)."""
+        """A new hidden file, open for writing: (descriptor, path)."""
         while True:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
                 return tempfile.mkstemp(prefix=self._STAGING, dir=folder)
             except FileNotFoundError:
-                continue  # somebody has removed the empty folder
-            except FileExistsError:  # the same, while it was made; or a file lies in its place
+                continue  # another process has removed the empty folder
+            except FileExistsError:  # the same while it was created, or a file has its name
                 if any(above.is_file() for above in (folder, *folder.parents)):
                     raise
 

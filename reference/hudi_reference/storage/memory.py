@@ -25,7 +25,7 @@ class MemoryStorage:
         return pa.BufferReader(self._body(path))
 
     def head(self, path: str) -> ObjectInfo | None:
-        """Look the object up."""
+        """The object in the dictionary."""
         found = self._objects.get(inside(path))
         return None if found is None else ObjectInfo(path, len(found[0]), found[1], str(found[1]))
 
@@ -39,7 +39,7 @@ class MemoryStorage:
         ]
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Cut the paths after the next step."""
+        """The paths, truncated after the next `/`."""
         start = len(prefix := f"{inside(folder)}/".lstrip("/"))
         rest = (path[start:].partition("/") for path in tuple(self._objects) if path.startswith(prefix))
         return tuple(sorted({name + slash for name, slash, _ in rest}))

@@ -1,9 +1,10 @@
 """A prefix of a bucket as storage.
 
-Between a request and its answer lies a network, so there are three outcomes and not two: done, refused, and nobody knows. A
-request that only looks is sent again. A creation or replacement whose answer was lost may have happened: each one carries a
-mark of its own, and the mark of the object that lies there tells whose it is. So nobody takes another's object for his own,
-whatever their contents, and nobody overwrites one because he believes that his request was lost.
+A request over a network has three outcomes: done, refused, and unknown. A read whose answer was lost is sent again. A
+creation or replacement whose answer was lost may have happened. Therefore each one stores a unique mark in the metadata of
+the object (`hudi-written-by`), and the mark of the stored object identifies its writer. A writer thus never takes the object
+of another writer for its own, even if the contents are equal, and never overwrites one because the answer to its own request
+was lost.
 """
 
 import io
@@ -24,25 +25,25 @@ from hudi_reference.storage.paths import inside, is_below
 from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo
 
 Answer = TypeVar("Answer")
-#: The name of the mark among the metadata that the store keeps beside an object.
+#: The name of the mark in the metadata of an object.
 MARK = "hudi-written-by"
-#: Objects up to this size are fetched whole when they are opened, in bytes.
+#: Objects up to this size in bytes are fetched completely when they are opened.
 WHOLE = 1 << 20
-#: How a refusal of credentials reads.
+#: Patterns of errors that deny access.
 _DENIED = re.compile(r"status code: 40[13]\b")
-#: What a store is asked to refuse before the first object is created in it.
+#: The object of the request that checks, before the first conditional write, whether the store evaluates conditions.
 _PROBES = ".hoodie/.temp"
 
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How often a request is sent again that got no answer, or was put off, and after which pauses in seconds."""
+    """The pauses in seconds before a request without an answer, or with a request to slow down, is sent again."""
 
     pauses: tuple[float, ...] = (0.05, 0.2, 0.8, 2.0)
     pause: Callable[[float], None] = time.sleep
 
     def tries(self) -> Iterator[bool]:
-        """Whether this try is the last one, for each of them."""
+        """Sleep between tries, and yield for each one whether it is the last."""
         for seconds in self.pauses:
             yield False
             self.pause(seconds)
@@ -50,11 +51,13 @@ class RetryPolicy:
 
 
 class ObjectStorage:
-    """A prefix of a bucket, through obstore. `store` is any obstore store rooted at the table's base path; it must not send
-    a request again by itself, or the answer to a creation no longer says whose object is there.
+    """A prefix of a bucket, accessed through obstore.
 
-    Beside what `Storage` says, all raise StorageUnavailable, AccessDenied, and those that change something OutcomeUnknown and
-    UnfitStorage. `name` is that of the place, the same for everyone who uses it.
+    `store` is an obstore store with the base path of the table as root. It must not retry requests, because then the answer
+    to a creation would not identify the writer of the object. `name` identifies the place in this process.
+
+    In addition to the errors of `Storage`, all methods raise StorageUnavailable and AccessDenied, and those that write raise
+    OutcomeUnknown and UnfitStorage.
     """
 
     def __init__(self, store: Any, *, retries: RetryPolicy | None = None, writer: str | None = None, name: str = "") -> None:
@@ -66,7 +69,7 @@ class ObjectStorage:
         self._is_fit = False
 
     def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
-        """A ranged GET; past the end of the object, no bytes."""
+        """A ranged GET; no bytes after the end of the object."""
         if start == 0 and length is None:
             return self._whole(path)
         info = self.head(path)
@@ -76,7 +79,7 @@ class ObjectStorage:
         return self.range(path, start, end)
 
     def open(self, path: str) -> pa.NativeFile:
-        """A small object as a whole, a large one by ranged GETs."""
+        """A small object completely, a large one by ranged GETs."""
         info = self.head(path)
         if info is None:
             raise FileNotFoundError(path)
@@ -116,7 +119,7 @@ class ObjectStorage:
         return tuple(sorted([*objects, *folders]))
 
     def put(self, path: str, data: bytes) -> None:
-        """PUT, in one request: readers see the object before or the whole of the new one."""
+        """PUT in one request: readers see the old object or the complete new one."""
         import obstore
 
         try:
@@ -133,7 +136,10 @@ class ObjectStorage:
 
     @implements("S3-001", "S3-003")
     def replace(self, path: str, data: bytes, version: str) -> None:
-        """PUT with If-Match. Also refused where ours was applied, its answer lost, and another one came after it."""
+        """PUT with If-Match.
+
+        It also fails if it was applied, its answer was lost, and another writer replaced the object since.
+        """
         self._check_fit()
         if not self._conditional(path, data, {"e_tag": version}, version):
             raise ObjectChanged(path)
@@ -152,7 +158,7 @@ class ObjectStorage:
         return self._asked("GET", path, lambda: bytes(obstore.get(self._store, inside(path)).bytes()))
 
     def range(self, path: str, start: int, end: int) -> bytes:
-        """The bytes from `start` to before `end`, which lies within the object."""
+        """The bytes from `start` to `end`, exclusive, which must be within the object."""
         import obstore
 
         if start >= end:
@@ -160,7 +166,7 @@ class ObjectStorage:
         return self._asked("GET", path, lambda: bytes(obstore.get_range(self._store, inside(path), start=start, end=end)))
 
     def _asked(self, what: str, path: str, send: Callable[[], Answer]) -> Answer:
-        """The answer to a request that may be sent as often as one likes."""
+        """The answer to an idempotent request, which may be retried."""
         for is_last in self._retries.tries():
             try:
                 return send()
@@ -173,10 +179,10 @@ class ObjectStorage:
         raise AssertionError("a last try")
 
     def _conditional(self, path: str, data: bytes, mode: Any, before: str | None) -> bool:
-        """Whether the object there is the one that was sent. `before` is the version that alone it may take the place of.
+        """Send a conditional write; whether the stored object is the one that was sent. `before` is the version it may replace.
 
-        A refusal says that an object is there, or that two requests met and neither counts; no answer says nothing. After
-        each of them the object itself is looked at, and the request sent again if all is still as it was before.
+        A failed condition means that another object is stored, or that two requests conflicted and neither was applied. After a
+        failed condition or a lost answer, the object is read, and the request is sent again if the object has not changed.
         """
         import obstore
 
@@ -202,7 +208,7 @@ class ObjectStorage:
         raise AssertionError("a last try")
 
     def _seen(self, path: str, fault: StorageFault) -> tuple[str | None, str | None]:
-        """Version and mark of the object that is there now. Where nobody can tell, `fault` is raised."""
+        """Version and mark of the stored object. Raises `fault` if they cannot be read."""
         import obstore
 
         try:
@@ -214,9 +220,9 @@ class ObjectStorage:
         return str(found.meta["e_tag"]), found.attributes.get(MARK)
 
     def _check_fit(self) -> None:
-        """Before the first change that depends on it: the store refuses what does not meet its condition.
+        """Check before the first conditional write that the store evaluates conditions.
 
-        Raises UnfitStorage, and then nothing was changed.
+        Raises UnfitStorage, without a change of the table.
         """
         if self._is_fit:
             return
@@ -227,8 +233,8 @@ class ObjectStorage:
                 if self._conditional(probe, b"again", mode, before):
                     raise UnfitStorage(
                         "the store ignores the conditions of writes, so that writers would overwrite each other", rule="S3-002",
-                        path=probe, expected=f"a PUT with {condition} is refused where the object does not meet it",
-                        found="it was carried out", remedy="use a store, or a version of it, with conditional writes",
+                        path=probe, expected=f"a PUT with {condition} fails if the condition is false",
+                        found="it succeeded", remedy="use a store that supports conditional writes",
                     )  # fmt: skip
         finally:
             self.delete(probe)
@@ -236,7 +242,7 @@ class ObjectStorage:
 
 
 class _ObjectReader(io.RawIOBase):
-    """An object of known size as a file of Python."""
+    """An object of known size as a Python file object."""
 
     def __init__(self, storage: ObjectStorage, path: str, size: int) -> None:
         self._storage, self._path, self._size, self._place = storage, path, size, 0
@@ -262,10 +268,10 @@ class _ObjectReader(io.RawIOBase):
 
 
 def s3_storage(bucket: str, prefix: str, *, retries: RetryPolicy | None = None, **options: Any) -> ObjectStorage:
-    """The objects below `prefix` of a bucket. `options` are those of obstore's S3Store; endpoint and keys that they do not
-    give come from the usual environment variables.
+    """The objects below `prefix` of a bucket. `options` are those of obstore's S3Store; endpoint and keys are read from the
+    environment variables if they are not given.
 
-    Retries are off in the library: after a retried create the answer would no longer say whose object is there.
+    The retries of the library are disabled, because after a retried create the answer would not identify the writer.
     """
     from obstore.store import S3Store
 
@@ -279,14 +285,14 @@ def s3_storage(bucket: str, prefix: str, *, retries: RetryPolicy | None = None, 
 
 
 def _refusals() -> tuple[type[Exception], ...]:
-    """What says no to a condition; obstore says so too of two requests that met (409), and then nothing has happened."""
+    """The errors of a failed condition. obstore raises them also if two requests conflicted (409) and neither was applied."""
     from obstore import exceptions
 
     return exceptions.AlreadyExistsError, exceptions.PreconditionError, FileNotFoundError
 
 
 def _errors(*more: type[Exception]) -> tuple[type[Exception], ...]:
-    """What the library raises, and `more`; it raises Python's own error for a missing object."""
+    """The errors of the library, and `more`. For a missing object it raises Python's FileNotFoundError."""
     from obstore import exceptions
 
     found: type[Exception] = exceptions.BaseError
@@ -294,20 +300,20 @@ def _errors(*more: type[Exception]) -> tuple[type[Exception], ...]:
 
 
 def _fault(what: str, path: str, error: Exception) -> StorageFault:
-    """The error of the store in our words, with its own beside them."""
+    """Translate an error of the store into one of the reference; `found` is the text of the store."""
     from obstore import exceptions
 
     said = " ".join(str(error).partition("\n\nDebug source")[0].split())[:500]
     denials = exceptions.PermissionDeniedError | exceptions.UnauthenticatedError
-    if isinstance(error, denials) or _DENIED.search(said):  # that of a LIST comes as any other error
+    if isinstance(error, denials) or _DENIED.search(said):  # LIST raises a general error
         return AccessDenied(
-            f"the store does not allow a {what}", path=path, expected="credentials that it knows, with the right to do so",
+            f"the store denied a {what}", path=path, expected="valid credentials with the right to do so",
             found=said,
-            remedy="look at AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and the bucket's policy",
+            remedy="check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and the policy of the bucket",
         )  # fmt: skip
     return StorageUnavailable(
-        f"the store does not carry out a {what}", path=path, expected="an answer", found=said,
-        remedy="look at AWS_ENDPOINT_URL and the bucket's name, then try again; nothing was changed",
+        f"the store did not execute a {what}", path=path, expected="an answer", found=said,
+        remedy="check AWS_ENDPOINT_URL and the name of the bucket, then try again; nothing was changed",
     )  # fmt: skip
 
 
@@ -316,8 +322,8 @@ def _unknown(path: str, error: Exception) -> StorageFault:
     if isinstance(fault, AccessDenied):
         return fault
     return OutcomeUnknown(
-        "no answer says whether the object was written", rule="S3-002", path=path, expected="an answer", found=fault.found,
-        remedy="look at the timeline before the write is repeated: it may be there",
+        "it is unknown whether the object was written", rule="S3-002", path=path, expected="an answer", found=fault.found,
+        remedy="check the timeline before you repeat the write; it may be complete",
     )  # fmt: skip
 
 

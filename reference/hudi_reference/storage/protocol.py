@@ -1,4 +1,4 @@
-"""What the reference asks of storage."""
+"""The protocol of storage."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -17,18 +17,18 @@ class ObjectInfo:
 
 
 class ObjectExists(Exception):
-    """`create` found the object there already."""
+    """The object that `create` was called for exists already."""
 
 
 class ObjectChanged(Exception):
-    """`replace` found another version than the one it was given."""
+    """The object that `replace` was called for has another version."""
 
 
 class Storage(Protocol):
-    """What the reference needs of storage. `get`, `open` raise FileNotFoundError for a missing object."""
+    """The operations on objects. `get` and `open` raise FileNotFoundError for a missing object."""
 
     def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
-        """`length` bytes from byte `start` on (all of them if None); fewer if the object ends before."""
+        """`length` bytes from byte `start` on (all of them if None); fewer at the end of the object."""
 
     def open(self, path: str) -> pa.NativeFile:
         """The object for random access, closed by the caller."""
@@ -40,19 +40,19 @@ class Storage(Protocol):
         """All objects below the folder `prefix` at any depth, sorted by path, without those below the folder `skip`."""
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """What lies directly in a folder, sorted: names of objects, and names of folders with a `/` at the end.
+        """The entries directly in a folder, sorted: names of objects, and names of folders with a `/` at the end.
 
-        One listing, and the cheapest there is: no sizes, nothing deeper.
+        It is one listing without sizes and without subfolders.
         """
 
     def put(self, path: str, data: bytes) -> None:
         """Create or overwrite."""
 
     def create(self, path: str, data: bytes) -> None:
-        """Create; raises ObjectExists if there is one, of two callers exactly one succeeds."""
+        """Create the object; raises ObjectExists if it exists. Of two callers, exactly one succeeds."""
 
     def replace(self, path: str, data: bytes, version: str) -> None:
-        """Overwrite that version of the object; raises ObjectChanged if it is another one by now."""
+        """Overwrite this version of the object; raises ObjectChanged if it has another version."""
 
     def delete(self, path: str) -> None:
-        """Remove; no error if there is none."""
+        """Delete the object; no error if it does not exist."""

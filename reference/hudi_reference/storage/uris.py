@@ -1,4 +1,4 @@
-"""Which storage a table's URI names."""
+"""The storage of a table URI."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,9 +22,9 @@ _MEMORY = _Memory()
 
 
 def storage_of(uri: str) -> Storage:
-    """The storage that a table's URI names: `file:///path` or a plain path, `memory:///name`, `s3://bucket/prefix`.
+    """The storage of a table URI: `file:///path` or a plain path, `memory:///name`, `s3://bucket/prefix`.
 
-    S3 takes endpoint and keys from the usual environment variables (`AWS_ENDPOINT_URL`, `AWS_ACCESS_KEY_ID`, ...).
+    S3 reads endpoint and keys from environment variables (`AWS_ENDPOINT_URL`, `AWS_ACCESS_KEY_ID`, ...).
     """
     parts = urlsplit(uri)
     if parts.scheme in ("s3", "s3a"):

@@ -1,4 +1,4 @@
-"""Storage seen through something: a folder of it as a storage of its own, or as it will be when one more object is there."""
+"""Views of a storage: a folder as a storage, and a storage with one additional object."""
 
 from dataclasses import dataclass, replace
 
@@ -9,13 +9,13 @@ from hudi_reference.storage.protocol import ObjectInfo, Storage
 
 @dataclass(frozen=True)
 class Below:
-    """What lies below a folder, as a storage of its own."""
+    """The objects below a folder as a storage."""
 
     storage: Storage
     folder: str
 
     def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
-        """See `Storage`; so for all that follow."""
+        """See `Storage`, also for the other methods."""
         return self.storage.get(self._path(path), start, length)
 
     def open(self, path: str) -> pa.NativeFile:
@@ -28,12 +28,12 @@ class Below:
         return None if found is None else replace(found, path=path)
 
     def list(self, prefix: str = "", *, skip: str | None = None) -> list[ObjectInfo]:
-        """All objects, their paths below the folder."""
+        """All objects with their paths relative to the folder."""
         found = self.storage.list(self._path(prefix), skip=None if skip is None else self._path(skip))
         return [replace(info, path=info.path.removeprefix(f"{self.folder}/")) for info in found]
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """What lies directly in a folder."""
+        """The entries directly in a folder."""
         return self.storage.names(self._path(folder))
 
     def put(self, path: str, data: bytes) -> None:
@@ -58,19 +58,19 @@ class Below:
 
 @dataclass(frozen=True)
 class Ahead(Below):
-    """A storage as it will be when one more object is in it. For reading only."""
+    """A read-only view of a storage with one additional object."""
 
     path: str = ""
     content: bytes = b""
 
     def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
-        """The object to come, too."""
+        """Includes the additional object."""
         if path == self.path:
             return self.content[start : None if length is None else start + length]
         return super().get(path, start, length)
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """The object to come, too."""
+        """Includes the additional object."""
         parent, _, name = self.path.rpartition("/")
         found = super().names(folder)
         return tuple(sorted({*found, name})) if folder == parent else found
