@@ -139,7 +139,7 @@ PROPERTIES = (
     # Metadata table and indexes.
     Property("hoodie.table.metadata.partitions", "Complete partitions of the metadata table, separated by commas.",
              default="", since="0.11.0", stored="where there is one", rule="PROP-012"),
-    Property("hoodie.table.metadata.partitions.inflight", "Partitions of it that are being built, separated by commas.", default="",
+    Property("hoodie.table.metadata.partitions.inflight", "Its partitions being built, separated by commas.", default="",
              since="0.11.0", stored="where there is one", rule="PROP-012"),
     Property("hoodie.table.index.defs.path", "File with the definitions of indexes, below the base path (ER-019).",
              since="1.0.0", stored="where there is one", rule="PROP-014"),
