@@ -38,7 +38,7 @@ def main() -> int:
             writing.write(one)
     forgotten = [] if asked.only != "*" else (writing.orphans if asked.check else writing.prune)(made)
     for folder in forgotten:
-        print(f"{'NOBODY MAKES' if asked.check else 'removed'}  {folder.parent.name}.{folder.name}")
+        print(f"{'NO SOURCE' if asked.check else 'removed'}  {folder.parent.name}.{folder.name}")
     print(f"{len(made)} cases, {len(differing)} {'differ' if asked.check else 'written'}")
     return int(asked.check and bool(differing or forgotten))
 

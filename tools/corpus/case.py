@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Json = Any
-#: Characters from which on nobody reads a file of JSON.
+#: Length in characters from which JSON is written without indentation.
 LONG = 40_000
 Verdict = Literal["valid", "must-refuse", "must-recover"]
 
@@ -15,8 +15,8 @@ Verdict = Literal["valid", "must-refuse", "must-recover"]
 class Case:
     """What every case says of itself; the words are those of `case.json`.
 
-    `says` is its description: one sentence on what is guaranteed. `needs` are features of the contract. `producer` is whoever
-    wrote the bytes, by hand if nothing else is said.
+    `says` is its description: one sentence that states the guarantee. `needs` are features of the contract. `producer` is the
+    engine that wrote the bytes; the default is by hand.
     """
 
     area: str

@@ -50,7 +50,7 @@ class Difference:
 
     @property
     def recipe(self) -> str:
-        """How to see it by hand; empty where nobody has written it down."""
+        """The steps that reproduce it by hand; empty if there are none."""
         return next((entry.recipe for _, entry in self.listed if entry.recipe), "")
 
     @property

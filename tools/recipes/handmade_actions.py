@@ -1,4 +1,4 @@
-"""Actions that are put together by hand on a table of one file group: times, files and blocks as the case needs them.
+"""Actions that are built by hand on a table of one file group: times, files and blocks as the case needs them.
 
 Steps of a recipe end in the first seconds of the table's minute; actions by hand are named by the second at which they
 were requested and completed, from 10 on. Rows have the columns `COLUMNS`.

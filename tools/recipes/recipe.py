@@ -111,7 +111,7 @@ def merge_into(*rows: Row, **more: Any) -> Step:
 
 
 def insert_overwrite(*rows: Row, **more: Any) -> Step:
-    """Rows that replace the partitions they lie in."""
+    """Rows that replace the partitions they are in."""
     return Step("insert_overwrite", rows, **more)
 
 
@@ -136,7 +136,7 @@ def stopped(step: Step, until: Until) -> Step:
 
 
 def invisible(step: Step) -> Step:
-    """A step that nobody must see, because the edits afterwards makes it pending or undoes it."""
+    """A step that must be invisible, because an edit makes it pending or rolls it back."""
     return replace(step, model="nothing")
 
 

@@ -144,7 +144,7 @@ def rollback_block(instant: str, target: str) -> bytes:
 
 
 def strip(folder: Path) -> None:
-    """Remove what is no part of a fixture: checksum files of Hadoop's local file system, empty folders."""
+    """Remove what is not part of a fixture: checksum files of Hadoop's local file system, empty folders."""
     for file in folder.rglob(".*.crc"):
         file.unlink()
     for path, _, _ in os.walk(folder, topdown=False):

@@ -207,7 +207,7 @@ def _log_files(version: str) -> Iterator[Written]:
             says=says,
             requirements=requirements,
             needs=("inspect.log-file", "inspect.log-content"),
-            if_it_fails="Every reader meets what Apache Hudi writes: compare with a block of the kind put together by hand.",
+            if_it_fails="Every reader must read files of Apache Hudi: compare with such a block that was built by hand.",
             blocks=content,
         )
     if version == "1.0.2":
@@ -233,7 +233,7 @@ def _change_capture(version: str) -> Written:
         says="An insert, an update and a delete with both images, in a file of change capture.",
         requirements=("BLK-018", "BLK-022"),
         needs=("inspect.log-file", "inspect.log-content"),
-        if_it_fails="A change capture block is an Avro block of another type; its schema stands in its header.",
+        if_it_fails="A change capture block is an Avro block of another type; its schema is in its header.",
         file=f"{LOG_FILE}.cdc",
         blocks=(_data("cdc", change_schema(), changes(), changes_shown()),),
     )
@@ -297,7 +297,7 @@ def _hfile(version: str) -> Written:
         says="Entries by key with a bloom filter in a meta block, compressed; some are looked up by key, others by prefix.",
         requirements=("BF-002", "BLK-024"),
         needs=("inspect.hfile", "inspect.bloom-filter"),
-        if_it_fails="Releases differ in what stands around the entries: checksums, index keys, file info.",
+        if_it_fails="Releases differ in the bytes around the entries: checksums, index keys, file info.",
         file=f"{BASE_FILE}.hfile",
         schema=avro,
         rows=rows,

@@ -57,7 +57,7 @@ def encoded(extension: str, rows: pa.Table, footer: Mapping[str, str] | None = N
 
 
 def with_entries(data: bytes, entries: Mapping[str, str]) -> bytes:
-    """An uncompressed ORC file with these entries at the end of its footer, whose length is in the postscript behind it."""
+    """An uncompressed ORC file with these entries at the end of its footer, whose length is in the postscript after it."""
     script = data[-1 - data[-1] : -1]
     length, width = _varint_at(script, 1)
     pairs = (b"\x0a" + counted(key.encode()) + b"\x12" + counted(value.encode()) for key, value in entries.items())
@@ -273,7 +273,7 @@ def names() -> Iterator[FileCase]:
             file=name(other),
             rules=("BF-010",),
             or_error=True,
-            says="A file whose name tells another format than its bytes: its rows as they are, or an error.",
+            says="A file whose name indicates another format than its bytes: its rows, or an error.",
             if_it_fails="A decoder of the wrong format must fail; it must not show an empty file.",
             flags=("lost-write", "crash"),
         )

@@ -1,4 +1,4 @@
-"""HFiles put together block by block.
+"""HFiles built block by block.
 
     scanned         data blocks, with leaf index blocks between them where the index has more than one level
     non-scanned     meta blocks, intermediate index blocks
@@ -245,7 +245,7 @@ def _info_payload(info: Mapping[str, bytes]) -> bytes:
 
 
 def counted(value: bytes) -> bytes:
-    """Bytes behind their number."""
+    """Bytes after their number."""
     return varint(len(value)) + value
 
 

@@ -88,8 +88,8 @@ def whole_files() -> Iterator[FileCase]:
         "flipped-under-a-checksum",
         SUMMED,
         {f"byte-{place}": put(data, place, bytes([data[place] ^ 0x20])) for place in flips},
-        says="A byte of a payload is wrong, and the block's checksum tells it.",
-        if_it_fails="Compare CRC-32C of header and payload, chunk by chunk, before anything of a block is believed.",
+        says="A byte of a payload is wrong, and the block's checksum detects it.",
+        if_it_fails="Compare CRC-32C of header and payload, chunk by chunk, before anything of a block is used.",
     )
     sums = {
         f"sum-of-{name}": put(data, _end(data, place) - 4, b"\x00\x01\x02\x03")
@@ -101,7 +101,7 @@ def whole_files() -> Iterator[FileCase]:
         SUMMED,
         sums,
         says="The checksum of a block is wrong.",
-        if_it_fails="Failing is right, and so is passing over checksums if the payload is as it was.",
+        if_it_fails="Failing is right, and so is ignoring checksums if the payload is unchanged.",
     )
 
 
@@ -111,7 +111,7 @@ def _made(shape: Shape) -> tuple[bytes, Mapping[str, int]]:
 
 
 def _end(data: bytes, place: int) -> int:
-    """The offset behind the block at `place`."""
+    """The offset after the block at `place`."""
     return place + HEADER + int(struct.unpack_from(">i", data, place + 8)[0])
 
 
@@ -250,14 +250,14 @@ def payloads() -> Iterator[FileCase]:
         "entries",
         PLAIN,
         variants,
-        says="A length in an entry is wrong, or a row stands where the index has no place for it.",
+        says="A length in an entry is wrong, or a row is in a place that the index excludes.",
         if_it_fails="Lengths must end with the payload; rows must rise and lie between the keys of the index.",
     )
     yield family(
         "file-info",
         PLAIN,
         _infos(file),
-        says="File info is damaged, or tells of entries of another kind.",
+        says="File info is damaged, or describes entries of another kind.",
         if_it_fails="PBUF, a length, pairs of names and values; versions of entries other than 1 are refused.",
     )
     data, places = _made(PRESSED)
@@ -266,7 +266,7 @@ def payloads() -> Iterator[FileCase]:
         "gzip",
         PRESSED,
         {f"byte-{place}": put(data, place, bytes([data[place] ^ 0x55])) for place in inside},
-        says="A byte of a compressed payload is wrong, and only gzip itself can tell.",
+        says="A byte of a compressed payload is wrong, and only the checksum of gzip detects it.",
         if_it_fails="A gzip member ends with a checksum and its length: compare both, and the size in the block's header.",
     )
 

@@ -69,7 +69,7 @@ def listed(made: Sequence[Entry]) -> list[Json]:
 def layouts() -> Iterator[FileCase]:
     """Compression, checksums, blocks and levels of the index."""
     forms: Sequence[tuple[str, Shape, str, str]] = (
-        ("uncompressed", Shape(), "without compression", "Payloads stand behind headers of 33 bytes, checksums behind them."),
+        ("uncompressed", Shape(), "without compression", "Payloads follow headers of 33 bytes, and checksums follow payloads."),
         (
             "gzip",
             Shape(gz=True),
@@ -109,8 +109,8 @@ def layouts() -> Iterator[FileCase]:
         (
             "unknown-trailer-field",
             Shape(unknown_trailer_field=True),
-            "with a field of a release to come",
-            "Pass over unknown fields.",
+            "with a field of a later release",
+            "Ignore unknown fields.",
         ),
     )
     for name, shape, meaning, why in forms:
@@ -121,7 +121,7 @@ def layouts() -> Iterator[FileCase]:
         TWENTY,
         Shape(per_block=4, index_keys=fake),
         says="An index may hold keys that are in no block: above the last key of one block, not above the first of the next.",
-        if_it_fails="An index key is a lower bound, recognizable by the type ff at its end, and no entry.",
+        if_it_fails="An index key is a lower bound, recognizable by the type ff at its end, and not an entry.",
     )
     yield of(
         "worked-example",
@@ -143,7 +143,7 @@ def entries() -> Iterator[FileCase]:
             [],
             Shape(gz=gz, last_key="absent"),
             says="An HFile without entries has no data block, an empty index, and offsets of 2^64 - 1 in its trailer.",
-            if_it_fails="Two base files of a common metadata table are such; no data block is no error.",
+            if_it_fails="Two base files of a common metadata table are such; no data block is not an error.",
             flags=("crash",),
         )
     yield of("entries.one", [(b"only", b"value")], says="An HFile of one entry.", if_it_fails="A root index of one entry.")
@@ -217,7 +217,7 @@ def look_ups() -> Iterator[FileCase]:
         (
             "absent-keys",
             {"keys": ["", "a", "k", "k03~", "k03~~", "k031", "k1", "k20", "z", "é"]},
-            "keys before, between and behind those",
+            "keys before, between and after those",
         ),
         ("prefix", {"prefix": "k1"}, "a prefix of ten keys"),
         ("prefixes-of-none", {"prefix": "k03~"}, "a prefix that falls between two keys"),

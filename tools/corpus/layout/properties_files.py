@@ -51,7 +51,7 @@ def inspection(entries: Mapping[str, str], checksum: str) -> dict[str, object]:
 def cases() -> Iterator[FileCase]:
     """Files, and the damaged copies of one."""
     yield from _deployed()
-    yield _file("every-form", "Separators, continued lines, escapes, comments, keys that stand twice: all that Java reads.",
+    yield _file("every-form", "Separators, continued lines, escapes, comments, repeated keys: everything that Java reads.",
                 EVERY_FORM.encode("latin-1"), inspection(SAID, "valid"), ["PROP-001", "PROP-011"])  # fmt: skip
     yield _file("without-database", "Without a database the dot before the table's name stays in what the checksum covers.",
                 text_of({"hoodie.table.name": "trips", _CHECKSUM: crc(".trips")}).encode(),
@@ -199,7 +199,7 @@ def _refused() -> Iterator[FileCase]:
     """An escape without its digits: Java refuses the whole file."""
     for name, says, line in (
         ("escape-of-two-digits", "only two digits", "broken=\\u12 \n"),
-        ("escape-of-letters", "letters that are no digits", "broken=\\uwxyz\n"),
+        ("escape-of-letters", "letters that are not digits", "broken=\\uwxyz\n"),
         ("escape-in-a-key", "an escape in a key", "bro\\u00gken=1\n"),
         ("escape-at-the-end", "the end of the file", "broken=\\u"),
     ):

@@ -112,7 +112,7 @@ def contents() -> Iterator[FileCase]:
         "avro.texts",
         avro(1, *({**row(f"k{n}"), "id": text} for n, text in enumerate(texts))),
         rules=("BLK-022",),
-        says="Texts of any characters come back as they are: empty, composed, beyond the basic plane, with a zero byte.",
+        says="Texts of any characters are returned unchanged: empty, composed, beyond the basic plane, with a zero byte.",
         if_it_fails="Texts are UTF-8 with a length in bytes; nothing is normalized.",
         flags=("silent-wrong-values",),
     )
@@ -147,8 +147,8 @@ def contents() -> Iterator[FileCase]:
         avro(1, row("a")).having(header=[(INSTANT, at(1))]),
         avro(2, row("b", 2, 2)),
         rules=("LF-038", "LF-010"),
-        says="Without a schema in the header nobody can read the rows, but the block has its place and the next one is found.",
-        if_it_fails="Framing and content are two things: only the content needs a schema.",
+        says="Without a schema in the header the rows cannot be read, but the block is listed and the next one is found.",
+        if_it_fails="Framing does not need a schema; only the content does.",
         flags=("crash",),
         or_error=True,
     )
@@ -267,7 +267,7 @@ def typed(name: str, avro_type: Any, values: Sequence[Value], **more: Any) -> Fi
         f"avro.{name}",
         avro(1, *rows, schema=schema, shows=shows),
         rules=("BLK-022", "BLK-030", "LF-038"),
-        says=f"Values of the type {name.partition('.')[2]} come back as what they stand for.",
+        says=f"Values of the type {name.partition('.')[2]} are read as the values that were written.",
         if_it_fails="Compare the datum by hand with the binary encoding of the type; the schema in the header says the type.",
         flags=flags,
         **more,

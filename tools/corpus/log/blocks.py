@@ -11,7 +11,7 @@ from tools.corpus import avro_bytes
 from tools.corpus.avro_bytes import Schema, datum, plain, schema_text, stored
 from tools.corpus.log.builder import COMMAND, INSTANT, SCHEMA, TARGET, Block, Json, at, framed, int4
 
-#: The rows that most blocks hold: a key and a number, behind the meta columns.
+#: The rows that most blocks hold: a key and a number, after the meta columns.
 ROW = stored(("id", "string"), ("n", ["null", "long"]))
 
 Entry = tuple[bytes, Json]
@@ -57,7 +57,7 @@ def deletes(second: int, *entries: Entry) -> Block:
     return delete_of(delete_list(*(one for one, _ in entries)), [shows for _, shows in entries], header)
 
 
-#: Ordering values by their branch of the union: bytes behind the branch, and the canonical form.
+#: Ordering values by their branch of the union: bytes after the branch, and the canonical form.
 NATURAL = (b"\x04\x00", {"type": "int", "value": 0})
 NO_ORDERING = (b"\x00", None)
 

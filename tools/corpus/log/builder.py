@@ -1,4 +1,4 @@
-"""Log files put together byte by byte, and what inspecting them must show.
+"""Log files built byte by byte, and what inspecting them must show.
 
     field            width   value
     magic            6       #HUDI#
@@ -59,7 +59,7 @@ def int8(value: int) -> bytes:
 
 
 def framed(data: Sequence[bytes], version: int = 3) -> bytes:
-    """The content of an Avro data block: content version, count, and each datum behind its length."""
+    """The content of an Avro data block: content version, count, and each datum after its length."""
     return int4(version) + int4(len(data)) + b"".join(int4(len(one)) + one for one in data)
 
 
@@ -151,7 +151,7 @@ def corrupt(offset: int, length: int) -> Json:
 
 
 def without_corrupt(found: Json) -> Json:
-    """The same inspection by a reader that passes over stray bytes without a word."""
+    """The same inspection by a reader that passes over stray bytes silently."""
     return {**found, "blocks": [block for block in found["blocks"] if block["type"] != "corrupt"]}
 
 

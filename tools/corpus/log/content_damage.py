@@ -113,7 +113,7 @@ def avro_contents() -> Iterator[FileCase]:
         B,
         damaged | {"trailing-bytes": records(2, *sound, tail=b"\x00"), "trailing-record": records(2, *sound, sound[1])},
         rules=("BLK-015", "BLK-022"),
-        says="A record of an Avro block is no datum of its schema, or bytes are left behind the last one.",
+        says="A record of an Avro block is not a datum of its schema, or bytes are left behind the last one.",
         if_it_fails="A datum ends where its length says, no text is longer than what is left, and texts are UTF-8.",
     )
     yield contents(
@@ -121,15 +121,15 @@ def avro_contents() -> Iterator[FileCase]:
         B,
         cut(B.content),
         rules=("BLK-015", "BLK-020", "BLK-021", "BLK-022"),
-        says="The content of an Avro block is cut anywhere, and the lengths around it say so.",
-        if_it_fails="A sound envelope says nothing of what is inside.",
+        says="The content of an Avro block is truncated, and the lengths around it are adjusted.",
+        if_it_fails="A valid envelope does not imply a valid content.",
     )
     yield contents(
         "change-capture.cut",
         B.having(kind="cdc"),
         cut(B.content) | {"count-one-less": records(1, *sound), "trailing-byte": B.content + b"\x00"},
         rules=("BLK-015", "BLK-031", "BLK-032"),
-        says="The content of a change-capture block is cut anywhere, counts too few, or goes on behind its end.",
+        says="The content of a change-capture block is truncated, counts too few records, or continues after its end.",
         if_it_fails="Change blocks are laid out like Avro data blocks, and damaged like them.",
     )
     versions = {"zero": 0, "four": 4, "minus-one": -1, "greatest": 2**31 - 1, "little-endian": 3 << 24}
@@ -139,8 +139,8 @@ def avro_contents() -> Iterator[FileCase]:
         {name: records(2, *sound, version=version) for name, version in versions.items()},
         rules=("BLK-019",),
         errata=("ER-016",),
-        says="The content version of an Avro block is one that nobody defined.",
-        if_it_fails="Contents are of version 1, 2 or 3; a higher one is a release to come.",
+        says="The content version of an Avro block is undefined.",
+        if_it_fails="Contents are of version 1, 2 or 3; a higher one belongs to a later release.",
     )
     yield from rich_data()
 
@@ -175,7 +175,7 @@ def rich_data() -> Iterator[FileCase]:
         sound,
         {name: records(1, (len(data), data)) for name, data in bad.items()},
         rules=("BLK-015", "BLK-022"),
-        says="A datum names a branch or symbol that its schema does not have, or counts what is not there.",
+        says="A datum has a branch or symbol that its schema does not have, or counts elements that are missing.",
         if_it_fails="Check branches, symbols and counts against the schema and the bytes that are left before they are used.",
     )
 
@@ -203,7 +203,7 @@ def delete_contents() -> Iterator[FileCase]:
         damaged,
         rules=rules,
         errata=("ER-017",),
-        says="The length in a delete block's content is not that of the list behind it.",
+        says="The length in a delete block's content is not that of the list after it.",
         if_it_fails="The length is that of the content without its first eight bytes.",
     )
     versions = {"zero": 0, "four": 4, "minus-one": -1, "avro-called-two": 2, "avro-called-one": 1}
@@ -213,7 +213,7 @@ def delete_contents() -> Iterator[FileCase]:
         {name: int4(version) + int4(size) + body for name, version in versions.items()},
         rules=("BLK-007", "BLK-010"),
         errata=("ER-016", "ER-017"),
-        says="The content version of a delete block is one that nobody defined, or not that of what follows.",
+        says="The content version of a delete block is undefined, or differs from that of the following bytes.",
         if_it_fails="Version 3 is an Avro list, 1 and 2 are Kryo; nothing else is known.",
     )
     yield contents(
@@ -223,7 +223,7 @@ def delete_contents() -> Iterator[FileCase]:
         | {"no-length": head, "nothing": b"", "half": head[:2]},
         rules=rules,
         errata=("ER-017",),
-        says="The list of a delete block is cut anywhere, and all lengths around it say so.",
+        says="The list of a delete block is truncated, and all lengths around it are adjusted.",
         if_it_fails="A list ends with a count of 0, and nothing may be missing before.",
     )
     bad = dict(_bad_lists())
@@ -233,7 +233,7 @@ def delete_contents() -> Iterator[FileCase]:
         {name: head + int4(len(data)) + data for name, data in bad.items()},
         rules=rules,
         errata=("ER-017",),
-        says="The list of a delete block names branches that are none, counts what is not there, or ends too early.",
+        says="The list of a delete block has undefined branches, counts elements that are missing, or ends too early.",
         if_it_fails="Check branches and counts before they are used, and demand that the list ends where the content does.",
     )
 
@@ -280,14 +280,14 @@ def other_contents() -> Iterator[FileCase]:
         damaged,
         rules=("BLK-015", "BLK-028"),
         errata=("ER-041",),
-        says="The content of a Parquet block is no whole Parquet file.",
+        says="The content of a Parquet block is not a whole Parquet file.",
         if_it_fails="Open the content as a file of its own; what does not open is damaged.",
     )
     entries = [(f"k{n}".encode(), datum(TINY, {"k": f"k{n}"})) for n in range(3)]
     made = hfile(entries, Shape())
     hblock = tiny(2).having(kind="hfile", content=made.data, shows={"rows": [{"k": f"k{n}"} for n in range(3)]})
     yield contents("hfile", hblock, dict(_bad_hfiles(made.data, made.blocks)), rules=("BLK-015", "BLK-024"), errata=("ER-042",),
-                   says="The content of an HFile block is no whole HFile, or its values are no data of the schema.",
+                   says="The content of an HFile block is not a whole HFile, or its values are no data of the schema.",
                    if_it_fails="Trailer, index and blocks must agree, and every value must be a datum.")  # fmt: skip
     for version, name in ((1, "keys.several"), (2, "records.several")):
         body = (KRYO / f"{name}.bin").read_bytes()
@@ -300,7 +300,7 @@ def other_contents() -> Iterator[FileCase]:
             damaged,
             rules=("BLK-015", "BLK-010"),
             errata=("ER-017",),
-            says=f"A delete block of content version {version} whose array in Kryo is cut anywhere, or goes on behind its end.",
+            says=f"A delete block of content version {version} whose array in Kryo is truncated, or continues after its end.",
             if_it_fails="Kryo has no lengths: every read must look at what is left.",
         )
 
@@ -315,7 +315,7 @@ def _bad_hfiles(data: bytes, places: Mapping[str, int]) -> Iterator[tuple[str, b
 
 
 def positions() -> Iterator[FileCase]:
-    """Positions that are no bitmap."""
+    """Positions that are not a bitmap."""
     good = bitmap64({0: {0: array(0, 1)}})
     run = bitmap64({0: {0: runs((0, 9))}})
     bad = {f"array-cut-to-{end}": good[:end] for end in range(len(good))} | {
@@ -350,7 +350,7 @@ def positions() -> Iterator[FileCase]:
         errata=("ER-014",),
         needs=CONTENT,
         flags=("silent-stale", "crash", "memory"),
-        says="The positions of the middle block are no bitmap: none are shown.",
+        says="The positions of the middle block are not a bitmap: none are shown.",
         if_it_fails="A bitmap that does not decode to its last byte is none; fall back to keys or fail.",
     )
 

@@ -78,7 +78,7 @@ def cases() -> Iterator[FileCase]:
 
 
 def of(name: str, *entries: Entry, **more: Any) -> FileCase:
-    """A file with one delete block and a data block behind it."""
+    """A file with one delete block and a data block after it."""
     more = {"rules": RULES, "errata": ERRATA, "flags": ("silent-stale", "lost-write")} | more
     return whole(f"delete.{name}", deletes(1, *entries), avro(2, row("z", 1, 2)), **more)
 

@@ -27,8 +27,8 @@ def envelopes() -> Iterator[FileCase]:
     yield framed_only(
         "empty",
         rules=("LF-001", "LF-025"),
-        says="A log file of zero bytes has no blocks, and is no error.",
-        if_it_fails="A writer that died before its first flush leaves such a file: end of file before a magic is the end.",
+        says="A log file of zero bytes has no blocks, and is not an error.",
+        if_it_fails="A writer that crashed before its first flush leaves such a file: it has no blocks.",
         flags=("crash",),
     )
     yield framed_only(
@@ -62,7 +62,7 @@ def envelopes() -> Iterator[FileCase]:
         rollback(3, 2),
         B,
         rules=("BLK-002", "LF-019", "LF-013"),
-        says="A content of zero bytes still has its length field: the block behind a command block is found.",
+        says="A content of zero bytes still has its length field: the block after a command block is found.",
         if_it_fails="The content length is there also where the content is empty.",
     )
     yield whole(
@@ -71,7 +71,7 @@ def envelopes() -> Iterator[FileCase]:
         B,
         rules=("LF-010", "LF-013", "LF-019"),
         says="A text that holds the magic is part of its record, not the start of a block.",
-        if_it_fails="The next block is found by the block length; the magic is searched only behind damage.",
+        if_it_fails="The next block is found by the block length; the magic is searched only after damage.",
         flags=("lost-write", "silent-stale"),
     )
     inner = deletes(9, delete("a")).data.decode("latin-1")
@@ -90,7 +90,7 @@ def envelopes() -> Iterator[FileCase]:
         B,
         rules=("LF-010", "LF-018"),
         says="A header text that holds the magic is part of its block.",
-        if_it_fails="The next block is found by the block length; the magic is searched only behind damage.",
+        if_it_fails="The next block is found by the block length; the magic is searched only after damage.",
     )
     yield whole(
         "magic-as-last-bytes-of-a-content",
@@ -122,7 +122,7 @@ def version_0() -> Iterator[FileCase]:
         old,
         B,
         rules=rules,
-        says="Blocks of versions 0 and 1 in one file: the block behind one of version 0 is found.",
+        says="Blocks of versions 0 and 1 in one file: the block after one of version 0 is found.",
         if_it_fails="Behind the content of a block of version 0 the next magic follows at once.",
     )
     yield whole(
@@ -131,7 +131,7 @@ def version_0() -> Iterator[FileCase]:
         empty,
         B,
         rules=("LF-014", "LF-027", "LF-030", "LF-031", "LF-034"),
-        says="Blocks of version 0 tell their type like those of version 1.",
+        says="Blocks of version 0 have their type in the same place as those of version 1.",
         if_it_fails="The type follows the version in both versions.",
     )
 
@@ -208,7 +208,7 @@ def headers() -> Iterator[FileCase]:
             A,
             rules=("LF-017", "LF-018"),
             errata=("ER-014",),
-            says="A header key that nobody defined is kept by its number, or the block is refused; nothing moves.",
+            says="An undefined header key is kept by its number, or the block is refused; the fields after it are unaffected.",
             if_it_fails="Unknown keys have lengths too: read over the text, then go on.",
             or_error=True,
         )
@@ -274,8 +274,8 @@ def footers() -> Iterator[FileCase]:
             B,
             rules=("LF-022",),
             errata=("ER-011",),
-            says="A footer with entries is a map like the header: it moves nothing of what follows.",
-            if_it_fails="Read the footer as a map; the trailer is behind its last entry.",
+            says="A footer with entries is a map like the header; the fields after it are unaffected.",
+            if_it_fails="Read the footer as a map; the trailer is after its last entry.",
         )
 
 

@@ -49,7 +49,7 @@ WHOLE = data_of(A, B, C)
 START, END = len(A.data), len(A.data + B.data)
 
 RECOVER = ("LF-012", "LF-013", "LF-024", "BLK-015", "BLK-017")
-GO_ON = "Where magic, block length and trailer do not agree, search the next magic from behind this one."
+GO_ON = "Where magic, block length and trailer do not agree, search for the next magic after this one."
 AGREE = "Every length must lie within its block and all parts must end at the trailer; otherwise the block is corrupt."
 DANGER = ("lost-write", "silent-stale", "crash", "memory")
 
@@ -124,7 +124,7 @@ def cuts() -> Iterator[FileCase]:
             of=data,
             rules=("BLK-015", "BLK-016", "LF-001", "LF-025"),
             says="Every beginning of a file of two blocks: the blocks that are whole are shown, what is cut is corrupt.",
-            if_it_fails="The end of the file inside a block ends that block only; up to five bytes may be passed over.",
+            if_it_fails="The end of the file inside a block ends that block only; up to five bytes may be skipped.",
         )
     for name, torn in (("", B), ("-holding-a-magic", tiny(2, "c#HUDI#d", "#HUDI#"))):
         data = data_of(A, torn, C)
@@ -136,7 +136,7 @@ def cuts() -> Iterator[FileCase]:
             f"cut-block{name}-before-a-whole-one",
             variants,
             of=data,
-            says="A block cut at every byte, and a whole one behind it, as a crashed append and the next one leave them.",
+            says="A block cut at every byte, and a whole one after it, as a crashed append and the next one leave them.",
         )
 
 
@@ -165,7 +165,7 @@ def outer_fields() -> Iterator[FileCase]:
         rules=("LF-023", "LF-024", "BLK-015", "BLK-017"),
         errata=("ER-012", "ER-047"),
         says="The trailing length of the middle block is not its block length plus 6.",
-        if_it_fails="Compare both lengths, all eight bytes of them, before anything of the block is believed.",
+        if_it_fails="Compare all eight bytes of both lengths before anything of the block is used.",
     )
     flips = [
         (part, offset, bit) for part in ("magic", "length", "trailer") for offset in range(B.place(part)[1]) for bit in range(8)
@@ -248,7 +248,7 @@ def inner_fields() -> Iterator[FileCase]:
         "header-text",
         texts,
         rules=("LF-010", "LF-018", "BLK-015"),
-        says="A header text of the middle block has a wrong length, or is no UTF-8.",
+        says="A header text of the middle block has a wrong length, or is not UTF-8.",
         if_it_fails=AGREE,
     )
     width = len(B.content)
@@ -282,7 +282,7 @@ def _relative(text: str, name: str, value: int) -> int:
 
 
 def unknown() -> Iterator[FileCase]:
-    """Versions and types that nobody defined, in sound envelopes: their rows must not vanish without a word."""
+    """Versions and types that is not defined, in sound envelopes: their rows must not vanish silently."""
     refused: dict[str, Any] = {
         "verdict": "must-refuse",
         "errata": ("ER-013", "ER-016"),
@@ -296,8 +296,8 @@ def unknown() -> Iterator[FileCase]:
         "unknown-version",
         versions,
         rules=("LF-014", "LF-026", "LF-027"),
-        says="A block of an unknown log format version with a sound envelope: only refusing it is right.",
-        if_it_fails="What a version means is known before anything behind it is read; an unknown one is a release to come.",
+        says="A block of an unknown log format version with a valid envelope: only refusing it is right.",
+        if_it_fails="Check the version before anything after it is read; an unknown one belongs to a later release.",
         **refused,
     )
     kinds = (
@@ -312,7 +312,7 @@ def unknown() -> Iterator[FileCase]:
         "unknown-type",
         [_unknown("type", name, value) for name, value in kinds],
         rules=("LF-015", "LF-031", "BLK-014"),
-        says="A block of an unknown type with a sound envelope: only refusing it is right.",
+        says="A block of an unknown type with a valid envelope: only refusing it is right.",
         if_it_fails="Types are 0, 1 and 3 to 6; 2 is never written.",
         **refused,
     )
@@ -320,7 +320,7 @@ def unknown() -> Iterator[FileCase]:
 
 def _unknown(field: str, name: str, value: int) -> Variant:
     broken = with_field(B, field, int4(value))
-    said = f"a block of {field} {value}, which nobody defined"
+    said = f"a block of {field} {value}, which is not defined"
     return Variant(name=name, patches=[patch(WHOLE, data_of(A, broken, C))], error=said)
 
 
@@ -339,7 +339,7 @@ def bytes_more_or_less() -> Iterator[FileCase]:
         glued,
         rules=("LF-011", "LF-012", "BLK-015", "BLK-017"),
         says="The magic of the middle block is missing, in part or whole: it is stuck to the one before.",
-        if_it_fails="Without its magic a block is none, whatever follows; the next magic is that of the block behind it.",
+        if_it_fails="Without its magic there is no block, whatever follows; the next magic is that of the next block.",
     )
 
 

@@ -50,7 +50,7 @@ def parquet_blocks() -> Iterator[FileCase]:
         ("three-rows", rows, {}, "the content is a whole Parquet file and nothing else"),
         ("no-rows", [], {}, "a Parquet file without rows is a content too"),
         ("gzip", rows, {"compression": "gzip"}, "pages may be compressed"),
-        ("several-row-groups", rows * 3, {"row_group_size": 2}, "rows lie in several row groups"),
+        ("several-row-groups", rows * 3, {"row_group_size": 2}, "rows are in several row groups"),
         ("plain-pages", rows, {"use_dictionary": False}, "pages may be without dictionary"),
     )
     for form, held, options, meaning in forms:
@@ -61,7 +61,7 @@ def parquet_blocks() -> Iterator[FileCase]:
             rules=rules,
             errata=("ER-013", "ER-041"),
             says=f"A Parquet data block: {meaning}.",
-            if_it_fails="Neither version nor count stand before the file; open the content as it is.",
+            if_it_fails="The content is the file alone, without version and count.",
         )
     point = pa.struct([("x", pa.int32()), ("y", pa.list_(pa.int64()))])
     kinds = {"id": pa.string(), "m": pa.decimal128(10, 2), "p": point, "t": pa.timestamp("us", "UTC"), "d": pa.date32()}
@@ -219,7 +219,7 @@ def commands() -> Iterator[FileCase]:
         rules=("BLK-001", "BLK-003", "LF-037", "LF-039"),
         errata=("ER-013", "ER-014", "ER-043"),
         says="Two rollbacks of one instant: both are shown, and so are the blocks that they undo.",
-        if_it_fails="Inspecting shows what is in the file; what counts is another question.",
+        if_it_fails="Inspection shows what is in the file, not what counts in a merge.",
     )
     unknown = [(INSTANT, at(3)), (TARGET, at(1)), (COMMAND, "1")]
     yield framed_only(
@@ -228,7 +228,7 @@ def commands() -> Iterator[FileCase]:
         Block("command", unknown),
         rules=("LF-039",),
         errata=("ER-043",),
-        says="A command that nobody defined is shown as it is or refused; it is never taken for a rollback.",
+        says="An undefined command is shown as it is or refused; it is never treated as a rollback.",
         if_it_fails="Read the command's number; only 0 is a rollback.",
         or_error=True,
     )

@@ -1,4 +1,4 @@
-"""Log files, valid: blocks whose header tells at which rows of the base file their records are."""
+"""Log files, valid: blocks with the row numbers of their records in the base file in the header."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -38,7 +38,7 @@ def cases() -> Iterator[FileCase]:
     yield of("mixed-containers", mixed, places, "A flag for each container says whether it is one of runs.")
     high = {0: {0: array(7)}, 1: {0: array(0)}, 256: {1: array(3)}}
     yield of(
-        "beyond-32-bits", high, [7, 2**32, 256 * 2**32 + 65_539], "Positions above 2^32 lie in a bucket of their high word."
+        "beyond-32-bits", high, [7, 2**32, 256 * 2**32 + 65_539], "Positions above 2^32 are in a bucket of their high word."
     )
     yield whole(
         "positions.of-deletes",
@@ -54,7 +54,7 @@ def cases() -> Iterator[FileCase]:
         rules=(*RULES, "LF-043"),
         errata=("ER-014",),
         says="Positions without header key 8: they are shown, and no merge may use them.",
-        if_it_fails="The first release of version 8 wrote such blocks: nobody knows which base file the positions are of.",
+        if_it_fails="The first release of version 8 wrote such blocks: the base file of the positions is unknown.",
         flags=("silent-stale",),
     )
     full = {0: {n: runs((0, 65_535)) for n in range(1000)}}

@@ -94,7 +94,7 @@ def cut_files() -> Iterator[FileCase]:
         MAGIC,
         rules=("BLK-015", "BLK-016", "LF-012"),
         says="A file of nothing but a magic holds one corrupt block.",
-        because="A writer that died after its first six bytes.",
+        because="A writer that crashed after its first six bytes.",
         flags=("crash",),
     )
     short = inspection(A, MAGIC[:3])
@@ -105,8 +105,8 @@ def cut_files() -> Iterator[FileCase]:
         rules=("BLK-016", "LF-025"),
         errata=("ER-048",),
         accept=[without_corrupt(short)],
-        says="Fewer than six bytes behind the last block: they are corrupt or passed over, the block is shown.",
-        because="Less than a magic is no block; it takes nothing away from the one before.",
+        says="Fewer than six bytes after the last block: they are corrupt or skipped, the block is shown.",
+        because="Fewer bytes than a magic are not a block; the block before them is valid.",
     )
     yield damaged(
         "cut.block-before-a-whole-one",
@@ -114,7 +114,7 @@ def cut_files() -> Iterator[FileCase]:
         B.data[:100],
         C,
         rules=("BLK-015", "BLK-017", "LF-024"),
-        says="A crashed append, and a later one behind it: both whole blocks are shown.",
+        says="A crashed append, and a later one after it: both whole blocks are shown.",
     )
     torn = avro(2, row("x#HUDI#y")).data[:-30]
     yield damaged(
@@ -124,7 +124,7 @@ def cut_files() -> Iterator[FileCase]:
         C,
         rules=("BLK-015", "BLK-017", "LF-012", "LF-024"),
         says="The search for the next magic stops at one inside the damaged content: two corrupt blocks, then the whole one.",
-        because="What begins with a magic by chance is checked like any block, found corrupt, and the search goes on.",
+        because="Bytes that begin with a magic by chance are checked like any block and found corrupt; the search continues.",
     )
     yield damaged(
         "cut.nothing-is-whole",
@@ -184,8 +184,8 @@ def broken_frames() -> Iterator[FileCase]:
         B.data[6:],
         C,
         rules=("LF-011", "LF-012", "BLK-015", "BLK-017"),
-        says="A block without its magic behind a whole one: it is corrupt, the one before and the one behind are shown.",
-        because="A writer that puts the magic once per file leaves such blocks: they are none.",
+        says="A block without its magic after a whole one: it is corrupt, the one before and the one after are shown.",
+        because="A writer that writes the magic once per file leaves such bytes: they are not blocks.",
     )
     yield damaged(
         "frame.laid-out-as-the-text-says",
@@ -219,8 +219,8 @@ def stray_bytes() -> Iterator[FileCase]:
                 rules=("LF-025", "BLK-017"),
                 errata=("ER-048",),
                 accept=[without_corrupt(inspection(*parts))],
-                says="Bytes of no block behind a whole one: they are corrupt or passed over, every block is shown.",
-                because="Do not judge a block by what stands behind it.",
+                says="Bytes of no block after a whole one: they are corrupt or skipped, every block is shown.",
+                because="Do not judge a block by the bytes after it.",
             )
     yield damaged(
         "stray.at-the-beginning",
@@ -231,8 +231,8 @@ def stray_bytes() -> Iterator[FileCase]:
         errata=("ER-048",),
         accept=[without_corrupt(inspection(b"junk!!", A, C))],
         or_error=True,
-        says="A file that does not begin with a magic: its blocks are shown behind the damage, or the file is no log file.",
-        because="Never take the bytes for a block; failing is safe, showing nothing is not.",
+        says="A file that does not begin with a magic: its blocks are shown after the damage, or the file is not a log file.",
+        because="Never treat the bytes as a block; an error is right, an empty result is not.",
     )
 
 
@@ -273,7 +273,7 @@ def broken_parts() -> Iterator[FileCase]:
         bad_text,
         C,
         rules=("LF-018", "BLK-015"),
-        says="A header text of the middle block is no UTF-8: the block is corrupt, or the file cannot be read.",
+        says="A header text of the middle block is not UTF-8: the block is corrupt, or the file cannot be read.",
         because="Decode strictly: a replaced character makes another instant or schema.",
         or_error=True,
         flags=("silent-stale", "crash"),
@@ -290,7 +290,7 @@ def broken_parts() -> Iterator[FileCase]:
         accept=[inspection(A, talking.data, C)],
         or_error=True,
         says="A command block with a content: shown as it is, or as a corrupt block, or an error; the next block is found.",
-        because="A command's content has no bytes; whatever is made of one that has some, the next block stands behind it.",
+        because="A command has no content; however a content is handled, the next block follows it.",
     )
 
 
@@ -311,9 +311,9 @@ def not_to_be_read() -> Iterator[FileCase]:
             rules=rules,
             errata=("ER-013", "ER-016"),
             verdict="must-refuse",
-            error=f"a block of {field} {value}, which nobody defined",
-            says=f"A block of {field} {value} in a sound envelope is refused, and not passed over.",
-            because="Rows of a release to come must not vanish without a word.",
+            error=f"a block of {field} {value}, which is not defined",
+            says=f"A block of {field} {value} in a valid envelope is refused, and not skipped.",
+            because="Rows of a later release must not be dropped silently.",
         )
 
 
@@ -331,7 +331,7 @@ def broken_contents() -> Iterator[FileCase]:
         ("avro-count-huge", B, framed[:4] + int4(2**31 - 1) + framed[8:], "an Avro block counts 2^31 records", ("BLK-020",)),
         ("avro-record-length", B, framed[:8] + int4(first + 1) + framed[12:], "a record's length is one more", ("BLK-021",)),
         ("avro-record-length-negative", B, framed[:8] + int4(-1) + framed[12:], "a record's length is -1", ("BLK-021",)),
-        ("avro-trailing-byte", B, framed + b"\x00", "a byte stands behind the last record", ("BLK-021", "BLK-022")),
+        ("avro-trailing-byte", B, framed + b"\x00", "a byte stands after the last record", ("BLK-021", "BLK-022")),
         ("avro-cut", B, framed[:-1], "the last record lacks a byte", ("BLK-021", "BLK-022")),
         ("avro-version", B, int4(4) + framed[4:], "the content version of an Avro block is 4", ("BLK-019",)),
         ("delete-length", removal, int4(3) + int4(len(listed) + 1) + listed, "the length of deletes is one more", ("BLK-008",)),
@@ -351,7 +351,7 @@ def broken_contents() -> Iterator[FileCase]:
             errata=(),
             accept=[inspection(A, bad.data, C)],
             or_error=True,
-            says=f"A block in a sound envelope, but {meaning}: none of its rows or deletes are shown.",
-            because="A content is right to its last byte or damaged; rows that could still be decoded are a guess.",
+            says=f"A block in a valid envelope, but {meaning}: none of its rows or deletes are shown.",
+            because="A content is either valid to its last byte or damaged; do not return the rows that can still be decoded.",
             flags=("silent-wrong-values", "lost-write", "crash", "memory"),
         )

@@ -1,4 +1,4 @@
-"""Log files with bytes before, between and behind their blocks that belong to none."""
+"""Log files with bytes before, between and after their blocks that belong to none."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,8 +19,8 @@ def cases() -> Iterator[FileCase]:
             list(_stray(index)),
             rules=("LF-025", "LF-012", "LF-001", "BLK-016", "BLK-017"),
             errata=("ER-048",),
-            says=f"Bytes of no block {place.replace('-', ' ')} block: blocks are shown, the bytes are corrupt or passed over.",
-            if_it_fails="Blocks stay intact whatever stands behind them: do not judge a block by the bytes after it.",
+            says=f"Bytes of no block {place.replace('-', ' ')} block: blocks are shown, the bytes are corrupt or skipped.",
+            if_it_fails="Blocks are valid whatever follows them: do not judge a block by the bytes after it.",
         )
 
 

@@ -39,7 +39,7 @@ def family(
         name=f"damaged.{place.name}.{name}",
         requirements=("TL-002", *place.rules),
         says=says,
-        if_it_fails="A damaged file must never pass for a record: rows, plans or protected files would be lost without a word.",
+        if_it_fails="A damaged file must never be treated as a record: rows, plans or protected files would be lost silently.",
         needs=("inspect.instant",),
         flags=("silent-stale", "lost-write", "crash", "memory"),
         errata=errata,

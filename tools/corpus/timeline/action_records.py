@@ -1,4 +1,4 @@
-"""Records of actions put together by hand: with every field filled, with fields that are unknown here, in another order, from
+"""Records of actions built by hand: with every field filled, with fields that are unknown here, in another order, from
 other releases; the wrong record, none, and two.
 """
 
@@ -136,7 +136,7 @@ def _of(place: Place) -> Iterator[FileCase]:
         container(later, value | STRANGE), shows,
     )  # fmt: skip
     yield case(
-        place, "other-order", "Fields lie in the order of the schema in the file, whatever order other releases have.",
+        place, "other-order", "Fields are in the order of the schema in the file, whatever order other releases have.",
         container(reordered(schema), value), shows,
     )  # fmt: skip
 
@@ -147,7 +147,7 @@ def _empty() -> Iterator[FileCase]:
         if place.name not in ("commit.inflight", "replacecommit.requested", "clustering.requested"):
             yield case(
                 place, "empty", f"An empty file is no {place.record}.", b"", None,
-                if_it_fails="Whoever takes an empty file for an empty record loses what the action did or is to do.",
+                if_it_fails="A reader that treats an empty file as an empty record loses the content of the action.",
                 errata=place.empty_counts,
             )  # fmt: skip
 
@@ -179,7 +179,7 @@ def _of_another_action() -> Iterator[FileCase]:
         )  # fmt: skip
     plan = BY_NAME["compaction.requested"]
     names = b"f1_0-1-2_20250101000000000.parquet\n.f1_20250102000000000.log.1_0-1-2\n"
-    yield case(plan, "file-names-as-text", "A list of file names is no plan.", names, None)
+    yield case(plan, "file-names-as-text", "A list of file names is not a plan.", names, None)
 
 
 def _dashed(record: str) -> str:
@@ -229,7 +229,7 @@ def _compressed(place: Place, schema: Any, value: Json, shows: Json) -> Iterator
             or_error=codec != "null",
         )  # fmt: skip
     more = header({"written.by": b"somebody else", "avro.schema": text(schema)}) + block(datum(schema, value))
-    yield case(place, "further-metadata", "Entries of the container that nobody knows are passed over.", more, shows)
+    yield case(place, "further-metadata", "Unknown entries of the container are ignored.", more, shows)
     datum_ = datum(schema, value)
     odd = header({"avro.schema": text(schema)}) + block() + block(datum_) + block()
     yield case(place, "empty-blocks", "Blocks without a record around the one with it.", odd, shows, or_error=True)
@@ -259,4 +259,4 @@ def _as_json() -> Iterator[FileCase]:
             place.shows("HoodieCommitMetadata", content), or_error=True,
         )  # fmt: skip
     place = BY_NAME["commit.completed"]
-    yield case(place, "json", "A completed commit of version 8 is no JSON.", said, None)
+    yield case(place, "json", "A completed commit of version 8 is not JSON.", said, None)

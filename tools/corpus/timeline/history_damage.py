@@ -53,7 +53,7 @@ def files() -> Iterator[FileCase]:
     yield family(
         "cut", WHOLE, FILE, {f"length-{length}": WHOLE[:length] for length in (*range(0, len(WHOLE), 97), len(WHOLE) - 1)},
         "inspect.history-file", requirements=("LSM-003",), says="A history file that is cut somewhere.",
-        if_it_fails="Without its footer a file is no Parquet file: say so, and name it.",
+        if_it_fails="Without its footer a file is not a Parquet file: say so, and name it.",
     )  # fmt: skip
     footer = len(WHOLE) - 8 - int.from_bytes(WHOLE[-8:-4], "little")
     flips = {f"byte-{place}": put(WHOLE, place, bytes([WHOLE[place] ^ 0xFF])) for place in range(4, len(WHOLE), 41)}
@@ -143,6 +143,6 @@ def manifests() -> Iterator[FileCase]:
     }
     yield family(
         "manifest.shape", data, "manifest_7", shapes, "inspect.manifest", requirements=("LSM-010", "LSM-013"),
-        says="JSON that is no manifest, or names what is no history file.",
+        says="JSON that is not a manifest, or that names a file that is not a history file.",
         if_it_fails="A manifest names files of its own folder, each with name and length.",
     )  # fmt: skip

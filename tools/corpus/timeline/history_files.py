@@ -1,4 +1,4 @@
-"""Files of the timeline history and manifests: those of Apache Hudi, and some put together with a general Parquet library.
+"""Files of the timeline history and manifests: those of Apache Hudi, and some built with a general Parquet library.
 
 What the files of Apache Hudi must show is known from the names of the actions' files before they were archived, and from the
 recipe of their table.
@@ -176,7 +176,7 @@ def by_hand() -> Iterator[FileCase]:
             [two, one], [said(two, insert), said(one, upsert)], COLUMNS,
         ),
         "further-columns": (
-            "Columns that nobody knows are passed over.",
+            "Unknown columns are ignored.",
             [one | {"note": "x"}], [said(one, upsert)], pa.schema([pa.field("note", pa.string()), *COLUMNS]),
         ),
         "columns-in-another-order": (
@@ -227,7 +227,7 @@ def manifests() -> Iterator[FileCase]:
     large = 2**53 + 1
     forms: dict[str, tuple[str, bytes, list[Json]]] = {
         "one-line": ("JSON without white space says the same.", json.dumps(TWO, separators=(",", ":")).encode(), FILES),
-        "further-keys": ("Keys beside the list of files are passed over.", json.dumps({"version": 1, **TWO}).encode(), FILES),
+        "further-keys": ("Other keys than the list of files are ignored.", json.dumps({"version": 1, **TWO}).encode(), FILES),
         "empty": ("An empty manifest lists no files.", b"", []),
         "no-files": ("An empty list lists no files.", b'{ "files" : [ ] }', []),
         "a-length-of-64-bits": (

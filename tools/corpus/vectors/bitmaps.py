@@ -20,7 +20,7 @@ _NOTES = {
     "other-form": "A legal bitmap in another form than deployed writers choose.",
     "legacy-form": "The form of Java that is not portable begins with a byte and a big-endian count.",
     "cut": "Bytes are missing: positions left out would apply changes to other rows.",
-    "trailing": "Bytes behind the bitmap: somebody else wrote them.",
+    "trailing": "Bytes after the bitmap that are not part of it.",
     "base64": "The text is Base64 with the standard alphabet, padding, and no line breaks.",
     "inconsistent": "Counts, order or offsets contradict each other.",
     "bounded": "A few bytes stand for very many positions; memory is taken for what is stored, or it is refused.",
@@ -50,7 +50,7 @@ def cases() -> Iterator[VectorCase]:
         area="positions",
         name="decode",
         requirements=["LF-041"],
-        says="Every portable 64-bit Roaring bitmap gives its positions; what is none gives an error and no positions.",
+        says="Every portable 64-bit Roaring bitmap gives its positions; any other text gives an error and no positions.",
         needs=["compute.positions.decode"],
         flags=["lost-write", "double-apply"],
         errata=["ER-014"],
@@ -192,7 +192,7 @@ def _not_text() -> Iterator[Test]:
     yield _refused("a bitmap of 32 bits", base64.b64decode(bitmap([0, 2, 5]))[12:], "legacy-form")
 
 
-#: What some decoders of Base64 pass over; the positions are then right.
+#: What some decoders of Base64 skip; the positions are then right.
 _LENIENT = ("a line break inside", "a line break of MIME inside", "a blank before it", "a line break behind it")
 
 

@@ -55,7 +55,7 @@ def cases() -> Iterator[VectorCase]:
         area="bloom",
         name="filters-made",
         requirements=["IDX-004", "IDX-005", "IDX-006"],
-        says="A bloom filter has the same bits whoever makes it: of fixed size, or growing by rows as keys are added.",
+        says="A bloom filter has the same bits in every implementation: of fixed size, or growing by rows as keys are added.",
         needs=["compute.bloom.make"],
         flags=["silent-stale"],
         function="bloom.make",

@@ -1,4 +1,4 @@
-"""Vectors of clustering plans: which partitions, what is put together. The worked cases are those of RFC-19, full size."""
+"""Vectors of clustering plans: which partitions, what is built. The worked cases are those of RFC-19, full size."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -56,7 +56,7 @@ def cases() -> Iterator[VectorCase]:
         needs=["compute.clustering.groups"],
         function="clustering.groups",
         derived_by=DERIVED,
-        says="Eligible files are put together by strategy, size, overlap and limits; outputs have the target size.",
+        says="Eligible files are grouped by strategy, size, overlap and limits; outputs have the target size.",
         flags=["memory"],
         notes={
             "worked": "A worked case of RFC-19: eight files of 512 MB, outputs of 1 GB.",
@@ -64,7 +64,7 @@ def cases() -> Iterator[VectorCase]:
             "limit": "Groups beyond the limit wait for the next run; files beyond the size of a group open the next one.",
         },
         tests=numbered(_worked(), _overlap(), _sizes(), _strategies(), _limits()),
-        if_it_fails="Put the files in the strategy's order, cut where the next one does not fit, divide by the target size.",
+        if_it_fails="Sort the files in the strategy's order, cut where the next one does not fit, divide by the target size.",
     )  # fmt: skip
     yield VectorCase(
         area="services",
@@ -102,7 +102,7 @@ def _overlap() -> Iterator[Test]:
     yield plan("one value in common", ranged([1, 5], [5, 9], [10, 11], [12, 13]), SORT, ("1 2", 1), ("3 4", 1))
     yield plan("one range holds others that are apart", ranged([3, 4], [0, 9], [6, 7]), SORT, ("1 2 3", 2))
     yield plan("texts", ranged(["a", "c"], ["b", "d"], ["e", "f"]), SORT, ("1 2", 1), ("3", 1))
-    yield plan("a range that nobody knows", ranged([1, 2], None, [3, 4]), SORT, ("1 2 3", 2), flags="unknown")
+    yield plan("an unknown range", ranged([1, 2], None, [3, 4]), SORT, ("1 2 3", 2), flags="unknown")
     yield plan("values without an order among them", ranged([1, 2], ["a", "b"], [5, 6]), SORT, ("1 2 3", 2), flags="unknown")
     both = {f"{PLAN}sort.columns": "c, d"}
 
@@ -142,7 +142,7 @@ def _strategies() -> Iterator[Test]:
     yield plan("at random: every file once", sized(*[100] * 9), RANDOM, ("1 2 3 4 5 6 7 8 9", 1))
     yield plan("each file alone", sized(30, 20, 10), EACH, ("1", 1), ("2", 1), ("3", 1))
     yield plan("by overlap, without sort columns", ranged([1, 2], [3, 4]), OVERLAP, ("1 2", 1))
-    yield invalid("a strategy that nobody knows", {"files": sized(1), "settings": {f"{PLAN}class": "a.B"}})
+    yield invalid("an unknown strategy", {"files": sized(1), "settings": {f"{PLAN}class": "a.B"}})
     yield invalid("a target of nothing", {"files": sized(1), "settings": {f"{PLAN}target.file.max.bytes": "0"}})
     yield invalid("a size that is no number", {"files": sized(1), "settings": {f"{PLAN}max.bytes.per.group": "2G"}})
 
@@ -190,5 +190,5 @@ def _partitions() -> Iterator[Test]:
     yield chosen("as a whole", {pattern: "2025"}, [])
     yield chosen("the newest of the matching ones", recent | {pattern: ".*-0[124]"}, ["2025-01-04", "2025-01-02"], "recency")
     yield valid("a table without partitions", {"partitions": [""], "settings": recent, "hour": 0}, [""])
-    yield invalid("a mode that nobody knows", {"partitions": days, "settings": {MODE: "OLDEST"}, "hour": 0})
+    yield invalid("an unknown mode", {"partitions": days, "settings": {MODE: "OLDEST"}, "hour": 0})
     yield invalid("no pattern", {"partitions": days, "settings": {pattern: "("}, "hour": 0})

@@ -51,7 +51,7 @@ def cases() -> Iterator[VectorCase]:
             "token-as-number": "The write token is compared as text, so 10-0-0 comes before 9-0-0; it says nothing about time.",
             "instant-as-number": "Instants are compared as text: one of 14 digits comes right before those of its second.",
             "name-as-text": "Comparing whole names mixes the parts up.",
-            "unreadable": "A name that is no log file's cannot be put in order; leaving it out would lose changes.",
+            "unreadable": "A name that is not a log file's cannot be put in order; leaving it out would lose changes.",
         },
         tests=numbered(_orders()),
         if_it_fails="Sort by the tuple (instant text, version number, token text); completion times only choose the slice.",

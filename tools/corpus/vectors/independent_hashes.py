@@ -31,13 +31,13 @@ def units(text: str) -> list[int]:
 
 
 def string_hash(text: str) -> int:
-    """`java.lang.String.hashCode`: the sum of unit * 31 ** (units behind it)."""
+    """`java.lang.String.hashCode`: the sum of unit * 31 ** (units after it)."""
     every = units(text)
     return signed(sum(unit * 31 ** (len(every) - place) for place, unit in enumerate(every, 1)))
 
 
 def list_hash(texts: Sequence[str]) -> int:
-    """`java.util.List.hashCode`: 31 ** n, and the sum of hash * 31 ** (members behind it)."""
+    """`java.util.List.hashCode`: 31 ** n, and the sum of hash * 31 ** (members after it)."""
     return signed(31 ** len(texts) + sum(string_hash(t) * 31 ** (len(texts) - n) for n, t in enumerate(texts, 1)))
 
 
@@ -102,7 +102,7 @@ def file_hash(name: str) -> str:
 
 
 def murmur(data: bytes, seed: int) -> int:
-    """The hash of bloom filters, as signed 32 bits. Bytes behind the last four are taken from the end, each with its sign."""
+    """The hash of bloom filters, as signed 32 bits. Bytes after the last four are taken from the end, each with its sign."""
     m = 0x5BD1E995
     h = seed ^ len(data)
     for at in range(0, len(data) - 3, 4):

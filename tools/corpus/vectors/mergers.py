@@ -120,7 +120,7 @@ def cases() -> Iterator[VectorCase]:
         notes={
             "other-engine": "The merger works on other records.",
             "no-id": "Engine and order of the list decide alone.",
-            "none-fits": "Another merger would give wrong rows without a word.",
+            "none-fits": "Another merger would give wrong rows silently.",
         },
         tests=numbered(_choices()),
         if_it_fails="Compare the id that the merger gives and its record type; nothing else counts.",
@@ -148,7 +148,7 @@ def cases() -> Iterator[VectorCase]:
         function="merge.fold",
         derived_by=[HAND],
         flags=["silent-stale", "lost-write"],
-        says="Each built-in payload class, found by its full name, leaves of several versions what its description says.",
+        says="Each built-in payload class, found by its full name, merges several versions as it is described.",
         notes={
             "late": "A version that comes after one with a greater ordering value.",
             "delete": "A version that is a delete.",

@@ -37,7 +37,7 @@ def cases() -> Iterator[VectorCase]:
     )  # fmt: skip
     yield VectorCase(
         **common, name="cells.commit-time", requirements=["MRG-001", "MRG-025"],
-        says="Commit time: of every pair of versions the later one is left, whatever the ordering values.",
+        says="Commit time: of every pair of versions the later one is the result, whatever the ordering values.",
         flags=["silent-stale", "resurrected-row"], notes=CELL_NOTES, tests=numbered(_commit_time()),
         if_it_fails="Ordering values were looked at, or deletes were applied before or after all rows.",
     )  # fmt: skip

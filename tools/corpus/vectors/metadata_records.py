@@ -58,7 +58,7 @@ def cases() -> Iterator[VectorCase]:
         derived_by=[HUDI, HAND],
         notes={
             "own-name": "A built-in index has a name of its own.",
-            "created": "An index that somebody creates is named by him.",
+            "created": "The user who creates an index names it.",
         },
         tests=numbered(_partitions()),
         if_it_fails="Join the type and the index's name by an underscore; the name of the column plays no part.",
@@ -75,7 +75,7 @@ def _partitions() -> Iterator[Test]:
         ("expr_index", "x_y_z"),
     ):
         yield valid(f"{kind} called {name}", {"type": kind, "name": name}, f"{kind}_{name}", "created")
-    yield invalid("a type that nobody knows", {"type": "btree", "name": "a"}, "created")
+    yield invalid("a type that is unknown", {"type": "btree", "name": "a"}, "created")
     yield invalid("an index without its name", {"type": "secondary_index", "name": None}, "created")
 
 
@@ -197,11 +197,11 @@ def _damaged() -> Iterator[Test]:
         ("no bytes", "k", ""),
         ("cut", "__all_partitions__", whole[:-2]),
         ("a byte too many", "__all_partitions__", whole + "00"),
-        ("a type that nobody knows", "k", f"{_META}00100000000000"),
+        ("a type that is unknown", "k", f"{_META}00100000000000"),
         ("a type without its member", "k", f"{_META}000a0000000000"),
         ("the list of partitions under another key", "p=1", whole),
         ("a list of files under the key of the partitions", "__all_partitions__", whole.replace("0002020", "0004020", 1)),
         ("the key of another entry in the value", "k", f"{_META}026a0e0000000002" + "00"),
-        ("an encoding of file ids that nobody knows", "k", f"{_META}000a000000020070020202020202000202040000"),
+        ("an unknown encoding of file ids", "k", f"{_META}000a000000020070020202020202000202040000"),
     ):
         yield invalid(comment, _asked(key, value), "damage")

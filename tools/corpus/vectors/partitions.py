@@ -12,7 +12,7 @@ PLAIN = [c for c in map(chr, range(0x20, 0x7F)) if c not in ESCAPED]
 NULLS = "__HIVE_DEFAULT_PARTITION__"
 
 NOTES = {
-    "default-partition": "Rows without a value lie in a folder with a name of its own.",
+    "default-partition": "Rows without a value are in a folder with a name of its own.",
     "not-ascii": "Characters beyond ASCII stay as they are; an encoding of URLs would make bytes of them.",
     "surrogates": "Beyond U+FFFF a character is two code units in Java; both stay.",
     "dots": "Dots stay as they are, also where a folder may not be called so.",
@@ -47,7 +47,7 @@ def cases() -> Iterator[VectorCase]:
         area="names",
         name="partition-unescaping",
         requirements=["PROP-016", "LAY-006"],
-        says="A folder's name gives the partition value back: each %XX is the character of that number.",
+        says="A folder's name decodes to the partition value: each %XX is the character of that number.",
         needs=["compute.partition.unescape"],
         flags=["wrong-rows"],
         function="partition.unescape",

@@ -23,7 +23,7 @@ def cases() -> Iterator[VectorCase]:
             "seconds": "14 digits stand for the last millisecond of their second, not the first.",
             "leap-day": "29 February exists in years that 4 divides, of centuries only in those that 400 divides.",
             "before-the-epoch": "Moments before 1970 are negative.",
-            "no-such-day": "A day or time that no calendar has; a lenient parser makes another day of it without a word.",
+            "no-such-day": "A day or time that no calendar has; a lenient parser makes another day of it silently.",
             "leap-second": "Second 60 is no time of this format.",
             "end-of-day": "Hour 24 is no time of this format; some parsers take it for the next day.",
             "reserved": "Reserved times (before any commit, bootstraps, first commits of the metadata table) are no dates.",
@@ -31,7 +31,7 @@ def cases() -> Iterator[VectorCase]:
             "not-digits": "Only ASCII digits.",
         },
         tests=numbered(_valid(), _lenient(), _invalid()),
-        if_it_fails="Read fixed fields yyyyMMddHHmmssSSS in UTC; take 14 digits as ending in 999; refuse what is no date.",
+        if_it_fails="Read fixed fields yyyyMMddHHmmssSSS in UTC; extend 14 digits by 999; refuse text that is not a date.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Layout: folders, names, properties, and tables that nobody may guess at."""
+"""Layout: folders, names, properties, and tables that must be refused."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -137,7 +137,7 @@ PARTITIONS = [
         upsert(row("a", 1, "no partition value", p=None), row("b", 1, "first", p="north")),
         upsert(row("a", 2, "still none", p=None)),
         requirements=("LAY-008",),
-        says="A null partition value comes back as null, whatever its folder is called.",
+        says="A null partition value is read as null, whatever the name of its folder.",
         if_it_fails="The folder __HIVE_DEFAULT_PARTITION__ stands for null; the value is in the file.",
         flags=("wrong-value",),
     ),
@@ -148,7 +148,7 @@ PARTITIONS = [
         upsert(row("b", 2, "second", p="north")),
         producers=(HUDI,),
         requirements=("LAY-008",),
-        says="An empty text as partition value comes back as an empty text, although its folder is that of null.",
+        says="An empty text as partition value is read as an empty text, although its folder is that of null.",
         if_it_fails="The value was taken from the folder's name; it is in the file.",
         flags=("wrong-value",),
     ),
@@ -215,7 +215,7 @@ OTHERS = [
             add("spare/data.csv", "id,ts\n"),
         ),
         requirements=("LAY-019",),
-        says="Files that are no data files, and folders that are no partitions, neither add rows nor disturb.",
+        says="Files that are not data files, and folders that are not partitions, have no effect on the rows.",
         if_it_fails="Match the whole name of a file against the grammar of base and log files; ignore what does not match.",
         flags=("lost-write",),
     ),
@@ -226,7 +226,7 @@ OTHERS = [
         upsert(row("a", 2, "second", p="north")),
         edits=(add("north/notes/readme.txt", "not a partition\n"),),
         requirements=("LAY-019", "LAY-009"),
-        says="A folder inside a partition that is no partition itself does not hide the files beside it.",
+        says="A folder inside a partition that is not a partition itself does not hide the files beside it.",
         if_it_fails="Only the deepest folders were taken for partitions; the partition metadata file marks one.",
         flags=("lost-write",),
     ),
@@ -248,7 +248,7 @@ OTHERS = [
         edits=(remove("south/.hoodie_partition_metadata"),),
         requirements=("LAY-003",),
         says="A partition folder whose partition metadata file is gone: the commit metadata still names its files.",
-        if_it_fails="Answers are recorded and nobody fails.",
+        if_it_fails="Answers are recorded and no engine fails.",
         open=True,
     ),
     layout(
@@ -259,7 +259,7 @@ OTHERS = [
         producers=(HUDI,),
         requirements=("PROP-015", "PROP-007"),
         says="A table without record key, ordering and partition fields keeps equal rows apart.",
-        if_it_fails="Keys of such a table are made by the writer and lie in _hoodie_record_key.",
+        if_it_fails="Keys of such a table are made by the writer and are in _hoodie_record_key.",
         flags=("lost-write",),
     ),
     layout(
@@ -293,7 +293,7 @@ OTHERS = [
         upsert(row("a", 2, "second", p="north")),
         producers=(HUDI,),
         requirements=("LAY-014", "LAY-012", "RDR-018"),
-        says="The metadata table under .hoodie is no part of the data, and the rows are the same with and without it.",
+        says="The metadata table under .hoodie is not part of the data, and the rows are the same with and without it.",
         if_it_fails="Folders below .hoodie were listed as partitions, or the index of files was misread.",
         flags=("lost-write",),
     ),
@@ -308,7 +308,7 @@ OTHERS = [
             ),
         ),
         requirements=("PROP-001", "PROP-011"),
-        says="Comments, blank lines, continued lines and unknown keys in the properties file do not disturb.",
+        says="Comments, blank lines, continued lines and unknown keys in the properties file have no effect.",
         if_it_fails="The file has the syntax of Java properties.",
         flags=("lost-write",),
     ),
@@ -322,7 +322,7 @@ OTHERS = [
         ),
         requirements=("PROP-001", "LAY-013"),
         says="A writer that changes the properties leaves only a backup of them for a moment; reading it is not in the spec.",
-        if_it_fails="Answers are recorded and nobody fails.",
+        if_it_fails="Answers are recorded and no engine fails.",
         open=True,
     ),
     layout(
@@ -340,7 +340,7 @@ OTHERS = [
 
 
 def refusal(name: str, says: str, feature: str, *edits: Any, requirements: tuple[str, ...], kind: TableType = COW) -> Recipe:
-    """A table that looks familiar and that nobody may read on a guess."""
+    """A table that resembles a supported one and must be refused."""
     return layout(
         f"refuse.{name}",
         Table(columns=COLUMNS, type=kind),
@@ -386,7 +386,7 @@ REFUSALS = [
     ),
     refusal(
         "timeline-layout-99",
-        "A timeline layout that nobody knows is refused.",
+        "An unknown timeline layout is refused.",
         "timeline-layout",
         set_property("hoodie.timeline.layout.version", "99"),
         requirements=("PROP-010",),
@@ -417,7 +417,7 @@ def broken(
         says=says,
         error=error,
         producers=more.pop("producers", (REFERENCE,)),
-        if_it_fails=more.pop("if_it_fails", "The damage was passed over; name the file, the rule and what was found."),
+        if_it_fails=more.pop("if_it_fails", "The damage was ignored; name the file, the rule and what was found."),
         flags=("silent-guess",),
         **more,
     )
@@ -450,7 +450,7 @@ BROKEN = [
     broken(
         "no-table",
         "table",
-        "A folder without .hoodie is no table, and that is an error, not an empty result.",
+        "A folder without .hoodie is not a table; that is an error, not an empty result.",
         without_table,
         requirements=("LAY-011", "LAY-013"),
     ),
@@ -530,7 +530,7 @@ BROKEN = [
         requirements=("TL-002", "TL-009"),
         says="A completed deltacommit file that ends in the middle is an error; its logs are not left out.",
         error="commit-metadata",
-        if_it_fails="The damage was passed over; name the file, the rule and what was found.",
+        if_it_fails="The damage was ignored; name the file, the rule and what was found.",
         flags=("silent-guess",),
     ),
     layout(
@@ -541,9 +541,9 @@ BROKEN = [
         edits=(cut(".hoodie/timeline/{1}_*.replacecommit", 0.5),),
         producers=(HUDI,),
         requirements=("TL-002", "TL-012"),
-        says="A completed replacecommit file that ends in the middle is an error: nobody knows what it replaced.",
+        says="A completed replacecommit file that ends in the middle is an error: the groups that it replaced are unknown.",
         error="commit-metadata",
-        if_it_fails="The damage was passed over, so replaced rows come back or new ones are missing.",
+        if_it_fails="The damage was ignored, so replaced rows come back or new ones are missing.",
         flags=("silent-guess",),
     ),
     broken(
@@ -580,11 +580,11 @@ BROKEN = [
     broken(
         "path.leads-outside",
         "path",
-        "Commit metadata that names a file above the table's folder is an error for whoever follows it.",
+        "Commit metadata that names a file above the table's folder is an error for an engine that follows it.",
         escaping_file_name,
         requirements=("LAY-018",),
         open=True,
-        if_it_fails="An engine that lists folders never looks at the name, so answers are recorded and nobody fails.",
+        if_it_fails="An engine that lists folders never looks at the name, so answers are recorded and no engine fails.",
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""More layouts: keys that make folders, columns that are only in folder names, and everything that may lie about."""
+"""More layouts: keys that make folders, columns that are only in folder names, and everything that may remain."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -96,7 +96,7 @@ GENERATORS = [
         upsert(row("a", 1, "neither", y=None, p=None), row("b", 1, "no p", y=2026, p=None), row("c", 1, "no y", y=None, p="n")),
         upsert(row("b", 2, "still no p", y=2026, p=None)),
         requirements=("LAY-008", "LAY-006"),
-        says="Null partition values on several levels come back as null.",
+        says="Null partition values on several levels are read as null.",
         if_it_fails="The folder field=__HIVE_DEFAULT_PARTITION__ stands for null; the value is in the file.",
         flags=("wrong-value",),
     ),
@@ -246,7 +246,7 @@ def lying_about(name: str, says: str, *edits: TableEdit, rules: tuple[str, ...],
     ]
     under_way = stopped(upsert(row("a", 3, "under way", p="north"), row("c", 3, "under way", p="east")), "inflight")
     more: list[Step] = [under_way] if until else []
-    wrong = "What is part of the table is named by its timeline; whatever else lies in its folders is passed over."
+    wrong = "What is part of the table is named by its timeline; any other file in its folders is ignored."
     table = Table(columns=PARTED, partition=("p",))
     check = Check(requirements=rules, says=says, if_it_fails=wrong, flags=("dirty-read", "lost-write"))
     timeline = replace(
@@ -259,7 +259,7 @@ def lying_about(name: str, says: str, *edits: TableEdit, rules: tuple[str, ...],
 LYING_ABOUT = [
     *lying_about(
         "everything",
-        "Heartbeats, locks, samples, temporary and foreign files and folders everywhere do not disturb.",
+        "Heartbeats, locks, samples, temporary and foreign files and folders everywhere have no effect.",
         *ABOUT,
         backup_of_an_older_version,
         temporary_instant,
@@ -283,7 +283,7 @@ LYING_ABOUT = [
     ),
     *lying_about(
         "markers-of-a-completed-write",
-        "Markers that a completed write left behind do not take its files away.",
+        "Markers that a completed write left behind do not hide its files.",
         direct_markers(1),
         rules=("LAY-011", "TL-033"),
     ),
@@ -298,7 +298,7 @@ METAFILES = [
         delete({"id": "b", "p": "south"}),
         requirements=("LAY-003", "LAY-019"),
         says="Where the file that marks a partition is a Parquet file, it marks a partition and holds no rows.",
-        if_it_fails=".hoodie_partition_metadata.parquet is no data file, and the folder beside it is a partition.",
+        if_it_fails=".hoodie_partition_metadata.parquet is not a data file, and the folder beside it is a partition.",
         flags=("lost-write",),
     ),
 ]

@@ -1,4 +1,4 @@
-"""Layouts put together by hand: properties beside their backup."""
+"""Layouts built by hand: properties beside their backup."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ RECIPES = [
         backed_up,
         cut(str(PROPERTIES), 0.4),
         requirements=("S3-005", "PROP-011"),
-        says="A properties file that was cut while it was written again is told from a whole one; the backup is read.",
+        says="A properties file that was cut while it was written again is distinguished from a whole one; the backup is read.",
         if_it_fails="Check that the required properties are there and that the checksum fits, and read the backup if not.",
         flags=("silent-stale",),
     ),
@@ -51,7 +51,7 @@ RECIPES = [
         backed_up,
         edit(str(PROPERTIES), lambda _: b""),
         requirements=("S3-005", "PROP-011"),
-        says="An empty properties file beside a whole backup is told from a whole one; the backup is read.",
+        says="An empty properties file beside a whole backup is distinguished from a whole one; the backup is read.",
         if_it_fails="Check that the required properties are there and that the checksum fits, and read the backup if not.",
         flags=("silent-stale",),
     ),

@@ -45,7 +45,7 @@ COW_6 = Table(columns=COLUMNS, type=COW, partition=("p",), options=OLD)
 MOR_6 = Table(columns=COLUMNS, type=MOR, partition=("p",), options=OLD)
 
 BY_NAME = "In a table of version 6 a log file belongs to the slice whose base file's instant is in its name."
-BY_LAYOUT_1 = "The timeline of version 6 lies in .hoodie itself; a completed instant there has no completion time."
+BY_LAYOUT_1 = "The timeline of version 6 is in .hoodie itself; a completed instant there has no completion time."
 
 
 def row(ts: int, name: str, key: str = "a", p: str = "x") -> Row:
@@ -127,7 +127,7 @@ OLD_TABLES = [
             snapshot("All log files of a slice have its base file's instant in their names; their blocks count each.", BY_NAME),
             as_of(
                 1,
-                says="Time travel stops at a block, not at a file: the names of all logs bear the same, earlier instant.",
+                says="Time travel stops at a block, not at a file: the names of all logs have the same, earlier instant.",
                 if_it_fails="Compare the instant in the header of a block with the time that is asked for.",
             ),
             Check(
@@ -144,7 +144,7 @@ OLD_TABLES = [
         "mor.compacted",
         BY_COMMIT,
         *COMPACTIONS,
-        says="Logs that a compaction has merged are not merged again: their names bear the earlier base file's instant.",
+        says="Logs that a compaction has merged are not merged again: their names have the earlier base file's instant.",
         if_it_fails=BY_NAME,
         flags=("double-apply",),
     ),
@@ -153,7 +153,7 @@ OLD_TABLES = [
         BY_COMMIT,
         *SCHEDULED,
         needs=("timeline.pending-compaction",),
-        says="Logs that are named after a compaction to come are read on top of the slice before it.",
+        says="Logs that are named after a pending compaction are read with the slice before it.",
         if_it_fails="The instant in the name is pending; the blocks in the file are completed.",
         flags=("lost-write",),
     ),
@@ -166,7 +166,7 @@ OLD_TABLES = [
         upsert(row(4, "a4")),
         upsert(row(3, "late")),
         needs=("log.command",),
-        says="The block of a write that failed and was rolled back does not count; a command behind it says so.",
+        says="The block of a write that failed and was rolled back does not count; a command after it says so.",
         if_it_fails="Version 6 rolls back by a command block in the same slice, and leaves the failed block there.",
         flags=("resurrected-row",),
     ),
@@ -202,7 +202,7 @@ OLD_TABLES = [
         upsert(row(1, "a1"), row(1, "b1", "b")),
         service("savepoint", of=0),
         upsert(row(2, "a2")),
-        says="A savepoint of version 6 bears the instant of the commit that it protects; both are completed.",
+        says="A savepoint of version 6 has the instant of the commit that it protects; both are completed.",
         if_it_fails="Two completed actions of one instant: neither hides the other.",
     ),
     *(
@@ -255,7 +255,7 @@ UPGRADED = [
         *SCHEDULED,
         needs=("timeline.pending-compaction",),
         errata=("ER-085",),
-        says="Logs that are named after a compaction that is still to come are not lost in an upgrade.",
+        says="Logs that are named after a pending compaction are not lost in an upgrade.",
         if_it_fails="The instant in the name is pending; the blocks in the file are completed.",
     ),
     upgraded(
@@ -267,7 +267,7 @@ UPGRADED = [
         upsert(row(4, "a4")),
         needs=("log.command",),
         says="The block of a write that was rolled back before the upgrade does not count afterwards.",
-        if_it_fails="The command block that undid it lies in the same slice.",
+        if_it_fails="The command block that rolled it back is in the same slice.",
         flags=("resurrected-row",),
     ),
     *(
@@ -290,7 +290,7 @@ UPGRADED = [
 
 
 def half_upgraded(folder: Any, instants: Any) -> None:
-    """What an upgrade by Apache Hudi leaves when it dies: the first instants are moved, the version is still 6."""
+    """The state after a crash during an upgrade by Apache Hudi: the first instants are moved, the version is still 6."""
     target = folder / ".hoodie" / "timeline"
     target.mkdir()
     for file in sorted((folder / ".hoodie").glob(f"{instants[1]}.*")):
@@ -345,7 +345,7 @@ ODD_ONES = [
     ),
     refused(
         "version-5",
-        "A table of version 5, with its timeline in .hoodie, is refused by who does not read that version.",
+        "A table of version 5, with its timeline in .hoodie, is refused by an engine that does not read that version.",
         "table-version",
         set_property(VERSION, "5"),
         or_rows=True,
@@ -372,9 +372,9 @@ ODD_ONES = [
         *TWO,
         edits=(set_property(VERSION, None),),
         requirements=("COMPAT-002", "PROP-006"),
-        says="A table that does not say its version is an error: nobody knows by which rules to read it.",
+        says="A table that does not say its version is an error: the rules to read it by are unknown.",
         error="no version",
-        if_it_fails="The reader took its own newest version for the table's.",
+        if_it_fails="The reader used its own latest version instead of the table's.",
         flags=("silent-guess",),
     ),
     recipe(
@@ -394,9 +394,9 @@ ODD_ONES = [
         edits=(half_upgraded,),
         needs=("table-version.6",),
         requirements=("COMPAT-003", "COMPAT-006"),
-        says="A table of version 6 of which an interrupted upgrade has moved some instants is an error, not the rest of it.",
+        says="A table of version 6 of which an interrupted upgrade has moved some instants is an error, not part of its rows.",
         error="an upgrade was interrupted",
-        if_it_fails="Instants lie in .hoodie/timeline which .hoodie does not have; without them committed rows are missing.",
+        if_it_fails="Instants are in .hoodie/timeline which .hoodie does not have; without them committed rows are missing.",
         flags=("lost-write",),
     ),
     recipe(
@@ -406,7 +406,7 @@ ODD_ONES = [
         edits=(back_in_place,),
         requirements=("COMPAT-006", "LAY-017"),
         says="Instants of version 6 that a migration has not yet taken away are not read by a reader of version 8.",
-        if_it_fails="The timeline of version 8 is in its own folder; what lies beside it in .hoodie is no part of it.",
+        if_it_fails="The timeline of version 8 is in its own folder; what is beside it in .hoodie is not part of it.",
         flags=("double-apply",),
     ),
 ]

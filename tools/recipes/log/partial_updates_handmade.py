@@ -1,4 +1,4 @@
-"""Partial updates put together by hand: what `MERGE INTO` of one release does not write."""
+"""Partial updates built by hand: what `MERGE INTO` of one release does not write."""
 
 from typing import Any
 
@@ -84,7 +84,7 @@ RECIPES = [
             data_block_of(COLUMNS, 10, row("b", ts=8, name="whole")),
         ),
         requirements=("LF-045", "LF-046", "RDR-014"),
-        says="Partial and whole blocks of one file are applied in the order in which they stand there.",
+        says="Partial and whole blocks of one file are applied in their order in the file.",
         rows=(row(ts=7, name="whole", note="noted"), row("b", ts=8, name="whole")),
     ),
     partial(
@@ -197,8 +197,8 @@ RECIPES = [
         delta(12, partial_block(NOTE, 12, {"id": "a", "ts": 7, "note": "second"})),
         log_compaction(20, 21, partial_block(BOTH, 20, JOINED, header=made_of(12, 10)), columns=COLUMNS),
         requirements=("LF-046", "LF-040", "LCP-003"),
-        says="A joined block of partial updates is partial itself and stands for those it was made from.",
-        if_it_fails="Here the joined block differs from its inputs, so that whoever applies them instead shows it.",
+        says="A compacted block of partial updates is partial itself and replaces its inputs.",
+        if_it_fails="Here the compacted block differs from its inputs, so that applying them instead gives another answer.",
         flags=("double-apply", "lost-write"),
         table=PLAIN_COMMIT,
         rows=(row(ts=7, name="joined", note="joined"), B),

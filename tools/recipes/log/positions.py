@@ -123,7 +123,7 @@ RECIPES = [
     positions(
         "behind-the-last-row",
         deltacommit(10, 11, data_block(10, row("b", "log"), row("c", "log"), header=at_rows(0, 5))),
-        says="A block that names a row behind the last one of the base file is merged by keys.",
+        says="A block that names a row after the last one of the base file is merged by keys.",
         if_it_fails=BY_KEY,
         errata=("ER-072",),
         rows=(row("a"), row("b", "log"), row("c", "log"), row("d"), row("e")),

@@ -462,7 +462,7 @@ KEYS = [
         types=(COW, MOR),
         requirements=("TYP-007",),
         says="Rows of one key that were written by insert, which does not look keys up, are all returned.",
-        if_it_fails="Rows of base files were merged with each other; only log records meet base rows.",
+        if_it_fails="Rows of base files were merged with each other; only log records are merged with base rows.",
         flags=("lost-write",),
     ),
     *story(

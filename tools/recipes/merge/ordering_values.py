@@ -81,7 +81,7 @@ ORDERING_TYPES = [
         upsert(flagged(0)),
         requirements=("MRG-029", "BLK-009"),
         says="A flagged delete with int ordering 0 is late; in a delete block it looks the same as a delete without ordering.",
-        if_it_fails="The bytes do not tell the two deletes apart, so the answer is recorded and nobody fails.",
+        if_it_fails="The bytes of the two deletes are equal, so the answer is recorded and no engine fails.",
         open=True,
     ),
     *story(
@@ -112,7 +112,7 @@ ORDERING_TYPES = [
         types=(COW, MOR),
         requirements=("MRG-028",),
         says="Whether a null ordering value counts as 0 against a negative one is not settled.",
-        if_it_fails="Answers are recorded and nobody fails.",
+        if_it_fails="Answers are recorded and no engine fails.",
         open=True,
     ),
     *story(
@@ -211,7 +211,7 @@ BY_1_2 = [
 ]
 
 STORED_LOG = upsert(row(1, "base"), BYSTANDER)
-OPEN_FAIL = "Answers are recorded and nobody fails."
+OPEN_FAIL = "Answers are recorded and no engine fails."
 
 
 def text_delete(second: int, key: str, ordering: str) -> bytes:
@@ -291,7 +291,7 @@ OPEN = [
         edits=(deltacommit(10, 11, data_block(10, row(5, "row"))), deltacommit(20, 21, text_delete(20, "a", "9"))),
         producers=(REFERENCE,),
         requirements=("MRG-028",),
-        says="A delete whose ordering value is a text meets a row with a number: an error, or the delete wins, or the row.",
+        says="A delete whose ordering value is a text is merged with a row with a number: an error, or either of them wins.",
         rows=(row(5, "row"), BYSTANDER),
         if_it_fails=OPEN_FAIL,
         open=True,

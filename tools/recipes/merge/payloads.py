@@ -195,8 +195,8 @@ def recipe(payload: Class, kind: TableType) -> Recipe:
                 requirements=rules,
                 says=f"{payload.name}: {payload.says}",
                 rows=tuple(right),
-                if_it_fails="The key says what met: look up the payload class by its full name, and merge as it does; "
-                "never load a class, and never take another mode for it.",
+                if_it_fails="The key names the merged versions: look up the payload class by its full name, merge as it does; "
+                "never load a class, and never use another mode instead.",
                 flags=("silent-stale",),
                 errata=payload.errata,
             ),
@@ -230,7 +230,7 @@ def own_merger() -> Recipe:
         checks=(
             Asked(
                 requirements=("MRG-031", "MRG-032", "API-008"),
-                says="A table with a merger of its own is merged by it, or refused by who does not know its strategy id.",
+                says="A table with its own merger is merged by it, or refused by an engine that does not know its strategy id.",
                 rows=(order("a", 2, "cancelled", "two books", "card"), order("b", 2, "cancelled", "two books", "card")),
                 refused="merge-strategy",
                 or_rows=True,

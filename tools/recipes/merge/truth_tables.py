@@ -152,13 +152,13 @@ def truth_table(mode: MergeMode, arrangement: str) -> Recipe:
     asked = Asked(
         requirements=found.rules if found.type == COW else (*RULES[mode], *found.rules),
         says=f"{SAYS[mode]}: every pair of versions, {found.where}.",
-        if_it_fails="The key says which cell is wrong: where two versions met, what the older and what the newer one "
-        "was, and how the newer one's ordering value compares; docs/merging.md has the table.",
+        if_it_fails="The key names the wrong cell: where two versions were merged, the kinds of the older and the newer "
+        "one, and how the newer ordering value compares; docs/merging.md has the table.",
         flags=("silent-stale", "lost-write", "resurrected-row"),
     )
     checks: tuple[Asked, ...] = (asked,)
     if arrangement == "compacted":
-        before = f"{SAYS[mode]}: every pair of versions, where base rows and log entries meet."
+        before = f"{SAYS[mode]}: every pair of versions, base rows merged with log entries."
         as_of = AsOf(step=len(steps(mode)) - 1)
         rules = (*RULES[mode], *READER)
         checks += (replace(asked, name="before", kind="as-of", as_of=as_of, says=before, requirements=rules),)
@@ -202,7 +202,7 @@ NO_MARKS: dict[str, Row] = {
 }
 MARKER = (set_property("hoodie.payload.delete.field", "op"), set_property("hoodie.payload.delete.marker", "D"))
 FORMS_FAIL = (
-    "The key says which mark was not seen, or seen where there is none, and which cell it stands in: a delete that is stored "
+    "The key names the delete mark that was missed or wrongly found, and its cell: a delete that is stored "
     "as a row has the row's ordering value."
 )
 
@@ -213,7 +213,7 @@ def plain(key: str, ts: int, name: str, **mark: Any) -> Row:
 
 
 def marked_rows(mode: MergeMode, marks: Mapping[str, Row], no_marks: Mapping[str, Row]) -> tuple[list[list[Row]], list[Row]]:
-    """What a base file and two logs hold, and by hand what is left: late deletes and rows behind greater deletes lose."""
+    """What a base file and two logs hold, and by hand what is left: late deletes and rows after greater deletes lose."""
     base, first, second, right = ([], [], [], [])  # type: tuple[list[Row], list[Row], list[Row], list[Row]]
     for (form, mark), (order, ts) in product(marks.items(), NEWER.items()):
         late = mode == EVENT and order is Order.LOWER

@@ -58,7 +58,7 @@ PROCEDURES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "rollback": (("rollback_to_instant", "instant_time => '{of}'"),),
 }
 
-#: An index that somebody defined, over metadata that the table must have.
+#: A user-defined index, over metadata that the table must have.
 INDEX = "CREATE INDEX by_year ON {table} USING column_stats(ts) OPTIONS (expr='from_unixtime', format='yyyy')"
 
 

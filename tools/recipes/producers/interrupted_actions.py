@@ -1,8 +1,8 @@
-"""A table as it lies there while an action is still under way: what an engine leaves that stops in the middle.
+"""Interrupted actions: the state of a table while an action is pending.
 
-The action is run to its end on the table, and then taken back as far as wanted. Each of the three states is one that the
-deployed order of work passes through: the plan is published and nothing else has changed (`requested`); the action was started
-and has done nothing yet (`begun`); all its work is done and only its completion is missing (`inflight`).
+The action runs to its end on the table and is then rolled back to the wanted state. The deployed order of work passes through
+each of the three states: the plan is published and nothing else has changed (`requested`); the action was started and has done
+no work (`begun`); all its work is done and only its completion is missing (`inflight`).
 """
 
 import shutil
@@ -13,13 +13,13 @@ from typing import Literal
 
 Until = Literal["requested", "begun", "inflight"]
 
-#: The files of the timeline that each state leaves in place, by how their names end.
+#: The suffixes of the timeline files that exist in each state.
 KEPT = {"requested": (".requested",), "begun": (".requested", ".inflight")}
 
 
 @contextmanager
 def stopping(table: Path, timeline: str, until: Until | None) -> Iterator[None]:
-    """Whatever is done to `table` within, whose active timeline lies in its folder `timeline`, gets no further than `until`."""
+    """Leave the actions inside the block in state `until`; the timeline of `table` is in its folder `timeline`."""
     if until is None:
         yield
         return
@@ -27,12 +27,12 @@ def stopping(table: Path, timeline: str, until: Until | None) -> Iterator[None]:
     shutil.copytree(table, before)
     try:
         yield
-        _take_back(table, before, timeline, until)
+        _roll_back(table, before, timeline, until)
     finally:
         shutil.rmtree(before)
 
 
-def _take_back(table: Path, before: Path, timeline: str, until: Until) -> None:
+def _roll_back(table: Path, before: Path, timeline: str, until: Until) -> None:
     known = _names(before / timeline)
     new = [table / timeline / name for name in sorted(_names(table / timeline) - known)]
     if until == "inflight":

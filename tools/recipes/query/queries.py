@@ -23,7 +23,7 @@ SHORT = {COW: "cow", MOR: "mor"}
 def chosen() -> tuple[Check, ...]:
     """Projections and filters over one table."""
     merged_first = "Merge first, then filter and project: both apply to the merged row."
-    pruned = "Read the columns that merging needs although nobody asked for them."
+    pruned = "Read the columns that merging needs even if the query does not select them."
     return (
         Check(
             requirements=("TYP-007", "META-001"),
@@ -258,7 +258,7 @@ TYPES = [
             {"id": "v3", "ts": 2, **SPECIAL},
             {"id": "v4", "ts": 2, **ZERO},
         ),
-        "Scalar values of every type come back as they were written: extremes, nulls, NaN, infinities and minus zero.",
+        "Scalar values of every type are returned as they were written: extremes, nulls, NaN, infinities and minus zero.",
         ("TYP-007", "BF-002"),
     ),
     *typed(
@@ -266,7 +266,7 @@ TYPES = [
         NESTED,
         versions("v", 1, HERE, NOWHERE, {}, {}),
         ({"id": "v2", "ts": 2, **HERE}, {"id": "v3", "ts": 2, **NOWHERE}),
-        "Structs, arrays and maps come back as they were written, also empty and null ones.",
+        "Structs, arrays and maps are returned as they were written, also empty and null ones.",
         ("TYP-007", "BF-002"),
     ),
 ]

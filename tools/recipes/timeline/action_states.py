@@ -1,7 +1,7 @@
 """Every action in every state that it can be found in, on both types of table."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from tools.recipes.producers.interrupted_actions import Until
@@ -31,14 +31,14 @@ STATES: tuple[State, ...] = ("requested", "begun", "inflight", "completed")
 MEANS: dict[State, str] = {
     "requested": "is only requested",
     "begun": "was started and has done nothing yet",
-    "inflight": "has done all its work and is not completed",
+    "inflight": "has done all its work but is not completed",
     "completed": "is completed",
 }
 FIRST = upsert(row(1, "north", p="n"), row(1, "north too", key="b", p="n"), row(1, "south", key="c", p="s"))
 SECOND = upsert(row(2, "north again", p="n"), row(1, "added", key="d", p="s"))
-#: A metadata table as small as can be: without it there is nothing to index.
+#: The smallest metadata table; without one there is nothing to index.
 METADATA = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "false"}
-UNDONE = upsert(row(3, "undone", p="n"), row(1, "undone too", key="e", p="s"))
+LOST = upsert(row(3, "undone", p="n"), row(1, "undone too", key="e", p="s"))
 
 
 def after_two(_: State) -> tuple[Step, ...]:
@@ -56,23 +56,23 @@ def with_two_logs(_: State) -> tuple[Step, ...]:
     return (FIRST, upsert(row(2, "north again", p="n")), upsert(row(3, "and again", p="n")))
 
 
-def undone_by_the_work(*before: Step) -> Callable[[State], tuple[Step, ...]]:
-    """`before`, and a commit that is there until the action has done its work."""
+def rolled_back_by_work(*before: Step) -> Callable[[State], tuple[Step, ...]]:
+    """`before`, and a commit that exists until the action has done its work."""
 
     def steps(state: State) -> tuple[Step, ...]:
-        return (*before, invisible(UNDONE) if state in ("inflight", "completed") else UNDONE)
+        return (*before, invisible(LOST) if state in ("inflight", "completed") else LOST)
 
     return steps
 
 
-def with_a_dead_write(_: State) -> tuple[Step, ...]:
-    """A commit, and a write whose writer died before it completed."""
-    return (FIRST, stopped(UNDONE, "inflight"))
+def with_a_failed_write(_: State) -> tuple[Step, ...]:
+    """A commit, and a write whose writer crashed before it completed."""
+    return (FIRST, stopped(LOST, "inflight"))
 
 
 @dataclass(frozen=True)
 class Act:
-    """An action: what comes before it, its step, what a pending one must not do, and the rules for both."""
+    """An action: the steps before it, its step, its effect, and the rules. `word` is part of the id, `named` of the text."""
 
     word: str
     step: Step
@@ -85,6 +85,7 @@ class Act:
     errata: tuple[str, ...] = ()
     then: str = "changes no row"
     flag: str = "lost-write"
+    named: str = ""
 
 
 OVERWRITE = insert_overwrite(row(1, "instead", key="d", p="n"))
@@ -102,25 +103,25 @@ ACTS = [
         errata=("ER-004",), flag="double-apply"),
     Act("log-compaction", service("log_compact"), with_two_logs, ("mor",), rules=("TL-042", "TL-016"), flag="double-apply"),
     Act("clean", service("clean"), states=STATES, rules=("TL-033", "TL-013")),
-    Act("rollback", service("rollback", of=2), undone_by_the_work(FIRST, SECOND), states=STATES, rules=("TL-033", "TL-019"),
-        then="takes the rows of its target away when it does its work", flag="resurrected-row"),
-    Act("rollback-of-a-dead-write", service("rollback_pending", of=1), with_a_dead_write, rules=("TL-033", "TL-019"),
-        flag="dirty-read"),
-    Act("restore", service("restore", of=0), undone_by_the_work(FIRST, service("savepoint", of=0), invisible(SECOND)),
+    Act("rollback", service("rollback", of=2), rolled_back_by_work(FIRST, SECOND), states=STATES, rules=("TL-033", "TL-019"),
+        then="removes the rows of its target when it does its work", flag="resurrected-row"),
+    Act("rollback-of-a-dead-write", service("rollback_pending", of=1), with_a_failed_write, rules=("TL-033", "TL-019"),
+        flag="dirty-read", named="rollback of a failed write"),
+    Act("restore", service("restore", of=0), rolled_back_by_work(FIRST, service("savepoint", of=0), invisible(SECOND)),
         rules=("TL-033", "TL-023"), states=("inflight", "completed"),
-        then="takes rows away when it does its work", flag="resurrected-row"),
-    Act("restore", service("restore", of=0), undone_by_the_work(FIRST, service("savepoint", of=0), SECOND),
+        then="removes rows when it does its work", flag="resurrected-row"),
+    Act("restore", service("restore", of=0), rolled_back_by_work(FIRST, service("savepoint", of=0), SECOND),
         rules=("TL-033", "TL-023"), states=("requested", "begun"),
-        then="takes rows away when it does its work", flag="resurrected-row"),
+        then="removes rows when it does its work", flag="resurrected-row"),
     Act("savepoint", service("savepoint", of=1), states=("inflight", "completed"), rules=("TL-033", "TL-022"),
         errata=("ER-001",)),
     Act("indexing", service("create_index"), types=("mor",), options=tuple(METADATA.items()), rules=("TL-033", "TL-037")),
 ]  # fmt: skip
 
-#: Where another release leaves something else: plans, files or rows of its own making.
+#: Where another release writes other plans, files or rows.
 ALSO_BY_1_2 = ("clean.inflight.cow", "compaction.requested.mor", "rollback.inflight.mor")
 
-#: What each state of an action says of file names.
+#: The rules for the file names of each state.
 NAMES: dict[State, tuple[str, ...]] = {
     "requested": ("TL-025", "TL-027"),
     "begun": ("TL-025", "TL-028", "TL-053"),
@@ -134,11 +135,11 @@ def recipe_of(act: Act, state: State, short: str) -> Recipe:
     table: Table = TYPES[short].having(options=dict(act.options))
     until: dict[State, Until] = {"requested": "requested", "begun": "begun", "inflight": "inflight"}
     step = act.step if state == "completed" else stopped(act.step, until[state])
-    what = act.word.replace("-", " ")
+    what = act.named or act.word.replace("-", " ")
     article = "An" if what[0] in "aeiou" else "A"
     shows: dict[str, Any] = {"errata": act.errata} if act.errata and state == "completed" else {}
     name = f"{act.word}.{state}.{short}"
-    made = timeline(
+    return timeline(
         f"states.{name}",
         table,
         *act.before(state),
@@ -160,7 +161,6 @@ def recipe_of(act: Act, state: State, short: str) -> Recipe:
             ),
         ),
     )
-    return replace(made)
 
 
 def recipes() -> Iterator[Recipe]:

@@ -23,7 +23,7 @@ from tools.recipes.timeline.handmade_histories import (
 from tools.recipes.timeline.timeline import COW_TABLE, shown
 from tools.recipes.timeline.timeline import timeline as recipe_of_this_area
 
-NOT_ANOTHER = "The damage made another table of this one, and nobody was told: name the file, the rule and what was found."
+NOT_ANOTHER = "The damage changed the rows silently: report the file, the rule and what was found."
 HOME = HISTORY.as_posix()
 SINGLE = f"{at(1)}_{at(1)}_0.parquet"
 LATER = f"{at(10)}_{at(20)}_0.parquet"
@@ -141,7 +141,7 @@ BY_COMPLETION = f"{at(1)}_{at(40)}_0.parquet"
 NAMES = [
     archived(
         "name-backwards",
-        "A file whose name runs backwards is read all the same: the upgrade from version 6 writes such names.",
+        "A file whose name has its times in reverse order is read: the upgrade from version 6 writes such names.",
         requirements=("LSM-013", "RDR-009"),
         files={BACKWARDS: IN_NO_ORDER},
         errata=("ER-083",),
@@ -194,7 +194,7 @@ VERSION_FILE = [
     ),
     archived(
         "damaged.version-file-junk",
-        "A version file that is no number never passes for an empty history.",
+        "A version file that is not a number is never treated as an empty history.",
         edit(f"{HOME}/_version_", lambda _: b"one"),
         requirements=("LSM-007",),
         or_error=True,
@@ -202,14 +202,14 @@ VERSION_FILE = [
     ),
     archived(
         "damaged.version-file-names-no-manifest",
-        "A version file that names a manifest which is not there never passes for an empty history.",
+        "A version file that names a manifest which is not there is never treated as an empty history.",
         edit(f"{HOME}/_version_", lambda _: b"7"),
         requirements=("LSM-007", "LSM-009"),
         or_error=True,
     ),
     archived(
         "damaged.version-file-is-a-folder",
-        "A folder in place of the version file never passes for an empty history.",
+        "A folder in place of the version file is never treated as an empty history.",
         as_folder(f"{HOME}/_version_"),
         requirements=("LSM-007",),
         or_error=True,
@@ -227,7 +227,7 @@ MANIFEST = [
     ),
     archived(
         "damaged.manifest-junk",
-        "A manifest that is no JSON is an error.",
+        "A manifest that is not JSON is an error.",
         edit(f"{HOME}/manifest_1", lambda _: b"this is no manifest"),
         requirements=("LSM-009", "LSM-010"),
         error="manifest",
@@ -241,7 +241,7 @@ MANIFEST = [
     ),
     archived(
         "damaged.manifest-names-a-foreign-file",
-        "A manifest that lists a file which is none of a history is an error, whatever lies under that name.",
+        "A manifest that lists a name that is not of a history file is an error, whatever the file contains.",
         change_manifest(lambda entries: [entry.update(fileName="../1.parquet") for entry in entries]),
         requirements=("LSM-010", "LSM-013"),
         error="manifest",
@@ -273,7 +273,7 @@ FILES = [
     ),
     archived(
         "damaged.file-of-another-length",
-        "A whole file of another length than the manifest tells is not the file that was published, and that is an error.",
+        "A whole file with another length than in the manifest is not the published file, and that is an error.",
         edit(f"{HOME}/{WHOLE}", lambda _: level_file(*OTHERWISE, (22, 23, "clean"))),
         requirements=("LSM-011",),
         error="history-file",
@@ -354,14 +354,14 @@ INSTANTS = [
     ),
     written(
         "timeline-is-a-file",
-        "A file in place of the timeline is an error, and not a table in which nothing happened.",
+        "A file in place of the timeline folder is an error, not an empty table.",
         as_file(TIMELINE.as_posix()),
         requirements=("LAY-017",),
         error="timeline",
     ),
     written(
         "pending-files-junk",
-        "What lies in requested and inflight files of a commit that completed changes no row.",
+        "What is in requested and inflight files of a commit that completed changes no row.",
         edit(".hoodie/timeline/{1}.commit.requested", lambda _: b"junk"),
         edit(".hoodie/timeline/{1}.inflight", lambda _: b"junk"),
         requirements=("TL-053",),

@@ -1,4 +1,4 @@
-"""Timelines put together by hand: histories that only tell completion times, and questions beside pending writes."""
+"""Timelines built by hand: histories that only tell completion times, and questions beside pending writes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -75,7 +75,7 @@ def archived(
         rows=(row("completed after the compaction"), BYSTANDER, row("also after", "c"), row("last", "d")),
         **check,
     )
-    told = shown(*rows.requirements, says="The history tells both times of each archived action.", errata=rows.errata)
+    told = shown(*rows.requirements, says="The history has both times of each archived action.", errata=rows.errata)
     return timeline(
         f"history.{name}",
         COMMIT_TABLE,
@@ -134,7 +134,7 @@ HISTORY = [
         {WHOLE: ACTIONS, f"{at(1)}_{at(20)}_0.parquet": OTHERWISE},
         1,
         requirements=("LSM-012",),
-        says="A file that the manifest does not list tells nothing, although it holds other times of the same actions.",
+        says="A file that the manifest does not list is ignored, although it has other times of the same actions.",
     ),
 ]
 
@@ -183,7 +183,7 @@ TIMES = [
         ),
         needs=("log.avro", "merge.commit-time"),
         requirements=("TT-001",),
-        says="Instants are compared as texts: one that is no time of the calendar counts like any other.",
+        says="Instants are compared as texts: one that is not a calendar time counts like any other.",
         if_it_fails="Instants were parsed as dates. They may come from a logical clock; only their order matters.",
         flags=("lost-write",),
         rows=(row("in second 98"), BYSTANDER, row("also there", "c")),

@@ -71,7 +71,7 @@ LEVELS = [
             ),
             listed(
                 "LSM-001", "LSM-003", "LSM-010", "LSM-012", "ARC-002",
-                says="A history merged to levels 1 and 2 holds every archived action once, whatever older files lie beside it.",
+                says="A history merged to levels 1 and 2 holds every archived action once, whatever older files are beside it.",
             ),
         ),
     )
@@ -138,12 +138,12 @@ OTHER_FOLDERS = [
         checks=(
             rows_are_right(
                 "LAY-017", "PROP-001",
-                says="A table whose timeline lies in other folders reads like any other.",
-                if_it_fails="hoodie.timeline.path lies below .hoodie, hoodie.timeline.history.path below that.",
+                says="A table whose timeline is in other folders reads like any other.",
+                if_it_fails="hoodie.timeline.path is below .hoodie, hoodie.timeline.history.path below that.",
             ),
             listed(
                 "LAY-017", "PROP-001", "LSM-001",
-                says="Active timeline and history lie in the folders that the properties name.",
+                says="Active timeline and history are in the folders that the properties name.",
             ),
         ),
     )

@@ -58,7 +58,7 @@ SERVICES = [
         checks=(
             Check(
                 requirements=("NBC-002", "CMP-003", "TYP-007"),
-                says="While a compaction is only planned, logs from before and after the plan meet the old base file.",
+                says="While a compaction is only planned, logs before and after the plan are merged with the old base file.",
                 if_it_fails="The planned compaction opens a slice without base file; merge it with the slice before it. "
                 + SLICES,
                 flags=("silent-stale", "lost-write"),
@@ -356,7 +356,7 @@ SERVICES = [
             upsert(row(1, "added later", key="c")),
             producers=(HUDI,),
             requirements=("TL-019", "TL-033", "TYP-007"),
-            says="A commit that was rolled back is as if it had never been.",
+            says="A commit that was rolled back has no effect.",
             if_it_fails="The rollback removed the instant's files; what is left is the state before it.",
             flags=("resurrected-row",),
         )
@@ -466,7 +466,7 @@ HISTORY = [
         producers=(HUDI,),
         needs=("timeline.history",),
         requirements=("LSM-012", "LSM-009", "RDR-009"),
-        says="A left-over temporary manifest and an unlisted file in the history folder do not disturb.",
+        says="A left-over temporary manifest and an unlisted file in the history folder have no effect.",
         if_it_fails="The current manifest is the one that _version_ names, and only files it lists count.",
         flags=("lost-write",),
     ),

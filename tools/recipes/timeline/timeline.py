@@ -125,7 +125,7 @@ PENDING = [
         edits=(uncommit(1),),
         producers=(HUDI,),
         requirements=("RDR-012", "RDR-013", "RDR-008"),
-        says="A committed log counts although a base file that nobody committed lies between it and its real base file.",
+        says="A committed log counts although an uncommitted base file is between it and its own base file.",
         if_it_fails="A base file of a pending instant opened a slice and took the log with it; leave it out before slicing.",
         flags=("lost-write",),
     ),
@@ -194,7 +194,7 @@ def as_of_checks() -> tuple[Check, ...]:
             as_of=AsOf(1, "text"),
             requirements=("TYP-008",),
             says="A time written as yyyy-MM-dd HH:mm:ss.SSS means the instant of the same digits.",
-            if_it_fails="Which texts a time may have is not in the spec; answers are recorded and nobody fails.",
+            if_it_fails="Which texts a time may have is not in the spec; answers are recorded and no engine fails.",
             open=True,
         ),
         Check(
@@ -203,7 +203,7 @@ def as_of_checks() -> tuple[Check, ...]:
             as_of=AsOf(0, "date"),
             requirements=("TYP-008",),
             says="A bare date means its midnight, before all commits of that day: as before the first commit.",
-            if_it_fails="Which texts a time may have is not in the spec; answers are recorded and nobody fails.",
+            if_it_fails="Which texts a time may have is not in the spec; answers are recorded and no engine fails.",
             open=True,
         ),
     )
@@ -250,7 +250,7 @@ FOREIGN = [
             add(".hoodie/.aux/something", "left over"),
         ),
         requirements=("TL-033", "TL-037", "LAY-011"),
-        says="Files in the timeline folder that are no instants, markers, heartbeats and temporary files are ignored.",
+        says="Files in the timeline folder that are not instants, markers, heartbeats and temporary files are ignored.",
         if_it_fails="Match the whole file name against the grammar of instants; ignore what does not match.",
         flags=("lost-write",),
     )
@@ -288,7 +288,7 @@ FOREIGN = [
         edits=(add(".hoodie/timeline/2026112109150.commit.requested", ""),),
         requirements=("TL-027",),
         says="A file that claims to be an instant, with a begin time of 13 digits, may be an error or be ignored.",
-        if_it_fails="Answers are recorded and nobody fails.",
+        if_it_fails="Answers are recorded and no engine fails.",
         open=True,
     ),
     timeline(
@@ -336,7 +336,7 @@ OVERLAP = [
         requirements=("RDR-014", "MRG-027", "TL-054"),
         says="Of two overlapping delta commits the last one completed wins by the spec, the last one requested in engines.",
         rows=(row(2, "began first, completed last"), row(1, "bystander", key="b")),
-        if_it_fails="Answers are recorded and nobody fails.",
+        if_it_fails="Answers are recorded and no engine fails.",
         open=True,
     ),
     timeline(
