@@ -1,4 +1,4 @@
-"""The table's properties while somebody changes them, on storage that may show half a file."""
+"""Concurrent changes of the table's properties, on storage where a reader may see part of a file."""
 
 import pytest
 
@@ -18,8 +18,8 @@ KEY = "hoodie.table.cdc.enabled"
 ROWS = [row("a", 1, "first")]
 
 
-def created() -> MemoryStorage:
-    """A table with a row."""
+def new_table() -> MemoryStorage:
+    """Return a table with a row."""
     storage, spec = MemoryStorage(), Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False).spec()
     create_table("memory:///p", name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, ordering=spec.ordering,
                  merge_mode=spec.merge_mode, storage=storage).upsert(as_arrow(ROWS))  # fmt: skip
@@ -27,43 +27,46 @@ def created() -> MemoryStorage:
 
 
 def change(storage: Storage) -> None:
-    """Switch something on."""
+    """Change one setting."""
     update_properties(storage, InProcessLock(), {KEY: "true"}, comment="changed")
 
 
-def reads(storage: Storage) -> str | None:
-    """The setting as a reader of the table has it, after it has read the rows."""
+def setting_read(storage: Storage) -> str | None:
+    """Return the setting as a reader has it after it has read the rows."""
     table = open_table("memory:///p", storage=storage)
     assert table.snapshot(["id", "value"]).to_pylist() == [{"id": "a", "value": "first"}]
     return table.properties.get(KEY)
 
 
 @pytest.mark.requirements("S3-005", "PROP-011")
-def test_wherever_a_change_of_the_properties_dies_readers_have_old_or_new_ones(engine: Client) -> None:
-    """After each request of a change the table has the old properties or the new ones, and the next change ends."""
+def test_a_crashed_change_leaves_old_or_new_properties(engine: Client) -> None:
+    """After a crash behind each request of a change, the table has the old properties or the new ones, and the next change
+    succeeds.
+    """
     only_in_process(engine)
-    before, points = created(), 0
+    before, points = new_table(), 0
     for crash in crashes(before, change):
-        assert reads(crash.storage) in (("false", "true") if not crash.ended else ("true",)), crash
+        assert setting_read(crash.storage) in (("false", "true") if not crash.ended else ("true",)), crash
         change(crash.storage)
-        assert reads(crash.storage) == "true", crash
+        assert setting_read(crash.storage) == "true", crash
         assert crash.storage.head(BACKUP_PATH) is None, crash
         points += 1
     assert points > 3
 
 
 @pytest.mark.requirements("S3-005", "PROP-011")
-def test_half_a_file_is_told_from_a_whole_one(engine: Client) -> None:
-    """Where storage shows the first bytes of the new file beside the backup, a reader has the old properties or the new ones,
-    never a part of them for all; the next change puts it right."""
+def test_a_truncated_properties_file_is_detected(engine: Client) -> None:
+    """If storage returns only the first bytes of the new file while the backup exists, a reader has the old properties or the
+    new ones, never part of them; the next change restores the file.
+    """
     only_in_process(engine)
-    before, after = created(), created()
+    before, after = new_table(), new_table()
     change(after)
     old, new = before.get(PROPERTIES_PATH), after.get(PROPERTIES_PATH)
     for end in range(0, len(new), 7):
         storage = copy_of(before)
         storage.put(BACKUP_PATH, old)
         storage.put(PROPERTIES_PATH, new[:end])
-        assert reads(storage) in ("false", "true"), f"the first {end} bytes of {len(new)} beside a backup"
+        assert setting_read(storage) in ("false", "true"), f"the first {end} bytes of {len(new)} beside a backup"
         change(storage)
-        assert reads(storage) == "true"
+        assert setting_read(storage) == "true"

@@ -23,9 +23,10 @@ SAVED = sorted((Path(__file__).parents[1] / "schedules" / "s3").glob("*.jsonl"))
 @pytest.mark.needs("create", "write.upsert", "storage.s3")
 @pytest.mark.requirements("S3-007")
 @pytest.mark.parametrize("path", SAVED, ids=lambda path: path.stem)
-def test_a_conflict_comes_about_again_request_by_request(engine: Client, object_store: ObjectStore, path: Path) -> None:
-    """The engine has stored its file when its partner writes and completes: it asks what it asked then, is told of the
-    conflict, and the partner's row stays."""
+def test_a_saved_conflict_is_replayed(engine: Client, object_store: ObjectStore, path: Path) -> None:
+    """The engine has stored its file when the other process writes and completes: it sends the same requests as in the saved
+    run, gets the conflict error, and the other process's row stays.
+    """
     only_in_process(engine)
     saved = read_schedule(path)
     with trial("reference", "reference", object_store.store, object_store.proxy) as given:

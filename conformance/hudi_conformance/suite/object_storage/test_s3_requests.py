@@ -24,17 +24,17 @@ from hudi_reference.storage import ObjectChanged, ObjectExists
 pytestmark = [pytest.mark.s3, pytest.mark.needs("create", "write.upsert", "storage.s3")]
 
 FIRST = (row("a", 1, "first"), row("b", 1, "first"))
-#: The state files of instants, and what else lies in the timeline folder.
+#: The state files of instants, and the other files in the timeline folder.
 TIMELINE = ".hoodie/timeline/"
 
 
 CHANGES = ("create", "replace", "put", "delete many")
-#: Every request is once put off, or its answer lost; the writer is to notice nothing.
+#: Every request is delayed once, or its answer is lost once; the writer is not affected.
 PASSING = ("lose-request", "lose-answer", "answer-409", "answer-500", "answer-503", "apply-answer-500", "cut-body")
 
 
 def each_once(fault: str, kinds: Collection[str]) -> FaultOf:
-    """Whatever is asked for first is befallen by the fault, and not when it is asked for again."""
+    """Return a rule that applies the fault to the first request of each kind and object, and not when it is repeated."""
     seen: set[tuple[str, str]] = set()
 
     def fault_of(request: Request) -> str | None:
@@ -48,7 +48,7 @@ def each_once(fault: str, kinds: Collection[str]) -> FaultOf:
 
 
 def error_of(found: Run, process: str) -> Exception:
-    """What a process ended with."""
+    """Return the error of a process."""
     error = found.results[process].error
     assert error is not None, f"{process} {found.results[process]}"
     return error
@@ -56,9 +56,10 @@ def error_of(found: Run, process: str) -> Exception:
 
 @pytest.mark.requirements("S3-001")
 @pytest.mark.parametrize("fault", PASSING)
-def test_writes_survive_what_befalls_each_of_their_requests(engine: Client, object_store: ObjectStore, fault: str) -> None:
-    """Where each request is put off once, or carried out and its answer lost, a write ends well: with one action, and each
-    state created once."""
+def test_writes_survive_a_fault_of_each_request(engine: Client, object_store: ObjectStore, fault: str) -> None:
+    """Each request is delayed once, or carried out with its answer lost: the write succeeds with one action, and each state is
+    created once.
+    """
     only_in_process(engine)
     table, clock = object_store.created(Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", False), FIRST)
     kinds = CHANGES if fault != "cut-body" else ("get", "list")
@@ -88,10 +89,10 @@ def test_writes_survive_what_befalls_each_of_their_requests(engine: Client, obje
     ],
     ids=str,
 )
-def test_one_creator_wins_whatever_is_lost(
+def test_one_creator_wins_if_answers_are_lost(
     engine: Client, object_store: ObjectStore, schedule: list[Choice | str], winner: str, content: bytes
 ) -> None:
-    """Of two creators of one object exactly one is told that it is his, though answers are lost and contents are equal."""
+    """Of two creators of one object exactly one succeeds, also if answers are lost and contents are equal."""
     only_in_process(engine)
     table, clients = object_store.new_table(), {}
     for name in ("a", "b"):
@@ -115,10 +116,10 @@ def test_one_creator_wins_whatever_is_lost(
     ],
     ids=str,
 )
-def test_one_replacement_of_a_version_wins_whatever_is_lost(
+def test_one_replacement_wins_if_answers_are_lost(
     engine: Client, object_store: ObjectStore, schedule: list[Choice | str], winner: str
 ) -> None:
-    """Of two who replace one version exactly one is told that his is there."""
+    """Of two processes that replace the same version exactly one succeeds."""
     only_in_process(engine)
     table, clients = object_store.new_table(), {}
     object_store.storage("suite", table).create("object", b"before")
@@ -136,7 +137,7 @@ def test_one_replacement_of_a_version_wins_whatever_is_lost(
 
 
 def state_files(exchanges: Collection[Exchange]) -> dict[str, list[Exchange]]:
-    """What was done to each object of the timeline folder that changed it."""
+    """Return the changing requests for each object of the timeline folder."""
     found: dict[str, list[Exchange]] = {}
     for exchange in exchanges:
         place = exchange.request.place
@@ -149,8 +150,9 @@ def state_files(exchanges: Collection[Exchange]) -> dict[str, list[Exchange]]:
 @pytest.mark.needs("service.clean", "service.archive")
 @pytest.mark.requirements("S3-006", "S3-001")
 def test_each_state_is_one_request(engine: Client, object_store: ObjectStore, type: str) -> None:
-    """Writes and services publish each state by one PUT on a condition, under its final name and with its final content: no
-    copy, no upload in parts, no later change, and nothing in the folder that is no state."""
+    """Writes and services publish each state by one conditional PUT, under its final name and with its final content: no copy,
+    no multipart upload, no later change, and no other file in the folder.
+    """
     only_in_process(engine)
     program = Program(type, "EVENT_TIME_ORDERING", False)  # type: ignore[arg-type]
     table, clock = object_store.created(program, FIRST)
@@ -183,10 +185,10 @@ FAULTY: Mapping[str, tuple[type[StorageFault], ...]] = {
 @pytest.mark.parametrize("fault", FAULTY)
 @pytest.mark.parametrize("kind", ["get", "list", "create"])
 @pytest.mark.requirements("S3-006")
-def test_a_store_that_refuses_for_good_is_an_error_that_says_so(
+def test_a_store_that_refuses_every_request_is_an_error(
     engine: Client, object_store: ObjectStore, fault: str, kind: str
 ) -> None:
-    """Wrong credentials, and a store that puts everything off, are typed errors of the write; the table is as it was."""
+    """Wrong credentials, and a store that delays every request, are typed errors of the write; the table is unchanged."""
     only_in_process(engine)
     table, clock = object_store.created(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False), FIRST)
     write = object_store.upsert("writer", table, clock, [row("a", 2, "second")])
@@ -196,7 +198,7 @@ def test_a_store_that_refuses_for_good_is_an_error_that_says_so(
 
     found = run(object_store.proxy, {"writer": write}, fault_of=fault_of)
     assert isinstance(error_of(found, "writer"), FAULTY[fault]), found.results["writer"]
-    assert sum(bool(exchange.fault) for exchange in found.exchanges) <= 6, "the writer goes on and on"
+    assert sum(bool(exchange.fault) for exchange in found.exchanges) <= 6, "the writer retries without end"
     assert object_store.values(table) == {"a": "first", "b": "first"}
     object_store.upsert("writer", table, clock, [row("a", 3, "third")])()
     assert object_store.values(table) == {"a": "third", "b": "first"}
@@ -204,7 +206,9 @@ def test_a_store_that_refuses_for_good_is_an_error_that_says_so(
 
 @pytest.mark.requirements("S3-002")
 def test_a_store_without_conditional_writes_is_refused(engine: Client, object_store: ObjectStore) -> None:
-    """Where a store carries out what it should refuse, writers say so before they change anything; readers do not mind."""
+    """If a store carries out requests whose conditions fail, writers report it before they change anything; readers are not
+    affected.
+    """
     only_in_process(engine)
     table, clock = object_store.created(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False), FIRST)
     before = [info.path for info in object_store.storage("suite", table).list()]
@@ -217,11 +221,10 @@ def test_a_store_without_conditional_writes_is_refused(engine: Client, object_st
 
 @BOTH_TYPES
 @pytest.mark.requirements("S3-001")
-def test_wherever_the_store_goes_away_a_write_is_whole_or_not_there(
-    engine: Client, object_store: ObjectStore, type: str
-) -> None:
-    """The connection breaks for good before a request of a write, or after it: the error is typed, the table has the rows of
-    before or after, and those of after if the write said so; the next writer ends well."""
+def test_a_write_is_atomic_if_the_store_becomes_unreachable(engine: Client, object_store: ObjectStore, type: str) -> None:
+    """The connection breaks permanently before a request of a write, or after it: the error is typed, and the table has the
+    rows of before or after, and those of after if the write reported success; the next writer succeeds.
+    """
     only_in_process(engine)
     program = Program(type, "EVENT_TIME_ORDERING", False)  # type: ignore[arg-type]
     table, clock = object_store.created(program, FIRST)
@@ -234,6 +237,6 @@ def test_wherever_the_store_goes_away_a_write_is_whole_or_not_there(
         now = object_store.values(table)["a"]
         assert now in ((f"value {number}",) if ended.how == "returned" else (f"value {number}", value)), f"{place} {fault}"
         number, value = number + 1, now
-    clock.sleep(6 * 60_000)  # the lease of the one who died has run out: whoever comes before only asks for it again and again
+    clock.sleep(6 * 60_000)  # the lease of the crashed writer has expired: before that, other writers only retry
     object_store.upsert("writer", table, clock, [row("a", number, "last")])()
     assert object_store.values(table) == {"a": "last", "b": "first"}

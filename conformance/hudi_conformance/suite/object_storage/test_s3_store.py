@@ -1,4 +1,4 @@
-"""The object store that the other tests of object stores stand on: without its promises their verdicts would mean nothing."""
+"""The properties of the object store that the other tests of object stores require."""
 
 import pytest
 
@@ -17,17 +17,17 @@ def verdicts(object_store: ObjectStore) -> dict[str, Verdict]:
     return {verdict.name: verdict for verdict in examine_store(object_store.proxy.endpoint, BUCKET, rounds=3)}
 
 
-@pytest.mark.parametrize("promise", CHECKS)
+@pytest.mark.parametrize("guarantee", CHECKS)
 @pytest.mark.requirements("S3-006")
-def test_the_store_behind_the_gate_keeps_its_promises(engine: Client, verdicts: dict[str, Verdict], promise: str) -> None:
-    """Races have one winner, what was written is seen, parts are parts, and deletes may be repeated."""
+def test_the_store_behind_the_gate_keeps_its_promises(engine: Client, verdicts: dict[str, Verdict], guarantee: str) -> None:
+    """Races have one winner, written objects are visible, parts of multipart uploads are not, and deletes may be repeated."""
     only_in_process(engine)
-    assert verdicts[promise].kept, str(verdicts[promise])
+    assert verdicts[guarantee].kept, str(verdicts[guarantee])
 
 
 @pytest.mark.requirements("S3-006")
-def test_a_store_without_conditions_is_found_out(engine: Client, object_store: ObjectStore) -> None:
-    """Behind a door that drops the conditions of requests both races are lost, and the test of the store says so."""
+def test_a_store_without_conditions_is_detected(engine: Client, object_store: ObjectStore) -> None:
+    """Behind a proxy that drops the conditions of requests both races fail, and the test of the store reports it."""
     only_in_process(engine)
     with Proxy(object_store.store.host, object_store.store.port, ignores_conditions=True) as door:
         broken = {verdict.name for verdict in examine_store(door.endpoint, BUCKET, rounds=1) if not verdict.kept}

@@ -1,4 +1,4 @@
-"""Processes of the reference on one table in an object store, in turns that are drawn or chosen; each run can be had again."""
+"""Processes of the reference on one table in an object store, with drawn or chosen schedules; each run can be repeated."""
 
 import re
 from collections.abc import Callable
@@ -23,12 +23,14 @@ pytestmark = [pytest.mark.s3, pytest.mark.needs("create", "write.upsert", "stora
 
 FIRST = (row("a", 1, "first", "oslo"), row("b", 1, "first", "rio"))
 SEEDS = range(2)
-#: What may befall a writer on the way, without end for the store.
+#: What may happen to the requests of a writer, without a permanent failure of the store.
 MISHAPS = ("lose-request", "lose-answer", "answer-409", "answer-503", "apply-answer-500", "stall")
 
 
 def acknowledged(found: Run, names: tuple[str, ...]) -> set[str]:
-    """Who was told of success. The others were told of a conflict, or that nobody knows."""
+    """Return the processes that succeeded. All others must have got a conflict error, or the error that the outcome is
+    unknown.
+    """
     for name in names:
         ended = found.results[name]
         assert ended.how == "returned" or isinstance(ended.error, WriteConflict | StorageFault), (
@@ -38,18 +40,18 @@ def acknowledged(found: Run, names: tuple[str, ...]) -> set[str]:
 
 
 def story(found: Run) -> str:
-    """The run, for whoever looks at a failure."""
+    """Return a description of the run, for failure messages."""
     return "\n".join(found.trace)
 
 
 @dataclass
-class Crowd:
-    """How many processes are still at work."""
+class Running:
+    """The number of processes that have not finished."""
 
     count: int
 
     def one(self, program: Callable[[], object]) -> Callable[[], object]:
-        """The same program, which leaves when it ends."""
+        """Return the same program, which is counted down when it finishes."""
 
         def act() -> object:
             try:
@@ -63,11 +65,10 @@ class Crowd:
 @BOTH_TYPES
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.requirements("S3-007")
-def test_of_two_writers_of_a_group_all_that_is_acknowledged_stays(
-    engine: Client, object_store: ObjectStore, type: str, seed: int
-) -> None:
-    """Two writers change two rows of one file group; whoever is told of success has his row in the table, whoever is told of a
-    conflict has changed nothing, and each action is there once."""
+def test_acknowledged_writes_of_one_group_are_kept(engine: Client, object_store: ObjectStore, type: str, seed: int) -> None:
+    """Two writers change two rows of one file group. The row of each successful writer is in the table, a writer with a
+    conflict error has changed nothing, and each action is there once.
+    """
     only_in_process(engine)
     program = Program(type, "EVENT_TIME_ORDERING", False)  # type: ignore[arg-type]
     table, clock = object_store.created(program, FIRST)
@@ -85,8 +86,8 @@ def test_of_two_writers_of_a_group_all_that_is_acknowledged_stays(
 
 
 @pytest.mark.requirements("S3-007")
-def test_a_run_can_be_had_again(engine: Client, object_store: ObjectStore) -> None:
-    """The turns that were drawn, taken again on a table like the first, give the same requests with the same answers."""
+def test_a_run_is_repeatable(engine: Client, object_store: ObjectStore) -> None:
+    """The drawn schedule, repeated on a table like the first, gives the same requests with the same answers."""
     only_in_process(engine)
     traces = []
     scheduler: AtRandom | InOrder = AtRandom(("ann", "bob"), 5, MISHAPS, 12)
@@ -96,25 +97,26 @@ def test_a_run_can_be_had_again(engine: Client, object_store: ObjectStore) -> No
             name: object_store.upsert(name, table, clock, [row("a", ts, name, "oslo")]) for ts, name in ((2, "ann"), (3, "bob"))
         }
         found = run(object_store.proxy, writers, scheduler)
-        traces.append([nameless(line, table) for line in found.trace])
+        traces.append([without_names(line, table) for line in found.trace])
         scheduler = InOrder(("ann", "bob"), found.schedule)
     assert traces[0] == traces[1], "\n".join(f"{a}   |   {b}" for a, b in zip(*traces, strict=False) if a != b)
-    assert any("[" in line for line in traces[0]), "nothing befell them"
+    assert any("[" in line for line in traces[0]), "no fault occurred"
 
 
-def nameless(line: str, table: str) -> str:
-    """A request without the table's name, and without what writers make up for themselves."""
+def without_names(line: str, table: str) -> str:
+    """Return a request without the table's name, and without random parts."""
     return re.sub(r"probe-[0-9a-f]{32}", "probe", line.replace(table, "table"))
 
 
 @BOTH_TYPES
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.requirements("S3-006")
-def test_what_befalls_two_writers_loses_and_doubles_nothing(
+def test_faults_of_two_writers_lose_and_duplicate_nothing(
     engine: Client, object_store: ObjectStore, type: str, seed: int
 ) -> None:
-    """Requests and answers of two writers are lost, put off, or late: what was acknowledged is there once, what was refused for
-    a conflict is not there."""
+    """Requests and answers of two writers are lost or delayed: acknowledged writes are there once, writes refused because of a
+    conflict are not there.
+    """
     only_in_process(engine)
     program = Program(type, "EVENT_TIME_ORDERING", False)  # type: ignore[arg-type]
     table, clock = object_store.created(program, FIRST)
@@ -133,9 +135,10 @@ def test_what_befalls_two_writers_loses_and_doubles_nothing(
 
 @pytest.mark.parametrize("scheduler", ["drawn", "held back"])
 @pytest.mark.requirements("S3-007")
-def test_who_sees_a_completion_sees_those_before_it(engine: Client, object_store: ObjectStore, scheduler: str) -> None:
-    """Completions appear in the store in the order of their times, also where a writer is held back right before his: so
-    whoever sees a later one sees every earlier one."""
+def test_completions_appear_in_order(engine: Client, object_store: ObjectStore, scheduler: str) -> None:
+    """Completions appear in the store in the order of their times, also if a writer is delayed right before its completion: a
+    reader that sees a later one sees every earlier one.
+    """
     only_in_process(engine)
     table, clock = object_store.created(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True), FIRST)
     writers = {
@@ -153,8 +156,8 @@ def test_who_sees_a_completion_sees_those_before_it(engine: Client, object_store
 @BOTH_TYPES
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.requirements("S3-007")
-def test_a_reader_sees_states_between_commits(engine: Client, object_store: ObjectStore, type: str, seed: int) -> None:
-    """Snapshots that are read while writers commit show whole commits, and none that was seen before is gone again."""
+def test_a_reader_sees_committed_states(engine: Client, object_store: ObjectStore, type: str, seed: int) -> None:
+    """Snapshots that are read while writers commit show complete commits, and no visible commit disappears."""
     only_in_process(engine)
     program = Program(type, "EVENT_TIME_ORDERING", True)  # type: ignore[arg-type]
     table, clock = object_store.created(program, FIRST)
@@ -177,7 +180,7 @@ def test_a_reader_sees_states_between_commits(engine: Client, object_store: Obje
 
 
 def work_of(service: str, object_store: ObjectStore, table: str, clock: ManualClock) -> Callable[[], object]:
-    """A process that carries out a service."""
+    """Return a process that carries out a service."""
     settings = {
         "clean": {"hoodie.clean.commits.retained": "1"},
         "archive": limits(3, 2),
@@ -190,9 +193,10 @@ def work_of(service: str, object_store: ObjectStore, table: str, clock: ManualCl
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("service", ["clean", "archive", "compaction"])
 @pytest.mark.requirements("S3-007")
-def test_a_writer_and_a_service_go_well_together(engine: Client, object_store: ObjectStore, service: str, seed: int) -> None:
-    """While a service cleans, archives or compacts, a writer commits: its row is there if it was told so, and nothing else
-    changes."""
+def test_a_writer_and_a_service_run_concurrently(engine: Client, object_store: ObjectStore, service: str, seed: int) -> None:
+    """While a service cleans, archives or compacts, a writer commits: its row is there if it reported success, and no other row
+    changes.
+    """
     only_in_process(engine)
     program = Program("MERGE_ON_READ" if service == "compaction" else "COPY_ON_WRITE", "EVENT_TIME_ORDERING", False)
     batches = [FIRST, *([row("b", number, f"value {number}", "rio")] for number in range(2, 5))]
@@ -208,8 +212,8 @@ def test_a_writer_and_a_service_go_well_together(engine: Client, object_store: O
 
 
 @pytest.mark.requirements("S3-003")
-def test_the_version_file_of_the_history_is_always_there(engine: Client, object_store: ObjectStore) -> None:
-    """Whoever asks for the version file while an archiver replaces it gets a whole number, that never goes back."""
+def test_the_version_file_of_the_history_is_always_readable(engine: Client, object_store: ObjectStore) -> None:
+    """A read of the version file while an archiver replaces it returns a complete number, which never decreases."""
     only_in_process(engine)
     batches = [FIRST, *([row("b", number, f"value {number}", "rio")] for number in range(2, 7))]
 
@@ -218,27 +222,27 @@ def test_the_version_file_of_the_history_is_always_there(engine: Client, object_
 
     program = Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False)
     table, clock = object_store.created(program, *batches, prepare=once)
-    at_work, looking = Crowd(1), object_store.storage("looker", table)
+    running, storage_read = Running(1), object_store.storage("watcher", table)
     versions: list[int] = []
 
-    def look() -> None:
-        while at_work.count:
-            versions.append(int(looking.get(".hoodie/timeline/history/_version_")))
+    def watch() -> None:
+        while running.count:
+            versions.append(int(storage_read.get(".hoodie/timeline/history/_version_")))
 
     def work() -> None:
         for fewest in (3, 2):
             archive(object_store.opened("archiver", table, clock, {**LOCKED, **limits(fewest + 1, fewest)}))
 
-    processes: dict[str, Callable[[], object]] = {"archiver": at_work.one(work), "looker": look}
-    found = run(object_store.proxy, processes, InOrder(tuple(processes), ["archiver", "looker"] * 300))
+    processes: dict[str, Callable[[], object]] = {"archiver": running.one(work), "watcher": watch}
+    found = run(object_store.proxy, processes, InOrder(tuple(processes), ["archiver", "watcher"] * 300))
     assert [ended.how for ended in found.results.values()] == ["returned", "returned"], f"{found.results}\n{story(found)}"
     assert versions == sorted(versions)
-    assert len(set(versions)) > 1, "the version was not replaced while somebody looked"
+    assert len(set(versions)) > 1, "the version was not replaced while it was read"
 
 
 @pytest.mark.requirements("S3-002")
-def test_a_chosen_conflict_is_told_to_the_later_one(engine: Client, object_store: ObjectStore) -> None:
-    """Both writers read and write their files, then one completes, the other is told of the conflict and writes again."""
+def test_a_scheduled_conflict_aborts_the_later_writer(engine: Client, object_store: ObjectStore) -> None:
+    """Both writers read and write their files, then one completes; the other gets a conflict error and writes again."""
     only_in_process(engine)
     table, clock = object_store.created(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", False), FIRST)
     writers = {

@@ -1,4 +1,4 @@
-"""What a table's properties say to whoever comes next: how it is created, and which parts of its metadata table are of use."""
+"""Table properties: their defaults and checks at creation, and the partitions of the metadata table that they list."""
 
 import json
 from collections.abc import Callable
@@ -36,13 +36,13 @@ DEFINITIONS = {
 
 
 def spec(**properties: str) -> TableSpec:
-    """A table with further properties; `__` stands for a dot."""
+    """Return a table with further properties; `__` represents a dot."""
     table = Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec()
     return replace(table, properties={key.replace("__", "."): value for key, value in properties.items()})
 
 
 def stored(uri: str) -> dict[str, str]:
-    """The properties of a table that needs no escapes but those of colons."""
+    """Return the properties of a table whose only escapes are those of colons."""
     text = (folder_of(uri) / ".hoodie" / "hoodie.properties").read_text(encoding="latin-1")
     lines = (line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
     return {key: value.replace("\\:", ":") for key, value in lines}
@@ -51,8 +51,8 @@ def stored(uri: str) -> dict[str, str]:
 @CREATES
 @pytest.mark.requirements("PROP-002")
 @pytest.mark.parametrize("key", ["name", "type", "version", "layout"])
-def test_a_setting_without_default_has_to_be_given(engine: Client, new_uri: Callable[[], str], key: str) -> None:
-    """Without a mandatory setting no table is made, the refusal names what is missing, and nothing half-made stays."""
+def test_a_setting_without_default_is_mandatory(engine: Client, new_uri: Callable[[], str], key: str) -> None:
+    """Without a mandatory setting no table is created, the error names the setting, and no file is left."""
     missing = {
         "name": replace(spec(), properties={"hoodie.table.name": ""}),
         "type": replace(spec(), properties={"hoodie.table.type": ""}),
@@ -63,7 +63,7 @@ def test_a_setting_without_default_has_to_be_given(engine: Client, new_uri: Call
     with pytest.raises(ContractError, match=rf"(?i){key}"):
         engine.create(uri, missing)
     folder = folder_of(uri)
-    assert not folder.exists() or not any(path.is_file() for path in folder.rglob("*")), "a half-made table"
+    assert not folder.exists() or not any(path.is_file() for path in folder.rglob("*")), "files of a table that was not created"
     engine.create(uri, spec())
 
 
@@ -73,8 +73,8 @@ def test_a_setting_without_default_has_to_be_given(engine: Client, new_uri: Call
     ("key", "value"),
     [("hoodie.table.type", "MOR"), ("hoodie.record.merge.mode", "LATEST"), ("hoodie.populate.meta.fields", "no")],
 )
-def test_unknown_values_make_no_table(engine: Client, new_uri: Callable[[], str], key: str, value: str) -> None:
-    """A setting with a value that nobody knows is refused at creation, before any reader has to guess what it means."""
+def test_unknown_values_are_refused_at_creation(engine: Client, new_uri: Callable[[], str], key: str, value: str) -> None:
+    """A setting with an unknown value is refused at creation, so that no reader has to guess its meaning."""
     uri = new_uri()
     with pytest.raises(ContractError):
         engine.create(uri, replace(spec(), properties={key: value}))
@@ -83,8 +83,8 @@ def test_unknown_values_make_no_table(engine: Client, new_uri: Callable[[], str]
 
 @CREATES
 @pytest.mark.requirements("PROP-003", "PROP-004", "PROP-011")
-def test_the_database_stands_beside_the_name(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Database and table name are two properties: neither is put before the other."""
+def test_the_database_is_a_separate_property(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Database and table name are two properties: the name has no prefix."""
     uri = new_uri()
     engine.create(uri, replace(spec(hoodie__database__name="sales"), name="trips"))
     found = stored(uri)
@@ -93,8 +93,8 @@ def test_the_database_stands_beside_the_name(engine: Client, new_uri: Callable[[
 
 @pytest.mark.needs("create", "copy-on-write", "write.insert", "read.snapshot", "read.projection")
 @pytest.mark.requirements("LAY-013")
-def test_a_table_is_found_by_the_file_in_its_hidden_folder(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The settings lie in .hoodie/hoodie.properties and nowhere else; where they lie in the base path there is no table."""
+def test_a_table_is_identified_by_its_properties_file(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The settings are stored only in .hoodie/hoodie.properties; a properties file in the base path makes no table."""
     uri = new_uri()
     engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
     engine.write(uri, "insert", as_arrow([row("a", 1, "x")]))
@@ -108,7 +108,7 @@ def test_a_table_is_found_by_the_file_in_its_hidden_folder(engine: Client, new_u
 @pytest.mark.needs("create", "copy-on-write", "write.insert", "read.snapshot", "read.projection", "partition.hive")
 @pytest.mark.requirements("PROP-001")
 def test_writers_follow_the_settings_of_the_table(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A writer that is told nothing puts files where the table's settings want them, and readers find the rows."""
+    """A writer without options stores files as the table's settings require, and readers find the rows."""
     uri = new_uri()
     engine.create(uri, replace(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec(), hive_style=True, url_encode=True))
     engine.write(uri, "insert", as_arrow([row("a", 1, "x", "oslo/west")]))
@@ -119,7 +119,7 @@ def test_writers_follow_the_settings_of_the_table(engine: Client, new_uri: Calla
 
 @pytest.mark.needs("create", "copy-on-write", "write.insert", "read.snapshot", "read.projection", "partition.none")
 @pytest.mark.requirements("PROP-015", "PROP-007")
-def test_a_table_may_do_without_ordering_and_partitions(engine: Client, new_uri: Callable[[], str]) -> None:
+def test_a_table_without_ordering_and_partition_fields(engine: Client, new_uri: Callable[[], str]) -> None:
     """Without ordering and partition fields two appends are two rows, and the properties name no such fields."""
     uri = new_uri()
     engine.create(uri, replace(Program("COPY_ON_WRITE", "COMMIT_TIME_ORDERING", False).spec(), ordering=()))
@@ -131,7 +131,9 @@ def test_a_table_may_do_without_ordering_and_partitions(engine: Client, new_uri:
 
 
 def with_metadata_table(engine: Client, uri: str, usable: str, inflight: str = "", path: str | None = None) -> Path:
-    """A table whose properties list partitions, with a file in each of four folders of its metadata table; these folders."""
+    """Create a table whose properties list partitions, with a file in each of four folders of its metadata table; return the
+    folders.
+    """
     listed = {PARTITIONS: usable, INFLIGHT: inflight} | ({} if path is None else {"hoodie.table.index.defs.path": path})
     engine.create(uri, replace(spec(), properties=listed))
     home = folder_of(uri) / ".hoodie"
@@ -144,38 +146,38 @@ def with_metadata_table(engine: Client, uri: str, usable: str, inflight: str = "
     return home / "metadata"
 
 
-def seen(engine: Client, uri: str) -> dict[str, Any]:
-    """The metadata table as the engine shows it."""
+def metadata_inspected(engine: Client, uri: str) -> dict[str, Any]:
+    """Return the metadata table as the engine inspects it."""
     return dict(engine.inspect(uri)["metadata_table"])
 
 
 @INSPECTS
 @pytest.mark.requirements("PROP-012", "PROP-013")
 def test_only_listed_partitions_are_used(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Of the folders of the metadata table those are used that the properties list; one that is being built is not."""
+    """Only the folders of the metadata table that the properties list are used; one that is being built is not."""
     uri = new_uri()
     with_metadata_table(engine, uri, "column_stats,files", "record_index")
-    found = seen(engine, uri)
+    found = metadata_inspected(engine, uri)
     assert (found["partitions"], found["inflight"]) == (["column_stats", "files"], ["record_index"])
 
 
 @INSPECTS
 @pytest.mark.requirements("PROP-013", "PROP-012")
 def test_without_the_listing_of_files_nothing_is_used(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A table that lists no partitions has folders of a metadata table that is of no use any more."""
+    """If a table lists no partitions, its metadata table is not used, even where folders exist."""
     uri = new_uri()
     with_metadata_table(engine, uri, "")
-    assert seen(engine, uri)["partitions"] == []
+    assert metadata_inspected(engine, uri)["partitions"] == []
 
 
 @INSPECTS
 @pytest.mark.requirements("LAY-014", "LAY-015")
-def test_every_partition_lies_in_a_folder_of_its_name(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The data of a partition lie in .hoodie/metadata, in the folder that is called as the properties call the partition."""
+def test_every_metadata_partition_has_a_folder_of_its_name(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The data of a partition is in .hoodie/metadata, in the folder that has the name of the partition in the properties."""
     uri = new_uri()
     home = with_metadata_table(engine, uri, "column_stats,files")
     (home / "stray-0000-0_0-1-2_00000000000000000.hfile").write_bytes(b"")
-    assert seen(engine, uri)["files"] == {
+    assert metadata_inspected(engine, uri)["files"] == {
         "column_stats": ["col-stats-0000-0_0-1-2_00000000000000000.hfile"],
         "files": ["files-0000-0_0-1-2_00000000000000000.hfile"],
     }
@@ -184,14 +186,16 @@ def test_every_partition_lies_in_a_folder_of_its_name(engine: Client, new_uri: C
 @INSPECTS
 @pytest.mark.requirements("PROP-014", "LAY-016")
 @pytest.mark.parametrize("path", ["relative", "absolute", "uri", "absolute in another place"])
-def test_definitions_of_indexes_are_where_the_property_leads(engine: Client, new_uri: Callable[[], str], path: str) -> None:
-    """Definitions are read from index.json in .index_defs below .hoodie, also where the path is absolute or the table moved."""
+def test_index_definitions_are_found_by_the_property(engine: Client, new_uri: Callable[[], str], path: str) -> None:
+    """Definitions are read from index.json in .index_defs below .hoodie, also if the path is absolute or the table was
+    moved.
+    """
     uri, end = new_uri(), ".hoodie/.index_defs/index.json"
     stored_path = {"relative": end, "absolute": f"{folder_of(uri)}/{end}", "uri": f"{uri}/{end}"}.get(
         path, f"s3://old/table/{end}"
     )
     with_metadata_table(engine, uri, "column_stats,files,secondary_index_city", path=stored_path)
-    assert seen(engine, uri)["index_definitions"] == {
+    assert metadata_inspected(engine, uri)["index_definitions"] == {
         name: {
             "type": one["indexType"],
             "function": one["indexFunction"],
@@ -204,18 +208,18 @@ def test_definitions_of_indexes_are_where_the_property_leads(engine: Client, new
 
 @INSPECTS
 @pytest.mark.requirements("PROP-014")
-def test_a_table_without_indexes_names_no_definitions(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A new table has no path of definitions, and none are found."""
+def test_a_table_without_indexes_has_no_definitions(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A new table has no path of index definitions, and none are found."""
     uri = new_uri()
     engine.create(uri, spec())
     assert "hoodie.table.index.defs.path" not in stored(uri)
-    assert seen(engine, uri).get("index_definitions", {}) == {}
+    assert metadata_inspected(engine, uri).get("index_definitions", {}) == {}
 
 
 @INSPECTS
 @pytest.mark.requirements("PROP-014", "LAY-016")
-def test_definitions_that_are_lost_are_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A property that leads nowhere is damage, and not a table without indexes."""
+def test_missing_index_definitions_are_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A property with the path of a missing file is an error, and not a table without indexes."""
     uri = new_uri()
     home = with_metadata_table(engine, uri, "files", path=".hoodie/.index_defs/index.json")
     (home.parent / ".index_defs" / "index.json").unlink()
@@ -226,7 +230,9 @@ def test_definitions_that_are_lost_are_an_error(engine: Client, new_uri: Callabl
 @pytest.mark.needs("compute.metadata-partitions.after")
 @pytest.mark.requirements("PROP-012")
 def test_a_partition_is_listed_when_its_build_is_complete(engine: Client) -> None:
-    """Begun, an index is among the unfinished ones; complete, among those of use; without files there is no metadata table."""
+    """An index that is being built is listed as unfinished; when it is complete, as usable; without files there is no metadata
+    table.
+    """
 
     def after(step: str, partition: str, usable: list[str], inflight: list[str]) -> tuple[list[str], list[str]]:
         asked = {"step": step, "partition": partition, "partitions": usable, "inflight": inflight}

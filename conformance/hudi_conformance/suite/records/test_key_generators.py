@@ -1,4 +1,4 @@
-"""Keys and partition paths of tables that engines write, by the key generator that the table names; and what is refused."""
+"""Keys and partition paths of tables that engines write, by the table's key generator, and rows that are refused."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,23 +26,23 @@ AT, NULL = 1_600_000_000, "__HIVE_DEFAULT_PARTITION__"
 
 
 def row(key: str, p: int | None, q: str | None = "x", name: str = "old", ts: int = 1) -> dict[str, Any]:
-    """A row in the partition that follows from p and q."""
+    """Return a row in the partition that follows from p and q."""
     return {"id": key, "ts": ts, "p": p, "q": q, "name": name}
 
 
 def as_arrow(*rows: dict[str, Any], columns: tuple[str, ...] = tuple(TYPES)) -> pa.Table:
-    """Rows with these columns."""
+    """Return rows with these columns."""
     return pa.Table.from_pylist(list(rows), schema=pa.schema([(name, ARROW[TYPES[name]]) for name in columns]))
 
 
 def make(engine: Client, uri: str, type: Any, *, ordering: tuple[str, ...] = (), **more: Any) -> None:
-    """A table of these columns."""
+    """Create a table of these columns."""
     mode: Any = "EVENT_TIME_ORDERING" if ordering else "COMMIT_TIME_ORDERING"
     engine.create(uri, TableSpec("keyed", type, SCHEMA, ordering=ordering, merge_mode=mode, **more))
 
 
 def places(engine: Client, uri: str) -> set[tuple[Any, ...]]:
-    """Key, path and name of each row."""
+    """Return key, path and name of each row."""
     found = engine.read(uri, Query(columns=(*META, "name")))
     return {tuple(one.values()) for one in canonical(found, {**dict.fromkeys(META, "string"), "name": "string"})}
 
@@ -54,7 +54,7 @@ WRITES = ("create", "write.upsert", "read.snapshot", "read.projection", "read.me
 @pytest.mark.requirements("PROP-008", "PROP-016", "META-009", "META-007")
 @pytest.mark.needs(*WRITES, "partition.plain")
 def test_times_become_partition_paths(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """A table with the time-based generator keeps its settings: each write finds the partitions that earlier ones made."""
+    """A table with the time-based generator stores its settings: each write finds the partitions of earlier ones."""
     uri = new_uri()
     properties = {"hoodie.table.keygenerator.type": "TIMESTAMP", **SECONDS}
     make(engine, uri, type, record_key=("id",), partition=("p",), properties=properties)
@@ -66,8 +66,10 @@ def test_times_become_partition_paths(engine: Client, new_uri: Callable[[], str]
 @BOTH_TYPES
 @pytest.mark.requirements("PROP-008", "PROP-016", "META-009")
 @pytest.mark.needs(*WRITES, "partition.plain", "partition.several-levels")
-def test_a_custom_generator_goes_field_by_field(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """Each partition field has the form that its type says; what the table does not keep the writer is told."""
+def test_a_custom_generator_handles_each_field_by_its_type(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """Each partition field has the form that its type defines; settings that the table does not store are options of the
+    writer.
+    """
     uri = new_uri()
     properties = {"hoodie.table.keygenerator.type": "CUSTOM", "hoodie.table.partition.fields": "q:simple,p:timestamp"}
     make(engine, uri, type, record_key=("id",), partition=("q", "p"), properties=properties)
@@ -78,8 +80,8 @@ def test_a_custom_generator_goes_field_by_field(engine: Client, new_uri: Callabl
 
 @pytest.mark.requirements("META-007", "PROP-007")
 @pytest.mark.needs(*WRITES, "copy-on-write", "partition.plain", "key.complex")
-def test_several_fields_make_a_key_with_their_names(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The key of several fields names them, with marks for null; the same values find the record again."""
+def test_a_composite_key_contains_the_field_names(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The key of several fields contains their names, with placeholders for null; the same values find the record again."""
     uri = new_uri()
     make(engine, uri, "COPY_ON_WRITE", record_key=("id", "p"), partition=("q",))
     engine.write(uri, "upsert", as_arrow(row("a", AT), row("b", None)))
@@ -92,7 +94,7 @@ def test_several_fields_make_a_key_with_their_names(engine: Client, new_uri: Cal
 @pytest.mark.needs(*WRITES, "partition.plain")
 @pytest.mark.parametrize("key", [None, ""], ids=["null", "empty"])
 def test_a_row_without_a_key_is_refused(engine: Client, new_uri: Callable[[], str], type: str, key: str | None) -> None:
-    """Nothing of a write with such a row is stored."""
+    """No row of a write with such a row is stored."""
     uri = new_uri()
     make(engine, uri, type, record_key=("id",), partition=("q",))
     engine.write(uri, "upsert", as_arrow(row("a", AT)))
@@ -105,7 +107,7 @@ def test_a_row_without_a_key_is_refused(engine: Client, new_uri: Callable[[], st
 @pytest.mark.requirements("MRG-019", "LF-038")
 @pytest.mark.needs(*WRITES, "partition.plain", "merge.event-time")
 def test_rows_without_their_ordering_column_are_refused(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """Where the greater ordering value wins, a write cannot leave the column out: nothing says what its rows are worth."""
+    """In event-time mode a write cannot leave the ordering column out, because its rows could not be compared."""
     uri = new_uri()
     make(engine, uri, type, record_key=("id",), partition=("q",), ordering=("ts",))
     engine.write(uri, "upsert", as_arrow(row("a", AT)))
@@ -118,7 +120,7 @@ def test_rows_without_their_ordering_column_are_refused(engine: Client, new_uri:
 @pytest.mark.requirements("TYP-007")
 @pytest.mark.needs(*WRITES, "partition.plain", "read.filter")
 def test_a_query_of_an_unknown_column_is_an_error(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """Neither in the result nor in a comparison does a column that nobody has become one of nulls."""
+    """An unknown column is an error both in the projection and in the filter, and not a column of nulls."""
     uri = new_uri()
     make(engine, uri, type, record_key=("id",), partition=("q",))
     engine.write(uri, "upsert", as_arrow(row("a", AT)))

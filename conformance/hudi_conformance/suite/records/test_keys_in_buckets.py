@@ -1,6 +1,7 @@
-"""Keys that are mapped to file groups by their hash: nobody looks a key up, and all of its versions meet when they are read.
+"""Keys that are mapped to file groups by their hash: keys are not looked up, and all versions of a key are merged when they are
+read.
 
-The writers are the reference's: what a bucket index needs is a matter of a writer's settings. The engine reads.
+The reference writes, because a bucket index is configured by settings of the writer. The engine under test reads.
 """
 
 from collections.abc import Callable
@@ -24,8 +25,8 @@ BUCKETED = {
 @pytest.mark.needs("create", "read.snapshot", "read.projection", "merge-on-read", "log.only-slices", "merge.event-time")
 @pytest.mark.needs("partition.plain")
 @pytest.mark.requirements("MRG-007", "MRG-006", "LAY-021")
-def test_versions_of_a_key_lie_in_one_file_group(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Two writers in turn, with inputs of any size, never read what is there: each key is one row, that of its latest event."""
+def test_versions_of_a_key_are_in_one_file_group(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Two writers in turn, with inputs of any size, never read existing rows: each key is one row, that of its latest event."""
     uri = new_uri()
     engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
     one, other = (open_table(uri, options=BUCKETED) for _ in range(2))

@@ -1,6 +1,6 @@
 """Tables that leave their meta columns empty (`hoodie.populate.meta.fields=false`): keys follow from the key fields alone.
 
-Whatever is written to such a table, its rows are those of a table that fills them; what needs keys in the files is refused.
+Such a table has the same rows as a table with meta columns; operations that need keys in the files are refused.
 """
 
 from collections.abc import Callable, Iterator
@@ -41,14 +41,14 @@ STEPS = (
 
 
 def made(engine: Client, uri: str, program: Program, **properties: str) -> None:
-    """The table of a program, without meta columns, and its writes."""
+    """Create the table of a program, without meta columns, and write its rows."""
     engine.create(uri, replace(program.spec(), properties={**EMPTY, **properties}))
     for step in program.steps:
         engine.write(uri, step.operation, as_arrow(step.rows))
 
 
-def right(program: Program) -> Any:
-    """The rows that the model has after the program."""
+def expected_rows(program: Program) -> Any:
+    """Return the rows of the model after the program."""
     model = program.model()
     for step in program.steps:
         model.apply(step.operation, step.rows)
@@ -60,7 +60,7 @@ def right(program: Program) -> Any:
 def test_any_program_of_writes_follows_the_model(
     engine: Client, new_uri: Callable[[], str], budget: Callable[[int, int, Client], int]
 ) -> None:
-    """After each program of upserts, deletes and flagged deletes the snapshot is what the model says."""
+    """After each program of upserts, deletes and flagged deletes the snapshot holds the rows of the model."""
 
     @settings(
         max_examples=budget(25, 3, engine), derandomize=True, database=None, deadline=None, report_multiple_bugs=False,
@@ -70,7 +70,7 @@ def test_any_program_of_writes_follows_the_model(
     def check(program: Program) -> None:
         uri = new_uri()
         made(engine, uri, program)
-        expect_rows(engine, uri, right(program), f"after {program}", Query(columns=tuple(TYPES)))
+        expect_rows(engine, uri, expected_rows(program), f"after {program}", Query(columns=tuple(TYPES)))
 
     check()
 
@@ -85,24 +85,24 @@ def test_any_program_of_writes_follows_the_model(
     ],
 )
 def test_services_find_the_versions_of_a_record(engine: Client, new_uri: Callable[[], str], service: Any) -> None:
-    """A compaction, or the joining of logs, merges by the key fields and fills no meta column."""
+    """A compaction or log compaction merges by the key fields and fills no meta column."""
     more = Step("upsert", (row("a", 4, "newest"), row("b", 5, "gone", deleted=True)))
     uri, program = new_uri(), Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True, (*STEPS, more))
     made(engine, uri, program)
     assert engine.service(uri, service, options=DUE) is not None
-    expect_rows(engine, uri, right(program), f"after a {service}", Query(columns=tuple(TYPES)))
+    expect_rows(engine, uri, expected_rows(program), f"after a {service}", Query(columns=tuple(TYPES)))
     check_files(engine, uri)
     later = Step("upsert", (row("a", 1, "late"), row("b", 9, "newest")))
     engine.write(uri, later.operation, as_arrow(later.rows))
     whole = replace(program, steps=(*program.steps, later))
-    expect_rows(engine, uri, right(whole), f"after a write on top of a {service}", Query(columns=tuple(TYPES)))
+    expect_rows(engine, uri, expected_rows(whole), f"after a write on top of a {service}", Query(columns=tuple(TYPES)))
 
 
 @BOTH_TYPES
 @pytest.mark.requirements("META-012", "IDX-004")
 @pytest.mark.needs(*NEEDS, "write.delete", "merge.event-time")
-def test_files_have_the_columns_and_leave_them_empty(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
-    """The five columns stand in every file, null but for the file name in base files, and no footer tells keys."""
+def test_meta_columns_are_empty_in_the_files(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
+    """The five columns are in every file, null except for the file name in base files, and no footer contains keys."""
     uri = new_uri()
     made(engine, uri, Program(type, "EVENT_TIME_ORDERING", True, STEPS))
     assert list(base_files(uri))
@@ -110,12 +110,12 @@ def test_files_have_the_columns_and_leave_them_empty(engine: Client, new_uri: Ca
 
 
 def base_files(uri: str) -> Iterator[Path]:
-    """The base files of the table."""
+    """Yield the base files of the table."""
     return (path for path in folder_of(uri).rglob("*.parquet") if ".hoodie" not in path.parts)
 
 
 def check_files(engine: Client, uri: str) -> None:
-    """Base files by a stock library, logs by the engine where it shows what they hold."""
+    """Check base files with a stock library, and logs with the engine if it shows their rows."""
     for path in base_files(uri):
         file = pq.ParquetFile(path)
         rows = file.read()
@@ -137,7 +137,7 @@ def check_files(engine: Client, uri: str) -> None:
 )
 @pytest.mark.needs("merge.commit-time")
 def test_keys_of_several_fields(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
-    """Records are told apart by all key fields, those of other types among them."""
+    """Records are distinguished by all key fields, also those of other types."""
     fields = [{"name": "a", "type": "string"}, {"name": "b", "type": "int"},
               {"name": "value", "type": ["null", "string"], "default": None}]  # fmt: skip
     schema = {"type": "record", "name": "row", "fields": fields}
@@ -157,8 +157,8 @@ def test_keys_of_several_fields(engine: Client, new_uri: Callable[[], str], type
 @BOTH_TYPES
 @pytest.mark.requirements("META-012", "TYP-012")
 @pytest.mark.needs(*NEEDS, "write.delete", "read.cdc", "merge.event-time")
-def test_changes_are_told_by_the_key_fields(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
-    """Change capture needs no stored key: images before and after are those of one record."""
+def test_change_capture_uses_the_key_fields(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
+    """Change capture needs no stored key: the images before and after belong to the same record."""
     uri = new_uri()
     made(engine, uri, Program(type, "EVENT_TIME_ORDERING", True, STEPS), **CAPTURED)
     changes = engine.read(uri, Query("cdc")).to_pylist()
@@ -170,12 +170,12 @@ def test_changes_are_told_by_the_key_fields(engine: Client, new_uri: Callable[[]
 @BOTH_TYPES
 @pytest.mark.requirements("META-012", "TYP-009", "LF-045")
 @pytest.mark.needs(*NEEDS, "write.partial-update", "read.incremental", "write.delete", "merge.event-time")
-def test_what_needs_stored_keys_or_times_is_refused(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
-    """Incremental queries and partial updates are not guessed at, and the table stays as it was."""
+def test_operations_that_need_meta_columns_are_refused(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
+    """Incremental queries and partial updates are refused, and the table is unchanged."""
     uri, program = new_uri(), Program(type, "EVENT_TIME_ORDERING", True, STEPS)
     made(engine, uri, program)
     with pytest.raises(ContractError):
         engine.read(uri, Query("incremental"))
     with pytest.raises(ContractError):
         engine.write(uri, "partial_update", as_arrow([row("a", 9, "partly")]).drop_columns(["_hoodie_is_deleted"]))
-    expect_rows(engine, uri, right(program), "after a write that was refused", Query(columns=tuple(TYPES)))
+    expect_rows(engine, uri, expected_rows(program), "after a write that was refused", Query(columns=tuple(TYPES)))

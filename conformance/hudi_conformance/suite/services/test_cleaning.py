@@ -1,4 +1,4 @@
-"""Cleaning: what goes, what stays under every policy, what the plan and its completion say."""
+"""Cleaning: which files are deleted, which stay under each policy, and the contents of plan and completed file."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -33,25 +33,27 @@ PARTED = (*COLUMNS, "p")
 
 
 def base_files_in(uri: str, folder: str) -> list[str]:
-    """The paths of the base files in a partition."""
+    """Return the paths of the base files in a partition."""
     return [path for path in data_files(uri) if path.startswith(folder) and path.endswith(".parquet")]
 
 
 def by_instant(uri: str, folder: str = "oslo") -> list[str]:
-    """The instants of the base files in a partition."""
+    """Return the instants of the base files in a partition."""
     return sorted(path.rpartition("_")[2][:17] for path in base_files_in(uri, folder))
 
 
 @CLEANS
 @pytest.mark.needs("read.as-of")
 @pytest.mark.requirements("TL-013", "CLN-001", "CLN-005", "CLN-002")
-def test_a_clean_keeps_what_the_last_commits_read(engine: Client, new_uri: Callable[[], str]) -> None:
-    """With two commits retained these two and the slice before them stay, older ones go; every retained read is as before."""
+def test_a_clean_keeps_the_files_of_retained_commits(engine: Client, new_uri: Callable[[], str]) -> None:
+    """With two commits retained, these two and the slice before them stay, older ones are deleted; every retained read is
+    unchanged.
+    """
     known = updated(engine, new_uri(), 5)
     before = data_files(known.uri)
     assert engine.service(known.uri, "clean", options=keep_commits(2)) is not None
     assert by_instant(known.uri) == known.instants[-3:]
-    assert by_instant(known.uri, "rio") == known.instants[:1], "the only slice of a quiet group stays"
+    assert by_instant(known.uri, "rio") == known.instants[:1], "the only slice of an unchanged group stays"
     assert data_files(known.uri) < before
     assert snapshot(engine, known.uri) == known.rows[-1]
     for instant, rows in zip(known.instants[-2:], known.rows[-2:], strict=True):
@@ -60,8 +62,10 @@ def test_a_clean_keeps_what_the_last_commits_read(engine: Client, new_uri: Calla
 
 @CLEANS
 @pytest.mark.requirements("TL-013", "TL-014")
-def test_a_clean_deletes_what_it_planned_and_reports_it(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The requested file lists what will go; after the completion just that is gone, and the completed file reports it."""
+def test_a_clean_deletes_and_reports_the_planned_files(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The requested file lists the files to delete; after the completion exactly these are deleted, and the completed file
+    reports them.
+    """
     known = updated(engine, new_uri(), 4)
     before = names_of(known.uri)
     instant = engine.service(known.uri, "clean", phase="schedule", options=keep_commits(1))
@@ -81,8 +85,10 @@ def test_a_clean_deletes_what_it_planned_and_reports_it(engine: Client, new_uri:
 
 @CLEANS
 @pytest.mark.requirements("CLN-006", "CLN-002")
-def test_so_many_versions_of_each_file_group_stay(engine: Client, new_uri: Callable[[], str]) -> None:
-    """With two versions retained a busy group keeps its two newest slices, a quiet one its only one, whatever its age."""
+def test_a_clean_keeps_the_configured_file_versions(engine: Client, new_uri: Callable[[], str]) -> None:
+    """With two versions retained, a changed group keeps its two newest slices, an unchanged one its only slice, whatever its
+    age.
+    """
     known = updated(engine, new_uri(), 4)
     engine.service(known.uri, "clean", options=keep_versions(2))
     assert by_instant(known.uri) == known.instants[-2:]
@@ -93,7 +99,9 @@ def test_so_many_versions_of_each_file_group_stay(engine: Client, new_uri: Calla
 @CLEANS
 @pytest.mark.requirements("CLN-004")
 def test_policies_keep_different_files(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Of one history, one version keeps the newest slice of a group; one commit keeps also what a reader at it started from."""
+    """On the same history, one version keeps the newest slice of a group; one commit also keeps the slice that readers of it
+    started from.
+    """
     kept = []
     for options in (keep_versions(1), keep_commits(1)):
         known = updated(engine, new_uri(), 3)
@@ -105,8 +113,8 @@ def test_policies_keep_different_files(engine: Client, new_uri: Callable[[], str
 @pytest.mark.needs(*WRITES, "service.clean")
 @BOTH_TYPES
 @pytest.mark.requirements("CLN-001", "TL-013")
-def test_nothing_to_delete_leaves_no_instant(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """A clean that finds nothing, but what a snapshot reads, changes neither files nor timeline."""
+def test_a_clean_without_work_creates_no_instant(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """A clean that finds only files that a snapshot reads changes neither files nor timeline."""
     known = updated(engine, new_uri(), 2, type)
     before, files = instant_files(known.uri), data_files(known.uri)
     assert engine.service(known.uri, "clean", options=keep_commits(5)) is None
@@ -116,8 +124,8 @@ def test_nothing_to_delete_leaves_no_instant(engine: Client, new_uri: Callable[[
 @CLEANS
 @pytest.mark.needs("read.as-of")
 @pytest.mark.requirements("CLN-003")
-def test_a_read_of_what_was_cleaned_is_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
-    """As of an instant whose files are gone there is no answer, and not one from the files still there."""
+def test_a_read_of_a_cleaned_state_is_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A read as of an instant whose files were deleted is refused, not answered from the remaining files."""
     known = updated(engine, new_uri(), 4)
     engine.service(known.uri, "clean", options=keep_commits(1))
     with pytest.raises(ContractError):
@@ -127,8 +135,8 @@ def test_a_read_of_what_was_cleaned_is_an_error(engine: Client, new_uri: Callabl
 @CLEANS
 @pytest.mark.needs("read.as-of", "service.archive")
 @pytest.mark.requirements("CLN-003")
-def test_a_read_of_what_was_cleaned_and_archived_is_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Neither is there when the history alone still knows the commit."""
+def test_a_read_of_a_cleaned_and_archived_state_is_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The read is also refused if only the history still has the commit."""
     known = updated(engine, new_uri(), 7)
     engine.service(known.uri, "clean", options=keep_commits(1))
     limits = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
@@ -141,9 +149,9 @@ def test_a_read_of_what_was_cleaned_and_archived_is_an_error(engine: Client, new
 @CLEANS
 @pytest.mark.needs("read.as-of", "service.archive")
 @pytest.mark.requirements("CLN-003")
-def test_a_group_that_archived_writes_made_is_not_left_out(engine: Client, new_uri: Callable[[], str]) -> None:
-    """As of a commit behind which a quiet group was written again and its earlier slice cleaned there is an error, and not the
-    rows of the other groups: that the group was there then only the history tells.
+def test_a_read_never_omits_a_cleaned_group_of_an_archived_write(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A group was created by an archived write, was written again later, and its earlier slice was cleaned. A read as of a
+    commit in between is an error, not the rows of the other groups: only the history shows that the group existed then.
     """
     known = updated(engine, new_uri(), 7)
     limits = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
@@ -160,7 +168,9 @@ def test_a_group_that_archived_writes_made_is_not_left_out(engine: Client, new_u
 @pytest.mark.needs("read.cdc")
 @pytest.mark.requirements("CLN-001", "TYP-005")
 def test_change_capture_files_go_with_their_slices(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Of a table that logs its changes nothing is left of the slices that a clean deletes; those of the retained stay."""
+    """In a table with change capture, the change-capture files of deleted slices are deleted, and those of retained slices
+    stay.
+    """
     uri, program = new_uri(), Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True, ())
     engine.create(uri, replace(program.spec(), properties={"hoodie.table.cdc.enabled": "true"}))
     times = [engine.write(uri, "upsert", as_arrow([row("a", number, f"update {number}")])) for number in range(1, 6)]
@@ -168,15 +178,15 @@ def test_change_capture_files_go_with_their_slices(engine: Client, new_uri: Call
     def captured() -> list[str]:
         return [time for time in times if any(time in path.name for path in folder_of(uri).rglob(".*.cdc"))]
 
-    assert captured() == times[1:], "the first write makes the group, and changes nothing in it"
+    assert captured() == times[1:], "the first write creates the group and changes no row"
     engine.service(uri, "clean", options=keep_commits(2))
     assert by_instant(uri) == captured() == times[2:]
 
 
 @pytest.mark.needs("read.snapshot", "read.projection", "timeline.pending-compaction", "service.clean", "write.upsert")
 @pytest.mark.requirements("CLN-002", "SVC-008")
-def test_what_a_planned_compaction_reads_stays(engine: Client, tmp_path: Path) -> None:
-    """Base file and logs that a pending compaction needs outlive a clean that keeps one version."""
+def test_a_clean_keeps_the_inputs_of_a_planned_compaction(engine: Client, tmp_path: Path) -> None:
+    """Base file and logs that a pending compaction needs are not deleted by a clean that keeps one version."""
     uri, _ = golden("timeline.compaction.pending", tmp_path)
     rows, files = snapshot(engine, uri, COLUMNS), data_files(uri)
     engine.service(uri, "clean", options=keep_versions(1))
@@ -189,9 +199,9 @@ def test_what_a_planned_compaction_reads_stays(engine: Client, tmp_path: Path) -
 )
 @pytest.mark.needs("copy-on-write")
 @pytest.mark.requirements("CLN-007", "CLN-008", "TL-013")
-def test_replaced_groups_go_when_they_are_out_of_retention(engine: Client, tmp_path: Path) -> None:
-    """While a reader before an insert overwrite is within the retained commits, what it replaced stays; then it goes, and the
-    completed clean says so.
+def test_replaced_groups_are_cleaned_after_retention(engine: Client, tmp_path: Path) -> None:
+    """While a commit before an insert overwrite is retained, the replaced files stay; later they are deleted, and the completed
+    clean reports it.
     """
     uri, times = golden("timeline.insert-overwrite", tmp_path)
     before, files = as_of(engine, uri, times[0], PARTED), data_files(uri)
@@ -210,8 +220,8 @@ def test_replaced_groups_go_when_they_are_out_of_retention(engine: Client, tmp_p
 @CLEANS
 @pytest.mark.needs("read.as-of", "service.savepoint")
 @pytest.mark.requirements("TL-021", "TL-041", "CLN-002")
-def test_a_savepoint_outlives_cleaning(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The savepointed slice stays and can be read as of its instant; unprotected ones of the same age go."""
+def test_a_clean_keeps_savepointed_files(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The savepointed slice stays and can be read as of its instant; unprotected ones of the same age are deleted."""
     known = updated(engine, new_uri(), 5)
     assert engine.service(known.uri, "savepoint", instant=known.instants[2]) == known.instants[2]
     engine.service(known.uri, "clean", options=keep_versions(1))
@@ -223,7 +233,7 @@ def test_a_savepoint_outlives_cleaning(engine: Client, new_uri: Callable[[], str
 @pytest.mark.needs("read.as-of", "service.savepoint")
 @pytest.mark.requirements("TL-041")
 def test_a_savepointed_instant_can_be_read_past_retention(engine: Client, new_uri: Callable[[], str]) -> None:
-    """As of a savepointed instant there are its rows, also when the clean retained only later commits."""
+    """A read as of a savepointed instant returns its rows, also if the clean retained only later commits."""
     known = updated(engine, new_uri(), 5)
     engine.service(known.uri, "savepoint", instant=known.instants[2])
     engine.service(known.uri, "clean", options=keep_commits(1))
@@ -233,7 +243,7 @@ def test_a_savepointed_instant_can_be_read_past_retention(engine: Client, new_ur
 @pytest.mark.needs("read.snapshot", "read.as-of", "read.projection", "merge-on-read", "service.clean", "service.savepoint")
 @pytest.mark.requirements("TL-041", "TL-021")
 def test_a_savepoint_keeps_base_files_and_logs(engine: Client, tmp_path: Path) -> None:
-    """Of a slice with logs that a compaction has superseded a savepoint keeps the logs, too."""
+    """A savepoint also keeps the logs of a slice that a compaction has superseded."""
     uri, times = golden("timeline.compaction.completed-then-log", tmp_path)
     before, files = as_of(engine, uri, times[1], COLUMNS), data_files(uri)
     engine.service(uri, "savepoint", instant=times[1])
@@ -246,7 +256,7 @@ def test_a_savepoint_keeps_base_files_and_logs(engine: Client, tmp_path: Path) -
 @pytest.mark.needs("service.savepoint")
 @pytest.mark.requirements("TL-021")
 def test_a_deleted_savepoint_protects_nothing(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Deleting a savepoint takes both its files away, and the next clean takes what it protected."""
+    """Deleting a savepoint deletes both its files, and the next clean deletes the files that it protected."""
     known = updated(engine, new_uri(), 4)
     engine.service(known.uri, "savepoint", instant=known.instants[1])
     engine.service(known.uri, "savepoint", instant=known.instants[1], options={"delete": "true"})
@@ -258,10 +268,10 @@ def test_a_deleted_savepoint_protects_nothing(engine: Client, new_uri: Callable[
 @CLEANS
 @pytest.mark.needs("inspect.table")
 @pytest.mark.requirements("TL-029", "SVC-005", "SVC-006")
-def test_a_clean_that_died_is_finished(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A clean whose executor died with one file deleted is carried out again: the same files go, one instant comes of it.
+def test_a_crashed_clean_is_finished(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A clean that crashed with one file deleted is executed again: the same files are deleted, and there is one instant.
 
-    Whether it reports the file that was gone already is left to the engine.
+    Whether it reports the file that was already deleted is up to the engine.
     """
     known = updated(engine, new_uri(), 4)
     instant = engine.service(known.uri, "clean", phase="schedule", options=keep_commits(1))
@@ -276,7 +286,7 @@ def test_a_clean_that_died_is_finished(engine: Client, new_uri: Callable[[], str
     engine.service(known.uri, "clean", options=keep_commits(1))
     assert before - names_of(known.uri) == set(doomed)
     assert set(doomed[1:]) <= deleted_by(said(known.uri, instant, "clean")[1]) <= set(doomed)
-    assert len(instant_files(known.uri, "clean")) == 3, "the plan that was there, and no other"
+    assert len(instant_files(known.uri, "clean")) == 3, "the existing plan, and no other"
     assert pending(engine, known.uri) == []
     assert snapshot(engine, known.uri) == known.rows[-1]
 
@@ -291,8 +301,8 @@ def test_a_clustering_changes_no_row(engine: Client, tmp_path: Path) -> None:
 
 @pytest.mark.needs(*WRITES, "service.clustering", "copy-on-write")
 @pytest.mark.requirements("TL-011")
-def test_a_clustering_of_ones_own_changes_no_row(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The same for a clustering that the engine carries out, nulls among the values."""
+def test_a_clustering_by_the_engine_changes_no_row(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The same for a clustering that the engine executes, with nulls among the values."""
     known = updated(engine, new_uri(), 1)
     engine.write(known.uri, "insert", as_arrow([row("d", 1, "x"), {**row("e", 1, "x"), "value": None}]))
     before = snapshot(engine, known.uri)

@@ -1,4 +1,4 @@
-"""What each policy of cleaning promises, on one history whose writes are an hour apart, wherever a writer is still at work.
+"""The guarantees of each cleaning policy, on one history whose writes are an hour apart, with a pending write at each position.
 
 Only the reference in this process can be given a clock.
 """
@@ -21,7 +21,8 @@ HOUR = 3_600_000
 START = 1_767_225_600_000
 #: The partition that each write changes; each of them has one file group.
 HISTORY = ("oslo", "rio", "oslo", "oslo", "rio", "oslo", "bergen", "oslo")
-#: Settings of a policy; its first promised write, by its place in the history of so many writes, None where nothing may go.
+#: Settings of a policy; its first readable write, by its position in the history of this many writes, None if nothing may be
+#: deleted.
 POLICIES: Mapping[str, tuple[dict[str, str], Callable[[int], int | None]]] = {
     "two commits": ({"hoodie.clean.commits.retained": "2"}, lambda writes: writes - 2),
     "five commits": ({"hoodie.clean.commits.retained": "5"}, lambda writes: writes - 5),
@@ -34,23 +35,24 @@ POLICIES: Mapping[str, tuple[dict[str, str], Callable[[int], int | None]]] = {
 
 
 def made() -> tuple[WritableTable, ManualClock, list[str]]:
-    """The table, its clock an hour after the last write, and the requested times of its writes."""
+    """Return the table, its clock an hour after the last write, and the requested times of its writes."""
     spec, storage, clock = Program("COPY_ON_WRITE", "COMMIT_TIME_ORDERING", True).spec(), MemoryStorage(), ManualClock(START, 1)
-    world = {"storage": storage, "clock": clock, "ids": SeededIds(1)}
-    create_table("memory:///old", name="old", schema=dict(spec.schema), record_key=("id",), partition=("city",), **world)  # type: ignore[arg-type]
-    return open_table("memory:///old", **world), clock, []  # type: ignore[arg-type]
+    options = {"storage": storage, "clock": clock, "ids": SeededIds(1)}
+    create_table("memory:///old", name="old", schema=dict(spec.schema), record_key=("id",), partition=("city",), **options)  # type: ignore[arg-type]
+    return open_table("memory:///old", **options), clock, []  # type: ignore[arg-type]
 
 
-def goes_on(table: WritableTable, clock: ManualClock, times: list[str], until: int) -> None:
-    """The writes up to that place in the history, an hour after each other."""
+def write_until(table: WritableTable, clock: ManualClock, times: list[str], until: int) -> None:
+    """Write up to that position in the history, one write an hour."""
     for number in range(len(times), until):
         times.append(table.upsert(as_arrow([row(HISTORY[number], number, f"write {number}", HISTORY[number])])))
         clock.sleep(HOUR)
 
 
 def needed(first: int) -> set[tuple[str, int]]:
-    """Of which writes the files stay if all reads from that write on are to work: by partition, its own later ones and the one
-    that was there before."""
+    """Return the writes whose files must stay so that all reads from that write on succeed: by partition, its later ones and
+    the one before.
+    """
     found = set[tuple[str, int]]()
     for city in set(HISTORY):
         mine = [number for number, name in enumerate(HISTORY) if name == city]
@@ -60,13 +62,13 @@ def needed(first: int) -> set[tuple[str, int]]:
 
 
 def files(table: WritableTable, times: list[str]) -> set[tuple[str, int]]:
-    """The writes whose base files are there, by partition; those of a pending write are left out."""
+    """Return the writes whose base files exist, by partition, without those of a pending write."""
     names = [(info.path.split("/")[0], parse_data_file_name(info.path.rpartition("/")[2])) for info in table.storage.list()]
     return {(city, times.index(n.instant)) for city, n in names if isinstance(n, BaseFileName) and n.instant in times}
 
 
 def values(table: WritableTable, time: str | None = None) -> list[str]:
-    """The values of all rows, as of a time or now."""
+    """Return the values of all rows, as of a time or of a snapshot."""
     found = table.snapshot(["value"]) if time is None else table.as_of(time, ["value"])
     return sorted(found.column("value").to_pylist())
 
@@ -75,17 +77,18 @@ def values(table: WritableTable, time: str | None = None) -> list[str]:
 @pytest.mark.parametrize("pending_after", [None, *range(1, len(HISTORY))])
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.requirements("CLN-001", "CLN-002", "CLN-003", "CLN-004", "CLN-005")
-def test_a_clean_keeps_what_its_policy_promises(engine: Client, policy: str, pending_after: int | None) -> None:
-    """Every read from the first promised write on gives what it gave, and no other file is left. A writer that is at work holds
-    cleaning back: what was there when it began stays, and it completes."""
+def test_a_clean_keeps_what_its_policy_guarantees(engine: Client, policy: str, pending_after: int | None) -> None:
+    """Every read from the first guaranteed write on is unchanged, and no other file is left. A pending write limits cleaning:
+    the files that existed when it began stay, and it completes.
+    """
     only_in_process(engine)
     options, promised = POLICIES[policy]
     table, clock, times = made()
     slow = HaltingGreenlet(table, lambda it: it.upsert(as_arrow([row("slow", 90, "slow", "slow")])))
     if pending_after is not None:
-        goes_on(table, clock, times, pending_after)
+        write_until(table, clock, times, pending_after)
         slow.go_on("requested" if pending_after % 2 else "stored")
-    goes_on(table, clock, times, len(HISTORY))
+    write_until(table, clock, times, len(HISTORY))
     clock.time -= HOUR // 2
     first = promised(len(HISTORY))
     if first is not None and pending_after is not None:

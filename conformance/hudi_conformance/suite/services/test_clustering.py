@@ -1,4 +1,4 @@
-"""Clustering: what carrying a plan out makes, that it changes no answer, and who may carry it out again."""
+"""Clustering: the result of executing a plan, that it changes no answer, and that another process may execute it again."""
 
 import io
 from contextlib import suppress
@@ -43,7 +43,7 @@ from hudi_conformance.suite.support.tables.tables_under_services import (
 from hudi_conformance.suite.support.tables.windows import completion_of
 from hudi_conformance.suite.support.tables.written_tables import base_files, folder_of
 
-#: The file group of a clustering that died.
+#: The file group of a crashed clustering.
 NEW_GROUP = "deadbeef-0000-4000-8000-000000000001-0"
 
 
@@ -52,7 +52,9 @@ NEW_GROUP = "deadbeef-0000-4000-8000-000000000001-0"
 @pytest.mark.needs("read.meta-columns")
 @pytest.mark.requirements("CLU-001", "CLU-007", "TL-011", "META-004", "TL-010")
 def test_a_clustering_moves_rows_to_new_groups(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """Every file group has a new id, the old ones are replaced, and the rows keep values, keys, commit times and numbers."""
+    """Every file group has a new id, the old ones are replaced, and the rows keep values, keys, commit times and sequence
+    numbers.
+    """
     table = ClusteredTable(engine, new_uri(), type).write(*INSERTS, *CHANGES)
     before, old = table.with_meta(), {path.name.split("_")[0] for path in base_files(table.uri)}
     instant = table.clustered({SORT: "value,ts"})
@@ -74,8 +76,10 @@ def _in_files(paths: list[Path]) -> list[dict[str, object]]:
 
 @CLUSTERS
 @pytest.mark.requirements("CLU-039", "CLU-040", "CLU-001", "TL-009", "TL-010", "TL-012")
-def test_the_completed_clustering_says_what_it_made_and_replaced(engine: Client, new_uri: NewUri) -> None:
-    """A replacecommit of operation CLUSTER, with the new files, their sizes and rows, and the planned groups as replaced."""
+def test_the_completed_clustering_lists_new_and_replaced_files(engine: Client, new_uri: NewUri) -> None:
+    """It is a replacecommit of operation CLUSTER, with the new files, their sizes and rows, and the planned groups as
+    replaced.
+    """
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.scheduled({SORT: "ts"})
     planned = {found["fileId"]: found["partitionPath"] for g in table.plan(instant)["inputGroups"] for found in g["slices"]}
@@ -98,8 +102,8 @@ def test_the_completed_clustering_says_what_it_made_and_replaced(engine: Client,
 
 @CLUSTERS
 @pytest.mark.requirements("CLU-041", "TL-009")
-def test_further_entries_of_a_completed_clustering_do_no_harm(engine: Client, new_uri: NewUri) -> None:
-    """With duration and ranges of values among the extra metadata of the completed file the rows are read, and written."""
+def test_extra_metadata_of_a_clustering_is_ignored(engine: Client, new_uri: NewUri) -> None:
+    """With duration and ranges of values among the extra metadata of the completed file, the table can be read and written."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.clustered({SORT: "ts"})
     (file,) = (folder_of(table.uri) / ".hoodie" / "timeline").glob(f"{instant}_*.replacecommit")
@@ -118,7 +122,7 @@ def test_further_entries_of_a_completed_clustering_do_no_harm(engine: Client, ne
 @CLUSTERS
 @pytest.mark.requirements("CLU-035", "TL-035")
 def test_the_inflight_file_comes_before_the_first_output(engine: Client, new_uri: NewUri) -> None:
-    """Whoever sees an output knows already that somebody is at work."""
+    """Any process that sees an output file also sees the inflight file."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.clustered()
     begun = (folder_of(table.uri) / ".hoodie" / "timeline" / f"{instant}.clustering.inflight").stat().st_mtime_ns
@@ -128,7 +132,7 @@ def test_the_inflight_file_comes_before_the_first_output(engine: Client, new_uri
 @CLUSTERS
 @pytest.mark.requirements("CLU-007", "CLU-036")
 def test_rows_stay_in_their_clustering_group(engine: Client, new_uri: NewUri) -> None:
-    """With several groups in one partition the rows of each output are those of one of them, and none is missing."""
+    """With several groups in one partition, the rows of each output belong to one of them, and none is missing."""
     table = ClusteredTable(engine, new_uri()).write(*(many(number, 20) for number in range(4)))
     keys = {path.name.split("_")[0]: {row["id"] for row in in_file_order(path)} for path in base_files(table.uri)}
     size = max(path.stat().st_size for path in base_files(table.uri))
@@ -147,7 +151,7 @@ def test_rows_stay_in_their_clustering_group(engine: Client, new_uri: NewUri) ->
 @BOTH_TYPES
 @pytest.mark.requirements("CLU-008", "CLU-038", "CLU-002", "TL-011")
 def test_outputs_are_sorted_by_the_columns_of_the_plan(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """The rows of all files of a group lie in one order: by the first column, then by the second, nulls first."""
+    """The rows of all files of a group are in one order: by the first column, then by the second, nulls first."""
     table = ClusteredTable(engine, new_uri(), type).write(*INSERTS, *CHANGES)
     instant = table.clustered({SORT: "value,ts"})
     for partition in ("oslo", "rio"):
@@ -160,7 +164,7 @@ def test_outputs_are_sorted_by_the_columns_of_the_plan(engine: Client, new_uri: 
 @CLUSTERS
 @pytest.mark.requirements("CLU-008", "CLU-009", "CLU-038", "CLU-003", "CLU-016")
 def test_a_group_is_sorted_as_a_whole_and_cut_at_the_target_size(engine: Client, new_uri: NewUri) -> None:
-    """Six files whose values overlap become sorted files of the target size, whose ranges do not overlap."""
+    """Six files whose values overlap are rewritten to sorted files of the target size, whose ranges do not overlap."""
     table = ClusteredTable(engine, new_uri()).write(*(many(number, 60) for number in range(6)))
     total = sum(path.stat().st_size for path in base_files(table.uri))
     target = total // 3
@@ -179,7 +183,7 @@ def test_a_group_is_sorted_as_a_whole_and_cut_at_the_target_size(engine: Client,
 @CLUSTERS
 @pytest.mark.requirements("CLU-037", "CLU-009", "CLU-003")
 def test_without_sort_columns_rows_are_combined(engine: Client, new_uri: NewUri) -> None:
-    """The rows of small files are put together in one file, whatever order they have."""
+    """The rows of small files are combined in one file, in any order."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     assert len(base_files(table.uri)) == 5
     instant = table.clustered()
@@ -191,7 +195,7 @@ def test_without_sort_columns_rows_are_combined(engine: Client, new_uri: NewUri)
 @pytest.mark.parametrize("layout", ["LINEAR", "ZORDER", "HILBERT"])
 @pytest.mark.requirements("CLU-008", "TL-011")
 def test_every_layout_keeps_the_rows(engine: Client, new_uri: NewUri, layout: str) -> None:
-    """Whatever curve the rows are laid along, and nulls in its columns, a snapshot is the same."""
+    """On every space-filling curve, with nulls in its columns, a snapshot is unchanged."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.clustered({SORT: "ts,value", LAYOUT: layout})
     assert len(_in_files(outputs(table.uri, instant))) == len(table.model.snapshot())
@@ -201,10 +205,10 @@ def test_every_layout_keeps_the_rows(engine: Client, new_uri: NewUri, layout: st
 @CLUSTERS
 @pytest.mark.parametrize("layout", ["ZORDER", "HILBERT"])
 @pytest.mark.requirements("CLU-008")
-def test_on_a_curve_rows_that_are_near_in_both_columns_lie_together(engine: Client, new_uri: NewUri, layout: str) -> None:
-    """Of a square of 16 by 16 points each quarter of the file holds one quarter of the square, half of both ranges.
+def test_a_curve_keeps_rows_near_in_both_columns_together(engine: Client, new_uri: NewUri, layout: str) -> None:
+    """For a square of 16 by 16 points, each quarter of the file holds one quarter of the square, half of both ranges.
 
-    The texts are 16 characters that follow one another from 0x40 on: curves through ranks and through bits are the same.
+    The texts are 16 consecutive characters from 0x40 on, for which curves through ranks and through bits are the same.
     """
     rows = tuple(row(f"{x:02}-{y:02}", x, chr(0x40 + y)) for x in range(16) for y in range(16))
     table = ClusteredTable(engine, new_uri()).write(Step("insert", rows[::2]), Step("insert", rows[1::2]))
@@ -221,8 +225,8 @@ def test_on_a_curve_rows_that_are_near_in_both_columns_lie_together(engine: Clie
 @BOTH_TYPES
 @pytest.mark.parametrize("place", range(1, 5))
 @pytest.mark.requirements("TL-011", "CLU-001", "OCC-003")
-def test_a_clustering_anywhere_changes_nothing(engine: Client, new_uri: NewUri, type: Type, place: int) -> None:
-    """Whenever a clustering comes, each snapshot is that of the writes alone, deletes and late rows among them."""
+def test_a_clustering_at_any_time_changes_nothing(engine: Client, new_uri: NewUri, type: Type, place: int) -> None:
+    """With a clustering at any position, each snapshot is that of the writes alone, with deletes and late rows among them."""
     steps = (*INSERTS, *CHANGES, Step("upsert", (row("b", 5, "late"), row("c", 60, "back", "rio"), row("g", 90, "last"))))
     table = ClusteredTable(engine, new_uri(), type).write(*steps[:place])
     table.run(options={SORT: "ts"})
@@ -234,8 +238,8 @@ def test_a_clustering_anywhere_changes_nothing(engine: Client, new_uri: NewUri, 
 @CLUSTERS
 @pytest.mark.needs("read.as-of")
 @pytest.mark.requirements("TYP-008", "TL-011")
-def test_the_past_before_a_clustering_stays(engine: Client, new_uri: NewUri) -> None:
-    """As of each write before it there are the rows of then, and as of the clustering those of the last one."""
+def test_time_travel_to_before_a_clustering(engine: Client, new_uri: NewUri) -> None:
+    """A read as of each write before it returns the rows of that time, and as of the clustering those of the last write."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS, *CHANGES)
     instant = table.clustered({SORT: "ts"})
     for time in table.times:
@@ -248,8 +252,8 @@ def test_the_past_before_a_clustering_stays(engine: Client, new_uri: NewUri) -> 
 @BOTH_TYPES
 @pytest.mark.needs("read.incremental")
 @pytest.mark.requirements("TYP-011", "TL-011", "META-004")
-def test_windows_do_not_show_what_was_only_moved(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """A window over the clustering is empty; one over the last write and the clustering has the rows of that write."""
+def test_incremental_queries_ignore_moved_rows(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """A window over the clustering is empty; a window over the last write and the clustering has the rows of that write."""
     table = ClusteredTable(engine, new_uri(), type).write(*INSERTS, *CHANGES)
     instant = table.clustered({SORT: "ts"})
     asked = Query("incremental", None, instant, columns=tuple(TYPES))
@@ -263,8 +267,8 @@ def test_windows_do_not_show_what_was_only_moved(engine: Client, new_uri: NewUri
 @CLUSTERS
 @pytest.mark.needs("read.cdc")
 @pytest.mark.requirements("TYP-011", "TYP-012")
-def test_change_capture_does_not_show_what_was_only_moved(engine: Client, new_uri: NewUri) -> None:
-    """Of a write, a clustering and another write there are the changes of the two writes."""
+def test_change_capture_ignores_moved_rows(engine: Client, new_uri: NewUri) -> None:
+    """A write, a clustering and another write give the changes of the two writes."""
     captures = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": "DATA_BEFORE_AFTER"}
     table = ClusteredTable(engine, new_uri(), properties=captures).write(*INSERTS)
     table.clustered({SORT: "ts"})
@@ -276,8 +280,8 @@ def test_change_capture_does_not_show_what_was_only_moved(engine: Client, new_ur
 
 @CLUSTERS
 @pytest.mark.requirements("SVC-005", "TL-029")
-def test_a_plan_is_carried_out_once(engine: Client, new_uri: NewUri) -> None:
-    """Whoever executes a completed plan again gets an answer or an error; files and timeline stay as they are."""
+def test_a_plan_is_executed_once(engine: Client, new_uri: NewUri) -> None:
+    """A second execution of a completed plan returns a result or an error; files and timeline are unchanged."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.scheduled()
     table.run(phase="execute", instant=instant)
@@ -291,8 +295,8 @@ def test_a_plan_is_carried_out_once(engine: Client, new_uri: NewUri) -> None:
 @CLUSTERS
 @pytest.mark.needs("inspect.table")
 @pytest.mark.requirements("SVC-005", "SVC-006", "TL-029", "CLU-035")
-def test_a_clustering_that_died_is_finished(engine: Client, new_uri: NewUri) -> None:
-    """With an inflight file and a base file of the dead attempt rows are as before; then the plan is carried out, once."""
+def test_a_crashed_clustering_is_finished(engine: Client, new_uri: NewUri) -> None:
+    """With an inflight file and a base file of the crashed attempt the rows are unchanged; then the plan is executed, once."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.scheduled()
     left = half_done(table.uri, instant, "clustering", NEW_GROUP, "CREATE")
@@ -307,8 +311,10 @@ def test_a_clustering_that_died_is_finished(engine: Client, new_uri: NewUri) -> 
 @CLUSTERS
 @pytest.mark.needs("inspect.table", "service.rollback")
 @pytest.mark.requirements("TL-050", "SVC-006")
-def test_a_half_done_clustering_is_taken_back(engine: Client, new_uri: NewUri) -> None:
-    """A rollback of it takes its files away; the plan is requested again, or gone; the groups can be clustered after all."""
+def test_a_crashed_clustering_is_rolled_back(engine: Client, new_uri: NewUri) -> None:
+    """The rollback deletes the files of the attempt; the plan is requested again, or removed; the groups can still be
+    clustered.
+    """
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.scheduled()
     left = half_done(table.uri, instant, "clustering", NEW_GROUP, "CREATE")
@@ -324,8 +330,8 @@ def test_a_half_done_clustering_is_taken_back(engine: Client, new_uri: NewUri) -
 @CLUSTERS
 @pytest.mark.needs("inspect.table", "service.rollback")
 @pytest.mark.requirements("TL-050", "TL-019", "SVC-009")
-def test_a_plan_that_was_not_begun_is_withdrawn_by_a_rollback(engine: Client, new_uri: NewUri) -> None:
-    """The plan is off the timeline, no row is other than before, and its file groups can be written again."""
+def test_a_rollback_removes_a_requested_plan(engine: Client, new_uri: NewUri) -> None:
+    """The plan is removed from the timeline, no row changes, and its file groups can be written again."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.scheduled()
     undone = engine.service(table.uri, "rollback", instant=instant)
@@ -341,8 +347,8 @@ def test_a_plan_that_was_not_begun_is_withdrawn_by_a_rollback(engine: Client, ne
 @CLUSTERS
 @pytest.mark.needs("service.clean")
 @pytest.mark.requirements("CLN-006", "TL-010", "RDR-010")
-def test_replaced_groups_are_cleaned_once_nobody_needs_them(engine: Client, new_uri: NewUri) -> None:
-    """A clean that keeps the clustering readable leaves the old files; later ones take them, and no row is missing."""
+def test_replaced_groups_are_cleaned_when_not_needed(engine: Client, new_uri: NewUri) -> None:
+    """A clean that keeps the clustering readable keeps the old files; later cleans delete them, and no row is missing."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     old = names_of(table.uri)
     instant = table.clustered()
@@ -359,7 +365,7 @@ def test_replaced_groups_are_cleaned_once_nobody_needs_them(engine: Client, new_
 @pytest.mark.needs("service.archive", "service.clean", "inspect.table")
 @pytest.mark.requirements("ARC-005", "RDR-010", "TL-010")
 def test_a_clustering_is_not_archived_before_its_old_groups_are_cleaned(engine: Client, new_uri: NewUri) -> None:
-    """While replaced files are there the replacecommit stays active; archived after a clean, it hides nothing any more."""
+    """While replaced files exist the replacecommit stays active; archived after a clean, it hides no existing file."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.clustered()
     updates = [Step("upsert", (row("a", 100 + number, f"update {number}"),)) for number in range(6)]
@@ -378,7 +384,7 @@ def test_a_clustering_is_not_archived_before_its_old_groups_are_cleaned(engine: 
 @pytest.mark.needs("service.rollback", "inspect.table")
 @pytest.mark.requirements("TL-019", "TL-020", "TL-010")
 def test_a_completed_clustering_is_rolled_back(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """Its files are gone, the old groups are read again, and nothing of it is on the timeline."""
+    """Its files are deleted, the old groups are read again, and no instant of it is on the timeline."""
     table = ClusteredTable(engine, new_uri(), type).write(*INSERTS, *CHANGES)
     before = names_of(table.uri)
     instant = table.clustered({SORT: "ts"})
@@ -392,7 +398,7 @@ def test_a_completed_clustering_is_rolled_back(engine: Client, new_uri: NewUri, 
 @pytest.mark.needs("service.savepoint", "service.restore", "service.clean", "inspect.table")
 @pytest.mark.requirements("TL-023", "TL-021", "CLN-002")
 def test_a_savepoint_before_a_clustering_is_restored(engine: Client, new_uri: NewUri) -> None:
-    """The files of the savepoint outlive clustering and clean; after the restore the rows of then are there again."""
+    """The files of the savepoint are kept by clustering and clean; after the restore the rows of that time are read again."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     rows, saved = snapshot(engine, table.uri), names_of(table.uri)
     engine.service(table.uri, "savepoint", instant=table.times[-1])
@@ -408,8 +414,8 @@ def test_a_savepoint_before_a_clustering_is_restored(engine: Client, new_uri: Ne
 
 @CLUSTERS
 @pytest.mark.requirements("SVC-014")
-def test_writers_do_not_cluster_by_themselves(engine: Client, new_uri: NewUri) -> None:
-    """However many commits there are, without a setting none of them clusters."""
+def test_writers_do_not_cluster_by_default(engine: Client, new_uri: NewUri) -> None:
+    """Without a setting no commit triggers a clustering."""
     table = ClusteredTable(engine, new_uri())
     table.write(*(Step("insert", (row(f"k{number}", 1, "x"),)) for number in range(6)))
     assert instant_files(table.uri, "clustering") == set()
@@ -417,8 +423,8 @@ def test_writers_do_not_cluster_by_themselves(engine: Client, new_uri: NewUri) -
 
 @CLUSTERS
 @pytest.mark.requirements("SVC-013", "SVC-014")
-def test_a_writer_that_clusters_does_what_a_service_does(engine: Client, new_uri: NewUri) -> None:
-    """With inline clustering after two commits rows, plans, file counts and what is said are those of a service."""
+def test_inline_clustering_equals_the_service(engine: Client, new_uri: NewUri) -> None:
+    """With inline clustering after two commits, rows, plans, file counts and metadata are those of a service."""
     found = []
     for inline in (True, False):
         table = ClusteredTable(engine, new_uri()).write(INSERTS[0])
@@ -440,7 +446,7 @@ def test_a_writer_that_clusters_does_what_a_service_does(engine: Client, new_uri
 @BOTH_TYPES
 @pytest.mark.requirements("SVC-015", "CLU-001", "TL-012")
 def test_one_engine_plans_and_another_clusters(writer: Client, reader: Client, new_uri: NewUri, type: Type) -> None:
-    """A plan on the timeline is all that the executor needs to know, whoever made it; then both read the same."""
+    """The plan on the timeline is all that the executor needs, whoever made it; then both engines read the same rows."""
     table = ClusteredTable(writer, new_uri(), type).write(*INSERTS, *CHANGES)
     instant = table.scheduled({SORT: "value,ts"})
     assert table.run(reader, phase="execute", instant=instant, options={SORT: "value,ts"}) == instant
@@ -457,8 +463,8 @@ def test_one_engine_plans_and_another_clusters(writer: Client, reader: Client, n
 @RELAYS
 @pytest.mark.needs("inspect.table", writer=("service.rollback",))
 @pytest.mark.requirements("SVC-015", "SVC-006", "TL-029")
-def test_one_engine_dies_and_another_finishes(writer: Client, reader: Client, new_uri: NewUri) -> None:
-    """What a dead attempt of one engine left is no row of the table, before or after another engine has finished."""
+def test_one_engine_crashes_and_another_finishes(writer: Client, reader: Client, new_uri: NewUri) -> None:
+    """Files of a crashed attempt of one engine add no row to the table, before and after another engine has finished it."""
     table = ClusteredTable(writer, new_uri()).write(*INSERTS)
     instant = table.scheduled()
     left = half_done(table.uri, instant, "clustering", NEW_GROUP, "CREATE")

@@ -1,4 +1,4 @@
-"""Clustering beside writers and other services: of two that change one file group one gives way, and no change is lost."""
+"""Clustering beside writers and other services: if two actions change one file group, one aborts, and no change is lost."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -30,7 +30,7 @@ from hudi_reference.errors import WriteConflict
 
 #: A write (B begins, E ends) and a clustering (P is planned, X executed) in every order.
 ORDERS = ("BEPX", "BPEX", "BPXE", "PBEX", "PBXE", "PXBE")
-#: Which of the two survives: of those that overlap whoever completes first.
+#: The action that completes: of two that overlap, the first to complete.
 SURVIVORS = {"BEPX": "EX", "BPEX": "E", "BPXE": "X", "PBEX": "E", "PBXE": "X", "PXBE": "EX"}
 
 
@@ -39,8 +39,8 @@ SURVIVORS = {"BEPX": "EX", "BPEX": "E", "BPXE": "X", "PBEX": "E", "PBXE": "X", "
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.requirements("SVC-009", "OCC-016", "SVC-001", "OCC-013")
 def test_a_write_and_a_clustering_in_every_order(engine: Client, new_uri: NewUri, type: Type, order: str) -> None:
-    """A write by the reference and a clustering of the same file group: whoever completes first stays, and the other one finds
-    that out. No change is lost, and none is there twice.
+    """A write by the reference and a clustering change the same file group: the first to complete succeeds, and the other one
+    detects the conflict. No change is lost, and none is there twice.
     """
     table = ClusteredTable(engine, new_uri(), type).write(*INSERTS)
     late, found = (row("a", 90, "late"), row("k", 90, "new", "rio")), dict[str, Any]()
@@ -71,9 +71,9 @@ def test_a_write_and_a_clustering_in_every_order(engine: Client, new_uri: NewUri
 @BOTH_TYPES
 @pytest.mark.needs("inspect.table")
 @pytest.mark.requirements("SVC-009", "CLU-013")
-def test_a_clustering_gives_up_where_its_groups_were_updated(engine: Client, new_uri: NewUri, type: Type) -> None:
-    """A writer that is allowed to goes on beside a plan. The clustering does not complete, leaves no file, and the update is in
-    the snapshot; another clustering then has it.
+def test_a_clustering_aborts_if_its_groups_were_updated(engine: Client, new_uri: NewUri, type: Type) -> None:
+    """A writer whose settings allow it completes despite the plan. The clustering does not complete, leaves no file, and the
+    update is in the snapshot; another clustering then includes it.
     """
     table = ClusteredTable(engine, new_uri(), type).write(*INSERTS)
     instant = table.scheduled({SORT: "ts"})
@@ -92,7 +92,7 @@ def test_a_clustering_gives_up_where_its_groups_were_updated(engine: Client, new
 @CLUSTERS
 @pytest.mark.requirements("SVC-009", "OCC-016")
 def test_by_default_a_write_to_planned_groups_is_refused(engine: Client, new_uri: NewUri) -> None:
-    """The write fails and no row tells of it; writes that touch none of the groups go on, and so does the clustering."""
+    """The write fails and leaves no trace; writes to other groups succeed, and so does the clustering."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.scheduled({SORT: "ts"})
     rows = table.model.snapshot()
@@ -110,8 +110,8 @@ def test_by_default_a_write_to_planned_groups_is_refused(engine: Client, new_uri
 @CLUSTERS
 @pytest.mark.needs("inspect.table")
 @pytest.mark.requirements("SVC-009", "TL-019")
-def test_a_writer_may_withdraw_the_plan_in_its_way(engine: Client, new_uri: NewUri) -> None:
-    """Told to, a writer rolls the pending plan back and goes on; nothing of the plan is left on the timeline."""
+def test_a_writer_may_roll_back_a_conflicting_plan(engine: Client, new_uri: NewUri) -> None:
+    """If configured, a writer rolls the pending plan back and completes; no instant of the plan is left on the timeline."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.scheduled({SORT: "ts"})
     table.write(*CHANGES, options={**SEVERAL_WRITERS, **WITHDRAW})
@@ -125,7 +125,7 @@ def test_a_writer_may_withdraw_the_plan_in_its_way(engine: Client, new_uri: NewU
 @pytest.mark.parametrize("first", ["compaction", "clustering"])
 @pytest.mark.requirements("SVC-010", "SVC-004", "CLU-012")
 def test_a_group_is_in_one_plan_at_a_time(engine: Client, new_uri: NewUri, first: str) -> None:
-    """Of compaction and clustering the one that is planned second leaves out the groups of the first; both complete."""
+    """Of compaction and clustering, the second planner leaves out the groups of the first; both complete."""
     table = ClusteredTable(engine, new_uri(), "MERGE_ON_READ").write(INSERTS[0], Step("upsert", (row("a", 40, "logged"),)))
     due = {"hoodie.compact.inline.max.delta.commits": "1"}
     found: dict[str, str | None] = {}
@@ -145,9 +145,9 @@ def test_a_group_is_in_one_plan_at_a_time(engine: Client, new_uri: NewUri, first
 @CLUSTERS
 @pytest.mark.needs("service.compaction", "merge-on-read")
 @pytest.mark.requirements("SVC-011", "RDR-010", "CLU-013")
-def test_a_clustering_completes_over_a_planned_compaction(engine: Client, new_uri: NewUri) -> None:
-    """Both planned for one group, as planners without a lock may do: the clustering reads what the plan opens, too, and whether
-    the compaction then completes or gives up, no row of the replaced group is read again.
+def test_a_clustering_completes_despite_a_planned_compaction(engine: Client, new_uri: NewUri) -> None:
+    """Both are planned for one group, as is possible without a lock. The clustering reads the log files that the compaction
+    plan names, too. Whether the compaction then completes or aborts, no row of the replaced group is read again.
     """
     table = ClusteredTable(engine, new_uri(), "MERGE_ON_READ").write(INSERTS[0], Step("upsert", (row("a", 40, "logged"),)))
     due = {"hoodie.compact.inline.max.delta.commits": "1"}
@@ -163,15 +163,15 @@ def test_a_clustering_completes_over_a_planned_compaction(engine: Client, new_ur
 
 
 def logs_of(uri: str) -> list[Path]:
-    """The log files of the partition oslo."""
+    """Return the log files of the partition oslo."""
     return [path for path in base_files(uri)[0].parents[1].joinpath("oslo").iterdir() if ".log." in path.name]
 
 
 @CLUSTERS
 @pytest.mark.needs("service.clean")
 @pytest.mark.requirements("CLN-002", "SVC-008")
-def test_a_clean_leaves_what_a_plan_reads(engine: Client, new_uri: NewUri) -> None:
-    """Whatever a policy says, files of groups in a pending clustering plan stay until it is carried out."""
+def test_a_clean_keeps_the_inputs_of_a_plan(engine: Client, new_uri: NewUri) -> None:
+    """Under any policy, files of groups in a pending clustering plan stay until it is executed."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     before = names_of(table.uri)
     instant = table.scheduled()

@@ -1,5 +1,5 @@
-"""Clustering that dies between any two of its requests to storage, and what it asks of storage when; only an engine in this
-process can be watched, and made to die.
+"""Clustering that crashes between any two of its requests to storage, and the order of these requests. Only an engine in this
+process can be observed and stopped there.
 """
 
 from collections.abc import Callable, Collection
@@ -30,14 +30,14 @@ UPDATE = as_arrow([row("a", 90, "late"), row("k", 1, "new")])
 
 
 def opened(storage: Storage, options: dict[str, str] | None = None) -> WritableTable:
-    """The table, with a clock that nobody else moves."""
+    """Open the table with a clock of its own."""
     return open_table(
         URI, storage=storage, clock=ManualClock(1_800_000_000_000), ids=SeededIds(1), options=options or {}
     )  # fmt: skip
 
 
 def made(type: Type = "COPY_ON_WRITE", *, steps: Collection[Step] = (*INSERTS, *CHANGES)) -> MemoryStorage:
-    """A table in memory that is worth clustering."""
+    """Return a table in memory for which a clustering is due."""
     storage, clock, ids, spec = MemoryStorage(), ManualClock(1_790_000_000_000), SeededIds(0), Program(type,
         "EVENT_TIME_ORDERING", True).spec()  # fmt: skip
     create_table(URI, name=spec.name, schema=dict(spec.schema), record_key=spec.record_key, partition=spec.partition,
@@ -49,13 +49,13 @@ def made(type: Type = "COPY_ON_WRITE", *, steps: Collection[Step] = (*INSERTS, *
 
 
 def rows(storage: Storage) -> list[str]:
-    """The table's rows, with when they were written."""
+    """Return the rows of the table with their commit times."""
     found = opened(storage).snapshot(["_hoodie_commit_time", "_hoodie_commit_seqno", "id", "value"]).to_pylist()
     return sorted(map(str, found))
 
 
 def expect_settled(storage: Storage, when: object) -> None:
-    """Nothing is pending, and no data file lies about that a completed action does not name."""
+    """Check that nothing is pending, and that every data file is named by a completed action."""
     table = opened(storage)
     assert not table.timeline.pending, when
     named = {path for commit in table.file_groups().commits.values() for path in commit.paths}
@@ -67,7 +67,7 @@ def expect_settled(storage: Storage, when: object) -> None:
 @pytest.mark.requirements("TL-011", "SVC-005", "SVC-006", "TL-029", "CLU-035")
 @BOTH_TYPES
 def test_a_crash_of_a_clustering_changes_no_row(engine: Client, type: Type) -> None:
-    """Wherever plan or execution dies, the rows are the same; the next run finishes what is there, and nothing is left over."""
+    """Wherever planning or execution crashes, the rows are the same; the next run finishes, and no file is left over."""
     only_in_process(engine)
     storage = made(type)
     expected, points = rows(storage), 0
@@ -83,7 +83,7 @@ def test_a_crash_of_a_clustering_changes_no_row(engine: Client, type: Type) -> N
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("SVC-005", "SVC-006", "TL-029")
 def test_a_crash_of_the_second_attempt_changes_no_row(engine: Client) -> None:
-    """The same where whoever carries the plan out again dies, too, wherever that is."""
+    """The same if the second execution of the plan crashes, too, at any request."""
     only_in_process(engine)
     storage = made(steps=(Step("insert", (row("a", 30, "x"), row("b", 10, "y"))), Step("insert", (row("d", 20, "y"),))))
     requested, expected = schedule_clustering(opened(storage), OPTIONS) or "", rows(storage)
@@ -97,19 +97,21 @@ def test_a_crash_of_the_second_attempt_changes_no_row(engine: Client) -> None:
 
 @pytest.mark.needs("service.clustering", "service.rollback")
 @pytest.mark.requirements("TL-050", "TL-019", "SVC-005")
-def test_a_crash_while_an_attempt_is_taken_back_or_withdrawn_changes_no_row(engine: Client) -> None:
-    """A half-done attempt is rolled back, then the plan: wherever that dies, rows are the same, and the next run settles."""
+def test_a_crash_of_the_rollback_of_a_clustering_changes_no_row(engine: Client) -> None:
+    """A crashed attempt is rolled back, then the plan: wherever that crashes, the rows are the same, and the next run finishes
+    it.
+    """
     only_in_process(engine)
     storage = made(steps=INSERTS)
     requested, expected = schedule_clustering(opened(storage), OPTIONS) or "", rows(storage)
     points = crashes(storage, lambda store: execute_clustering(opened(store), requested))
     *_, half_done = (crash.storage for crash in points if crash.changes and crash.changes[-1].endswith(".parquet"))
 
-    def undo_both(store: Storage) -> None:
+    def roll_back_both(store: Storage) -> None:
         rollback(opened(store), requested)
         rollback(opened(store), requested)
 
-    for crash in crashes(half_done, undo_both):
+    for crash in crashes(half_done, roll_back_both):
         assert rows(crash.storage) == expected, crash
         if crash.ended:
             expect_settled(crash.storage, crash)
@@ -121,19 +123,19 @@ def test_a_crash_while_an_attempt_is_taken_back_or_withdrawn_changes_no_row(engi
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("SVC-009", "SVC-005")
 @BOTH_TYPES
-def test_a_crash_while_an_overtaken_plan_is_withdrawn_loses_nothing(engine: Client, type: Type) -> None:
-    """The groups were updated since the plan: wherever the executor dies on its way out, the update is there."""
+def test_a_crash_of_an_aborting_clustering_loses_nothing(engine: Client, type: Type) -> None:
+    """The groups were updated since the plan: wherever the executor crashes while it aborts, the update is there."""
     only_in_process(engine)
     storage = made(type, steps=INSERTS)
     requested = schedule_clustering(opened(storage), OPTIONS) or ""
     opened(storage, ALLOW).upsert(UPDATE)
     expected = rows(storage)
 
-    def gives_up(store: Storage) -> None:
+    def abort(store: Storage) -> None:
         with suppress(WriteConflict):
             execute_clustering(opened(store), requested)
 
-    for crash in crashes(storage, gives_up):
+    for crash in crashes(storage, abort):
         assert rows(crash.storage) == expected, crash
         cluster(opened(crash.storage), OPTIONS)
         assert rows(crash.storage) == expected, f"{crash}, then another run"
@@ -142,8 +144,8 @@ def test_a_crash_while_an_overtaken_plan_is_withdrawn_loses_nothing(engine: Clie
 
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("SVC-009", "OCC-016")
-def test_a_writer_that_dies_while_it_withdraws_a_plan_loses_nothing(engine: Client) -> None:
-    """Wherever it dies, the rows are those before its write or those after it, and clustering goes on."""
+def test_a_writer_that_crashes_while_it_removes_a_plan_loses_nothing(engine: Client) -> None:
+    """Wherever it crashes, the rows are those before its write or those after it, and another clustering succeeds."""
     only_in_process(engine)
     storage = made(steps=INSERTS)
     schedule_clustering(opened(storage), OPTIONS)
@@ -156,8 +158,8 @@ def test_a_writer_that_dies_while_it_withdraws_a_plan_loses_nothing(engine: Clie
 
 
 @dataclass
-class Interfered(CrashingStorage):
-    """A storage where somebody else acts before the first request that `when` says."""
+class InterruptedStorage(CrashingStorage):
+    """A storage in which another process acts before the first request that `when` selects."""
 
     when: Callable[[str], bool] = field(default=lambda _: False)
     act: Callable[[], object] = field(default=lambda: None)
@@ -169,9 +171,9 @@ class Interfered(CrashingStorage):
         super()._change(request)
 
 
-def beside(storage: Storage, when: Callable[[str], bool], act: Callable[[], object]) -> Interfered:
-    """The same storage, with somebody else."""
-    return Interfered(storage, 1_000_000, when=when, act=act)
+def beside(storage: Storage, when: Callable[[str], bool], act: Callable[[], object]) -> InterruptedStorage:
+    """Return the same storage, with another process."""
+    return InterruptedStorage(storage, 1_000_000, when=when, act=act)
 
 
 @pytest.mark.needs("service.clustering")
@@ -179,7 +181,7 @@ def beside(storage: Storage, when: Callable[[str], bool], act: Callable[[], obje
 @BOTH_TYPES
 @pytest.mark.parametrize("place", ["inflight", "first output", "last output"])
 def test_an_update_during_the_execution_is_found(engine: Client, type: Type, place: str) -> None:
-    """Somebody updates a group while it is rewritten, at last right before the completion: the clustering gives up."""
+    """Another process updates a group while it is rewritten, or right before the completion: the clustering aborts."""
     only_in_process(engine)
     storage = made(type, steps=INSERTS)
     requested = schedule_clustering(opened(storage), OPTIONS) or ""
@@ -197,8 +199,10 @@ def test_an_update_during_the_execution_is_found(engine: Client, type: Type, pla
 @pytest.mark.needs("service.clustering", "service.rollback")
 @pytest.mark.requirements("TL-050", "TL-051", "SVC-005")
 @pytest.mark.parametrize("place", ["inflight", "first output", "last output"])
-def test_a_plan_that_is_withdrawn_under_its_executor_is_gone(engine: Client, place: str) -> None:
-    """Somebody takes attempt and plan back while it is carried out: the executor gives way, and nothing of both is left."""
+def test_a_plan_removed_during_its_execution(engine: Client, place: str) -> None:
+    """Another process rolls attempt and plan back during the execution: the executor aborts, and no file or instant of both is
+    left.
+    """
     only_in_process(engine)
     storage = made(steps=INSERTS)
     requested, expected = schedule_clustering(opened(storage), OPTIONS) or "", rows(storage)
@@ -219,8 +223,8 @@ def test_a_plan_that_is_withdrawn_under_its_executor_is_gone(engine: Client, pla
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("SVC-005", "TL-029", "TL-051")
 def test_two_executors_of_one_plan_make_one_clustering(engine: Client) -> None:
-    """Before any change of one executor another one carries the whole plan out: the first gives way, or finds it done; there is
-    one completed file, and every file that it names.
+    """Before any change of one executor another one executes the whole plan: the first aborts, or finds it completed; there is
+    one completed file, and every file that it names exists.
     """
     only_in_process(engine)
     storage = made(steps=INSERTS)
@@ -240,38 +244,38 @@ def test_two_executors_of_one_plan_make_one_clustering(engine: Client) -> None:
 
 
 @dataclass
-class Definition(CrashingStorage):
+class SynchronizedReads(CrashingStorage):
     """A storage whose readers of base files wait for one another."""
 
     barrier: Barrier = field(default_factory=lambda: Barrier(2, timeout=10))
 
     def open(self, path: str) -> pa.NativeFile:
-        """After another thread has come as far."""
-        self._meet(path)
+        """Open when another thread has come as far."""
+        self._wait(path)
         return super().open(path)
 
     def get(self, path: str, start: int = 0, length: int | None = None) -> bytes:
-        """The same."""
-        self._meet(path)
+        """Read when another thread has come as far."""
+        self._wait(path)
         return super().get(path, start, length)
 
-    def _meet(self, path: str) -> None:
+    def _wait(self, path: str) -> None:
         if path.endswith(".parquet") and self.barrier.n_waiting < 2:
             self.barrier.wait()
 
 
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("CLU-036")
-def test_the_groups_of_a_plan_are_worked_on_at_once(engine: Client) -> None:
-    """Two groups of one slice each: neither is read before the other is. The files are those of one after the other."""
+def test_the_groups_of_a_plan_are_clustered_in_parallel(engine: Client) -> None:
+    """Two groups of one slice each are read at the same time. The files are those of a sequential execution."""
     only_in_process(engine)
     storage = made(steps=(Step("insert", (row("a", 1, "x"), row("c", 1, "x", "rio"))),))
     requested = schedule_clustering(opened(storage), {**OPTIONS, GROUP: "1"}) or ""
     alone = copy_of(storage)
     execute_clustering(replace(opened(alone), parallelism=1), requested)
-    met = Definition(storage, 1_000_000)
+    synchronized = SynchronizedReads(storage, 1_000_000)
     try:
-        execute_clustering(opened(met), requested)
+        execute_clustering(opened(synchronized), requested)
     except BrokenBarrierError:
         pytest.fail("one group was read while the other one waited")
     assert {i.path for i in storage.list(skip=".hoodie")} == {i.path for i in alone.list(skip=".hoodie")}

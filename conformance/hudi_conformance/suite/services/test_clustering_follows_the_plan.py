@@ -1,4 +1,4 @@
-"""Whoever carries a clustering out goes by the plan: not by its own settings, and not by what in a plan is for people."""
+"""The executor of a clustering follows the plan: neither its own settings nor informative entries of the plan matter."""
 
 import io
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ CLUSTERS = pytest.mark.needs(*FILES, "read.snapshot", "read.projection")
 
 
 def edit(table: SmallFiles, found: Planned, change: Callable[[Json], None]) -> None:
-    """Change the record in the requested file of a plan, under the schema that it has."""
+    """Change the record in the requested file of a plan, and keep its schema."""
     file = folder_of(table.uri) / ".hoodie" / "timeline" / f"{found.instant}.clustering.requested"
     reader = fastavro.reader(io.BytesIO(file.read_bytes()))
     (record,) = reader
@@ -46,8 +46,8 @@ def edit(table: SmallFiles, found: Planned, change: Callable[[Json], None]) -> N
     file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
 
 
-def spread(engine: Client, uri: str) -> SmallFiles:
-    """Three file groups, whose rows are in one order by `ts`, in another by `value` and in a third one by key."""
+def three_groups(engine: Client, uri: str) -> SmallFiles:
+    """Return three file groups whose rows have different orders by `ts`, by `value` and by key."""
     table = SmallFiles(engine, uri)
     table.add(row("a", 5, "m"), row("b", 1, "z"))
     table.add(row("c", 9, "b"), row("d", 3, "d"))
@@ -58,9 +58,9 @@ def spread(engine: Client, uri: str) -> SmallFiles:
 @CLUSTERS
 @pytest.mark.requirements("CLU-031", "CLU-002", "CLU-008")
 def test_the_sort_columns_are_those_of_the_plan(engine: Client, new_uri: NewUri) -> None:
-    """The executor has another setting by then, or none: rows lie in the order that was planned."""
+    """The executor has another setting, or none: rows are sorted as planned."""
     for later in ({SORT: "value"}, {}):
-        table = spread(engine, new_uri())
+        table = three_groups(engine, new_uri())
         found = table.plan({SORT: "ts"})
         table.execute(found.instant, later)
         (made,) = of_instant(table.uri, found.instant)
@@ -70,7 +70,7 @@ def test_the_sort_columns_are_those_of_the_plan(engine: Client, new_uri: NewUri)
 @CLUSTERS
 @pytest.mark.requirements("CLU-030", "CLU-009")
 def test_the_size_of_outputs_is_that_of_the_plan(engine: Client, new_uri: NewUri) -> None:
-    """Planned for two files, carried out by somebody whose target is far larger: there are two."""
+    """Planned for two files and executed with a much larger target size: there are two."""
     table = SmallFiles(engine, new_uri())
     files = table.filled(*[40_000] * 4)
     found = table.plan(settings(target_file_max_bytes=-(-table.size(files) // 2)))
@@ -83,7 +83,7 @@ def test_the_size_of_outputs_is_that_of_the_plan(engine: Client, new_uri: NewUri
 @PLANS
 @pytest.mark.requirements("CLU-030")
 def test_a_plan_without_a_target_means_one_gibibyte(engine: Client, new_uri: NewUri) -> None:
-    """A reader of a plan that was made without a setting takes the target for 1073741824 bytes."""
+    """If a plan has no target size, the executor uses 1073741824 bytes."""
     table = SmallFiles(engine, new_uri())
     table.filled(10, 20)
     found = table.plan()
@@ -96,9 +96,9 @@ def test_a_plan_without_a_target_means_one_gibibyte(engine: Client, new_uri: New
 @pytest.mark.parametrize(
     "metrics", [None, {}, {"TOTAL_IO_MB": -1.0, "min.ts": 100.0, "max.ts": 200.0}], ids=["null", "none", "false"]
 )
-def test_metrics_decide_nothing(engine: Client, new_uri: NewUri, metrics: Mapping[str, float] | None) -> None:
-    """Whatever numbers a plan gives for people, and without any, all rows are in the new files."""
-    table = spread(engine, new_uri())
+def test_metrics_of_a_plan_are_ignored(engine: Client, new_uri: NewUri, metrics: Mapping[str, float] | None) -> None:
+    """With any metrics in the plan, and without any, all rows are in the new files."""
+    table = three_groups(engine, new_uri())
 
     def change(record: Json) -> None:
         for group in record["clusteringPlan"]["inputGroups"]:
@@ -113,9 +113,9 @@ def test_metrics_decide_nothing(engine: Client, new_uri: NewUri, metrics: Mappin
 
 @CLUSTERS
 @pytest.mark.requirements("CLU-033")
-def test_a_plan_of_an_unknown_version_is_not_carried_out(engine: Client, new_uri: NewUri) -> None:
-    """It is an error or a refusal, no file is new, and the rows are there."""
-    table = spread(engine, new_uri())
+def test_a_plan_of_an_unknown_version_is_not_executed(engine: Client, new_uri: NewUri) -> None:
+    """It is an error or a refusal, no file is created, and the rows are unchanged."""
+    table = three_groups(engine, new_uri())
     found, files = table.plan(), names_of(table.uri)
     edit(table, found, lambda record: record["clusteringPlan"].update(version=9))
     with pytest.raises(ContractError):
@@ -127,9 +127,11 @@ def test_a_plan_of_an_unknown_version_is_not_carried_out(engine: Client, new_uri
 
 @CLUSTERS
 @pytest.mark.requirements("CLU-025")
-def test_a_plan_without_groups_holds_nobody_up(engine: Client, new_uri: NewUri) -> None:
-    """While a plan is pending whose groups are null the rows are read, and all file groups are free for the next plan."""
-    table = spread(engine, new_uri())
+def test_a_plan_without_groups_blocks_nothing(engine: Client, new_uri: NewUri) -> None:
+    """While a plan with null as its groups is pending, the rows can be read, and all file groups are available for the next
+    plan.
+    """
+    table = three_groups(engine, new_uri())
     found = table.plan()
     edit(table, found, lambda record: record["clusteringPlan"].update(inputGroups=None))
     expect_rows(engine, table.uri, table.model.snapshot(), "with a plan of nothing")
@@ -138,11 +140,11 @@ def test_a_plan_without_groups_holds_nobody_up(engine: Client, new_uri: NewUri) 
 
 @pytest.mark.needs(*FILES, "read.snapshot", "read.projection")
 @pytest.mark.requirements("CLU-032")
-def test_further_metadata_of_a_plan_are_kept(engine: Client, new_uri: NewUri) -> None:
-    """What the reference was given when it planned is still in the requested file after an engine has carried the plan out, and
-    in the history.
+def test_extra_metadata_of_a_plan_is_kept(engine: Client, new_uri: NewUri) -> None:
+    """Extra metadata that the reference got when it planned is still in the requested file after an engine has executed the
+    plan, and in the history.
     """
-    table = spread(engine, new_uri())
+    table = three_groups(engine, new_uri())
     given = {"asked by": "somebody", "": "empty"}
     instant = schedule_clustering(open_table(table.uri), extra_metadata=given)
     assert instant is not None

@@ -1,4 +1,4 @@
-"""Clustering plans: which file groups are eligible, how they are put together, when a plan is due, and how it is stored."""
+"""Clustering plans: which file groups are eligible, how they are grouped, when a plan is due, and how it is stored."""
 
 import io
 import json
@@ -31,8 +31,8 @@ MODE = "hoodie.clustering.plan.partition.filter.mode"
 
 @PLANS
 @pytest.mark.requirements("CLU-006", "TL-043", "TL-012", "CLU-026", "CLU-027", "CLU-028")
-def test_a_plan_is_published_before_anything_is_done(engine: Client, new_uri: NewUri) -> None:
-    """The requested file alone is new; it names for each group the slices with file id, partition and base file."""
+def test_a_plan_is_published_before_its_execution(engine: Client, new_uri: NewUri) -> None:
+    """Only the requested file is new; for each group it names the slices with file id, partition and base file."""
     table = SmallFiles(engine, new_uri())
     made = {"oslo": set(table.filled(10, 20)), "rio": set(table.filled(30, city="rio"))}
     files = names_of(table.uri)
@@ -50,20 +50,20 @@ def test_a_plan_is_published_before_anything_is_done(engine: Client, new_uri: Ne
 
 
 def stored_schema(uri: str, instant: str) -> tuple[Any, list[Any]]:
-    """The schema in the requested file of a clustering and the records in it."""
+    """Return the schema in the requested file of a clustering and the records in it."""
     file = folder_of(uri) / ".hoodie" / "timeline" / f"{instant}.clustering.requested"
     reader = fastavro.reader(io.BytesIO(file.read_bytes()))
     return json.loads(reader.metadata["avro.schema"]), list(reader)
 
 
 def fields_of(record: Any) -> dict[str, Any]:
-    """Name -> type without what is only for Java, and default, of the fields of a record in a union with null."""
+    """Return name -> type without Java attributes, and default, of the fields of a record in a union with null."""
     (plain,) = (branch for branch in record if branch != "null")
     return {field["name"]: (_bare(field["type"]), field.get("default", "none")) for field in plain["fields"]}
 
 
 def _bare(kind: Any) -> Any:
-    """A type by its shape: records by their names alone."""
+    """Return a type by its structure: records by their names alone."""
     match kind:
         case list():
             return [_bare(branch) for branch in kind]
@@ -79,7 +79,7 @@ def _bare(kind: Any) -> Any:
 
 
 def _inner(record: Any, field: str) -> Any:
-    """The union of the record that is in a field, or that its list holds."""
+    """Return the union of the record in a field, or in the items of its list."""
     (plain,) = (branch for branch in record if branch != "null")
     (kind,) = (found["type"] for found in plain["fields"] if found["name"] == field)
     (branch,) = (branch for branch in kind if branch != "null")
@@ -138,13 +138,17 @@ def test_only_small_files_are_eligible(engine: Client, new_uri: NewUri) -> None:
     files = table.filled(100, 20_000, 40_000, 300)
     limit = table.sizes[files[1]]
     assert table.plan(settings(small_file_limit=limit)).files == sorted([files[0], files[3]])
-    assert table.plan(settings(small_file_limit=LARGE)).files == sorted(files[1:3]), "but for what is planned already"
+    assert table.plan(settings(small_file_limit=LARGE)).files == sorted(files[1:3]), (
+        "all files except those that are planned already"
+    )
 
 
 @PLANS
 @pytest.mark.requirements("CLU-011")
 def test_files_of_the_target_size_and_smaller_ones(engine: Client, new_uri: NewUri) -> None:
-    """Below the target and exactly at it files are in the plan, above it they are not; the size of the group is no matter."""
+    """Files below the target size and exactly at it are in the plan, larger ones are not; the size of the group does not
+    matter.
+    """
     table = SmallFiles(engine, new_uri())
     files = table.filled(15_000, 20_000, 60_000)
     target = table.sizes[files[1]]
@@ -154,8 +158,8 @@ def test_files_of_the_target_size_and_smaller_ones(engine: Client, new_uri: NewU
 
 @STRATEGIES
 @pytest.mark.requirements("CLU-011")
-def test_files_above_the_target_are_left_alone(engine: Client, new_uri: NewUri) -> None:
-    """Also where they are smaller than the limit of small files."""
+def test_files_above_the_target_are_not_planned(engine: Client, new_uri: NewUri) -> None:
+    """This also holds if they are smaller than the limit of small files."""
     table = SmallFiles(engine, new_uri())
     files = table.filled(20_000, 30_000, 60_000)
     found = table.plan(settings(small_file_limit=LARGE, target_file_max_bytes=table.sizes[files[1]]))
@@ -164,8 +168,8 @@ def test_files_above_the_target_are_left_alone(engine: Client, new_uri: NewUri) 
 
 @pytest.mark.needs(*LOGS, "service.compaction")
 @pytest.mark.requirements("CLU-012", "SVC-004", "SVC-010")
-def test_what_is_planned_already_is_left_alone(engine: Client, new_uri: NewUri) -> None:
-    """A file group that a compaction is going to read, and one that a clustering is, are in no further plan."""
+def test_planned_file_groups_are_not_planned_again(engine: Client, new_uri: NewUri) -> None:
+    """A file group in a pending compaction or clustering plan is in no further plan."""
     table = SmallFiles(engine, new_uri(), "MERGE_ON_READ")
     compacted, clustered, free = (table.filled(10, city=city)[0] for city in ("oslo", "rio", "lima"))
     table.update(row("oslo0", 2, "more"))
@@ -181,7 +185,7 @@ def test_what_is_planned_already_is_left_alone(engine: Client, new_uri: NewUri) 
 
 @pytest.mark.needs(*LOGS, "service.log-compaction")
 @pytest.mark.requirements("CLU-012", "SVC-004")
-def test_what_a_log_compaction_reads_is_left_alone(engine: Client, new_uri: NewUri) -> None:
+def test_file_groups_of_a_log_compaction_are_not_planned(engine: Client, new_uri: NewUri) -> None:
     """The same for the plan of a log compaction."""
     table = SmallFiles(engine, new_uri(), "MERGE_ON_READ")
     table.filled(10)
@@ -195,7 +199,7 @@ def test_what_a_log_compaction_reads_is_left_alone(engine: Client, new_uri: NewU
 @pytest.mark.needs(*LOGS)
 @pytest.mark.requirements("CLU-013")
 def test_log_files_are_left_out_or_named(engine: Client, new_uri: NewUri) -> None:
-    """A plan leaves file groups with logs alone, or it names all their logs."""
+    """A plan leaves out file groups with logs, or it names all their logs."""
     table = SmallFiles(engine, new_uri(), "MERGE_ON_READ")
     logged, plain = table.filled(10)[0], table.filled(10, city="rio")[0]
     table.update(row("oslo0", 2, "more"))
@@ -210,7 +214,7 @@ def test_log_files_are_left_out_or_named(engine: Client, new_uri: NewUri) -> Non
 @PLANS
 @pytest.mark.requirements("CLU-005", "CLU-014", "CLU-016", "CLU-003")
 def test_eight_small_files_become_four(engine: Client, new_uri: NewUri) -> None:
-    """The worked case of the draft, scaled down: with a target of a quarter of all bytes there are four outputs."""
+    """The example of the draft, scaled down: with a target of a quarter of all bytes there are four outputs."""
     table = SmallFiles(engine, new_uri())
     files = table.filled(*[20_000] * 8)
     target = -(-table.size(files) // 4)
@@ -223,7 +227,7 @@ def test_eight_small_files_become_four(engine: Client, new_uri: NewUri) -> None:
 @pytest.mark.parametrize("parts", [2, 3])
 @pytest.mark.requirements("CLU-005", "CLU-019")
 def test_groups_are_filled_up_to_their_limit(engine: Client, new_uri: NewUri, parts: int) -> None:
-    """Every file is in one group; none has more bytes than it may; no group is closed while the next file still fits."""
+    """Every file is in one group; no group exceeds its limit; no group is closed while the next file still fits."""
     table = SmallFiles(engine, new_uri())
     files = table.filled(*(n * 3_000 for n in range(1, 10)))
     sizes, most = table.sizes, -(-table.size(files) // parts)
@@ -241,7 +245,7 @@ def test_groups_are_filled_up_to_their_limit(engine: Client, new_uri: NewUri, pa
 @PLANS
 @pytest.mark.requirements("CLU-028", "CLU-026")
 def test_groups_do_not_span_partitions(engine: Client, new_uri: NewUri) -> None:
-    """Small files of two partitions are never put together."""
+    """Small files of two partitions are never in one group."""
     table = SmallFiles(engine, new_uri())
     made = {city: frozenset(table.filled(10, 10, city=city)) for city in ("oslo", "rio", "lima")}
     assert {group.partition: group.files for group in table.plan().groups} == made
@@ -250,14 +254,14 @@ def test_groups_do_not_span_partitions(engine: Client, new_uri: NewUri) -> None:
 @PLANS
 @pytest.mark.requirements("CLU-002", "CLU-031")
 def test_the_sort_columns_are_in_the_plan(engine: Client, new_uri: NewUri) -> None:
-    """In the parameters of the strategy, under the name of the setting."""
+    """They are in the parameters of the strategy, under the name of the setting."""
     table = SmallFiles(engine, new_uri())
     table.filled(10, 20)
     found = table.plan({SORT: "value,ts"})
     assert found.plan["strategy"]["strategyParams"][SORT] == "value,ts"
 
 
-#: Ends of the column `ts` in eight files, and the numbers of those that overlap.
+#: The ranges of the column `ts` in eight files, and the numbers of those that overlap.
 RANGES = {
     "two": ([(0, 5), (10, 15), (20, 25), (30, 35), (40, 45), (24, 29), (60, 65), (70, 75)], {2, 5}),
     "four": ([(0, 5), (100, 103), (20, 25), (101, 104), (102, 105), (50, 55), (103, 106), (70, 75)], {1, 3, 4, 6}),
@@ -268,7 +272,7 @@ RANGES = {
 @pytest.mark.parametrize("case", [pytest.param(name, id=name) for name in RANGES])
 @pytest.mark.requirements("CLU-015", "CLU-017", "CLU-018", "CLU-002")
 def test_files_that_overlap_are_a_group(engine: Client, new_uri: NewUri, case: str) -> None:
-    """The worked cases of the draft, by the statistics in the footers: those that overlap in the sort column are together, with
+    """The examples of the draft, by the statistics in the footers: files that overlap in the sort column are in one group, with
     half as many outputs; eight files become four in all.
     """
     ranges, overlapping = RANGES[case]
@@ -284,8 +288,8 @@ def test_files_that_overlap_are_a_group(engine: Client, new_uri: NewUri, case: s
 
 @STRATEGIES
 @pytest.mark.requirements("CLU-014", "CLU-004", "CLU-020", "CLU-021")
-def test_strategies_differ(engine: Client, new_uri: NewUri) -> None:
-    """Neighbours by key ranges, by commit time whatever the files' own times say, or by size: one table, three plans."""
+def test_strategies_group_differently(engine: Client, new_uri: NewUri) -> None:
+    """Neighbours by key ranges, by commit time whatever the times of the files, or by size: one table, three plans."""
     table = SmallFiles(engine, new_uri())
     #: The order of keys is a, b, c, d; that of writing c, a, d, b; that of sizes d, a, c, b.
     lengths = {"c": 10_000, "a": 12_000, "d": 12_500, "b": 9_000}
@@ -308,7 +312,7 @@ def test_strategies_differ(engine: Client, new_uri: NewUri) -> None:
 @STRATEGIES
 @pytest.mark.requirements("CLU-022", "CLU-014")
 def test_at_random_each_file_is_in_one_group(engine: Client, new_uri: NewUri) -> None:
-    """Whatever the seed; with the same seed the same groups, and not with every seed."""
+    """This holds for any seed; the same seed gives the same groups, and not all seeds do."""
     table = SmallFiles(engine, new_uri())
     files = table.filled(*[10] * 6)
     most = {
@@ -327,8 +331,8 @@ def test_at_random_each_file_is_in_one_group(engine: Client, new_uri: NewUri) ->
 
 @PLANS
 @pytest.mark.requirements("CLU-023", "SVC-004")
-def test_a_run_takes_no_more_groups_than_it_may(engine: Client, new_uri: NewUri) -> None:
-    """With a limit of one each plan has one group; run after run every file group has its turn, and none twice."""
+def test_a_plan_has_at_most_the_configured_groups(engine: Client, new_uri: NewUri) -> None:
+    """With a limit of one each plan has one group; successive plans include every file group once."""
     table = SmallFiles(engine, new_uri())
     files = [file for city in ("oslo", "rio", "lima") for file in table.filled(10, 20, city=city)]
     seen: list[str] = []
@@ -342,8 +346,8 @@ def test_a_run_takes_no_more_groups_than_it_may(engine: Client, new_uri: NewUri)
 
 @STRATEGIES
 @pytest.mark.requirements("CLU-023")
-def test_the_groups_that_gain_most_come_first(engine: Client, new_uri: NewUri) -> None:
-    """Those after which there are the most files less: four for one, then three, then two; one for one comes last."""
+def test_groups_are_ordered_by_the_reduction_of_files(engine: Client, new_uri: NewUri) -> None:
+    """The groups that reduce the file count most come first: four files to one, then three, then two; one to one comes last."""
     table = SmallFiles(engine, new_uri())
     made = {city: table.filled(*[10] * files, city=city) for city, files in (("a", 1), ("b", 3), ("c", 2), ("d", 4))}
     assert [group.partition for group in table.plan(settings(max_num_groups=2)).groups] == ["d", "b"]
@@ -367,7 +371,7 @@ def test_the_groups_that_gain_most_come_first(engine: Client, new_uri: NewUri) -
     ids=["the newest two", "the newest", "but not the newest", "a range", "named ones", "matching ones"],
 )  # fmt: skip
 def test_partitions_are_chosen(engine: Client, new_uri: NewUri, options: dict[str, str], right: set[str]) -> None:
-    """The plan has groups of those partitions only, whatever order they were written in."""
+    """The plan has groups of the selected partitions only, in whatever order they were written."""
     table = SmallFiles(engine, new_uri())
     for city in ("2025-01-04", "2025-01-01", "2025-01-05", "2025-01-02"):
         table.filled(10, city=city)
@@ -377,8 +381,8 @@ def test_partitions_are_chosen(engine: Client, new_uri: NewUri, options: dict[st
 @PLANS
 @pytest.mark.requirements("CLU-004", "SVC-014")
 @pytest.mark.parametrize("setting", ["inline", "async"])
-def test_a_plan_is_due_after_so_many_commits(engine: Client, new_uri: NewUri, setting: str) -> None:
-    """Where clustering is on, four commits since the last plan make the next one due, or as many as the setting says."""
+def test_a_plan_is_due_after_the_configured_commits(engine: Client, new_uri: NewUri, setting: str) -> None:
+    """If clustering is enabled, the next plan is due four commits after the last one, or after the configured number."""
     table = SmallFiles(engine, new_uri())
     on = {"inline": {"hoodie.clustering.inline": "true"}, "async": {"hoodie.clustering.async.enabled": "true"}}[setting]
     two = {**on, f"hoodie.clustering.{setting}.max.commits": "2"}

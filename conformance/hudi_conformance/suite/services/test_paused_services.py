@@ -1,7 +1,8 @@
-"""Services that halt beside writers and beside each other, step by step: schedules on which deployed engines were seen to lose
-updates, or files.
+"""Services that are paused beside writers and beside each other, step by step: schedules on which deployed engines were seen to
+lose updates or files.
 
-The engine under test drives all of them. Each case says who takes which step; what is right follows from the law of `stages`.
+The engine under test executes all of them. Each case gives the order of the steps; the expected result follows from the
+property in `concurrent_table`.
 """
 
 import pytest
@@ -24,8 +25,9 @@ RESTORES = pytest.mark.needs("service.savepoint", "service.restore")
 @pytest.mark.parametrize("mode", ["OPTIMISTIC_CONCURRENCY_CONTROL", "SINGLE_WRITER"])
 @pytest.mark.requirements("TL-019", "TL-030")
 def test_a_writer_completes_while_it_is_rolled_back(engine: Client, new_uri: NewUri, type: str, mode: str) -> None:
-    """The plan of the rollback is published, the writer ends, the rollback goes on: either the write is undone and its writer
-    told so, or it stays (invariants 13 and 29)."""
+    """The plan of the rollback is published, the writer completes, the rollback continues: either the write is rolled back and
+    its writer gets an error, or it stays (invariants 13 and 29).
+    """
     stage = Stage(engine, new_uri()).set(type)
     policy = "LAZY" if mode.startswith("OPTIMISTIC") else "EAGER"  # with a heartbeat, or without one
     options = {"hoodie.write.concurrency.mode": mode, "hoodie.clean.failed.writes.policy": policy}
@@ -37,7 +39,7 @@ def test_a_writer_completes_while_it_is_rolled_back(engine: Client, new_uri: New
 
 
 def with_logs(engine: Client, uri: str) -> Stage:
-    """A stage with three logs in one file group."""
+    """Return a table with three logs in one file group."""
     stage = Stage(engine, uri).set("MERGE_ON_READ")
     for number in range(3):
         stage.writes({"a": f"old {number}"})
@@ -45,14 +47,14 @@ def with_logs(engine: Client, uri: str) -> Stage:
 
 
 def compacting(engine: Client, uri: str) -> tuple[Stage, str]:
-    """A stage with logs, and the requested time of a compaction that is planned."""
+    """Return a table with logs, and the requested time of a planned compaction."""
     stage = Stage(engine, uri).set("MERGE_ON_READ")
     stage.writes({"a": "in a log"})
     return stage, stage.planned("compaction")
 
 
 def settled(stage: Stage, plan: str) -> None:
-    """The plan was carried out once, its files are there, and the rows do not need older ones."""
+    """Check that the plan was executed once, its files exist, and the rows do not need older ones."""
     stage.check("the executors have ended")
     stage.check_published(plan, "commit")
     stage.runs("clean", options=keep_versions(1))
@@ -66,7 +68,9 @@ def settled(stage: Stage, plan: str) -> None:
 @pytest.mark.requirements("SVC-005", "TL-051")
 @pytest.mark.parametrize("first", ["slow", "quick"])
 def test_two_executors_of_one_plan(engine: Client, new_uri: NewUri, first: str) -> None:
-    """One stores its files and halts, another one carries out the same plan; whichever ends first (invariants 4 and 19)."""
+    """One stores its files and pauses, another one executes the same plan; then both finish, in either order (invariants 4 and
+    19).
+    """
     stage, plan = compacting(engine, new_uri())
     ended = []
     for worker in ("slow", "quick"):
@@ -82,8 +86,9 @@ def test_two_executors_of_one_plan(engine: Client, new_uri: NewUri, first: str) 
 @COMPACTS
 @pytest.mark.requirements("NBC-002", "NBC-003", "OCC-015")
 def test_a_log_that_was_pending_when_a_compaction_was_planned(engine: Client, new_uri: NewUri) -> None:
-    """The one writer of a table completes before a compaction beside it is carried out: its change counts once, in whichever
-    slice (invariants 14 and 15)."""
+    """The only writer of a table completes before a concurrent compaction is executed: its change is read once, in one of the
+    slices (invariants 14 and 15).
+    """
     stage = Stage(engine, new_uri()).set("MERGE_ON_READ")
     stage.writes({"a": "in a log"})
     alone = {"hoodie.write.concurrency.mode": "SINGLE_WRITER"}
@@ -101,8 +106,10 @@ def test_a_log_that_was_pending_when_a_compaction_was_planned(engine: Client, ne
 @pytest.mark.needs("service.clustering")
 @pytest.mark.parametrize("first", ["writer", "clustering"])
 @pytest.mark.requirements("SVC-009", "OCC-016")
-def test_a_clustering_that_has_begun_is_not_overlooked(engine: Client, new_uri: NewUri, type: str, first: str) -> None:
-    """A writer has stored its files, a clustering of the file group is planned and stores its own; both end (invariant 21)."""
+def test_a_running_clustering_conflicts_with_a_write(engine: Client, new_uri: NewUri, type: str, first: str) -> None:
+    """A writer has stored its files, a clustering of the file group is planned and stores its own; both finish (invariant
+    21).
+    """
     stage = Stage(engine, new_uri()).set(type)
     stage.begins("writer", {"a": "written"})
     plan = stage.planned("clustering")
@@ -117,8 +124,8 @@ def test_a_clustering_that_has_begun_is_not_overlooked(engine: Client, new_uri: 
 @MOR
 @pytest.mark.needs("service.log-compaction")
 @pytest.mark.requirements("LCP-005", "LCP-003")
-def test_joined_blocks_keep_their_place(engine: Client, new_uri: NewUri) -> None:
-    """Old logs are joined while a newer one is pending: in whatever order they are stored, the newer wins (invariant 20)."""
+def test_compacted_blocks_keep_their_order(engine: Client, new_uri: NewUri) -> None:
+    """Old logs are compacted while a newer one is pending: in either order of storing, the newer one wins (invariant 20)."""
     stage = with_logs(engine, new_uri())
     stage.begins("writer", {"a": "late"})
     plan = stage.planned("log-compaction")
@@ -132,8 +139,8 @@ def test_joined_blocks_keep_their_place(engine: Client, new_uri: NewUri) -> None
 @MOR
 @pytest.mark.needs("service.log-compaction")
 @pytest.mark.requirements("LCP-005", "SVC-005")
-def test_a_log_compaction_that_died_changes_nothing(engine: Client, new_uri: NewUri) -> None:
-    """Its files are there, and it is carried out, or planned, once more (invariant 16)."""
+def test_a_crashed_log_compaction_changes_nothing(engine: Client, new_uri: NewUri) -> None:
+    """Its files exist, and it is executed, or planned, once more (invariant 16)."""
     stage = with_logs(engine, new_uri())
     plan = stage.planned("log-compaction")
     stage.starts("dead", stage.call("log-compaction", "execute", plan))
@@ -149,8 +156,10 @@ def test_a_log_compaction_that_died_changes_nothing(engine: Client, new_uri: New
 @BOTH_TYPES
 @RESTORES
 @pytest.mark.requirements("TL-023")
-def test_a_restore_undoes_what_completed_after_the_savepoint(engine: Client, new_uri: NewUri, type: str) -> None:
-    """A writer began before the savepointed write and completed after it: the savepoint never had it (invariant 31)."""
+def test_a_restore_removes_writes_completed_after_the_savepoint(engine: Client, new_uri: NewUri, type: str) -> None:
+    """A writer began before the savepointed write and completed after it, so that the savepoint does not contain it (invariant
+    31).
+    """
     stage = Stage(engine, new_uri()).set(type)
     stage.begins("early", {"a": "completed late"})
     saved = stage.writes({"c": "saved"})
@@ -168,9 +177,8 @@ def test_a_restore_undoes_what_completed_after_the_savepoint(engine: Client, new
 @RESTORES
 @pytest.mark.parametrize("began", ["before", "after"])
 @pytest.mark.requirements("TL-023", "TL-051", "OCC-019")
-def test_a_writer_ends_after_a_restore(engine: Client, new_uri: NewUri, type: str, began: str) -> None:
-    """It began before or after what the restore goes back to. It may complete, but brings back nothing that was undone
-    (invariant 32)."""
+def test_a_writer_completes_after_a_restore(engine: Client, new_uri: NewUri, type: str, began: str) -> None:
+    """It began before or after the savepoint. It may complete, but no removed row is readable again (invariant 32)."""
     stage = Stage(engine, new_uri()).set(type)
     if began == "before":
         stage.begins("slow", {"a": "slow"})
@@ -195,7 +203,7 @@ def test_a_writer_ends_after_a_restore(engine: Client, new_uri: NewUri, type: st
 @BOTH_TYPES
 @pytest.mark.needs("service.clustering")
 @pytest.mark.requirements("TL-023", "SVC-006")
-def test_a_clustering_that_was_restored_away_stays_away(engine: Client, new_uri: NewUri, type: str) -> None:
+def test_a_clustering_removed_by_a_restore_stays_removed(engine: Client, new_uri: NewUri, type: str) -> None:
     """It completed after the savepoint. After the restore its file groups can be written again (invariant 31)."""
     stage = Stage(engine, new_uri()).set(type)
     saved = stage.writes({"c": "saved"})
@@ -211,7 +219,7 @@ CLEANS = pytest.mark.needs("service.clean", "service.savepoint", "read.as-of", "
 
 
 def cleaning(engine: Client, uri: str) -> tuple[Stage, str, list[dict[str, object]]]:
-    """A stage whose older slices a clean takes; an instant that needs one of them, and its rows."""
+    """Return a table whose older slices a clean deletes, an instant that needs one of them, and its rows."""
     stage = Stage(engine, uri).set("COPY_ON_WRITE")
     saved = stage.writes({"a": "old"})
     rows = as_of(engine, stage.uri, saved)
@@ -224,8 +232,8 @@ def cleaning(engine: Client, uri: str) -> tuple[Stage, str, list[dict[str, objec
 @CLEANS
 @pytest.mark.needs("halt.planned")
 @pytest.mark.requirements("SVC-002", "TL-021")
-def test_a_savepoint_comes_between_plan_and_publication_of_a_clean(engine: Client, new_uri: NewUri) -> None:
-    """Either there is no savepoint, or the files that it promises to keep are there (invariant 24)."""
+def test_a_savepoint_between_plan_and_publication_of_a_clean(engine: Client, new_uri: NewUri) -> None:
+    """Either there is no savepoint, or the files that it protects exist (invariant 24)."""
     stage, saved, rows = cleaning(engine, new_uri())
     stage.starts("clean", stage.call("clean", "schedule", options=keep_commits(1)), "planned")
     has_savepoint = stage.runs("savepoint", instant=saved)
@@ -241,8 +249,10 @@ def test_a_savepoint_comes_between_plan_and_publication_of_a_clean(engine: Clien
 @pytest.mark.needs("service.restore")
 @pytest.mark.requirements("TL-021", "CLN-002")
 @pytest.mark.parametrize("policy", ["commits", "versions"])
-def test_a_savepoint_beside_a_clean_that_is_planned(engine: Client, new_uri: NewUri, policy: str) -> None:
-    """What the plan deletes gets no savepoint, or is kept; what it leaves can be savepointed (invariant 24)."""
+def test_a_savepoint_during_a_planned_clean(engine: Client, new_uri: NewUri, policy: str) -> None:
+    """A state whose files the plan deletes gets no savepoint, or its files are kept; other states can be savepointed (invariant
+    24).
+    """
     stage, saved, rows = cleaning(engine, new_uri())
     keep = keep_commits(1) if policy == "commits" else keep_versions(1)
     plan = stage.planned("clean", options=keep)
@@ -257,6 +267,6 @@ def test_a_savepoint_beside_a_clean_that_is_planned(engine: Client, new_uri: New
     for number in range(3):
         stage.writes({"a": f"later {number}"})
     stage.runs("clean", options=keep)
-    assert stage.runs("restore", instant=newest), "what a savepoint protects can be restored"
+    assert stage.runs("restore", instant=newest), "a savepointed state can be restored"
     stage.rows = kept
     stage.check("back at the newer savepoint")

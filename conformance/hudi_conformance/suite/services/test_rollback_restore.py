@@ -1,4 +1,6 @@
-"""Rollback, savepoint and restore: what they leave on storage, what their files say, who may ask for them; and liveness."""
+"""Rollback, savepoint and restore: the files and metadata that they leave, and by whom they may be requested; and
+heartbeats.
+"""
 
 from collections.abc import Callable
 
@@ -35,9 +37,9 @@ RESTORES = pytest.mark.needs(*WRITES, "service.restore", "inspect.table")
 @ROLLBACKS
 @BOTH_TYPES
 @pytest.mark.requirements("TL-019", "TL-020", "OCC-027")
-def test_a_rollback_removes_what_a_dead_writer_left(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """Files, markers and instant of the failed write are gone, the rollback is completed, and the rows are those before the
-    write. No metadata names these files: the writer died before it could say what they are.
+def test_a_rollback_removes_files_of_a_crashed_writer(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """Files, markers and instant of the failed write are deleted, the rollback is completed, and the rows are those before the
+    write. No metadata names these files, since the writer crashed before it wrote any.
     """
     known = updated(engine, new_uri(), 2, type)
     before = data_files(known.uri)
@@ -61,7 +63,7 @@ def test_a_rollback_removes_what_a_dead_writer_left(engine: Client, new_uri: Cal
 @BOTH_TYPES
 @pytest.mark.requirements("TL-019", "TL-020")
 def test_the_newest_commit_can_be_rolled_back(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """Rows and files are those before it; plan and completed file name it and the files; a write goes on from there."""
+    """Rows and files are those before it; plan and completed file name it and the files; the next write succeeds."""
     known = updated(engine, new_uri(), 2, type)
     before, newest = names_of(known.uri), known.instants[-1]
     instant = engine.service(known.uri, "rollback", instant=newest)
@@ -79,8 +81,10 @@ def test_the_newest_commit_can_be_rolled_back(engine: Client, new_uri: Callable[
 @ROLLBACKS
 @pytest.mark.needs("copy-on-write")
 @pytest.mark.requirements("TL-020", "TL-029", "SVC-005")
-def test_a_rollback_that_died_is_finished(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A rollback whose executor died with a part of the files deleted is gone on with: its plan, one rollback, nothing left."""
+def test_a_crashed_rollback_is_finished(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A rollback that crashed with some of the files deleted is continued: its plan is used, there is one rollback, and no file
+    is left.
+    """
     known = updated(engine, new_uri(), 2)
     before = data_files(known.uri)
     failed = halfway(known.uri)
@@ -97,7 +101,7 @@ def test_a_rollback_that_died_is_finished(engine: Client, new_uri: Callable[[], 
 @pytest.mark.needs("copy-on-write")
 @pytest.mark.requirements("TL-019")
 def test_only_the_newest_commit_can_be_rolled_back(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A commit that later ones stand on stays, with all its files."""
+    """A commit with later commits stays, with all its files."""
     known = updated(engine, new_uri(), 3)
     before = data_files(known.uri)
     with pytest.raises(ContractError):
@@ -111,7 +115,7 @@ def test_only_the_newest_commit_can_be_rolled_back(engine: Client, new_uri: Call
 @pytest.mark.needs("copy-on-write")
 @pytest.mark.requirements("TL-021")
 def test_a_savepointed_commit_cannot_be_rolled_back(engine: Client, new_uri: Callable[[], str]) -> None:
-    """While its savepoint is there the commit and its files stay."""
+    """While its savepoint exists, the commit and its files stay."""
     known = updated(engine, new_uri(), 2)
     engine.service(known.uri, "savepoint", instant=known.instants[-1])
     before = data_files(known.uri)
@@ -125,7 +129,7 @@ def test_a_savepointed_commit_cannot_be_rolled_back(engine: Client, new_uri: Cal
 @BOTH_TYPES
 @pytest.mark.needs("read.as-of")
 @pytest.mark.requirements("TL-021", "TL-022")
-def test_a_savepoint_names_the_files_that_it_protects(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+def test_a_savepoint_lists_its_protected_files(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """Its completed file lists every file that a read as of it needs; the inflight file is empty, and there is no plan."""
     known = updated(engine, new_uri(), 2, type)
     protected = known.instants[1]
@@ -150,8 +154,8 @@ def test_a_savepoint_names_the_files_that_it_protects(engine: Client, new_uri: C
 @SAVEPOINTS
 @pytest.mark.needs("service.clean", "copy-on-write")
 @pytest.mark.requirements("TL-021")
-def test_no_savepoint_of_what_was_cleaned(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A commit older than the last clean retained gets no savepoint: its files are gone."""
+def test_no_savepoint_of_a_cleaned_commit(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A commit older than the earliest one that the last clean retained gets no savepoint, because its files were deleted."""
     known = updated(engine, new_uri(), 4)
     engine.service(known.uri, "clean", options=keep_commits(1))
     with pytest.raises(ContractError):
@@ -163,9 +167,9 @@ def test_no_savepoint_of_what_was_cleaned(engine: Client, new_uri: Callable[[], 
 @SAVEPOINTS
 @BOTH_TYPES
 @pytest.mark.requirements("TL-023", "TL-024")
-def test_a_restore_takes_the_table_back(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """The rows are those of the savepoint, later files and instants are gone from storage, and plan and completed file name
-    what was undone, newest first; no rollback is left, and a write goes on from there.
+def test_a_restore_restores_the_savepoint(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """The rows are those of the savepoint, later files and instants are deleted from storage, and plan and completed file name
+    the removed instants, newest first; no rollback is left, and the next write succeeds.
     """
     known = updated(engine, new_uri(), 4, type)
     target, later = known.instants[1], known.instants[:1:-1]
@@ -192,8 +196,8 @@ def test_a_restore_takes_the_table_back(engine: Client, new_uri: Callable[[], st
 @SAVEPOINTS
 @pytest.mark.needs("service.clean", "copy-on-write")
 @pytest.mark.requirements("TL-023", "TL-021", "TL-041")
-def test_a_restore_reaches_past_a_clean(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The files of a savepointed instant outlived the clean, so the table can go back there."""
+def test_a_restore_succeeds_after_a_clean(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The clean has kept the files of a savepointed instant, so the table can be restored to it."""
     known = updated(engine, new_uri(), 5)
     engine.service(known.uri, "savepoint", instant=known.instants[2])
     engine.service(known.uri, "clean", options=keep_commits(1))
@@ -205,9 +209,9 @@ def test_a_restore_reaches_past_a_clean(engine: Client, new_uri: Callable[[], st
 @SAVEPOINTS
 @pytest.mark.needs("copy-on-write")
 @pytest.mark.requirements("TL-023", "TL-029", "SVC-005")
-def test_a_restore_that_died_is_finished(engine: Client, new_uri: Callable[[], str]) -> None:
-    """After a restore whose executor died with the newest write undone another one goes on with the plan: one restore, its
-    outcome that of an undisturbed one.
+def test_a_crashed_restore_is_finished(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A restore crashed after it rolled back the newest write; another one continues with the plan: there is one restore, with
+    the outcome of an undisturbed one.
     """
     known = updated(engine, new_uri(), 4)
     target, newest = known.instants[1], known.instants[-1]
@@ -227,8 +231,10 @@ def test_a_restore_that_died_is_finished(engine: Client, new_uri: Callable[[], s
 @SAVEPOINTS
 @pytest.mark.needs("copy-on-write")
 @pytest.mark.requirements("TL-023")
-def test_a_restore_undoes_what_had_not_completed_at_the_savepoint(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A write that was requested before the savepointed commit and completed after it is undone: its rows were not there."""
+def test_a_restore_removes_writes_not_completed_at_the_savepoint(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A write that was requested before the savepointed commit and completed after it is rolled back: its rows were not in the
+    savepoint.
+    """
     known = updated(engine, new_uri(), 1)
     slow = halfway(known.uri, (row("c", 90, "slow", "rio"),))
     beat(known.uri, slow.instant)
@@ -245,8 +251,8 @@ def test_a_restore_undoes_what_had_not_completed_at_the_savepoint(engine: Client
 @pytest.mark.needs(*WRITES)
 @BOTH_TYPES
 @pytest.mark.requirements("TL-030")
-def test_a_write_leaves_the_pending_write_of_another_alone(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """While a writer is at work another one begins and completes: the first one's files stay, and it can complete."""
+def test_a_write_keeps_the_pending_write_of_another(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """While a write is pending another writer begins and completes: the files of the first stay, and it can complete."""
     known = updated(engine, new_uri(), 1, type)
     first = halfway(known.uri, (row("c", 90, "first", "rio"),))
     beat(known.uri, first.instant)
@@ -259,8 +265,8 @@ def test_a_write_leaves_the_pending_write_of_another_alone(engine: Client, new_u
 @ROLLBACKS
 @pytest.mark.needs("copy-on-write", "service.clean")
 @pytest.mark.requirements("TL-030")
-def test_a_clean_leaves_the_pending_write_of_another_alone(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Neither does a clean take anything of a writer whose heart beats."""
+def test_a_clean_keeps_the_pending_write_of_another(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A clean does not delete files of a writer with a valid heartbeat."""
     known = updated(engine, new_uri(), 4)
     first = halfway(known.uri, (row("c", 90, "first", "rio"),))
     beat(known.uri, first.instant)
@@ -274,14 +280,16 @@ RELAYED = ("read.snapshot", "read.projection", "partition.plain", "copy-on-write
 
 
 def relayed(writer: Client, uri: str) -> Known:
-    """A table by the writer, with four updates."""
+    """Return a table by the writer, with four updates."""
     return updated(writer, uri, 4)
 
 
 @pytest.mark.needs(*RELAYED, "service.clean", writer=(*WRITES, "service.clean"))
 @pytest.mark.requirements("TL-047", "SVC-015", "SVC-013")
-def test_a_clean_is_carried_out_by_another_process(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
-    """One engine plans a clean, more is written, another engine carries it out, told nothing: what was planned goes."""
+def test_a_clean_is_executed_by_another_process(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
+    """One engine plans a clean, more rows are written, another engine executes the plan without options: the planned files are
+    deleted.
+    """
     known = relayed(writer, new_uri())
     instant = writer.service(known.uri, "clean", phase="schedule", options=keep_commits(2))
     assert instant is not None
@@ -296,8 +304,8 @@ def test_a_clean_is_carried_out_by_another_process(writer: Client, reader: Clien
 
 @pytest.mark.needs(*RELAYED, "service.rollback", writer=(*WRITES, "service.rollback"))
 @pytest.mark.requirements("TL-047", "TL-020")
-def test_a_rollback_is_carried_out_by_another_process(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
-    """The reference plans the rollback of a dead writer, an engine carries it out."""
+def test_a_rollback_is_executed_by_another_process(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
+    """The reference plans the rollback of a crashed writer, an engine executes it."""
     known = relayed(writer, new_uri())
     before = data_files(known.uri)
     failed = halfway(known.uri)
@@ -309,8 +317,8 @@ def test_a_rollback_is_carried_out_by_another_process(writer: Client, reader: Cl
 
 @pytest.mark.needs(*RELAYED, "service.restore", writer=(*WRITES, "service.savepoint"))
 @pytest.mark.requirements("TL-047", "TL-023", "TL-024")
-def test_a_restore_is_carried_out_by_another_process(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
-    """The reference plans a restore to a savepoint of the writer, an engine carries it out."""
+def test_a_restore_is_executed_by_another_process(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
+    """The reference plans a restore to a savepoint of the writer, an engine executes it."""
     known = relayed(writer, new_uri())
     writer.service(known.uri, "savepoint", instant=known.instants[2])
     planned = schedule_restore(open_table(known.uri), known.instants[2])
@@ -323,7 +331,7 @@ def test_a_restore_is_carried_out_by_another_process(writer: Client, reader: Cli
     *RELAYED, "read.as-of", "inspect.table", writer=(*WRITES, "service.clean", "service.savepoint", "service.restore")
 )
 @pytest.mark.requirements("TL-013", "TL-021", "TL-023")
-def test_what_services_leave_another_engine_reads(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
+def test_another_engine_reads_the_results_of_services(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
     """After savepoint, clean and restore by one engine another one sees the same rows, and the same completed actions."""
     known = relayed(writer, new_uri())
     writer.service(known.uri, "savepoint", instant=known.instants[2])
@@ -341,9 +349,9 @@ def test_what_services_leave_another_engine_reads(writer: Client, reader: Client
     *RELAYED, "service.clean", writer=(*WRITES, "service.clean", "service.savepoint", "service.rollback", "inspect.table")
 )
 @pytest.mark.requirements("TL-021", "TL-013", "TL-019", "SVC-007")
-def test_services_of_two_engines_take_turns(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
-    """After savepoint, rollback and clean by one engine a clean by another goes on from there: it takes what is due, and leaves
-    what the first one protected.
+def test_services_of_two_engines_in_turn(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
+    """After savepoint, rollback and clean by one engine, a clean by another deletes the files that are due, and keeps the files
+    that the first engine protected.
     """
     known = relayed(writer, new_uri())
     writer.service(known.uri, "savepoint", instant=known.instants[1])

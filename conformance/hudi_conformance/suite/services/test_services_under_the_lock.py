@@ -1,6 +1,6 @@
-"""Where services hold the lock of the table: from the look at the timeline to the plan, and when they complete.
+"""Lock sections of services: from reading the timeline to the plan, and at completion.
 
-Only the reference can be watched, from inside its process.
+Only the reference can be observed, from inside its process.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from hudi_reference.tables import WritableTable
 
 
 def watched() -> tuple[WritableTable, Watched, list[str]]:
-    """A table in memory with four commits, its storage, and the requested times."""
+    """Return a table in memory with four commits, its storage, and the requested times."""
     spec = Program("COPY_ON_WRITE", "COMMIT_TIME_ORDERING", False).spec()
     storage = Watched(MemoryStorage(), 1_000_000)
     options = {"storage": storage, "clock": ManualClock(START), "ids": SeededIds(1)}
@@ -56,8 +56,8 @@ Execute = Callable[[WritableTable, str], str]
 @SERVICES
 @pytest.mark.needs("service.clean", "service.rollback", "service.restore")
 @pytest.mark.requirements("SVC-002", "SVC-004")
-def test_a_plan_is_made_and_published_in_one_hold_of_the_lock(engine: Client, schedule: Schedule, execute: Execute) -> None:
-    """From its first look at the table to the publication of the plan a service holds the lock, without letting go."""
+def test_a_plan_is_made_and_published_in_one_lock_section(engine: Client, schedule: Schedule, execute: Execute) -> None:
+    """From its first read of the table to the publication of the plan a service holds the lock without interruption."""
     only_in_process(engine)
     table, storage, times = watched()
     storage.requests.clear()
@@ -71,8 +71,8 @@ def test_a_plan_is_made_and_published_in_one_hold_of_the_lock(engine: Client, sc
 @SERVICES
 @pytest.mark.needs("service.clean", "service.rollback", "service.restore")
 @pytest.mark.requirements("SVC-001", "SVC-003")
-def test_the_lock_is_held_to_complete_and_not_to_work(engine: Client, schedule: Schedule, execute: Execute) -> None:
-    """The completed file is created under the lock; files are deleted without it, so that nobody waits for that."""
+def test_the_lock_is_held_for_completion_only(engine: Client, schedule: Schedule, execute: Execute) -> None:
+    """The completed file is created under the lock; files are deleted without it, so that no other process has to wait."""
     only_in_process(engine)
     table, storage, times = watched()
     requested = schedule(table, times)
@@ -88,7 +88,7 @@ def test_the_lock_is_held_to_complete_and_not_to_work(engine: Client, schedule: 
 @pytest.mark.needs("service.savepoint")
 @pytest.mark.requirements("SVC-003")
 def test_a_savepoint_is_checked_and_completed_under_the_lock(engine: Client) -> None:
-    """That its files are still there is looked at under the lock under which cleans are planned."""
+    """The files are checked under the same lock under which cleans are planned."""
     only_in_process(engine)
     table, storage, times = watched()
     storage.requests.clear()

@@ -1,4 +1,4 @@
-"""Clocks that are set back while a writer or a service is at work: by whatever it reads from then on nothing is lost.
+"""Clocks that are set back during a write or a service: no row is lost, whatever the clock returns afterwards.
 
 Only the reference in this process can be given a clock.
 """
@@ -22,11 +22,11 @@ from hudi_reference.storage import Storage
 from hudi_reference.timeline.instant_generator import latest_time
 from hudi_reference.timeline.instants.times import milliseconds_of
 
-#: Set back by less than a process waits for, and by more, in milliseconds.
+#: The clock is set back by less than a process waits for, and by more, in milliseconds.
 LITTLE, MUCH = 30_000, 3_600_000
-#: More readings than these are those of a process that waits for ever.
+#: More readings than these mean that a process waits without end.
 MOST_READINGS = 10_000
-#: What a process does that reads a clock, and on which table.
+#: Processes that read the clock, and their tables.
 ACTS: dict[str, tuple[Setting, Callable[[WritableTable], object]]] = {
     "writer": (Setting(options={**EAGER, **OPTIMISTIC}), lambda table: table.upsert(arrow([A1]))),
     **{name: (setting, SERVICES[name]) for name, setting in SERVICES_ON.items() if name != "archive"},
@@ -35,7 +35,7 @@ ACTS: dict[str, tuple[Setting, Callable[[WritableTable], object]]] = {
 
 @dataclass
 class SetBack(ManualClock):
-    """A clock that is set back after so many readings."""
+    """A clock that is set back after this many readings."""
 
     step: int = 1
     after: int = 0
@@ -43,19 +43,19 @@ class SetBack(ManualClock):
     readings: int = 0
 
     def now(self) -> int:
-        """Every reading takes a millisecond."""
-        assert self.readings < MOST_READINGS, "somebody waits for ever"
+        """Return the time; every reading takes a millisecond."""
+        assert self.readings < MOST_READINGS, "a process waits without end"
         self.readings += 1
         return super().now() - (self.by if self.readings > self.after else 0)
 
 
 def opened(storage: Storage, setting: Setting, clock: ManualClock) -> WritableTable:
-    """The table as a process has it that has this clock."""
+    """Open the table in a process with this clock."""
     return open_table("memory:///clocks", storage=storage, clock=clock, ids=SeededIds(3), options=setting.options)
 
 
 def rows(table: WritableTable) -> list[tuple[str, str]]:
-    """Keys and values of a snapshot."""
+    """Return keys and values of a snapshot."""
     return sorted((found["id"], found["value"]) for found in table.snapshot(("id", "value")).to_pylist())
 
 
@@ -63,9 +63,10 @@ def rows(table: WritableTable) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("name", ACTS)
 @pytest.mark.requirements("TT-002", "TT-003", "TT-004", "TT-009", "TL-004", "SVC-006")
 def test_a_clock_is_set_back_at_any_moment(engine: Client, name: str, by: int) -> None:
-    """After whichever reading: a process waits for what passes soon, and else says that its clock is wrong; the rows are those
-    before its work or those after it. With the clock put right, what is pending is brought to its end, a writer goes on, and
-    every time is later than those before."""
+    """After any reading the clock is set back. The process waits if the difference passes soon, and otherwise reports a wrong
+    clock; the rows are those before its work or those after it. With a correct clock, pending actions are finished, a write
+    succeeds, and every time is later than those before.
+    """
     only_in_process(engine)
     setting, act = ACTS[name]
     before, _ = prepared(setting)
@@ -89,7 +90,7 @@ def test_a_clock_is_set_back_at_any_moment(engine: Client, name: str, by: int) -
 
 
 def settled(table: WritableTable) -> None:
-    """What is pending comes to its end; then there is a write; the order of times is the order in which they were given out."""
+    """Finish pending actions, then write; check that the order of times is the order in which they were drawn."""
     for pending in reversed(table.timeline.pending):
         FINISHING.get(pending.action, rollback)(table, pending.requested)
     assert not [found for found in table.timeline.pending if found.action not in ("compaction", "logcompaction", "clustering")]
@@ -98,4 +99,4 @@ def settled(table: WritableTable) -> None:
     assert latest < written
     assert dict(rows(table))["a"] == A1["value"]
     completions = sorted(found.completion or "" for found in table.timeline.completed)
-    assert all(one < other for one, other in pairwise(completions)), "one completion time twice"
+    assert all(one < other for one, other in pairwise(completions)), "a completion time occurs twice"

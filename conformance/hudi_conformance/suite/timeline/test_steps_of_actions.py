@@ -1,4 +1,6 @@
-"""Steps of actions from request to completion, seen from outside: the files of each step, when they appear, what stays."""
+"""Steps of actions from request to completion, seen from outside: the files of each step, when they appear, and which of them
+stay.
+"""
 
 import hashlib
 import io

@@ -1,4 +1,6 @@
-"""Model-based: drawn programs of writes and table services, against a model of timeline and rows after each step."""
+"""Model-based tests: drawn programs of writes and table services, compared with a model of timeline and rows after each
+step.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -17,20 +19,22 @@ from hudi_conformance.suite.support.tables.archived_tables import limits
 from hudi_conformance.suite.support.tables.tables_under_services import as_of, keep_commits, ordered, pending, snapshot
 
 CITIES = {"a": "oslo", "b": "oslo", "c": "rio"}
-#: Cleans keep two states, archiving three actions once there are more than four.
+#: Cleans keep two commits, archiving keeps three actions once there are more than four.
 KEPT, FEWEST, MOST = 2, 3, 4
-#: Programs drawn for an engine in this process, and for one whose steps take seconds.
+#: The number of programs drawn for an engine in this process, and for one whose steps take seconds.
 MANY, FEW = 8, 2
-STEPS = ("upsert", "upsert", "upsert", "delete", "savepoint", "give free", "restore", "clean", "archive")
-#: Steps that are drawn, by kind of program: an engine that cannot roll back in company can still be asked for all the others.
+STEPS = ("upsert", "upsert", "upsert", "delete", "savepoint", "delete savepoint", "restore", "clean", "archive")
+#: Steps that are drawn, by kind of program: an engine that cannot roll back while other actions are pending can still run the
+#: others.
 KINDS = {"with rollbacks": (*STEPS, "roll back"), "without rollbacks": STEPS}
-#: The least program of the first kind in which a rollback is not alone. Every engine takes it, whatever is drawn.
+#: The shortest program of the first kind with a rollback and another service. Every engine runs it, in addition to the drawn
+#: ones.
 BESIDE_A_SAVEPOINT = [("savepoint", "a"), ("upsert", "c"), ("roll back", "a"), ("upsert", "a")]
 
 
 @dataclass
-class Driven:
-    """A table, its model, and how each step is taken on both."""
+class ProgramRun:
+    """A table, its model, and the execution of each step on both."""
 
     engine: Client
     uri: str
@@ -38,13 +42,13 @@ class Driven:
     number: int = 0
 
     def take(self, step: str, key: str) -> None:
-        """One step. What the model forbids must be refused; what it says nothing of is left out."""
+        """Take one step. What the model forbids must be refused; steps that the model does not define are skipped."""
         self.number += 1
         method = getattr(self, step.replace(" ", "_"))
         method(key)
 
     def upsert(self, key: str) -> None:
-        """Change one row and another, or make them."""
+        """Change one row and another one, or insert them."""
         rows = {k: row(k, self.number, f"{self.number}", CITIES[k]) for k in {key, "a"}}
         after = self.model.after(rows)
         self.model.write(self.engine.write(self.uri, "upsert", as_arrow(list(rows.values()))), after)
@@ -57,14 +61,14 @@ class Driven:
             self.model.write(self.engine.write(self.uri, "delete", gone), after)
 
     def savepoint(self, _: str) -> None:
-        """Protect the newest write; once."""
+        """Protect the newest write, once."""
         newest = self.model.newest
         if newest is None or newest in self.model.savepoints:
             return
         self.engine.service(self.uri, "savepoint", instant=newest)
         self.model.savepoints.add(newest)
 
-    def give_free(self, _: str) -> None:
+    def delete_savepoint(self, _: str) -> None:
         """Delete the oldest savepoint."""
         if self.model.savepoints:
             oldest = min(self.model.savepoints)
@@ -72,7 +76,7 @@ class Driven:
             self.model.savepoints.remove(oldest)
 
     def roll_back(self, _: str) -> None:
-        """Undo the newest write; one that a savepoint protects stays."""
+        """Roll back the newest write, unless a savepoint protects it."""
         newest = self.model.newest
         if newest in self.model.savepoints:
             with pytest.raises(ContractError):
@@ -82,14 +86,14 @@ class Driven:
             self.model.roll_back()
 
     def restore(self, _: str) -> None:
-        """Go back to the newest savepoint."""
+        """Restore the newest savepoint."""
         if self.model.savepoints:
             newest = max(self.model.savepoints)
             self.engine.service(self.uri, "restore", instant=newest)
             self.model.restore(newest)
 
     def clean(self, _: str) -> None:
-        """Delete what the last states do not need."""
+        """Delete files that the last commits do not need."""
         self.engine.service(self.uri, "clean", options=keep_commits(KEPT))
         self.model.tidy(KEPT)
 
@@ -99,7 +103,7 @@ class Driven:
         self.model.tidy(FEWEST)
 
     def check(self) -> None:
-        """Rows, timeline and older states are those of the model."""
+        """Check that rows, timeline and older states are those of the model."""
         assert snapshot(self.engine, self.uri) == in_order(self.model.rows.values())
         completed = self.engine.inspect(self.uri)["timeline"]["completed"]
         of_writes = sorted(found["requested"] for found in completed if found["action"] in ("commit", "deltacommit"))
@@ -112,12 +116,12 @@ class Driven:
 
 
 def in_order(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, object]]:
-    """Rows of the model as those of a reader come."""
+    """Return rows of the model in the order of a reader's."""
     return ordered(as_arrow([dict(found) for found in rows]).select(list(TYPES)))
 
 
 def programs(kind: str) -> st.SearchStrategy[list[tuple[str, str]]]:
-    """Lists of steps with the key that each is about."""
+    """Draw lists of steps with the key of each."""
     return st.lists(st.tuples(st.sampled_from(KINDS[kind]), st.sampled_from(sorted(CITIES))), min_size=5, max_size=12)
 
 
@@ -128,9 +132,10 @@ def programs(kind: str) -> st.SearchStrategy[list[tuple[str, str]]]:
 )  # fmt: skip
 @pytest.mark.requirements("TL-013", "TL-019", "TL-021", "TL-023", "TL-055", "LSM-001")
 @pytest.mark.parametrize("kind", KINDS)
-def test_timeline_and_rows_are_what_the_model_says(engine: Client, new_uri: Callable[[], str], kind: str) -> None:
-    """After each step of any program of writes, savepoints, rollbacks, restores, cleans and archiving a snapshot, the older
-    states that were kept, and the timeline with its history are those of the model."""
+def test_timeline_and_rows_match_the_model(engine: Client, new_uri: Callable[[], str], kind: str) -> None:
+    """After each step of any program of writes, savepoints, rollbacks, restores, cleans and archiving, a snapshot, the retained
+    older states, and the timeline with its history are those of the model.
+    """
 
     @settings(
         max_examples=MANY if find(engine.name).factory else FEW,
@@ -144,7 +149,7 @@ def test_timeline_and_rows_are_what_the_model_says(engine: Client, new_uri: Call
     def check(steps: list[tuple[str, str]], type: str) -> None:
         uri = new_uri()
         engine.create(uri, Program(type, "COMMIT_TIME_ORDERING", True).spec())  # type: ignore[arg-type]
-        driven = Driven(engine, uri, TimelineModel())
+        driven = ProgramRun(engine, uri, TimelineModel())
         for number, (step, key) in enumerate([("upsert", "b"), *steps]):
             driven.take(step, key)
             try:

@@ -1,4 +1,4 @@
-"""Instants of writes that follow one another, on a timeline that is ahead of the clock too; and reads that leave no trace."""
+"""Instants of consecutive writes, also on a timeline that is ahead of the clock; and reads, which change no file."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -11,19 +11,19 @@ from hudi_conformance.suite.support.programs.write_programs import Step, as_arro
 from hudi_conformance.suite.support.tables.written_tables import INSERT, UPDATE, completed, folder_of, written
 
 WRITES = pytest.mark.needs("create", "write.insert", "write.upsert", "copy-on-write", "partition.plain")
-#: How far the timeline is set ahead of the clock: more than a write takes, less than anybody should have to wait.
+#: How far the timeline is set ahead of the clock: longer than a write takes, shorter than a test should wait.
 AHEAD = timedelta(seconds=2)
 
 
 def times(uri: str) -> list[str]:
-    """Requested and completion time of each completed instant, in the order of requested times."""
+    """Return requested and completion time of each completed instant, in the order of requested times."""
     return [time for file in completed(uri) for time in file.name.partition(".")[0].split("_")]
 
 
 @WRITES
 @pytest.mark.requirements("TT-002", "TT-004", "TL-034", "TL-004")
 def test_every_time_is_later_than_those_before(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Writes right behind one another get requested and completion times that only grow, each of them once."""
+    """Consecutive writes get requested and completion times that only increase, each of them once."""
     uri = new_uri()
     written(engine, uri, INSERT, *(Step("upsert", (row("a", n, "y"),)) for n in range(2, 6)))
     found = times(uri)
@@ -48,7 +48,7 @@ def test_a_clock_behind_the_timeline_gives_later_times(engine: Client, new_uri: 
 
 
 def files_of(uri: str) -> dict[str, bytes]:
-    """Every file of a table with its content; checksum files of a local file system are none of the table's."""
+    """Return every file of a table with its content, without the checksum files of a local file system."""
     home = folder_of(uri)
     found = (path for path in home.rglob("*") if path.is_file() and path.suffix != ".crc")
     return {path.relative_to(home).as_posix(): path.read_bytes() for path in found}
@@ -57,8 +57,8 @@ def files_of(uri: str) -> dict[str, bytes]:
 @WRITES
 @pytest.mark.needs("read.snapshot")
 @pytest.mark.requirements("RDR-001", "RDR-004")
-def test_reading_leaves_no_trace(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A snapshot of a table with a write that was left inflight changes no file of it, and makes none."""
+def test_reading_changes_no_file(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A snapshot of a table with an inflight write changes no file and creates none."""
     uri = new_uri()
     written(engine, uri, INSERT, UPDATE)
     completed(uri)[-1].unlink()

@@ -1,4 +1,4 @@
-"""What writers say about their writes: completion metadata, table properties, and the meta columns of logged rows."""
+"""The metadata that writers store: completion metadata, table properties, and the meta columns of logged rows."""
 
 import io
 import json
@@ -69,8 +69,10 @@ def test_completion_metadata_counts_rows_and_keeps_the_schema(engine: Client, ne
 @WRITES
 @BOTH_TYPES
 @pytest.mark.requirements("COMPAT-005", "PROP-001", "PROP-007", "PROP-008")
-def test_writes_leave_version_and_keys_of_the_table_alone(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """After writes the table still has its version, type, keys and merge mode: a writer changes none of them by itself."""
+def test_writes_keep_version_and_keys_of_the_table(engine: Client, new_uri: Callable[[], str], type: str) -> None:
+    """After writes the table still has its version, type, keys and merge mode: a writer changes none of them without an
+    option.
+    """
     uri = new_uri()
     written(engine, uri, INSERT, type=type)
     before = properties(uri)
@@ -85,7 +87,7 @@ def test_writes_leave_version_and_keys_of_the_table_alone(engine: Client, new_ur
 
 
 def properties(uri: str) -> dict[str, str]:
-    """The entries of `hoodie.properties`."""
+    """Return the entries of `hoodie.properties`."""
     text = (folder_of(uri) / ".hoodie" / "hoodie.properties").read_text(encoding="latin-1")
     return dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
 
@@ -135,7 +137,7 @@ def test_logged_rows_carry_their_meta_columns(engine: Client, new_uri: Callable[
 @BOTH_TYPES
 @pytest.mark.requirements("BF-002", "META-001", "META-007", "MRG-006")
 def test_base_files_open_in_a_stock_library(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """Every base file is a whole Parquet file, meta columns first, keys those of its rows; each row is in one of them."""
+    """Every base file is a complete Parquet file, meta columns first, with the keys of its rows; each row is in one of them."""
     uri = new_uri()
     written(engine, uri, INSERT, type=type)
     found = [path for path in data_files(uri) if path.endswith(".parquet")]
