@@ -1,4 +1,4 @@
-"""TODO docstring."""
+"""Queries on the tables of golden cases: which tables an engine is asked about, and its answers as comparable rows."""
 
 import tempfile
 from collections import Counter
@@ -14,28 +14,23 @@ from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.cases.verdict import lacking
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
-from hudi_conformance.contract.errors import ContractError
+from hudi_conformance.suite.support.answers import Answers
 from hudi_conformance.suite.support.programs.table_programs import Budget
 
-#: Tables of an area that an engine is asked about at most, and one whose queries take a second or more.
+#: The greatest number of tables of an area that are read: by a fast engine, and by one whose queries take a second or more.
 MANY, FEW = 40, 6
-
-
-#: Queries whose answers follow from the order of completions. Of a table of version 6 the times of its files tell it, which
-#: change with each copy.
+#: Queries whose answers depend on completion times. In version 6 these are the modification times of files, which every copy
+#: changes.
 TIMED = {"read.incremental", "read.cdc"}
-
-
-#: Errata of tables in which a service has changed which rows there are, so that no write tells it.
+#: Errata of tables in which a service has changed the set of rows, so that no write has these changes.
 CHANGED_BY_SERVICES = {"ER-106"}
-
 
 Rows = Counter[str]
 
 
 @cache
 def tables(area: str) -> tuple[Case, ...]:
-    """The cases of an area that ask for the rows of a table now; of several of one table the first."""
+    """Return the cases of an area that expect the rows of a plain snapshot, one for each table."""
     found: dict[Path, Case] = {}
     for case in cases.find_cases(fixtures_root() / area):
         is_plain = case.table is not None and case.query == Query() and case.expected.rows is not None
@@ -44,27 +39,25 @@ def tables(area: str) -> tuple[Case, ...]:
     return tuple(found.values())
 
 
-def asked(engine: Client, budget: Budget, area: str, *features: str) -> Iterator[tuple[str, str, pa.Table]]:
-    """Id, place and snapshot of the tables that the engine reads, as many as it has the time for."""
+def snapshots(engine: Client, budget: Budget, area: str, *features: str) -> Iterator[tuple[str, str, pa.Table]]:
+    """Yield id, URI and snapshot of tables of an area, as many as the budget of the engine permits.
+
+    Tables that need a feature which the engine does not declare are left out. At the end the generator checks that at least
+    one snapshot was answered: it skips the test if there was no table, and fails it if every read was an error.
+    """
     known = [case for case in tables(area) if not lacking((*case.needs, *features), engine.hello)]
     if TIMED.intersection(features):
         known = [case for case in known if "table-version.6" not in case.needs]
     number = max(1, budget(min(len(known), MANY), FEW, engine))
+    answers = Answers(engine)
     for case in known[:: -(-len(known) // number) or 1]:
-        with tempfile.TemporaryDirectory(prefix="hudi-conformance-law-") as scratch:
+        with tempfile.TemporaryDirectory(prefix="hudi-conformance-golden-") as scratch:
             uri = cases.place(case, Path(scratch))
-            if (every := answer(engine, uri, Query())) is not None:
+            if (every := answers.of(uri, Query())) is not None:
                 yield case.id, uri, every
+    answers.expect_some(f"tables of the folder {area}")
 
 
 def counted(rows: pa.Table) -> Rows:
-    """The rows, in no order."""
+    """Return the rows as a multiset, without an order."""
     return Counter(repr(tuple(row.values())) for row in rows.to_pylist())
-
-
-def answer(engine: Client, uri: str, query: Query) -> pa.Table | None:
-    """What the engine answers; None where it does not."""
-    try:
-        return engine.read(uri, query)
-    except ContractError:
-        return None
