@@ -275,14 +275,14 @@ def test_a_clean_rolls_back_expired_writers_only(engine: Client, new_uri: Callab
     """
     uri = local(engine, new_uri)
     lazily = open_table(uri, options=OPTIMISTIC)
-    SlowWriter(uri, lambda: clean(lazily), options=OPTIMISTIC).upsert([row("a", 50, "alive")])
+    SlowWriter(uri, lambda: clean(lazily), options=OPTIMISTIC).upsert([row("a", 50, "slow")])
     quick = SlowWriter(uri, lambda: None, options=OPTIMISTIC)
     loser = SlowWriter(uri, lambda: quick.upsert([row("b", 50, "quick")]), options=OPTIMISTIC).outcome([row("a", 60, "loses")])
     assert isinstance(loser, ConcurrentChange)
     assert heartbeats(uri) == [] and lazily.timeline.pending
     clean(lazily)
     assert not lazily.timeline.pending
-    assert {r["id"]: r["value"] for r in snapshot(engine, uri)} == {"a": "alive", "b": "quick", "c": "x"}
+    assert {r["id"]: r["value"] for r in snapshot(engine, uri)} == {"a": "slow", "b": "quick", "c": "x"}
 
 
 @NEEDED
@@ -423,7 +423,9 @@ def test_a_clean_recovers_a_write_crashed_at_any_request(engine: Client, type: s
         assert not other.timeline.pending, state
         assert {r["id"]: r["value"] for r in other.snapshot().to_pylist()} == rows, state
         known = {instant.requested for instant in other.timeline.commits}
-        paths = [info.path for info in state.storage.list() if not info.path.startswith((".hoodie/timeline", ".hoodie/.heart"))]
+        paths = [
+            info.path for info in state.storage.list() if not info.path.startswith((".hoodie/timeline", ".hoodie/.heartbeat"))
+        ]
         assert done or not [path for path in paths if _instants_in(path) - known], state
 
 

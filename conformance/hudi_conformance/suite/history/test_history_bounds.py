@@ -240,23 +240,24 @@ def test_which_actions_are_archived(engine: Client, new_uri: NewUri, histories: 
     """A clean or rollback before an archived write is archived; a restore and an index build stay active."""
     uri = histories.copy(engine, WRITES, new_uri())
     cleaned, _ = put_clean(uri, 0, times_of(uri)[-1][0])
-    undone, completion = after_write(uri, 1)
+    rolled_back, completion = after_write(uri, 1)
     rollback = {
-        "startRollbackTime": undone, "timeTakenInMillis": 1, "totalFilesDeleted": 0, "commitsRollback": ["20200101000000000"],
+        "startRollbackTime": rolled_back, "timeTakenInMillis": 1,
+        "totalFilesDeleted": 0, "commitsRollback": ["20200101000000000"],
         "partitionMetadata": {}, "version": 1,
         "instantsRollback": [{"commitTime": "20200101000000000", "action": "commit"}],
     }  # fmt: skip
     plan = {"instantToRollback": {"commitTime": "20200101000000000", "action": "commit"}, "RollbackRequests": [], "version": 1}
-    put(uri, undone, "rollback", {State.REQUESTED: plan, State.INFLIGHT: None, State.COMPLETED: rollback}, completion)
+    put(uri, rolled_back, "rollback", {State.REQUESTED: plan, State.INFLIGHT: None, State.COMPLETED: rollback}, completion)
     indexed, completion = after_write(uri, 2)
     index = {"version": 1, "indexPartitionInfos": []}
     files = {State.REQUESTED: index, State.INFLIGHT: None, State.COMPLETED: {**index, "operationType": None}}
     put(uri, indexed, "indexing", files, completion)
     engine.service(uri, "archive", options=limits(4, 2))
     step = step_of(uri)
-    assert {(cleaned, "clean"), (undone, "rollback")} <= step.archived.keys()
+    assert {(cleaned, "clean"), (rolled_back, "rollback")} <= step.archived.keys()
     assert (indexed, "indexing") in step.completed
-    assert step.archived[undone, "rollback"]["plan"] is None
+    assert step.archived[rolled_back, "rollback"]["plan"] is None
 
 
 @ARCHIVE

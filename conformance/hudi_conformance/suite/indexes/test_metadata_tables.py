@@ -64,9 +64,9 @@ def test_rolled_back_writes_are_in_no_index(engine: Client, new_uri: NewUri, typ
     table.check("beside a write under way")
     engine.service(table.uri, "rollback", instant=failed.instant)
     table.check("after a write that failed")
-    undone = engine.write(table.uri, "upsert", as_arrow((row("y", 1, "new"), row("a", 50, "newer"))), options=INDEXED)
+    rolled_back = engine.write(table.uri, "upsert", as_arrow((row("y", 1, "new"), row("a", 50, "newer"))), options=INDEXED)
     assert "y" in table.keys_indexed()
-    engine.service(table.uri, "rollback", instant=undone)
+    engine.service(table.uri, "rollback", instant=rolled_back)
     table.check("after a write that was not wanted")
 
 
@@ -100,11 +100,11 @@ def test_a_write_crashed_after_its_metadata_is_not_listed(engine: Client, new_ur
     """The metadata table has completed and the table has not: the files are not read, and a later write succeeds."""
     table = IndexedTable(engine, new_uri(), "COPY_ON_WRITE", INDEXED).write(*INSERTS)
     files, keys = table.files_listed(), table.keys_indexed()
-    died = engine.write(table.uri, "insert", as_arrow((row("y", 1, "died"),)), options=INDEXED)
-    for path in (table.folder / ".hoodie" / "timeline").glob(f"{died}_*"):
+    crashed = engine.write(table.uri, "insert", as_arrow((row("y", 1, "crashed"),)), options=INDEXED)
+    for path in (table.folder / ".hoodie" / "timeline").glob(f"{crashed}_*"):
         path.unlink()
     assert (table.files_listed(), table.keys_indexed()) == (files, keys)
-    table.write(Step("insert", (row("w", 1, "later"),))).check("after the death of another")
+    table.write(Step("insert", (row("w", 1, "later"),))).check("after a crash of another writer")
 
 
 @KEEPS

@@ -197,7 +197,7 @@ def test_an_unknown_provider_is_refused() -> None:
     made(storage)
     known = "org.apache.hudi.client.transaction.lock."
     for options in (
-        {PROVIDER_KEY: "com.example.Nobody"},
+        {PROVIDER_KEY: "com.example.Unknown"},
         {PROVIDER_KEY: f"{known}ZookeeperBasedLockProvider"},
         {PROVIDER_KEY: f"{known}FileSystemBasedLockProvider", "hoodie.write.lock.filesystem.expire": "soon"},
         {PROVIDER_KEY: f"{known}StorageBasedLockProvider", "hoodie.write.lock.storage.validity.timeout.secs": "60"},
@@ -427,7 +427,7 @@ def test_a_lock_of_a_crashed_writer_blocks_until_it_expires(lease: Callable[[Sto
         return open_table("memory:///locked", storage=place, clock=clock, ids=SeededIds(len(holder)), lock=lock)
 
     def write_and_crash(place: Storage) -> object:
-        return opened(place, "dead", ManualClock(START + 1_000_000, 1)).upsert(as_arrow([row("a", 2, "second")]))
+        return opened(place, "crashed", ManualClock(START + 1_000_000, 1)).upsert(as_arrow([row("a", 2, "second")]))
 
     for state in crashes(storage, write_and_crash):
         clock = ManualClock(START + 1_001_000, 1)

@@ -239,15 +239,15 @@ COUNTER_EXAMPLES: Mapping[str, tuple[Shape, Sequence[Action], str | None, str | 
 @pytest.mark.requirements("API-021", "CMP-002", "MRG-029", "MRG-014", "LF-046", "MRG-013")
 def test_histories_without_associativity(engine: Client, new_uri: NewUri, name: str, is_compacted: bool) -> None:
     """Merging is not associative with deletes or partial rows: these are the expected results."""
-    shape, deeds, plain, compacted = COUNTER_EXAMPLES[name]
+    shape, actions, plain, compacted = COUNTER_EXAMPLES[name]
     uri = new_uri()
     engine.create(uri, shape.spec())
-    for deed in deeds:
-        if isinstance(deed, str):
+    for action in actions:
+        if isinstance(action, str):
             if is_compacted:
                 engine.service(uri, "compaction", options=DUE["compaction"])
             continue
-        operation, given = deed
+        operation, given = action
         columns = given.get("columns", OTHERS)
         engine.write(uri, operation, shape.arrow([shape.row(given, columns)]))  # type: ignore[arg-type]
     wanted = compacted if is_compacted else plain

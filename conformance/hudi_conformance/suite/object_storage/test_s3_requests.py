@@ -1,6 +1,6 @@
-"""The requests of writers to an object store: how many state files they make of one, and what they do when no answer comes.
+"""The requests of writers to an object store: how many state files they create, and how they handle missing answers.
 
-Each test drives the reference in this process through the gate, and says for each request what befalls it.
+Each test runs the reference in this process behind the proxy, and defines the fault of each request.
 """
 
 import re
@@ -66,8 +66,8 @@ def test_writes_survive_a_fault_of_each_request(engine: Client, object_store: Ob
     write = object_store.upsert("writer", table, clock, [row("a", 2, "second")])
     found = run(object_store.proxy, {"writer": write}, fault_of=each_once(fault, kinds))
     assert found.results["writer"].how == "returned", found.results["writer"]
-    befallen = [exchange for exchange in found.exchanges if exchange.fault]
-    assert len(befallen) >= (10 if kinds == CHANGES else 4), found.trace
+    faulty = [exchange for exchange in found.exchanges if exchange.fault]
+    assert len(faulty) >= (10 if kinds == CHANGES else 4), found.trace
     assert object_store.values(table) == {"a": "second", "b": "first"}
     assert len(object_store.completed(table)) == 2
     carried_out = [e.request.place for e in found.exchanges if e.request.kind == "create" and e.changed]

@@ -1,4 +1,4 @@
-"""Comparisons of partition columns: whatever an engine leaves out unread, the rows are those that all rows would have given."""
+"""Comparisons of partition columns: an engine may skip partitions, and the rows are still those that a full scan would give."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,7 +9,7 @@ from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
 
-#: Values that mean something in the name of a folder.
+#: Values that contain characters with a meaning in folder names.
 CITIES = ("oslo", "oslo/west", "oslo=west", "50%", "50%2F", "rio")
 
 
@@ -29,7 +29,7 @@ CITIES = ("oslo", "oslo/west", "oslo=west", "50%", "50%2F", "rio")
 def test_a_comparison_finds_the_rows_of_a_partition(
     engine: Client, new_uri: Callable[[], str], type: str, hive_style: bool, url_encode: bool
 ) -> None:
-    """Values with slashes, signs and escapes: each is found by itself, by what it is not, and by what it is less than."""
+    """Values with slashes, signs and escapes: each is found by equality, by inequality and by an order comparison."""
     uri, program = new_uri(), Program(type, "EVENT_TIME_ORDERING", True)  # type: ignore[arg-type]
     engine.create(uri, replace(program.spec(), hive_style=hive_style, url_encode=url_encode))
     cities = CITIES if url_encode else tuple(city for city in CITIES if "/" not in city)

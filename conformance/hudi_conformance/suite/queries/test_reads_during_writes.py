@@ -1,4 +1,4 @@
-"""Queries beside writers: one state of the table for the whole of a query, whatever completes meanwhile."""
+"""Queries beside writers: a query reads one state of the table, whatever completes meanwhile."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,13 +14,13 @@ from hudi_reference import open_table
 from hudi_reference.storage import Storage, storage_of
 
 UPDATE = Step("upsert", (row("a", 2, "y"), row("b", 2, "y"), row("c", 2, "y", "rio")))
-#: What the reference asks of storage in a query; none has more requests.
+#: More than the requests of the reference to storage in one query.
 MOST_REQUESTS = 60
 
 
 @dataclass
-class Interrupted:
-    """A storage that lets something happen before the n-th of its requests."""
+class InterruptedStorage:
+    """A storage that runs an action before the n-th of its requests."""
 
     inner: Storage
     turn: int
@@ -40,7 +40,7 @@ class Interrupted:
 
 
 def rows(table: Any) -> list[tuple[Any, ...]]:
-    """Key and value of each row, sorted."""
+    """Return key and value of each row, sorted."""
     found = table.snapshot(["id", "value"])
     return sorted(zip(*(found.column(name).to_pylist() for name in ("id", "value")), strict=True))
 
@@ -49,9 +49,9 @@ def rows(table: Any) -> list[tuple[Any, ...]]:
 @pytest.mark.needs("create", "write.insert", "write.upsert", "copy-on-write", "merge-on-read", "partition.plain", "log.avro")
 @pytest.mark.requirements("RDR-002", "RDR-005")
 def test_a_query_sees_the_table_before_a_write_or_after_it(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """A write to every partition completes at each moment of a query in turn: the query never mixes the two states.
+    """A write to every partition completes at each position of a query in turn: the query never mixes the two states.
 
-    The reference reads, since its requests to storage can be interrupted; the engine writes.
+    The reference reads, because its requests to storage can be interrupted; the engine writes.
     """
     turn, seen = 0, set()
     while True:
@@ -59,7 +59,7 @@ def test_a_query_sees_the_table_before_a_write_or_after_it(engine: Client, new_u
         uri = new_uri()
         written(engine, uri, INSERT, type=type)
         before = rows(open_table(uri))
-        storage = Interrupted(storage_of(uri), turn, partial(engine.write, uri, "upsert", as_arrow(UPDATE.rows)))
+        storage = InterruptedStorage(storage_of(uri), turn, partial(engine.write, uri, "upsert", as_arrow(UPDATE.rows)))
         found = rows(replace(open_table(uri, storage=storage), parallelism=1))
         if storage.asked < turn:
             break

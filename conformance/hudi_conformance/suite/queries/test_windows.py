@@ -34,13 +34,13 @@ from hudi_reference.storage import storage_of
 
 WRITES = ("create", "write.upsert", "write.delete", "read.snapshot", "read.projection", "delete.flag", "partition.plain")
 COLUMNS = tuple(TYPES)
-#: Programs drawn for an engine in this process, and for one whose commits take seconds.
+#: The number of programs check_programs for an engine in this process, and for one whose commits take seconds.
 MANY, FEW = 20, 3
 
 
 @dataclass(frozen=True)
-class Kept:
-    """The table after one write: its requested time, when it completed, and its rows as the engine then read them."""
+class State:
+    """The table after one write: its requested time, its completion time, and the rows that the engine then read."""
 
     instant: str
     completion: str
@@ -49,32 +49,32 @@ class Kept:
 
 @dataclass(frozen=True)
 class History:
-    """A table with all states that it had; of rows the columns of `TYPES`."""
+    """A table with all its states, and the columns `TYPES` of its rows."""
 
     uri: str
-    states: tuple[Kept, ...]
+    states: tuple[State, ...]
     model: Model
 
 
 def as_set(rows: pa.Table) -> frozenset[tuple[Any, ...]]:
-    """The rows, in no order."""
+    """Return the rows without an order."""
     return frozenset(zip(*(rows.column(name).to_pylist() for name in COLUMNS), strict=True))
 
 
-def carried_out(program: Program, uri: str, engine: Client, **properties: str) -> History:
-    """Run a program and keep each state of its table."""
+def run_program(program: Program, uri: str, engine: Client, **properties: str) -> History:
+    """Run a program and record each state of its table."""
     engine.create(uri, replace(program.spec(), properties=properties))
     model, states = program.model(), []
     for step in program.steps:
         instant = engine.write(uri, step.operation, as_arrow(step.rows))
         completion = completion_of(uri, instant)
         model.apply(step.operation, step.rows, instant, completion)
-        states.append(Kept(instant, completion, as_set(engine.read(uri, Query(columns=COLUMNS)))))
+        states.append(State(instant, completion, as_set(engine.read(uri, Query(columns=COLUMNS)))))
     return History(uri, tuple(states), model)
 
 
-def drawn(engine: Client, check: Callable[[Program], None]) -> None:
-    """Run the check on programs of writes; the first that fails is told as it is, since each run of one takes many queries."""
+def check_programs(engine: Client, check: Callable[[Program], None]) -> None:
+    """Check programs of writes; the first failure is reported without shrinking, because each run takes many queries."""
     settings(
         phases=(Phase.explicit, Phase.generate),
         max_examples=MANY if find(engine.name).factory else FEW,
@@ -88,20 +88,20 @@ def drawn(engine: Client, check: Callable[[Program], None]) -> None:
 
 @pytest.mark.requirements("TYP-008", "RDR-005", "RDR-006")
 @pytest.mark.needs(*WRITES, "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time", "read.as-of")
-def test_the_past_is_what_a_snapshot_showed_then(engine: Client, new_uri: Callable[[], str]) -> None:
+def test_time_travel_returns_earlier_snapshots(engine: Client, new_uri: Callable[[], str]) -> None:
     """As of each write the table has the rows that a snapshot had right after it."""
 
     def check(program: Program) -> None:
-        history = carried_out(program, new_uri(), engine)
+        history = run_program(program, new_uri(), engine)
         for state in history.states:
             found = engine.read(history.uri, Query("as-of", as_of=state.instant, columns=COLUMNS))
             assert as_set(found) == state.rows, f"as of {state.instant} of {program}"
 
-    drawn(engine, check)
+    check_programs(engine, check)
 
 
 def texts_of(instant: str) -> Iterator[tuple[str, str]]:
-    """How people write points of the timeline at or near an instant, and the instant that each stands for."""
+    """Yield the accepted notations of times at or near an instant, and the instant that each denotes."""
     date, time = f"{instant[:4]}-{instant[4:6]}-{instant[6:8]}", f"{instant[8:10]}:{instant[10:12]}:{instant[12:14]}"
     yield instant, instant
     yield f"{date} {time}.{instant[14:]}", instant
@@ -112,12 +112,12 @@ def texts_of(instant: str) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.requirements("TYP-008")
 @pytest.mark.needs(*WRITES, "copy-on-write", "merge.event-time", "read.as-of")
-def test_a_point_of_the_timeline_has_many_texts(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Digits, a date with milliseconds, with seconds, alone: seconds mean their last millisecond, a date its midnight.
+def test_notations_of_times(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Digits, a date with milliseconds, with seconds, alone: seconds denote their last millisecond, a date its midnight.
 
-    A midnight before the first write is refused, or shows no row.
+    A midnight before the first write is refused, or gives no row.
     """
-    history = carried_out(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True, STEPS), new_uri(), engine)
+    history = run_program(Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True, STEPS), new_uri(), engine)
     for state in history.states:
         for text, time in texts_of(state.instant):
             before = [known.rows for known in history.states if known.instant <= time]
@@ -128,20 +128,20 @@ def test_a_point_of_the_timeline_has_many_texts(engine: Client, new_uri: Callabl
 
 @pytest.mark.requirements("TYP-009", "TYP-010", "NBC-006")
 @pytest.mark.needs(*WRITES, "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time", "read.incremental")
-def test_every_window_is_what_the_model_says(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Each window between two completions of any program gives the records written in it, as its end left them; one whose
-    ends meet is empty, one without ends holds everything.
+def test_every_window_matches_the_model(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Each window between two completions of any program returns the records written in it, in their state at its end; a window
+    with equal bounds is empty, one without bounds returns everything.
     """
 
     def check(program: Program) -> None:
-        history = carried_out(program, new_uri(), engine)
+        history = run_program(program, new_uri(), engine)
         times = [None, *(state.completion for state in history.states)]
         for begin, end in combinations_with_replacement(times, 2):
             right = written(history.model, Window(begin, end))
             query = Query("incremental", begin=begin, end=end, columns=COLUMNS)
             expect_rows(engine, history.uri, right, f"after {begin} until {end} of {program}", query)
 
-    drawn(engine, check)
+    check_programs(engine, check)
 
 
 INSERTS = Step("upsert", (row("a", 1, "x"), row("b", 1, "x"), row("c", 1, "x", "rio")))
@@ -151,9 +151,9 @@ STEPS = (INSERTS, Step("upsert", (row("a", 2, "y"),)), Step("upsert", (row("a", 
 @BOTH_TYPES
 @pytest.mark.requirements("TYP-009", "TYP-010", "META-006")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.incremental", "read.projection", "partition.plain")
-def test_windows_that_follow_one_another_give_each_change_once(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
-    """A reader that begins each window where the last one ended meets every write once, and none twice."""
-    history = carried_out(Program(type, "EVENT_TIME_ORDERING", True, STEPS), new_uri(), engine)
+def test_consecutive_windows_return_each_change_once(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
+    """A reader that begins each window at the end of the last one gets every write exactly once."""
+    history = run_program(Program(type, "EVENT_TIME_ORDERING", True, STEPS), new_uri(), engine)
     times = [None, *(state.completion for state in history.states)]
     found = [
         sorted((r["id"], r["value"]) for r in engine.read(history.uri, query).to_pylist())
@@ -168,8 +168,8 @@ def test_windows_that_follow_one_another_give_each_change_once(engine: Client, n
 @pytest.mark.requirements("TYP-011", "CMP-005")
 @pytest.mark.needs("create", "write.upsert", "service.compaction", "read.incremental", "read.projection", "merge-on-read")
 @pytest.mark.needs("partition.plain", "log.avro", "merge.event-time")
-def test_a_compaction_makes_no_record_appear(engine: Client, new_uri: Callable[[], str]) -> None:
-    """A window that has nothing but a compaction is empty, and the windows around it are as they would be without."""
+def test_a_compaction_adds_nothing_to_windows(engine: Client, new_uri: Callable[[], str]) -> None:
+    """A window with only a compaction is empty, and the windows around it are the same as without the compaction."""
     uri, program = new_uri(), Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True, STEPS)
     engine.create(uri, program.spec())
     done = [completion_of(uri, engine.write(uri, step.operation, as_arrow(step.rows))) for step in STEPS[:2]]
@@ -191,8 +191,8 @@ def test_a_compaction_makes_no_record_appear(engine: Client, new_uri: Callable[[
 @pytest.mark.needs("create", "write.upsert", "service.compaction", "read.snapshot", "read.read-optimized", "read.projection")
 @pytest.mark.needs("merge-on-read", "partition.plain", "log.avro", "merge.event-time")
 def test_after_a_compaction_base_files_are_the_snapshot(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Once every log was compacted, the base files alone hold all that a snapshot shows."""
-    history = carried_out(Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True, STEPS), new_uri(), engine)
+    """Once every log was compacted, a read-optimized query returns the snapshot."""
+    history = run_program(Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True, STEPS), new_uri(), engine)
     read_optimized = Query("read-optimized", columns=COLUMNS)
     assert as_set(engine.read(history.uri, read_optimized)) != history.states[-1].rows
     engine.service(history.uri, "compaction", options={"hoodie.compact.inline.max.delta.commits": "1"})
@@ -200,7 +200,7 @@ def test_after_a_compaction_base_files_are_the_snapshot(engine: Client, new_uri:
 
 
 def replayed(rows: frozenset[tuple[Any, ...]], changes: pa.Table, program: Program) -> frozenset[tuple[Any, ...]]:
-    """The rows after these changes; every change fits the row that it changes."""
+    """Return the rows after these changes; the image before each change must be the current row."""
     place = COLUMNS.index("city")
     state = {(r[0], r[place] if program.partitioned else None): r for r in rows}
     for change in changes.to_pylist():
@@ -225,39 +225,40 @@ def _by_time(changes: pa.Table) -> pa.Table:
 
 @pytest.mark.requirements("TYP-012", "TYP-013", "BLK-033", "BLK-035", "BLK-036")
 @pytest.mark.needs(*WRITES, "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time", "read.cdc")
-def test_changes_lead_from_each_state_to_each_later_one(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The changes between two completions, applied to the snapshot at the first, make the snapshot at the second."""
+def test_changes_transform_each_state_into_each_later_one(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The changes between two completions, applied to the snapshot at the first, give the snapshot at the second."""
 
     def check(program: Program) -> None:
-        history = carried_out(program, new_uri(), engine, **CAPTURED)
+        history = run_program(program, new_uri(), engine, **CAPTURED)
         for old, new in combinations(history.states, 2):
             changes = engine.read(history.uri, Query("cdc", begin=old.completion, end=new.completion))
             found = replayed(old.rows, _by_time(changes), program)
             assert found == new.rows, f"after {old.completion} until {new.completion} of {program}"
 
-    drawn(engine, check)
+    check_programs(engine, check)
 
 
 def _change_files(uri: str) -> Iterator[tuple[str, str]]:
-    """Partition and file id of each change-capture file."""
+    """Yield partition and file id of each change-capture file."""
     for path in folder_of(uri).rglob(".*.cdc"):
         yield path.parent.name, path.name.removeprefix(".").partition("_")[0]
 
 
 @pytest.mark.requirements("TYP-004", "TYP-005", "LF-002")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "read.projection", "read.cdc", "copy-on-write", "partition.plain")
-def test_changes_of_copy_on_write_lie_with_the_base_files(engine: Client, new_uri: Callable[[], str]) -> None:
-    """An update of a table that captures changes leaves a change-capture file of the same group beside the new base file,
-    which no snapshot merges."""
+def test_change_capture_files_belong_to_the_file_group(engine: Client, new_uri: Callable[[], str]) -> None:
+    """An update of a copy-on-write table with change capture writes a change-capture file of the same file group beside the new
+    base file; no snapshot merges it.
+    """
     program = Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True, STEPS[:2])
-    history = carried_out(program, new_uri(), engine, **CAPTURED)
+    history = run_program(program, new_uri(), engine, **CAPTURED)
     newest = [path for path in folder_of(history.uri).rglob("*.parquet") if history.states[1].instant in path.name]
     assert [(path.parent.name, path.name.partition("_")[0]) for path in newest] == list(_change_files(history.uri))
     expect_rows(engine, history.uri, history.model.snapshot(), "with change-capture files beside the base files")
 
 
-def _queries(states: Sequence[Kept], offered: frozenset[str]) -> Iterator[Query]:
-    """A query of each kind that the engine offers."""
+def _queries(states: Sequence[State], offered: frozenset[str]) -> Iterator[Query]:
+    """Yield a query of each kind that the engine offers."""
     first = states[0]
     kinds = (
         Query(),
@@ -271,12 +272,12 @@ def _queries(states: Sequence[Kept], offered: frozenset[str]) -> Iterator[Query]
 @BOTH_TYPES
 @pytest.mark.requirements("RDR-004")
 @pytest.mark.needs("create", "write.upsert", "read.snapshot", "partition.plain")
-def test_queries_go_on_while_the_lock_is_held(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
-    """Whoever holds the lock of the table keeps writers waiting, and no query.
+def test_queries_do_not_wait_for_the_lock(engine: Client, new_uri: Callable[[], str], type: Any) -> None:
+    """The holder of the table's lock blocks writers, and no query.
 
-    The lock is that of this process: an engine of its own process would not meet it.
+    The lock is that of this process: an engine in another process does not use it.
     """
-    history = carried_out(Program(type, "EVENT_TIME_ORDERING", True, STEPS), new_uri(), engine)
-    with held(lock_of(storage_of(history.uri)), "somebody else"):
+    history = run_program(Program(type, "EVENT_TIME_ORDERING", True, STEPS), new_uri(), engine)
+    with held(lock_of(storage_of(history.uri)), "another writer else"):
         for query in _queries(history.states, engine.hello.features):
             assert engine.read(history.uri, query).num_rows > 0, query.kind

@@ -278,14 +278,14 @@ def test_a_crashed_clean_is_finished(engine: Client, new_uri: Callable[[], str])
     assert instant is not None
     _, plan = said(known.uri, instant, "clean.requested")
     before = names_of(known.uri)
-    doomed = sorted(planned_by(plan))
+    planned = sorted(planned_by(plan))
     timeline = folder_of(known.uri) / ".hoodie" / "timeline"
     (timeline / f"{instant}.clean.inflight").write_bytes((timeline / f"{instant}.clean.requested").read_bytes())
-    next(folder_of(known.uri).rglob(doomed[0])).unlink()
+    next(folder_of(known.uri).rglob(planned[0])).unlink()
     assert snapshot(engine, known.uri) == known.rows[-1]
     engine.service(known.uri, "clean", options=keep_commits(1))
-    assert before - names_of(known.uri) == set(doomed)
-    assert set(doomed[1:]) <= deleted_by(said(known.uri, instant, "clean")[1]) <= set(doomed)
+    assert before - names_of(known.uri) == set(planned)
+    assert set(planned[1:]) <= deleted_by(said(known.uri, instant, "clean")[1]) <= set(planned)
     assert len(instant_files(known.uri, "clean")) == 3, "the existing plan, and no other"
     assert pending(engine, known.uri) == []
     assert snapshot(engine, known.uri) == known.rows[-1]

@@ -321,7 +321,7 @@ def test_a_crashed_clustering_is_rolled_back(engine: Client, new_uri: NewUri) ->
     engine.service(table.uri, "rollback", instant=instant)
     assert not left.exists()
     assert [(one["requested"], one["state"]) for one in pending(engine, table.uri)] in ([], [(instant, "REQUESTED")])
-    table.expect("taken back")
+    table.expect("rolled back")
     table.clustered()
     table.expect("clustered")
     assert pending(engine, table.uri) == []
@@ -334,11 +334,11 @@ def test_a_rollback_removes_a_requested_plan(engine: Client, new_uri: NewUri) ->
     """The plan is removed from the timeline, no row changes, and its file groups can be written again."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.scheduled()
-    undone = engine.service(table.uri, "rollback", instant=instant)
-    assert undone is not None
+    rollback = engine.service(table.uri, "rollback", instant=instant)
+    assert rollback is not None
     assert pending(engine, table.uri) == []
     assert not [name for name in instant_files(table.uri) if name.startswith(instant)]
-    assert said(table.uri, undone, "rollback")[1]["commitsRollback"] == [instant]
+    assert said(table.uri, rollback, "rollback")[1]["commitsRollback"] == [instant]
     table.expect("withdrawn")
     table.write(*CHANGES)
     table.expect("written")
@@ -446,7 +446,7 @@ def test_inline_clustering_equals_the_service(engine: Client, new_uri: NewUri) -
 @BOTH_TYPES
 @pytest.mark.requirements("SVC-015", "CLU-001", "TL-012")
 def test_one_engine_plans_and_another_clusters(writer: Client, reader: Client, new_uri: NewUri, type: Type) -> None:
-    """The plan on the timeline is all that the executor needs, whoever made it; then both engines read the same rows."""
+    """The plan on the timeline is all that the executor needs, by any process; then both engines read the same rows."""
     table = ClusteredTable(writer, new_uri(), type).write(*INSERTS, *CHANGES)
     instant = table.scheduled({SORT: "value,ts"})
     assert table.run(reader, phase="execute", instant=instant, options={SORT: "value,ts"}) == instant

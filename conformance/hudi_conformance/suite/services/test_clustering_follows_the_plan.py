@@ -145,7 +145,7 @@ def test_extra_metadata_of_a_plan_is_kept(engine: Client, new_uri: NewUri) -> No
     plan, and in the history.
     """
     table = three_groups(engine, new_uri())
-    given = {"asked by": "somebody", "": "empty"}
+    given = {"asked by": "a user", "": "empty"}
     instant = schedule_clustering(open_table(table.uri), extra_metadata=given)
     assert instant is not None
     table.execute(instant)

@@ -270,7 +270,7 @@ def test_a_crashed_compaction_is_rolled_back(engine: Client, new_uri: NewUri) ->
     engine.service(table.uri, "rollback", instant=instant)
     assert not left.exists()
     assert [(one["requested"], one["state"]) for one in pending(engine, table.uri)] == [(instant, "REQUESTED")]
-    table.expect("taken back")
+    table.expect("rolled back")
     table.run("compaction", phase="execute", instant=instant)
     table.expect("carried out")
 
@@ -383,7 +383,7 @@ def test_inline_compaction_equals_the_service(engine: Client, new_uri: NewUri) -
 )
 @pytest.mark.requirements("SVC-015", "CMP-001", "TL-015", "MRG-010")
 def test_one_engine_plans_and_another_compacts(writer: Client, reader: Client, new_uri: NewUri) -> None:
-    """The plan on the timeline is all that the executor needs, whoever made it; then both engines read the same rows."""
+    """The plan on the timeline is all that the executor needs, by any process; then both engines read the same rows."""
     table = LoggedTable(writer, new_uri()).write(*ROWS[:3])
     instant = table.scheduled()
     table.write(ROWS[3])

@@ -143,7 +143,7 @@ def test_a_crashed_log_compaction_changes_nothing(engine: Client, new_uri: NewUr
     """Its files exist, and it is executed, or planned, once more (invariant 16)."""
     stage = with_logs(engine, new_uri())
     plan = stage.planned("log-compaction")
-    stage.starts("dead", stage.call("log-compaction", "execute", plan))
+    stage.starts("crashed", stage.call("log-compaction", "execute", plan))
     stage.check("its files are there")
     stage.runs("log-compaction", "execute", plan)
     stage.check("it was carried out again")
@@ -185,9 +185,9 @@ def test_a_writer_completes_after_a_restore(engine: Client, new_uri: NewUri, typ
     saved = stage.writes({"c": "saved"})
     rows = dict(stage.rows)
     assert stage.runs("savepoint", instant=saved)
-    stage.writes({"c": "undone"})
+    stage.writes({"c": "removed"})
     if began == "after":
-        stage.writes({"b": "undone"})
+        stage.writes({"b": "removed"})
         stage.begins("slow", {"a": "slow"})
     if stage.runs("restore", instant=saved):
         stage.rows = rows

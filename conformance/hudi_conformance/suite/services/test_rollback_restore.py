@@ -1,6 +1,4 @@
-"""Rollback, savepoint and restore: the files and metadata that they leave, and by whom they may be requested; and
-heartbeats.
-"""
+"""Rollback, savepoint and restore: the files and metadata that they leave, their preconditions, and heartbeats."""
 
 from collections.abc import Callable
 
@@ -184,7 +182,7 @@ def test_a_restore_restores_the_savepoint(engine: Client, new_uri: Callable[[], 
     assert pending(engine, known.uri) == []
     name, plan = said(known.uri, instant, "restore.requested")
     assert (name, plan["savepointToRestoreTimestamp"]) == ("HoodieRestorePlan", target)
-    assert [undone["commitTime"] for undone in plan["instantsToRollback"]] == later
+    assert [rolled_back["commitTime"] for rolled_back in plan["instantsToRollback"]] == later
     name, record = said(known.uri, instant, "restore")
     assert (name, record["instantsToRollback"]) == ("HoodieRestoreMetadata", later)
     assert set(record["hoodieRestoreMetadata"]) == set(later)

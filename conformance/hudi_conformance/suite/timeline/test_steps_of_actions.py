@@ -45,12 +45,12 @@ TIMELINE = ".hoodie/timeline"
 
 
 def timeline_folder(uri: str) -> Path:
-    """Where the instants of a table lie."""
+    """Return the folder of the instants of a table."""
     return folder_of(uri) / TIMELINE
 
 
 def begin_times(uri: str) -> set[str]:
-    """Requested times of the actions on the timeline, whose folder comes with the first of them."""
+    """Return the requested times of the actions on the timeline; the folder is created by the first of them."""
     if not timeline_folder(uri).is_dir():
         return set()
     return {name[:17] for name in instant_files(uri)}
@@ -58,8 +58,8 @@ def begin_times(uri: str) -> set[str]:
 
 @pytest.mark.needs(*WRITES, "write.delete", "service.clean", "service.savepoint", "service.rollback", "copy-on-write")
 @pytest.mark.requirements("TL-001", "TL-025", "TL-031")
-def test_whatever_is_done_to_a_table_is_an_instant(engine: Client, new_uri: Callable[[], str]) -> None:
-    """Each write and each service leaves an instant; nothing in the folder is of any other form than the three states."""
+def test_every_action_is_an_instant(engine: Client, new_uri: Callable[[], str]) -> None:
+    """Each write and each service creates an instant; every file in the folder has the form of one of the three states."""
     uri = new_uri()
     engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
     upsert = (as_arrow([row("a", n, "y")]) for n in range(2, 9))
@@ -86,8 +86,8 @@ def test_whatever_is_done_to_a_table_is_an_instant(engine: Client, new_uri: Call
 
 @CLEANS
 @pytest.mark.requirements("TL-026", "TL-014", "TL-035")
-def test_a_plan_is_there_from_the_request_on_and_never_changes(engine: Client, new_uri: Callable[[], str]) -> None:
-    """The requested file holds the plan alone, the begin time is the same in all states, and the file stays byte for byte."""
+def test_a_plan_is_published_with_the_request_and_never_changes(engine: Client, new_uri: Callable[[], str]) -> None:
+    """The requested file holds only the plan, the begin time is the same in all states, and the file stays byte-identical."""
     known = updated(engine, new_uri(), 3)
     requested = engine.service(known.uri, "clean", phase="schedule", options=keep_commits(1))
     assert requested is not None
@@ -99,7 +99,7 @@ def test_a_plan_is_there_from_the_request_on_and_never_changes(engine: Client, n
     assert (record, bool(planned_by(plan))) == ("HoodieCleanerPlan", True)
     (folder_of(known.uri) / next(iter(folder_of(known.uri).rglob(min(planned_by(plan)))))).unlink()
     assert engine.service(known.uri, "clean", phase="execute", instant=requested) == requested
-    assert hashlib.sha256(file.read_bytes()).digest() == before, "also where a file of the plan is gone already"
+    assert hashlib.sha256(file.read_bytes()).digest() == before, "also if a file of the plan was deleted before"
     assert {found[:17] for found in instant_files(known.uri, "clean")} == {requested}
     assert files - names_of(known.uri) == planned_by(plan)
     assert deleted_by(said(known.uri, requested, "clean")[1]) <= planned_by(plan)
@@ -107,7 +107,7 @@ def test_a_plan_is_there_from_the_request_on_and_never_changes(engine: Client, n
 
 @CLEANS
 @pytest.mark.requirements("TL-032", "TL-031", "TL-004")
-def test_what_begins_first_and_ends_last_completes_last(engine: Client, new_uri: Callable[[], str]) -> None:
+def test_completion_times_follow_the_order_of_completion(engine: Client, new_uri: Callable[[], str]) -> None:
     """A clean is requested, a write begins and completes, the clean completes: its completion time is the later one."""
     known = updated(engine, new_uri(), 3)
     clean = engine.service(known.uri, "clean", phase="schedule", options=keep_commits(1))
@@ -120,8 +120,8 @@ def test_what_begins_first_and_ends_last_completes_last(engine: Client, new_uri:
 
 @CLEANS
 @pytest.mark.requirements("TL-050", "TL-052", "TL-029")
-def test_a_service_that_stopped_inflight_is_started_again(engine: Client, new_uri: Callable[[], str]) -> None:
-    """An inflight file without its executor is no obstacle: the plan is carried out once, rows are as before all the time."""
+def test_an_interrupted_service_is_executed_again(engine: Client, new_uri: Callable[[], str]) -> None:
+    """An inflight file without its executor does not block: the plan is executed once, and the rows never change."""
     known = updated(engine, new_uri(), 3)
     clean = engine.service(known.uri, "clean", phase="schedule", options=keep_commits(1))
     assert clean is not None
@@ -144,7 +144,9 @@ def test_a_service_that_stopped_inflight_is_started_again(engine: Client, new_ur
 @BOTH_TYPES
 @pytest.mark.requirements("TL-051", "TL-052")
 def test_only_what_is_inflight_completes(engine: Client, new_uri: Callable[[], str], type: str) -> None:
-    """A writer whose inflight file is gone, or whose action somebody has completed, is told so; no completed file appears."""
+    """A writer whose inflight file is missing, or whose action another process has completed, gets an error; no completed file
+    appears.
+    """
     known = updated(engine, new_uri(), 1, type)
     write = halfway(known.uri)
     (inflight,) = timeline_folder(known.uri).glob(f"{write.instant}*.inflight")
@@ -182,8 +184,8 @@ def test_files_come_after_the_inflight_file(engine: Client, new_uri: Callable[[]
 
 @pytest.mark.needs("read.snapshot", "read.projection", writer=WRITES)
 @pytest.mark.requirements("TL-055")
-def test_what_others_commit_is_seen_at_once(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
-    """A reader that has read the table sees each later commit of somebody else in its next read."""
+def test_commits_of_other_writers_are_seen_at_once(writer: Client, reader: Client, new_uri: Callable[[], str]) -> None:
+    """A reader that has read the table sees each later commit of another writer in its next read."""
     uri = new_uri()
     written(writer, uri, INSERT)
     for number in range(2, 5):
@@ -193,16 +195,17 @@ def test_what_others_commit_is_seen_at_once(writer: Client, reader: Client, new_
 
 
 def opened(storage: Storage) -> WritableTable:
-    """The table, with a clock and ids that start anew."""
+    """Open the table with a clock and ids that start from the same state."""
     return open_table("memory:///steps", storage=storage, clock=ManualClock(1_800_000_000_000), ids=SeededIds(1))
 
 
 @pytest.mark.needs("create", "write.insert", "write.upsert", "service.clean")
 @BOTH_TYPES
 @pytest.mark.requirements("TL-003", "TL-049", "TL-048", "TL-051")
-def test_a_file_of_the_timeline_is_there_whole_or_not_at_all(engine: Client, type: str) -> None:
-    """Wherever a writer or a clean dies, every file of the timeline that is there decodes, data files have their inflight file,
-    and a completed one has all before it."""
+def test_timeline_files_are_created_atomically(engine: Client, type: str) -> None:
+    """Wherever a writer or a clean crashes, every existing file of the timeline can be decoded, data files have their inflight
+    file, and a completed file has all files of earlier states.
+    """
     only_in_process(engine)
     storage, clock, ids = MemoryStorage(), ManualClock(1_790_000_000_000), SeededIds(0)
     spec = Program(type, "COMMIT_TIME_ORDERING", True).spec()  # type: ignore[arg-type]

@@ -89,7 +89,7 @@ def test_a_delete_of_an_unknown_key_changes_nothing(engine: Client, new_uri: Cal
     """Deleting a key that does not exist, or that is in another partition, keeps all rows."""
     uri = new_uri()
     program, _ = written(engine, uri, Step("upsert", INSERT.rows))
-    engine.write(uri, "delete", as_arrow([row("nobody", 0, ""), row("a", 0, "", "rio")]))
+    engine.write(uri, "delete", as_arrow([row("unknown", 0, ""), row("a", 0, "", "rio")]))
     model = program.model()
     model.apply("upsert", INSERT.rows)
     expect_rows(engine, uri, model.snapshot(), "after deletes that match nothing")
