@@ -19,7 +19,7 @@ def verdicts(object_store: ObjectStore) -> dict[str, Verdict]:
 
 @pytest.mark.parametrize("guarantee", CHECKS)
 @pytest.mark.requirements("S3-006")
-def test_the_store_behind_the_gate_keeps_its_promises(engine: Client, verdicts: dict[str, Verdict], guarantee: str) -> None:
+def test_the_store_keeps_its_guarantees(engine: Client, verdicts: dict[str, Verdict], guarantee: str) -> None:
     """Races have one winner, written objects are visible, parts of multipart uploads are not, and deletes may be repeated."""
     only_in_process(engine)
     assert verdicts[guarantee].kept, str(verdicts[guarantee])
