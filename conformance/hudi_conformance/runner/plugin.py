@@ -6,6 +6,7 @@ with our fixtures, is collected.
 """
 
 import os
+import sys
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -29,7 +30,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """The options of the suite."""
     group = parser.getgroup("hudi-conformance", "conformance of Apache Hudi engines")
     group.addoption("--engine", action="append", metavar="NAME-OR-COMMAND", help="engine under test, repeatable")
-    group.addoption("--cases", metavar="PATTERN", help="only cases whose id, area or requirement matches")
+    pattern = {"action": "append", "metavar": "PATTERN", "default": []}
+    group.addoption("--cases", help="only cases whose id, chapter, area, rule or erratum matches, repeatable", **pattern)
+    group.addoption(
+        "--skip-cases", help="not the cases whose id, chapter, area, rule or erratum matches, repeatable", **pattern
+    )
     group.addoption("--expected-failures", metavar="FILE", type=Path, help="list of known failures, or a folder of them")
     group.addoption("--update-expected-failures", action="store_true", help="rewrite the list, keeping reasons")
     group.addoption("--report", metavar="DIR", type=Path, help="write report.jsonl, run.json and index.html")
@@ -40,16 +45,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Marks; the seed goes to hypothesis, which draws all data."""
+    """Register marks, and what collects the results."""
     for mark in MARKS:
         config.addinivalue_line("markers", mark)
     if config.getoption("plain"):
         os.environ["HUDI_REFERENCE_PLAIN"] = "1"  # workers and engines that are started later inherit it
-    seed = config.getoption("seed")
-    if seed is not None and config.pluginmanager.hasplugin("hypothesispytest"):
-        from hypothesis import core
-
-        core.global_force_seed = seed
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Results(config), "hudi-conformance-results")
 
@@ -81,22 +81,28 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """`--cases`; and each engine that is a process gets one worker of xdist, so that it starts once."""
+    """`--cases` and `--skip-cases`; and each engine that is a process gets one worker of xdist, so that it starts once."""
     ours = [item for item in items if _is_ours(item)]
     if not ours:
         return
     from hudi_conformance.runner import selection
 
     selection.group_by_engine(ours)
-    pattern = config.getoption("cases")
-    if pattern is not None:
-        chosen = [item for item in ours if selection.matches(item, pattern)]
-        config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    only, skip = config.getoption("cases"), config.getoption("skip_cases")
+    if only or skip:
+        chosen = [item for item in ours if selection.chosen(item, only, skip)]
+        kept = set(map(id, chosen))
+        config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
         items[:] = chosen
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """An engine is asked only for what it declares."""
+    """Set the seed of drawn data, and skip a test of an engine that does not declare what the test needs."""
+    seed = item.config.getoption("seed")
+    if seed is not None and "hypothesis" in sys.modules:  # importing it takes long, and few cases need it
+        from hypothesis import core
+
+        core.global_force_seed = seed
     if _is_program(item):
         from hudi_conformance import counters
         from hudi_conformance.runner import python_cases

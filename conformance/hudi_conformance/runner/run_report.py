@@ -62,7 +62,7 @@ def is_complete(session: pytest.Session) -> bool:
     config = session.config
     where = config.invocation_params.dir
     asked = {PACKAGE / "suite" if arg == "hudi_conformance.suite" else (where / arg).resolve() for arg in config.args}
-    chosen = any(config.getoption(name, None) for name in ("cases", "keyword", "markexpr", "lf", "deselect"))
+    chosen = any(config.getoption(name, None) for name in ("cases", "skip_cases", "keyword", "markexpr", "lf", "deselect"))
     stopped = bool(session.shouldstop or session.shouldfail) or session.exitstatus not in (0, 1)
     return {PACKAGE / "suite", fixtures_root()} <= asked and not chosen and not stopped
 

@@ -1,28 +1,130 @@
-"""Which cases a pattern means, and which process runs them."""
+"""Which cases the patterns of `--only` and `--skip` choose.
 
+A pattern is an id, or a chapter, an area of rules, a rule or an erratum that the case cites; `*` and `?` match any text. Ids that
+were renamed stay valid. `nodes` chooses from the indexes what pytest has to collect, so that choosing one case does not
+collect all others; `chosen` then compares the collected items, which have parameters, with the same patterns.
+"""
+
+import difflib
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
-import pytest
-
+from hudi_conformance.cases.case_index import IndexedCase, golden_cases, python_case, python_cases
 from hudi_conformance.cases.renames import current_case
-from hudi_conformance.engines import registry
-from hudi_conformance.runner import python_cases
-from hudi_conformance.runner.golden_cases import CaseItem
+from hudi_conformance.requirements.chapters import chapters
+from hudi_conformance.requirements.requirement import requirements
+
+if TYPE_CHECKING:
+    import pytest
 
 
-def matches(item: pytest.Item, pattern: str) -> bool:
-    """Whether `pattern` is the case's id or area or one of its requirements, or matches one of them with `*` and `?`."""
-    pattern = current_case(pattern)
+class UnknownPattern(LookupError):
+    """No case matches a pattern; `near` are names that may be meant."""
+
+    def __init__(self, pattern: str, message: str, near: Sequence[str] = ()) -> None:
+        super().__init__(message + (f"; did you mean {', '.join(near)}?" if near else ""))
+        self.pattern, self.near = pattern, tuple(near)
+
+
+def names_of(id_: str, chapter: str, rules: Iterable[str], errata: Iterable[str] = ()) -> list[str]:
+    """The names under which a case is chosen: id, with and without parameters, chapter, areas, rules, errata."""
+    rules = tuple(rules)
+    areas = dict.fromkeys(rule.rpartition("-")[0] for rule in rules)
+    return [id_, id_.partition("[")[0], chapter, *areas, *rules, *errata]
+
+
+def matches(names: Iterable[str], pattern: str) -> bool:
+    """Whether one of the names is `pattern`, or matches it."""
+    return any(name == pattern or fnmatchcase(name, pattern) for name in names)
+
+
+# Before collecting: what pytest is asked for.
+
+
+def nodes(only: Sequence[str], skip: Sequence[str] = ()) -> list[str]:
+    """The case files and tests that pytest has to collect for these patterns.
+
+    More Python cases may be collected than are chosen: parameters are not in the index.
+
+    Raises:
+        UnknownPattern: a pattern matches no case.
+    """
+    skipped = {case.id for pattern in map(current_case, skip) for case in _found(pattern)}
+    found = {case.id: case for pattern in map(current_case, only) for case in _found(pattern)}
+    return [case.node for case in found.values() if case.id not in skipped or "::" in case.id]
+
+
+def _found(pattern: str) -> list[IndexedCase]:
+    """The cases that a pattern chooses. For the exact id of a case the other test files are not parsed."""
+    golden = [case for case in golden_cases() if _is_chosen(case, pattern)]
+    if any(case.id == pattern for case in golden):
+        return golden
+    exact = python_case(pattern)
+    found = [*golden, *([exact] if exact is not None else [c for c in python_cases() if _is_chosen(c, pattern)])]
+    if not found:
+        raise _unknown(pattern)
+    return found
+
+
+def _is_chosen(case: IndexedCase, pattern: str) -> bool:
+    names = names_of(case.id, case.chapter, case.requirements, case.errata)
+    without_parameters = pattern.partition("[")[0]
+    return matches(names, pattern) or matches([case.id], without_parameters) or (case.more_rules and _is_of_rules(pattern))
+
+
+def _is_of_rules(pattern: str) -> bool:
+    """Whether a pattern can choose by a rule or an area."""
+    areas = [area for chapter in chapters().values() for area in chapter.areas]
+    return matches([*requirements(), *areas], pattern)
+
+
+def _unknown(pattern: str) -> UnknownPattern:
+    if pattern in requirements():
+        return UnknownPattern(pattern, f"no case cites {pattern} yet")
+    known = "an id, chapter, area, rule or erratum" if "*" not in pattern else "a match"
+    return UnknownPattern(pattern, f"no case has {known} {pattern!r}", near(pattern))
+
+
+def near(pattern: str) -> list[str]:
+    """Up to five patterns that look like `pattern`: chapters and areas first, then rules and ids."""
+    every = (*golden_cases(), *python_cases())
+    groups = [*chapters(), *(area for chapter in chapters().values() for area in chapter.areas)]
+    ids = list(dict.fromkeys(case.id for case in every))
+    plain = pattern.strip("*?").rstrip(".:")
+    wider = [f"{plain}{end}*" for end in (".", "::") if any(id_.startswith(f"{plain}{end}") for id_ in ids)]
+    close = difflib.get_close_matches(plain, groups, n=2, cutoff=0.6)
+    close += difflib.get_close_matches(plain, [*requirements(), *ids], n=5, cutoff=0.75)
+    inside = [name for name in (*groups, *ids) if plain and plain.lower() in name.lower()]
+    return list(dict.fromkeys([*wider, *close, *inside]))[:5]
+
+
+# After collecting: items with parameters.
+
+
+def chosen(item: "pytest.Item", only: Sequence[str], skip: Sequence[str]) -> bool:
+    """Whether an item of the suite is chosen; without `only` every item is that is not skipped."""
+    names = item_names(item)
+    wanted = not only or any(matches(names, current_case(pattern)) for pattern in only)
+    return wanted and not any(matches(names, current_case(pattern)) for pattern in skip)
+
+
+def item_names(item: "pytest.Item") -> list[str]:
+    """The names under which an item of the suite is chosen."""
+    from hudi_conformance.runner import python_cases as programs
+    from hudi_conformance.runner.golden_cases import CaseItem
+
     if isinstance(item, CaseItem):
-        names = [item.case.id, item.case.chapter, *item.case.requirements]
-    else:
-        name = python_cases.case_id(item)
-        names = [name, name.partition("[")[0], python_cases.chapter_of(item), *python_cases.rules_of(item)]
-    return any(pattern == name or fnmatchcase(name, pattern) for name in names)
+        return names_of(item.case.id, item.case.chapter, item.case.requirements, item.case.errata)
+    return names_of(programs.case_id(item), programs.chapter_of(item), programs.rules_of(item))
 
 
-def group_by_engine(items: list[pytest.Item]) -> None:
+def group_by_engine(items: list["pytest.Item"]) -> None:
     """One worker of xdist for each engine that is a process, so that it starts once; a relay goes to the later one."""
+    import pytest
+
+    from hudi_conformance.engines import registry
+
     order = {info.name: n for n, info in enumerate(registry.shipped())}
     for item in items:
         mark = item.get_closest_marker("hudi_engine")
@@ -34,6 +136,8 @@ def group_by_engine(items: list[pytest.Item]) -> None:
 
 
 def _is_process(engine: str) -> bool:
+    from hudi_conformance.engines import registry
+
     try:
         return registry.find(engine).factory is None
     except ValueError:

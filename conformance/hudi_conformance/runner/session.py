@@ -5,8 +5,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from hypothesis import Phase, settings
-
 from hudi_conformance.cases.verdict import Result
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
@@ -40,6 +38,8 @@ class Session:
         Whether a case notices is all that counts then: no failing program is made shorter.
         """
         if self.mutant is not None:
+            from hypothesis import Phase, settings
+
             from hudi_conformance.mutants import apply_mutant
 
             settings.register_profile("mutant", phases=(Phase.explicit, Phase.generate))

@@ -1,0 +1,152 @@
+"""Indexes of all cases: enough to choose cases without loading them.
+
+Golden cases are listed in `fixtures/index.json`, which is generated from their `case.json` files and also serves consumers
+without the runner. Python cases are found by parsing the test files of the suite; nothing is imported.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hudi_conformance.cases.schema import PACKAGE, CaseError, fixtures_root, read_json
+from hudi_conformance.requirements.chapters import chapter_of_golden_case, chapter_of_test, chapters
+
+#: Name of the index of the golden cases, in the folder of the fixtures.
+FILE = "index.json"
+
+#: Version of the shape of the index. Members may be added without a new version.
+VERSION = 1
+
+SUITE = PACKAGE / "suite"
+
+
+@dataclass(frozen=True)
+class IndexedCase:
+    """What an index knows of a case. `node` is what pytest collects: a case file, or a test of a file.
+
+    With `more_rules`, parameters of a Python case cite further rules, which are known only when the test is collected.
+    """
+
+    id: str
+    chapter: str
+    requirements: tuple[str, ...]
+    errata: tuple[str, ...]
+    needs: tuple[str, ...]
+    flags: tuple[str, ...]
+    node: str
+    description: str
+    more_rules: bool = False
+
+
+# Golden cases.
+
+
+def golden_cases(root: Path | None = None) -> tuple[IndexedCase, ...]:
+    """The golden cases below `root` (the shipped fixtures if None) by id, from the index.
+
+    Case files that the index does not list are read, so that a new case can be run before the index is generated again.
+    """
+    root = root or fixtures_root()
+    listed = {entry["path"]: entry for entry in _listed(root)}
+    present = {path.relative_to(root).as_posix(): path for path in _case_files(root)}
+    entries = [listed.get(path) or golden_entry(root, file) for path, file in present.items()]
+    return tuple(_indexed(root, entry) for entry in sorted(entries, key=lambda e: str(e["id"])))
+
+
+def _listed(root: Path) -> list[dict[str, Any]]:
+    path = root / FILE
+    return list(json.loads(path.read_text(encoding="utf-8"))["cases"]) if path.is_file() else []
+
+
+def _case_files(root: Path) -> Iterator[Path]:
+    """`<root>/<word>/<case>/case.json`; the folders below, which hold tables, are not searched."""
+    return root.glob("*/*/case.json")
+
+
+def _indexed(root: Path, entry: dict[str, Any]) -> IndexedCase:
+    lists = {name: tuple(entry[name]) for name in ("requirements", "errata", "needs", "flags")}
+    return IndexedCase(entry["id"], entry["chapter"], **lists, node=str(root / entry["path"]), description=entry["description"])
+
+
+def golden_entry(root: Path, path: Path) -> dict[str, Any]:
+    """The entry of the index for one case file. Raises `CaseError` if the file has no id that belongs to a chapter."""
+    raw = read_json(path)
+    try:
+        return {
+            "id": raw["id"],
+            "chapter": chapter_of_golden_case(raw["id"]),
+            "requirements": raw["requirements"],
+            "errata": raw.get("errata", []),
+            "needs": raw["needs"],
+            "flags": raw.get("flags", []),
+            "path": path.relative_to(root).as_posix(),
+            "description": raw["description"],
+        }
+    except (KeyError, TypeError, AttributeError) as error:
+        raise CaseError(path, "the file", f"not a golden case: {error!r}") from None
+
+
+def golden_index(root: Path) -> str:
+    """The content of the index of the cases below `root`, one case a line."""
+    entries = sorted((golden_entry(root, path) for path in _case_files(root)), key=lambda e: str(e["id"]))
+    titles = {chapter.id: chapter.title for chapter in chapters().values()}
+    lines = ",\n".join(f"  {json.dumps(entry, ensure_ascii=False)}" for entry in entries)
+    head = json.dumps({"version": VERSION, "chapters": titles}, ensure_ascii=False, indent=1).removesuffix("\n}")
+    return f'{head},\n "cases": [\n{lines}\n ]\n}}\n'
+
+
+# Python cases.
+
+
+@cache
+def python_cases(folder: Path = SUITE) -> tuple[IndexedCase, ...]:
+    """The Python cases of the suite, without their parameters, in the order of files and tests."""
+    return tuple(case for path in sorted(folder.rglob("test_*.py")) for case in python_cases_of(path))
+
+
+def python_cases_of(path: Path) -> Iterator[IndexedCase]:
+    """The tests of one file."""
+    module = ast.parse(path.read_text(encoding="utf-8"))
+    names = {t.id: node.value for node in module.body if isinstance(node, ast.Assign) for t in node.targets if _is_name(t)}
+    of_module = [names["pytestmark"]] if "pytestmark" in names else []
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            rules, more = _rules([*node.decorator_list, *of_module], names)
+            text = " ".join((ast.get_docstring(node) or "").split("\n\n")[0].split())
+            chapter = chapter_of_test(path, rules)
+            where = f"{path}::{node.name}"
+            yield IndexedCase(f"{path.stem}::{node.name}", chapter, rules, (), (), (), where, text, more_rules=more)
+
+
+def _is_name(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name)
+
+
+def _rules(marks: list[ast.expr], names: dict[str, ast.expr]) -> tuple[tuple[str, ...], bool]:
+    """The rules in calls of `pytest.mark.requirements`, directly or through names of the module; whether others are computed."""
+    found: dict[str, None] = {}
+    computed, followed, waiting = False, set[str](), list[ast.AST](marks)
+    while waiting:
+        for node in ast.walk(waiting.pop(0)):
+            if isinstance(node, ast.Name) and node.id in names and node.id not in followed:
+                followed.add(node.id)
+                waiting.append(names[node.id])
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "requirements":
+                rules = [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
+                found |= dict.fromkeys(map(str, rules))
+                computed |= len(rules) < len(node.args)
+    return tuple(found), computed
+
+
+def python_case(id_: str, folder: Path = SUITE) -> IndexedCase | None:
+    """The Python case with exactly this id, with or without parameters; None if there is none. Only its file is parsed."""
+    file, _, test = id_.partition("[")[0].partition("::")
+    if not re.fullmatch(r"\w+", file):
+        return None
+    found = (case for path in sorted(folder.rglob(f"{file}.py")) for case in python_cases_of(path))
+    return next((case for case in found if case.id == f"{file}::{test}"), None)
