@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from hudi_conformance.cases.rows import Row, text
 from hudi_conformance.cases.verdict import Result
 from hudi_conformance.requirements import errata
-from hudi_conformance.requirements import requirement as requirements_index
+from hudi_conformance.requirements.requirement import UnknownRequirement, requirement
 
 #: Rows shown of a difference; the report page shows all.
 SHOWN = 6
@@ -36,10 +36,12 @@ def facts(result: Result) -> Iterator[tuple[str, str]]:
     yield "again", result.rerun
 
 
-def rule(requirement: str) -> str:
+def rule(id_: str) -> str:
     """The id and text of a requirement."""
-    known = requirements_index.requirements().get(requirement)
-    return requirement if known is None else f"{requirement}  {known.text}"
+    try:
+        return f"{id_}  {requirement(id_).text}"
+    except UnknownRequirement:
+        return id_
 
 
 def erratum(id_: str) -> str:

@@ -10,13 +10,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hudi_conformance.counters import MEANINGS
-from hudi_conformance.explorer.s3.diagram import Drawing
 from hudi_conformance.mutants.harness.schedules import Schedule
 from hudi_conformance.mutants.harness.schedules import recorded as schedules_of_mutants
 from hudi_conformance.report.evidence import RESULTS
+
+if TYPE_CHECKING:
+    from hudi_conformance.explorer.s3.diagram import Drawing
 
 FOLDER = RESULTS / "figures"
 #: What the project wants: at most so many µs of processor time a step, at least so many orders a second, at most such a share.
@@ -144,7 +146,7 @@ class OnStore:
     engines: Mapping[str, str]
     #: Scenario: verdict of each of them, None where it does not take part.
     scenarios: Mapping[str, tuple[Verdict | None, ...]]
-    diagrams: tuple[Drawing, ...]
+    diagrams: "tuple[Drawing, ...]"
 
 
 def on_store() -> OnStore | None:
@@ -152,6 +154,8 @@ def on_store() -> OnStore | None:
     found = kept("s3")
     if not found:
         return None
+    from hudi_conformance.explorer.s3.diagram import Drawing
+
     promises = tuple(Promise(**{**one, "is_kept": tuple(one["is_kept"])}) for one in found["store"]["promises"])
     engines, names = found["engines"], list[str]()
     for entry in engines.values():

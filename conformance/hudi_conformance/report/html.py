@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 from hudi_conformance.cases.rows import Row, text
 from hudi_conformance.cases.verdict import WORST_FIRST, Outcome, Result
@@ -82,7 +84,7 @@ def page(run: Run, results: Sequence[Result]) -> str:
         figures=figures.lines(counts),
         mutants=figures.mutants(),
         requests=figures.requests(counts),
-        on_store=figures.on_store(),
+        on_store=figures.on_store() if run.complete else None,
     )
 
 
@@ -114,7 +116,9 @@ def shares(cell: Cell) -> list[tuple[Outcome, float]]:
 
 
 @cache
-def _template() -> Template:
+def _template() -> "Template":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,

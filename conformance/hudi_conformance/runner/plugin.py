@@ -87,7 +87,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     from hudi_conformance.runner import selection
 
-    selection.group_by_engine(ours)
+    if config.pluginmanager.hasplugin("xdist"):
+        selection.group_by_engine(ours)
     only, skip = config.getoption("cases"), config.getoption("skip_cases")
     if only or skip:
         chosen = [item for item in ours if selection.chosen(item, only, skip)]

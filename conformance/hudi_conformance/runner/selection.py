@@ -1,7 +1,7 @@
 """Which cases the patterns of `--only` and `--skip` choose.
 
-A pattern is an id, or a chapter, an area of rules, a rule or an erratum that the case cites; `*` and `?` match any text. Ids that
-were renamed stay valid. `nodes` chooses from the indexes what pytest has to collect, so that choosing one case does not
+A pattern is an id, or a chapter, an area of rules, a rule or an erratum that the case cites; `*` and `?` match any text. Old
+ids of renamed cases stay valid. `nodes` chooses from the indexes what pytest has to collect, so that choosing one case does not
 collect all others; `chosen` then compares the collected items, which have parameters, with the same patterns.
 """
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from hudi_conformance.cases.case_index import IndexedCase, golden_cases, python_case, python_cases
 from hudi_conformance.cases.renames import current_case
-from hudi_conformance.requirements.chapters import chapters
+from hudi_conformance.requirements.chapters import chapters, golden_words
 from hudi_conformance.requirements.requirement import requirements
 
 if TYPE_CHECKING:
@@ -57,17 +57,18 @@ def nodes(only: Sequence[str], skip: Sequence[str] = ()) -> list[str]:
 
 def _found(pattern: str) -> list[IndexedCase]:
     """The cases that a pattern chooses. For the exact id of a case the other test files are not parsed."""
-    golden = [case for case in golden_cases() if _is_chosen(case, pattern)]
+    golden = [case for case in golden_cases() if is_chosen(case, pattern)]
     if any(case.id == pattern for case in golden):
         return golden
     exact = python_case(pattern)
-    found = [*golden, *([exact] if exact is not None else [c for c in python_cases() if _is_chosen(c, pattern)])]
+    found = [*golden, *([exact] if exact is not None else [c for c in python_cases() if is_chosen(c, pattern)])]
     if not found:
         raise _unknown(pattern)
     return found
 
 
-def _is_chosen(case: IndexedCase, pattern: str) -> bool:
+def is_chosen(case: IndexedCase, pattern: str) -> bool:
+    """Whether a pattern chooses an indexed case, or one of its parameters."""
     names = names_of(case.id, case.chapter, case.requirements, case.errata)
     without_parameters = pattern.partition("[")[0]
     return matches(names, pattern) or matches([case.id], without_parameters) or (case.more_rules and _is_of_rules(pattern))
@@ -94,9 +95,10 @@ def near(pattern: str) -> list[str]:
     plain = pattern.strip("*?").rstrip(".:")
     wider = [f"{plain}{end}*" for end in (".", "::") if any(id_.startswith(f"{plain}{end}") for id_ in ids)]
     close = difflib.get_close_matches(plain, groups, n=2, cutoff=0.6)
-    close += difflib.get_close_matches(plain, [*requirements(), *ids], n=5, cutoff=0.75)
+    close += difflib.get_close_matches(plain, [*requirements(), *ids], n=5, cutoff=0.7)
     inside = [name for name in (*groups, *ids) if plain and plain.lower() in name.lower()]
-    return list(dict.fromkeys([*wider, *close, *inside]))[:5]
+    word = next((f"{word}.*" for word in golden_words() if plain.startswith(f"{word}.")), None)
+    return list(dict.fromkeys([*wider, *close, *inside]))[:5] or ([word] if word else [])
 
 
 # After collecting: items with parameters.

@@ -3,26 +3,30 @@
 import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.engines.registry import find
-from hudi_conformance.explorer.s3.store import NoStore, Store
 from hudi_conformance.runner.pytest_session import session_of
 from hudi_conformance.runner.python_cases import engine, pytest_generate_tests, reader, writer
-from hudi_conformance.suite.support.concurrent.object_store import ObjectStore
-from hudi_conformance.suite.support.programs.table_programs import Budget
-from hudi_conformance.suite.support.programs.write_programs import Shelf
-from hudi_conformance.suite.support.tables.archived_tables import Histories
+
+if TYPE_CHECKING:  # a fixture imports what it needs, so that a test that does not ask for it starts sooner
+    from hudi_conformance.suite.support.concurrent.object_store import ObjectStore
+    from hudi_conformance.suite.support.programs.table_programs import Budget
+    from hudi_conformance.suite.support.programs.write_programs import Shelf
+    from hudi_conformance.suite.support.tables.archived_tables import Histories
 
 __all__ = ["budget", "engine", "histories", "new_uri", "object_store", "pytest_generate_tests", "reader", "shelf", "writer"]
 
 
 @pytest.fixture
-def budget(request: pytest.FixtureRequest) -> Budget:
-    """A function of (many, few, engines) that says how many programs a test draws: what `--programs` says, or what the slowest
-    of the engines can do in a short time."""
+def budget(request: pytest.FixtureRequest) -> "Budget":
+    """A function of (many, few, engines): how many random programs a test runs.
+
+    That is the value of `--programs`, or what the slowest of the engines can do in a short time.
+    """
 
     def affordable(many: int, few: int, *engines: Client) -> int:
         return session_of(request.config).programs or min(find(one.name).affordable(many, few) for one in engines)
@@ -42,20 +46,27 @@ def new_uri(tmp_path: Path) -> Callable[[], str]:
 
 
 @pytest.fixture(scope="session")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> "Shelf":
     """Tables that an engine wrote once and that every other engine reads."""
+    from hudi_conformance.suite.support.programs.write_programs import Shelf
+
     return Shelf(tmp_path_factory.mktemp("shelf"))
 
 
 @pytest.fixture(scope="session")
-def histories(tmp_path_factory: pytest.TempPathFactory) -> Histories:
+def histories(tmp_path_factory: pytest.TempPathFactory) -> "Histories":
     """Tables of many writes, that an engine wrote once."""
+    from hudi_conformance.suite.support.tables.archived_tables import Histories
+
     return Histories(tmp_path_factory.mktemp("histories"))
 
 
 @pytest.fixture(scope="session")
-def object_store() -> Iterator[ObjectStore]:
-    """An object store on this machine, behind the gate."""
+def object_store() -> Iterator["ObjectStore"]:
+    """An object store on this machine, behind the proxy."""
+    from hudi_conformance.explorer.s3.store import NoStore, Store
+    from hudi_conformance.suite.support.concurrent.object_store import ObjectStore
+
     try:
         store = Store()
     except NoStore as error:

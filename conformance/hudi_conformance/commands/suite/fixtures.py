@@ -6,7 +6,6 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
 
@@ -16,33 +15,48 @@ from rich.table import Table
 
 from hudi_conformance.cases import case as cases
 from hudi_conformance.cases.case import Case
+from hudi_conformance.cases.case_index import FILE, golden_cases, golden_index
 from hudi_conformance.cases.schema import PACKAGE, CaseError, fixtures_root, read_json
 from hudi_conformance.contract.messages import FUNCTIONS
 from hudi_conformance.requirements import errata, requirement
 from hudi_conformance.requirements.chapters import golden_words, title
+from hudi_conformance.runner.selection import is_chosen
 
 #: All golden tables together, in bytes.
-LIMIT = 30_000_000
+LIMIT = 60_000_000
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, verify, export and regenerate the golden tables.")
 
-Only = Annotated[str | None, typer.Option("--only", metavar="PATTERN", help="Cases by id, chapter or rule.")]
+Only = Annotated[
+    list[str] | None,
+    typer.Option("--only", metavar="PATTERN", help="Cases by id, chapter, area, rule or erratum; * matches any text."),
+]
 
 
 @app.command("list")
 def list_(only: Only = None) -> None:
-    """The golden cases: id, who wrote the table, which rules it checks."""
-    table = Table("case", "chapter", "table by", "rules", "flags", box=None, header_style="bold")
-    chosen = [c for c in cases.find_cases() if only is None or _matches(c, only)]
-    for case in chosen:
+    """List the golden cases with chapter, producer, rules and flags."""
+    table = Table("case", "chapter", "produced by", "rules", "flags", box=None, header_style="bold")
+    chosen = [c for c in golden_cases(fixtures_root()) if not only or any(is_chosen(c, pattern) for pattern in only)]
+    for entry in chosen:
+        case = cases.load(Path(entry.node))
         table.add_row(case.id, title(case.chapter), str(case.producer), ", ".join(case.requirements), ", ".join(case.flags))
     Console(highlight=False).print(table)
     typer.echo(f"{len(chosen)} cases")
     raise typer.Exit(0 if chosen else 2)
 
 
-def _matches(case: Case, pattern: str) -> bool:
-    return any(fnmatchcase(name, pattern) for name in (case.id, case.chapter, *case.requirements))
+@app.command()
+def index(
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 if the index is stale.")] = False,
+) -> None:
+    """Write index.json, which lists all golden cases, from their case.json files."""
+    path, fresh = fixtures_root() / FILE, golden_index(fixtures_root())
+    stale = not path.is_file() or path.read_text(encoding="utf-8") != fresh
+    if stale and not check:
+        path.write_text(fresh, encoding="utf-8")
+    typer.echo(f"{path}: {('stale' if check else 'written') if stale else 'current'}")
+    raise typer.Exit(1 if stale and check else 0)
 
 
 @app.command()
@@ -70,9 +84,19 @@ def problems(root: Path) -> Iterator[str]:
         if case.id in seen:
             yield f"{path}: id: {case.id} is the id of {seen[case.id]} too"
         seen[case.id] = path
+    if _is_stale(root):
+        yield f"{root / FILE}: stale; run hudi-conformance fixtures index"
     if size(root) > LIMIT:
         yield f"{root}: the tables take {size(root) / 1e6:.1f} MB, more than {LIMIT / 1e6:.0f}"
     yield from (f"{p}: symbolic links do not survive an archive" for p in root.rglob("*") if p.is_symlink())
+
+
+def _is_stale(root: Path) -> bool:
+    """Whether there is an index that differs from the cases; a case that cannot be read is another problem."""
+    try:
+        return (root / FILE).is_file() and (root / FILE).read_text(encoding="utf-8") != golden_index(root)
+    except CaseError:
+        return False
 
 
 def _problems_of(case: Case, root: Path) -> Iterator[str]:

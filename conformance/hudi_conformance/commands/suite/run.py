@@ -18,6 +18,16 @@ from hudi_conformance.report.console import Progressing, own_console, show
 from hudi_conformance.runner.run_report import Ending
 from hudi_conformance.runner.selection import UnknownPattern, nodes
 
+#: Plugins of a run of chosen cases. Looking for all plugins of the environment takes longer than most cases.
+OUR_PLUGIN = ("--disable-plugin-autoload", "-p", "hudi_conformance")
+
+#: What chosen cases need if they are golden cases only, and if there are Python cases among them.
+GOLDEN_ONLY, PYTHON = ("--assert=plain",), ("-p", "hypothesispytest")
+
+NOTHING_LEFT = (
+    "no case of an engine is left: parameters do not match, or the chosen tests use no engine (run these with pytest)"
+)
+
 AS_EXPECTED, DIFFERENT, USAGE, BROKEN = 0, 1, 2, 3
 
 
@@ -52,12 +62,12 @@ def run(
     console = own_console()
     if (complaint := _wrong_usage(names, expected_failures)) is not None:
         raise _stop(console, complaint, USAGE)
-    chosen = _chosen(console, only or [], skip or [])
+    seed = int(time.strftime("%Y%m%d")) if seed is None else seed
+    jobs = (os.cpu_count() or 1 if not only else 1) if jobs is None else jobs
+    chosen = _chosen(console, only or [], skip or [], jobs)
     for name in names:
         if (complaint := _prepare(console, name)) is not None:
             raise _stop(console, complaint, BROKEN)
-    seed = int(time.strftime("%Y%m%d")) if seed is None else seed
-    jobs = (os.cpu_count() or 1 if not only else 1) if jobs is None else jobs
     face, catcher = Progressing(own_console(errors=True)), _Catcher()
     arguments = [*_settings(report.resolve(), seed, jobs), *chosen, *(f"--engine={name}" for name in names)]
     arguments += [f"--expected-failures={expected_failures}"] if expected_failures is not None else []
@@ -67,7 +77,7 @@ def run(
     raise typer.Exit(_conclude(console, face, catcher.ending, int(code)))
 
 
-def _chosen(console: Console, only: list[str], skip: list[str]) -> list[str]:
+def _chosen(console: Console, only: list[str], skip: list[str], jobs: int) -> list[str]:
     """What pytest collects: the nodes of the chosen cases, or everything. The plugin compares the items with the patterns."""
     patterns = [*(f"--cases={pattern}" for pattern in only), *(f"--skip-cases={pattern}" for pattern in skip)]
     try:
@@ -76,7 +86,10 @@ def _chosen(console: Console, only: list[str], skip: list[str]) -> list[str]:
         raise _stop(console, str(error), USAGE) from None
     if only and not found:
         raise _stop(console, "every chosen case is skipped", USAGE)
-    return [*patterns, *(found or ["--pyargs", "hudi_conformance.suite"])]
+    if not found:
+        return [*patterns, "--pyargs", "hudi_conformance.suite"]
+    plugins = OUR_PLUGIN if jobs == 1 else ()  # other processes load plugins by themselves
+    return [*patterns, *found, *plugins, *(PYTHON if any("::" in node for node in found) else GOLDEN_ONLY)]
 
 
 def _stop(console: Console, complaint: str, code: int) -> typer.Exit:
@@ -132,7 +145,7 @@ def _settings(report: Path, seed: int, jobs: int) -> list[str]:
     found = ["-c", str(PACKAGE / "suite" / "pytest.ini"), "--rootdir", str(fixtures_root().parent)]
     found += ["-p", "no:cacheprovider", "-p", "no:randomly"]
     found += [f"--report={report}", f"--junitxml={report / 'junit.xml'}", f"--seed={seed}"]
-    found += [f"--numprocesses={jobs}", "--dist=loadgroup"] if jobs > 1 else ["-p", "no:xdist"]
+    found += [f"--numprocesses={jobs}", "--dist=loadgroup"] if jobs > 1 else []
     return found
 
 
@@ -143,7 +156,7 @@ def _conclude(console: Console, face: Progressing, ending: Ending | None, code: 
         return BROKEN
     if ending is None:
         if code == pytest.ExitCode.NO_TESTS_COLLECTED:
-            console.print("no case matches the parameters of these patterns", style="red", markup=False)
+            console.print(NOTHING_LEFT, style="red", markup=False)
             return USAGE
         console.print(face.silenced.getvalue(), markup=False)
         return USAGE if code == pytest.ExitCode.USAGE_ERROR else BROKEN
