@@ -97,8 +97,8 @@ def near(pattern: str) -> list[str]:
     close = difflib.get_close_matches(plain, groups, n=2, cutoff=0.6)
     close += difflib.get_close_matches(plain, [*requirements(), *ids], n=5, cutoff=0.7)
     inside = [name for name in (*groups, *ids) if plain and plain.lower() in name.lower()]
-    word = next((f"{word}.*" for word in golden_words() if plain.startswith(f"{word}.")), None)
-    return list(dict.fromkeys([*wider, *close, *inside]))[:5] or ([word] if word else [])
+    same_word = [f"{word}.*" for word in golden_words() if plain.startswith(f"{word}.")]
+    return list(dict.fromkeys([*wider, *close[:4], *same_word, *inside]))[:5]
 
 
 # After collecting: items with parameters.
