@@ -77,8 +77,16 @@ def _folders(root: Path) -> list[str]:
 
 
 def _indexed(root: Path, entry: dict[str, Any]) -> IndexedCase:
-    lists = {name: tuple(entry[name]) for name in ("requirements", "errata", "needs", "flags")}
-    return IndexedCase(entry["id"], entry["chapter"], **lists, node=f"{root}/{entry['path']}", description=entry["description"])
+    return IndexedCase(
+        id=entry["id"],
+        chapter=entry["chapter"],
+        requirements=tuple(entry["requirements"]),
+        errata=tuple(entry["errata"]),
+        needs=tuple(entry["needs"]),
+        flags=tuple(entry["flags"]),
+        node=f"{root}/{entry['path']}",
+        description=entry["description"],
+    )
 
 
 def golden_entry(root: Path, path: str) -> dict[str, Any]:
@@ -120,7 +128,8 @@ def python_cases(folder: Path = SUITE) -> tuple[IndexedCase, ...]:
 def python_cases_of(path: Path) -> Iterator[IndexedCase]:
     """The tests of one file."""
     module = ast.parse(path.read_text(encoding="utf-8"))
-    names = {t.id: node.value for node in module.body if isinstance(node, ast.Assign) for t in node.targets if _is_name(t)}
+    assigned = [node for node in module.body if isinstance(node, ast.Assign)]
+    names = {target.id: node.value for node in assigned for target in node.targets if isinstance(target, ast.Name)}
     of_module = [names["pytestmark"]] if "pytestmark" in names else []
     for node in module.body:
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
@@ -129,10 +138,6 @@ def python_cases_of(path: Path) -> Iterator[IndexedCase]:
             chapter = chapter_of_test(path, rules)
             where = f"{path}::{node.name}"
             yield IndexedCase(f"{path.stem}::{node.name}", chapter, rules, (), (), (), where, text, more_rules=more)
-
-
-def _is_name(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name)
 
 
 def _rules(marks: list[ast.expr], names: dict[str, ast.expr]) -> tuple[tuple[str, ...], bool]:
