@@ -12,27 +12,39 @@ from typer.main import get_command
 
 from hudi_conformance import __version__
 
-#: Command: where its function (or its group of commands) lies, and what it does, in the order of the help page.
+#: Command -> module and function (or group of commands), and its help text, in the order of the help page.
 COMMANDS = {
     "run": ("suite.run:run", "Run the suite on engines and print the matrix."),
     "read": ("tables.read:read", "Read a table and print its rows."),
-    "inspect": ("tables.inspect:inspect", "Show timeline and file slices of a table, or what is in one of its files."),
+    "inspect": (
+        "tables.inspect:inspect",
+        "Show the timeline and the file slices of a table, or the contents of one of its files.",
+    ),
     "migrate": ("tables.migrate:migrate", "Migrate a table from version 6 to version 8."),
-    "service": ("tables.service:service", "Clean, roll back, savepoint, restore or archive; a dry run first."),
+    "service": (
+        "tables.service:service",
+        "Run a table service after a preview: clean, compaction, clustering, archive, rollback, savepoint, restore.",
+    ),
     "explore": (
         "suite.explore:explore",
         "Run writers and services request by request, in every order, and check every invariant.",
     ),
     "fixtures": ("suite.fixtures:app", "List, verify, export and regenerate the golden tables."),
     "coverage": ("suite.coverage:coverage", "What the suite covers of the specification; writes spec_coverage.md."),
-    "s3": ("adapters.object_store:s3", "Test an object store, and drive engines through it request by request."),
+    "object-store": (
+        "adapters.object_store:object_store",
+        "Test the emulated object store, and run engines concurrently on it, request by request.",
+    ),
     "mutants": ("suite.mutants:mutants", "Apply mutants to the reference and record which cases kill them."),
-    "explain": ("suite.explain:explain", "What is known of a rule, a case, an erratum or a mutant."),
-    "engines": ("adapters.engines:engines", "The engines that the suite knows."),
-    "doctor": ("adapters.doctor:doctor", "Which engines can run here, and what would bring the others."),
-    "smoke": ("adapters.smoke:smoke", "Check an adapter step by step, and tell its faults from its engine's."),
+    "explain": ("suite.explain:explain", "Show a rule, a case, an erratum or a mutant, with everything that refers to it."),
+    "engines": ("adapters.engines:engines", "List the engines that the suite knows."),
+    "doctor": ("adapters.doctor:doctor", "Show which engines can run here, and how to install what is missing."),
+    "smoke": ("adapters.smoke:smoke", "Check an adapter step by step, and separate its faults from those of its engine."),
     "new-engine": ("adapters.new_engine:new_engine", "Write the template of an adapter."),
 }
+
+#: Old name of a command -> its name. Old names work and are not listed.
+ALIASES = {"s3": "object-store"}
 
 
 class Commands(TyperGroup):
@@ -44,7 +56,7 @@ class Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """What the help page shows of a command."""
-        known = COMMANDS.get(cmd_name)
+        known = COMMANDS.get(ALIASES.get(cmd_name, cmd_name))
         return None if known is None else TyperCommand(cmd_name, help=known[1], short_help=known[1])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -55,6 +67,7 @@ class Commands(TyperGroup):
 
 def load(name: str) -> Any:
     """The command itself."""
+    name = ALIASES.get(name, name)
     module, _, attribute = COMMANDS[name][0].partition(":")
     found = getattr(import_module(f"hudi_conformance.commands.{module}"), attribute)
     if not isinstance(found, typer.Typer):
@@ -64,7 +77,7 @@ def load(name: str) -> Any:
     return get_command(found)
 
 
-#: Without boxes: what draws them takes longer to import than everything else that the help page needs.
+#: Rich boxes are disabled, because importing rich takes longer than everything else that the help page needs.
 app = typer.Typer(
     cls=Commands, add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
 )

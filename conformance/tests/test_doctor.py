@@ -89,7 +89,7 @@ def test_engines_shows_what_can_be_asked_and_how_to_get_the_rest():
     assert "in this process" in told
     assert "merge.event-time" in told
     answer = greet(registry.find("hudi-rs"))
-    assert answer == "not here yet: hudi-conformance doctor --make hudi-rs"
+    assert answer == "not installed: hudi-conformance doctor --make hudi-rs"
     assert isinstance(greet(registry.find("reference")), Hello)
 
 

@@ -1,4 +1,4 @@
-"""How commands tell what went wrong: in one readable block, never with a traceback."""
+"""Errors of commands: printed in one block, without a traceback, and mapped to exit codes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from hudi_reference.errors import HudiError
 
 @contextmanager
 def telling_errors() -> Iterator[None]:
-    """Errors of a table or an engine end the command with exit code 1, a broken adapter with 3, a wrong name with 2."""
+    """Map errors to exit codes: an error of a table or an engine to 1, an unknown engine to 2, a faulty adapter to 3."""
     try:
         yield
     except HudiError as error:

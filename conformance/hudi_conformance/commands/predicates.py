@@ -1,4 +1,4 @@
-"""Comparisons as people write them: `price > 5 and city = 'x'`."""
+"""Parse the comparisons of `--where`, e.g. `price > 5 and city = 'x'`."""
 
 import re
 from typing import Any
@@ -16,11 +16,11 @@ _SPELLINGS = {"==": "=", "<>": "!="}
 
 
 class InvalidWhere(ValueError):
-    """A text that is no list of comparisons joined with `and`; says from where on."""
+    """The text is not a list of comparisons joined with `and`; the message shows the place."""
 
 
 def parse(text: str) -> tuple[Comparison, ...]:
-    """The comparisons in `text`, in order."""
+    """The comparisons of `text` in their order."""
     found, at = [], 0
     while True:
         match = _COMPARISON.match(text, at)

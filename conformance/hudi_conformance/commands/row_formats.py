@@ -1,4 +1,4 @@
-"""Rows for people and other programs: table, jsonl, csv, arrow, parquet.
+"""Output formats of rows: table, jsonl, csv, arrow, parquet.
 
 In jsonl each row is an object: columns by name, 64-bit integers as numbers, decimals, dates and timestamps as ISO text
 (UTC with Z, local ones without), binary as hex, nulls explicit, NaN and the infinities as text.
@@ -23,14 +23,14 @@ from hudi_conformance.cases.values import moment
 
 Format = Literal["table", "jsonl", "csv", "arrow", "parquet"]
 
-#: Rows that are converted at a time.
+#: Number of rows that are converted at a time.
 BATCH = 65_536
 
 
 def write(parts: Iterable[pa.Table], kind: Format, into: BinaryIO) -> None:
-    """Write rows to a binary stream: `parts` of one schema, at least one, each let go of before the next is asked for.
+    """Write rows to a binary stream. `parts` is at least one table of one schema; each is freed before the next is read.
 
-    Columns of a table for people are as wide as their widest value: there, all rows are held.
+    The format `table` keeps all rows in memory, because a column is as wide as its widest value.
     """
     rest = iter(parts)
     first = next(rest)
@@ -68,7 +68,7 @@ def _header(schema: pa.Schema) -> Iterator[str]:
 
 
 def _csv(rows: pa.Table) -> Iterator[str]:
-    """RFC 4180; null is empty, an empty text is a pair of quotes, nested values are JSON."""
+    """CSV by RFC 4180; null is empty, an empty string is a pair of quotes, nested values are JSON."""
     for row in _plain_rows(rows):
         yield ",".join("" if v is None else _quoted(_text(v)) for v in row)
 
@@ -80,7 +80,7 @@ def _quoted(text: str) -> str:
 
 
 def _table(rows: pa.Table) -> Iterator[str]:
-    """Columns of one width; numbers to the right."""
+    """Columns of fixed width; numbers are right-aligned."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for field in rows.schema:
         right = pt.is_integer(field.type) or pt.is_floating(field.type) or pt.is_decimal(field.type)
@@ -126,7 +126,7 @@ def plain(value: pa.Scalar) -> Any:
 
 
 def _float(value: pa.Scalar) -> float | str:
-    """A float of 32 bits is written with the digits that it has, not with those of the double it becomes."""
+    """A float of 32 bits is written with its own shortest digits, not with those of the 64-bit float."""
     number = value.as_py()
     if math.isfinite(number):
         return float(str(np.float32(number))) if pt.is_float32(value.type) else number
@@ -147,7 +147,7 @@ def _struct(value: pa.Scalar) -> dict[str, Any]:
 
 
 def _map(value: pa.Scalar) -> Any:
-    """An object where the keys are texts, as they are in Avro; a list of pairs otherwise."""
+    """An object if the keys are strings, as in Avro; otherwise a list of pairs."""
     entries = [(plain(e[0]), plain(e[1])) for e in value.values]
     return dict(entries) if all(isinstance(k, str) for k, _ in entries) else [list(e) for e in entries]
 

@@ -12,7 +12,7 @@ Record = Mapping[str, Any]
 _COUNTERS = (("numInserts", "+"), ("numUpdateWrites", "~"), ("numDeletes", "-"))
 
 
-def deed(action: str, state: State, record: Record | None) -> str:
+def summary_of(action: str, state: State, record: Record | None) -> str:
     """What the file of an action in that state says; nothing where the file is empty, and for records of other shapes."""
     how = _TELLING.get((action, state)) or _TELLING.get((action, None))
     if record is None or how is None:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from hudi_conformance.render.action_summary import deed
+from hudi_conformance.render.action_summary import summary_of
 from hudi_conformance.render.parts.axis import AT_WORK, DONE, PLANNED, Axis, between, duration
 from hudi_conformance.render.parts.layout import DIM, WARNING, WRONG, counted, readable_instant
 from hudi_reference import Table
@@ -95,7 +95,7 @@ def _of_file(table: Table, instant: Instant) -> Line:
         return line
     except HudiError as error:
         return replace(line, told=error.message, wrong=True)
-    return replace(line, told=deed(instant.action, instant.state, record))
+    return replace(line, told=summary_of(instant.action, instant.state, record))
 
 
 def _of_history(line: Line, said: Mapping[tuple[str, str], ArchivedAction]) -> Line:
@@ -103,7 +103,7 @@ def _of_history(line: Line, said: Mapping[tuple[str, str], ArchivedAction]) -> L
     if action is None:
         return line
     try:
-        return replace(line, told=deed(line.instant.action, State.COMPLETED, metadata_of(action, "the history")))
+        return replace(line, told=summary_of(line.instant.action, State.COMPLETED, metadata_of(action, "the history")))
     except HudiError as error:
         return replace(line, told=error.message, wrong=True)
 

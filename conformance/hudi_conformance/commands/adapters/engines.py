@@ -1,4 +1,4 @@
-"""`hudi-conformance engines`: the engines that the suite knows."""
+"""`hudi-conformance engines`: list the engines that the suite knows."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated
@@ -15,10 +15,12 @@ from hudi_conformance.engines.support.info import EngineInfo
 
 
 def engines(
-    ask: Annotated[bool, typer.Option(help="Start the engines that can run here, one after the other, and ask them.")] = True,
-    features: Annotated[bool, typer.Option("--features", help="Show feature by feature what each engine offers.")] = False,
+    ask: Annotated[
+        bool, typer.Option(help="Start each engine that can run here, and show its own version and features.")
+    ] = True,
+    features: Annotated[bool, typer.Option("--features", help="Show for each feature which engines offer it.")] = False,
 ) -> None:
-    """Show the known engines: version, language, what they offer, how they are started."""
+    """List the known engines: version, language, features, and how they are started."""
     console = Console(highlight=False)
     known = registry.shipped()
     answers: dict[str, Hello | str] = {}
@@ -32,10 +34,10 @@ def engines(
 
 
 def greet(info: EngineInfo) -> Hello | str:
-    """What the engine says of itself; in words, why it says nothing."""
+    """The answer of the engine to `hello`, or the reason why there is none."""
     diagnosis = diagnose(info)
     if not diagnosis.ready:
-        return f"not here yet: {diagnosis.remedy}"
+        return f"not installed: {diagnosis.remedy}"
     limits = {"start_timeout": info.start_timeout, "message_timeout": info.message_timeout}
     try:
         with Client(info.name, info.starter(lambda _: None), **limits) as client:
@@ -57,7 +59,7 @@ def _overview(known: Sequence[EngineInfo], answers: Mapping[str, Hello | str]) -
 
 
 def _start(info: EngineInfo) -> str:
-    """How the engine is started, in a few words."""
+    """How the engine is started."""
     if info.factory is not None:
         return "in this process"
     command = " ".join(("python", *info.argv)) if info.extra else " ".join(info.argv)

@@ -1,4 +1,4 @@
-"""`hudi-conformance s3`: what an object store promises, and what engines make of it, one request at a time."""
+"""`hudi-conformance object-store`: test the emulated object store, and run engines concurrently on it, request by request."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,26 +21,30 @@ from hudi_conformance.report import figures
 
 console = Console(highlight=False)
 _BUCKET = "fitness"
-#: The scenario whose run is drawn: the engine's write is overtaken by the partner's.
+#: The scenario of the diagram: the partner completes before the engine.
 DRAWN = "is overtaken"
 
 
-def s3(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[ENGINE]...", help="Engines to drive; the reference.")] = None,
-    partner: Annotated[str, typer.Option(metavar="ENGINE", help="Who is there beside each of them.")] = "reference",
-    seeds: Annotated[int, typer.Option(min=0, help="How many schedules are drawn for each scenario that is drawn.")] = 2,
-    rounds: Annotated[int, typer.Option(min=1, help="Races for each condition, in the test of the store.")] = 40,
-    store: Annotated[bool, typer.Option(help="Test the store itself first, alone and behind the proxy.")] = True,
-    diagram: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the conflict: .svg, .html or .txt.")] = None,
+def object_store(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[ENGINE]...", help="Engines to run; default: reference.")
+    ] = None,
+    partner: Annotated[str, typer.Option(metavar="ENGINE", help="Engine that runs concurrently.")] = "reference",
+    seeds: Annotated[int, typer.Option(min=0, help="Number of random schedules for each random scenario.")] = 2,
+    rounds: Annotated[int, typer.Option(min=1, help="Number of races for each condition in the test of the store.")] = 40,
+    store: Annotated[bool, typer.Option(help="Test the store first, directly and behind the proxy.")] = True,
+    diagram: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a diagram of the conflict: .svg, .html or .txt.")
+    ] = None,
     save: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep the schedules of drawn and of wrong runs there.")
+        Path | None, typer.Option(metavar="DIR", help="Folder for the schedules of diagrams and of wrong runs.")
     ] = None,
-    again: Annotated[
-        Path | None, typer.Option("--replay", metavar="FILE", help="Make the run of a schedule file again.")
-    ] = None,
-    record: Annotated[bool, typer.Option("--record", help="Keep verdicts and figures for reports; needs a checkout.")] = False,
+    again: Annotated[Path | None, typer.Option("--replay", metavar="FILE", help="Repeat the run of a schedule file.")] = None,
+    record: Annotated[bool, typer.Option("--record", help="Store verdicts and figures for reports; needs a checkout.")] = False,
 ) -> None:
-    """Test the emulated object store, then drive engines through it beside a partner, and draw one conflict."""
+    """Test the emulated object store, then run each engine concurrently with a partner on it, and write a diagram of a
+    conflict.
+    """
     keeping = _Keep(diagram, save, figures.kept("s3") if record else None, seeds)
     try:
         if again is not None:
@@ -59,7 +63,7 @@ def s3(
 
 @dataclass
 class _Keep:
-    """What becomes of verdicts and runs that are of interest; `figures` are those of the file, None if none are recorded."""
+    """Stores verdicts and schedules; `figures` are those of the file, None if none are recorded."""
 
     diagram: Path | None
     folder: Path | None
@@ -74,10 +78,10 @@ class _Keep:
             for a, b in zip(alone, behind, strict=True)
         ]
         if self.figures is not None:
-            self.figures["store"] = figures.stamp("hudi-conformance s3") | {"promises": promises}
+            self.figures["store"] = figures.stamp("hudi-conformance object-store") | {"promises": promises}
 
     def run(self, finding: Finding, engines: tuple[str, str]) -> None:
-        """A run that is drawn, or wrong, or was replayed."""
+        """Store a run that is in the diagram, or wrong, or replayed."""
         if finding.run is None:
             return
         drawing = Drawing.of(finding.run, f"{engines[0]} {finding.scenario} ({engines[1]}): {finding.says}")
@@ -87,28 +91,28 @@ class _Keep:
         if self.folder is not None:
             name, wrong = finding.scenario.partition(", seed")[0], finding.says if finding.outcome == "fail" else None
             path = keep(saved_run(name, finding.run, engines, violation=wrong), self.folder)
-            console.print(f"kept: {path}; make it again with hudi-conformance s3 --replay {path}", soft_wrap=True)
+            console.print(f"saved: {path}; repeat with hudi-conformance object-store --replay {path}", soft_wrap=True)
 
     def engines(self, engines: tuple[str, str], found: list[Finding]) -> Drawing | None:
-        """All findings of an engine and its partner; what is drawn of them."""
+        """Store the findings of an engine and its partner, and return their diagram."""
         drawn, self._drawn = self._drawn, []
         if self.figures is not None:
             name = engines[0] if engines[1] == "reference" else " beside ".join(engines)
             reported = {"findings": [one.to_json() for one in found], "diagrams": [one.to_json() for one in drawn[:2]]}
             beside = "" if engines[1] == "reference" else f" --partner {engines[1]}"
-            command = f"hudi-conformance s3 {engines[0]}{beside} --seeds {self.seeds}"
+            command = f"hudi-conformance object-store {engines[0]}{beside} --seeds {self.seeds}"
             self.figures.setdefault("engines", {})[name] = figures.stamp(command) | reported
         return drawn[0] if drawn else None
 
 
 def _show_store(rounds: int, keeping: _Keep) -> bool:
-    """Whether the store behind the proxy keeps all promises; what it does alone is shown beside."""
+    """Whether the store behind the proxy keeps all promises; also show the store without the proxy."""
     with Store(RACING) as racing:
         racing.create_bucket(_BUCKET)
         alone = examine_store(racing.endpoint, _BUCKET, rounds=rounds)
         with Proxy(racing.host, racing.port) as proxy:
             behind = examine_store(proxy.endpoint, _BUCKET, rounds=rounds)
-    table = Table("promise", "moto alone, threads racing", "behind the proxy", title="what the object store promises")
+    table = Table("promise", "moto, concurrent threads", "behind the proxy", title="promises of the object store")
     for one, other in zip(alone, behind, strict=True):
         table.add_row(f"{one.name}: {escape(one.promise)}", _colour(one), _colour(other))
     console.print(table)
@@ -124,7 +128,7 @@ def _show_engines(names: list[str], partner: str, seeds: int, keeping: _Keep) ->
     every: list[Finding] = []
     with Store() as store, Proxy(store.host, store.port) as proxy:
         for name in names:
-            console.print(f"[bold]{name}[/bold], with {partner} as its partner")
+            console.print(f"[bold]{name}[/bold], concurrently with {partner}")
             found = []
             for finding in _tried(name, partner, store, proxy, seeds):
                 console.print(f"  {escape(str(finding))}", soft_wrap=True)
@@ -139,7 +143,7 @@ def _show_engines(names: list[str], partner: str, seeds: int, keeping: _Keep) ->
 
 
 def _tried(name: str, partner: str, store: Store, proxy: Proxy, seeds: int) -> list[Finding]:
-    """All findings; one alone where one of the two cannot be started."""
+    """All findings; a single one if one of the engines cannot be started."""
     found: list[Finding] = []
     try:
         with trial(name, partner, store, proxy) as given:
@@ -150,7 +154,7 @@ def _tried(name: str, partner: str, store: Store, proxy: Proxy, seeds: int) -> l
 
 
 def _replay(path: Path, names: list[str], keeping: _Keep) -> Finding:
-    """The run of a schedule file once more, with the engines of then or with others."""
+    """Repeat the run of a schedule file, with its engines or with others."""
     saved = _read(path)
     engine, partner = (*names, *saved.engines[len(names) :])[:2]
     with Store() as store, Proxy(store.host, store.port) as proxy, trial(engine, partner, store, proxy) as given:
@@ -159,7 +163,7 @@ def _replay(path: Path, names: list[str], keeping: _Keep) -> Finding:
     drawn = keeping.engines((engine, partner), [finding])
     console.print(escape(drawn.text() if drawn else ""), escape(str(finding)), sep="\n", soft_wrap=True)
     if finding.run is not None:
-        console.print(departure(saved, finding.run) or "request by request as it was", soft_wrap=True, markup=False)
+        console.print(departure(saved, finding.run) or "the requests are the same", soft_wrap=True, markup=False)
     return finding
 
 
@@ -169,7 +173,7 @@ def _read(path: Path) -> Saved:
     except (ScheduleError, OSError) as error:
         raise _usage(str(error)) from None
     if saved.store != OBJECT_STORE or saved.scenario not in SCENARIOS:
-        raise _usage(f"{path} is no schedule of requests through the proxy: hudi-conformance explore --replay {path}")
+        raise _usage(f"{path} is not a schedule of this command; try hudi-conformance explore --replay {path}")
     return saved
 
 

@@ -1,4 +1,4 @@
-"""`hudi-conformance smoke`: a first look at an adapter."""
+"""`hudi-conformance smoke`: check an adapter step by step."""
 
 import shlex
 from typing import Annotated
@@ -15,10 +15,12 @@ from hudi_conformance.engines.support.info import UnknownEngine
 
 def smoke(
     engine: Annotated[str, typer.Argument(help="Name of an engine, or the command line of an adapter in quotes.")],
-    start_timeout: Annotated[float | None, typer.Option(help="Seconds until hello is answered.")] = None,
-    message_timeout: Annotated[float | None, typer.Option(help="Seconds until any other message is answered.")] = None,
+    start_timeout: Annotated[float | None, typer.Option(help="Time limit for the answer to hello, in seconds.")] = None,
+    message_timeout: Annotated[
+        float | None, typer.Option(help="Time limit for the answer to any other message, in seconds.")
+    ] = None,
 ) -> None:
-    """Check an adapter step by step: what works, and whose fault it is where something does not."""
+    """Check an adapter step by step, and separate its faults from those of its engine."""
     console = Console(highlight=False)
     try:
         info = registry.find(engine)
@@ -36,7 +38,7 @@ def smoke(
 
 
 def _show(console: Console, finding: Finding, *, again: bool) -> None:
-    """One line; under the first fault of its kind what else was said, and the remedy."""
+    """One line for a finding; for the first fault of its kind also further output and the remedy."""
     word, style = ("not offered", "dim") if finding.skipped else ("ok", "green")
     if finding.blame is not None:
         word, style = f"{finding.blame}!", "bold red"
@@ -50,13 +52,13 @@ def _show(console: Console, finding: Finding, *, again: bool) -> None:
 
 
 def _conclude(console: Console, engine: str, found: list[Finding]) -> int:
-    """The last line, and the exit code: 0 all is well, 1 the engine is wrong, 3 the adapter is."""
+    """Print the last line. Returns the exit code: 0 no fault, 1 the engine is at fault, 3 the adapter is at fault."""
     blamed = [finding.blame for finding in found if finding.blame is not None]
     if not blamed:
         console.print(f"\nThe adapter keeps the contract. Next: hudi-conformance run {shlex.quote(engine)}", soft_wrap=True)
         return 0
     if "adapter" in blamed:
-        console.print(f"\nThe adapter is at fault in {_steps(blamed.count('adapter'))}. Mend that first.")
+        console.print(f"\nThe adapter is at fault in {_steps(blamed.count('adapter'))}. Correct this first.")
         return 3
     console.print(f"\nThe adapter keeps the contract; its engine is at fault in {_steps(len(blamed))}.")
     return 1

@@ -1,4 +1,4 @@
-"""`hudi-conformance inspect`: what lies in a table, or in one of its files."""
+"""`hudi-conformance inspect`: show a table, or one of its files."""
 
 import json
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,29 +14,40 @@ if TYPE_CHECKING:
     from hudi_reference.files.inspection.file_type import KnownFile
     from hudi_reference.timeline.instants.instant import Instant
 
-#: Rows of a base file, entries of an HFile that are shown if nothing is asked; and of every block, if --content is.
+#: Default number of rows of a base file, of entries of an HFile, and with --content of rows of each log block.
 FIRST, ROWS = 5, 20
-#: Bytes of a dump, if nothing is asked.
+#: Default number of bytes of a dump.
 DUMP = 256
 
 
 def inspect(
     table: Annotated[str, typer.Argument(metavar="TABLE-OR-FILE", help="Folder or URI of a table, or one of its files.")],
-    as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
-    content: Annotated[bool, typer.Option("--content", help=f"Rows and deletes of each log block, up to {ROWS}.")] = False,
-    rows: Annotated[int | None, typer.Option(min=0, metavar="N", help="The same, up to N; entries of an HFile too.")] = None,
-    keys: Annotated[str | None, typer.Option(metavar="A,B,...", help="Look keys up: in an HFile, in a bloom filter.")] = None,
-    prefix: Annotated[str | None, typer.Option(metavar="TEXT", help="Entries of an HFile whose keys begin so.")] = None,
-    hex_: Annotated[
-        str | None, typer.Option("--hex", metavar="OFFSET[:LENGTH]", help="Dump bytes; 0x10 is 16, -16 counts from the end.")
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    content: Annotated[bool, typer.Option("--content", help=f"Show rows and deletes of each log block, up to {ROWS}.")] = False,
+    rows: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="Show up to N rows of each block, or entries of an HFile.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Of a table: its history too, and every file group.")] = False,
+    keys: Annotated[str | None, typer.Option(metavar="A,B,...", help="Look up keys in an HFile or in a bloom filter.")] = None,
+    prefix: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Show entries of an HFile whose keys have this prefix.")
+    ] = None,
+    hex_: Annotated[
+        str | None,
+        typer.Option(
+            "--hex",
+            metavar="OFFSET[:LENGTH]",
+            help="Dump bytes; the offset may be hexadecimal (0x10) or negative (from the end).",
+        ),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="For a table: show also the archived timeline and all file groups.")
+    ] = False,
 ) -> None:
-    """Show the timeline and the file slices of a table, or what is in one file, down to the bytes that are wrong."""
+    """Show the timeline and the file slices of a table, or the contents of one file, also of a damaged one."""
     wanted = None if keys is None else [key for key in keys.split(",") if key]
     if not _is_file(table):
         if hex_ or keys or prefix is not None:
-            raise typer.BadParameter(f"{table} is no file: --hex, --keys and --prefix look into one")
+            raise typer.BadParameter(f"{table} is not a file; --hex, --keys and --prefix need a file")
         name = table.rpartition("/")[2]
         if ".log." in name or name.endswith((".parquet", ".orc", ".hfile")):
             raise typer.BadParameter(f"there is no file {table}")
@@ -72,7 +83,7 @@ def _inspect_table(table: str, *, as_json: bool, everything: bool) -> None:
 
 
 def _print_json(file: str, keys: list[str] | None, prefix: str | None) -> None:
-    """The contract's answer, whole."""
+    """Print the answer of the contract's `inspect`."""
     from hudi_conformance.engines.reference.files import inspect_file
 
     with telling_errors():
@@ -85,7 +96,7 @@ def _echo(found: dict[str, Any]) -> None:
 
 
 def _show_file(uri: str, rows: int | None, keys: list[str] | None, prefix: str | None) -> None:
-    """The page of a file; exit code 1 where a reader must refuse it."""
+    """Print a file; exit code 1 if a reader must refuse it."""
     from hudi_conformance.engines.reference.history import is_history_file, place_of
     from hudi_conformance.engines.reference.properties import is_properties_file
     from hudi_conformance.render.parts.layout import page
@@ -118,7 +129,7 @@ def _show_file(uri: str, rows: int | None, keys: list[str] | None, prefix: str |
     with telling_errors():
         file = identify(*locate(uri))
     if (file.format == "log" and keys is not None) or (file.format != "hfile" and prefix is not None):
-        raise typer.BadParameter("--keys look into HFiles and bloom filters of base files, --prefix into HFiles")
+        raise typer.BadParameter("--keys needs an HFile or a base file with a bloom filter, --prefix an HFile")
     with telling_errors(), page() as console:
         refused = show(console, file, rows, keys, prefix)
     if refused is not None:
@@ -126,7 +137,7 @@ def _show_file(uri: str, rows: int | None, keys: list[str] | None, prefix: str |
 
 
 def _instant(uri: str) -> "Instant | None":
-    """The action and state that a file's name says."""
+    """The action and state in the name of a file."""
     from hudi_reference.timeline.instants.instant import parse_instant_name
 
     with telling_errors():
@@ -136,7 +147,7 @@ def _instant(uri: str) -> "Instant | None":
 def show(
     console: "Console", file: "KnownFile", rows: int | None, keys: list[str] | None, prefix: str | None
 ) -> "HudiError | None":
-    """The page of a file by its bytes; what a reader must refuse it for, None where it may read it."""
+    """Print a file by its type. Returns the error for which a reader must refuse it, or None."""
     most = FIRST if rows is None else rows
     if file.format == "log":
         from hudi_conformance.render.log import show_log

@@ -1,4 +1,4 @@
-"""`hudi-conformance migrate`: bring a table from version 6 to version 8."""
+"""`hudi-conformance migrate`: migrate a table from version 6 to version 8."""
 
 from typing import Annotated
 
@@ -9,15 +9,15 @@ from hudi_conformance.commands.error_handling import telling_errors
 
 def migrate(
     table: Annotated[str, typer.Argument(help="Folder or URI of the table.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and change nothing.")] = False,
 ) -> None:
-    """Migrate a table from version 6 to version 8. Nobody may write to it meanwhile."""
+    """Migrate a table from version 6 to version 8. No writer may be active meanwhile."""
     from hudi_reference import migrate as act
 
     with telling_errors():
         done = act(table, dry_run=dry_run)
     if not (done.properties or done.compacted or done.removed):
-        typer.echo("The table is at version 8, and nothing of an older timeline is left.")
+        typer.echo("The table has version 8 already, and no instants of an older timeline.")
         return
     for path in done.created:
         typer.echo(f"create  {path}")
@@ -32,4 +32,4 @@ def migrate(
     for path in done.removed:
         typer.echo(f"delete  {path}")
     if dry_run:
-        typer.echo("Nothing was changed. Stop all writers, then run this without --dry-run.")
+        typer.echo("Nothing was changed. Stop all writers, then run the command without --dry-run.")

@@ -1,4 +1,4 @@
-"""`hudi-conformance read`: the rows of a table, through the reference or through any engine."""
+"""`hudi-conformance read`: print the rows of a table, read by the reference or by any engine."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -25,21 +25,31 @@ Kind = Literal["snapshot", "read-optimized", "as-of", "incremental", "cdc"]
 
 def read(
     table: Annotated[str, typer.Argument(help="Folder or URI of the table.")],
-    query: Annotated[Kind | None, typer.Option("--query", help="What to read; a snapshot if nothing else is said.")] = None,
-    as_of: Annotated[str | None, typer.Option("--as-of", metavar="T", help="The rows as they were at this instant.")] = None,
-    begin: Annotated[str | None, typer.Option(metavar="T", help="What completed after this point of the timeline.")] = None,
-    end: Annotated[str | None, typer.Option(metavar="T", help="What completed up to this point.")] = None,
+    query: Annotated[
+        Kind | None,
+        typer.Option("--query", help="Query type; default: snapshot, or the type that --as-of, --begin or --end implies."),
+    ] = None,
+    as_of: Annotated[str | None, typer.Option("--as-of", metavar="T", help="Rows as of this time.")] = None,
+    begin: Annotated[str | None, typer.Option(metavar="T", help="Changes that completed after this time.")] = None,
+    end: Annotated[str | None, typer.Option(metavar="T", help="Changes that completed up to this time.")] = None,
     columns: Annotated[str | None, typer.Option(metavar="A,B,...", help="Columns of the result, in this order.")] = None,
-    where: Annotated[str | None, typer.Option(metavar="TEXT", help="As in: price > 5 and city = 'x'")] = None,
-    meta: Annotated[bool, typer.Option("--meta", help="The five _hoodie_ columns too.")] = False,
-    by_id: Annotated[bool, typer.Option("--by-id", help="Renamed columns keep their values, by the schema history.")] = False,
-    engine: Annotated[str | None, typer.Option(metavar="NAME", help="Read through an engine; the reference if none.")] = None,
-    format: Annotated[Format, typer.Option("--format", help="How the rows are written.")] = "table",
-    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to; - or nothing: here.")] = None,
+    where: Annotated[str | None, typer.Option(metavar="TEXT", help="Filter, e.g. price > 5 and city = 'x'")] = None,
+    meta: Annotated[bool, typer.Option("--meta", help="Include the five _hoodie_ columns.")] = False,
+    by_id: Annotated[
+        bool,
+        typer.Option(
+            "--by-id", help="Match columns by the ids of the schema history, so that renamed columns keep their values."
+        ),
+    ] = False,
+    engine: Annotated[str | None, typer.Option(metavar="NAME", help="Engine that reads; default: the reference.")] = None,
+    format: Annotated[Format, typer.Option("--format", help="Output format.")] = "table",
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Output file; - or none: standard output.")
+    ] = None,
 ) -> None:
     """Read a table and print its rows."""
     if format in ("arrow", "parquet") and output is None and sys.stdout.isatty():
-        raise typer.BadParameter(f"{format} is not for the eye; give a file with -o")
+        raise typer.BadParameter(f"{format} is a binary format; give a file with -o")
     wanted = replace(_query(query, as_of, begin, end, columns, where), by_id=by_id)
     with telling_errors():
         rows = _through_reference(table, wanted, meta) if engine is None else [_through(engine, table, wanted, meta)]
@@ -51,8 +61,8 @@ def read(
 
 
 def _write_file(rows: "Iterable[pa.Table]", format: Format, output: Path) -> None:
-    """Rows come one file slice after the other; if one of them cannot be read, no part of the others is left."""
-    if output.exists() and not output.is_file():  # a pipe, say
+    """Write the rows slice by slice; if a slice cannot be read, the incomplete output file is deleted."""
+    if output.exists() and not output.is_file():  # for example a pipe
         with output.open("wb") as stream:
             return write(rows, format, stream)
     unfinished = output.with_name(f".{output.name}.unfinished")
@@ -67,12 +77,12 @@ def _write_file(rows: "Iterable[pa.Table]", format: Format, output: Path) -> Non
 def _query(
     kind: Kind | None, as_of: str | None, begin: str | None, end: str | None, columns: str | None, where: str | None
 ) -> Query:
-    """The query that the options mean: an instant says of itself what it is for."""
+    """The query of the options; an instant implies the query type."""
     kind = kind or ("as-of" if as_of else "incremental" if begin or end else "snapshot")
     if (kind == "as-of") != (as_of is not None):
-        raise typer.BadParameter("a query as of an instant needs --as-of, and no other query takes it")
+        raise typer.BadParameter("--as-of is required for as-of queries, and allowed only for them")
     if (begin or end) and kind not in ("incremental", "cdc"):
-        raise typer.BadParameter("--begin and --end are for incremental and cdc queries")
+        raise typer.BadParameter("--begin and --end are allowed only for incremental and cdc queries")
     try:
         comparisons = () if where is None else parse(where)
     except InvalidWhere as error:
@@ -83,7 +93,7 @@ def _query(
 
 
 def _through_reference(table: str, query: Query, meta: bool) -> "Iterator[pa.Table]":
-    """The rows as the reference reads them, slice by slice where the query allows; meta columns only where they are wanted."""
+    """The rows of the reference, slice by slice if the query type permits; meta columns only on request."""
     from hudi_reference import open_table
 
     opened: Any = open_table(table, schema_on_read=query.by_id)
@@ -104,7 +114,7 @@ def _through_reference(table: str, query: Query, meta: bool) -> "Iterator[pa.Tab
 
 
 def _through(engine: str, table: str, query: Query, meta: bool) -> "pa.Table":
-    """The rows as another engine reads them, through the contract."""
+    """The rows of another engine, through the contract."""
     uri = table if "://" in table else Path(table).resolve().as_uri()
     with closing(connect(engine, progress=lambda line: typer.echo(line, err=True))) as client:
         rows = client.read(uri, query)

@@ -1,4 +1,4 @@
-"""`hudi-conformance service`: the table services of the reference, after telling what each will do."""
+"""`hudi-conformance service`: run table services of the reference after a preview."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ Options = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Job:
-    """One service: what it would do, as (what happens, to what), and how it is done; the requested time, None for nothing."""
+    """One service: its preview as (what happens, to what), and its execution, which returns the requested time or None."""
 
     concerns_an_instant: bool
     preview: Callable[[Table, str, Options], list[tuple[str, str]]]
@@ -52,7 +52,7 @@ def _log_compaction_preview(table: Table, _: str, options: Options) -> list[tupl
 
 
 def _planned(table: Table, action: str, verb: str) -> list[tuple[str, str]]:
-    """What plans that are there already will do."""
+    """The preview of pending plans."""
     plans = [read_plan(table, action, pending.requested) for pending in pending_of(table.timeline, action)]
     return [step for plan in plans for step in _steps(verb, operations_in(plan))]
 
@@ -89,7 +89,7 @@ def _archive_preview(table: Table, _: str, options: Options) -> list[tuple[str, 
 
 
 def _archive(table: Table, _: str, options: Options) -> str | None:
-    """Archiving is no action of its own: the answer is the newest one that went."""
+    """Archive; returns the newest archived instant, because archiving has no instant of its own."""
     going = archive(table, options).going
     return going[-1].requested if going else None
 
@@ -118,14 +118,16 @@ JOBS: Mapping[Name, Job] = {
 def service(
     table: Annotated[str, typer.Argument(help="Folder or URI of the table.")],
     name: Annotated[Name, typer.Argument(metavar="SERVICE", help=", ".join(JOBS))],
-    instant: Annotated[str | None, typer.Option(metavar="T", help="What is undone, protected or gone back to.")] = None,
+    instant: Annotated[
+        str | None, typer.Option(metavar="T", help="Instant to roll back, to protect, or to restore to.")
+    ] = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="As in hoodie.clean.commits.retained=3")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before it is done.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Run one table service, after telling what it will do."""
+    """Run one table service after a preview."""
     job = JOBS[name]
     if job.concerns_an_instant != (instant is not None):
         raise typer.BadParameter(f"{name} {'needs' if job.concerns_an_instant else 'takes no'} --instant")
@@ -142,7 +144,7 @@ def service(
 def _setting(text: str) -> tuple[str, str]:
     key, sign, value = text.partition("=")
     if not sign:
-        raise typer.BadParameter(f"--set wants KEY=VALUE, not {text}")
+        raise typer.BadParameter(f"--set needs KEY=VALUE, found {text}")
     return key.strip(), value.strip()
 
 

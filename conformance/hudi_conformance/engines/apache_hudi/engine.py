@@ -17,7 +17,7 @@ from hudi_conformance.engines.apache_hudi.jvm.faults import in_contract_words
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
 from hudi_conformance.engines.apache_hudi.pausing import steps_of
 from hudi_conformance.engines.support.environments import Progress, to_stderr
-from hudi_conformance.engines.support.pausing import Halted
+from hudi_conformance.engines.support.pausing import PausedWork
 
 _FEATURES = frozenset(
     {
@@ -96,7 +96,7 @@ class ApacheHudiEngine(Engine):
     def __init__(self, version: str, progress: Progress = to_stderr) -> None:
         self.version = version
         self.session = Session(version, progress)
-        self._halted = Halted()
+        self._paused = PausedWork()
 
     def hello(self) -> Hello:
         """Identity and features of this release."""
@@ -142,12 +142,12 @@ class ApacheHudiEngine(Engine):
         """A write or service by a client of its own, which halts."""
         table = tables.admitted(self.session, work.table, self.version, writing=True)
         with in_contract_words():
-            return self._halted.begin(writer, steps_of(self.session, table, work, until), until)
+            return self._paused.begin(writer, steps_of(self.session, table, work, until), until)
 
     def resume(self, writer: str, until: Point | None = None) -> str | None:
         """It goes on."""
         with in_contract_words():
-            return self._halted.resume(writer, until)
+            return self._paused.resume(writer, until)
 
     def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
         """Timeline and file slices of a table, or what a file holds, as Hudi's own classes see them."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from hudi_conformance.contract import EngineError, Refused
 from hudi_conformance.contract.messages import Phase, Point, Service
-from hudi_conformance.engines.apache_hudi.jvm.java_bridge import Doors
+from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
 from hudi_conformance.engines.apache_hudi.jvm.tables import properties_of, write_options
 
 #: Whatever is scheduled finds its work due.
@@ -24,7 +24,7 @@ Steps = Generator[tuple[Point, str], None, str | None]
 
 
 @contextmanager
-def write_client(session: Doors, table: str, options: Mapping[str, str]) -> Iterator[Any]:
+def write_client(session: JavaBridge, table: str, options: Mapping[str, str]) -> Iterator[Any]:
     """A client for one table, closed at the end of the block."""
     properties = properties_of(session, table)
     settings = {
@@ -52,7 +52,7 @@ def _ordering(properties: Mapping[str, str]) -> dict[str, str]:
 class Order:
     """One request for a service."""
 
-    session: Doors
+    session: JavaBridge
     table: str
     phase: Phase
     instant: str | None

@@ -5,22 +5,22 @@ from dataclasses import dataclass
 from hudi_conformance.contract import Call, Refused
 from hudi_conformance.contract.messages import Point, Work
 from hudi_conformance.engines.apache_hudi import maintenance, writing
-from hudi_conformance.engines.apache_hudi.jvm.java_bridge import Doors
+from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
 from hudi_conformance.engines.apache_hudi.maintenance import Steps
 
 
-def steps_of(doors: Doors, table: str, work: Work, until: Point) -> "HaltingSteps":
+def steps_of(bridge: JavaBridge, table: str, work: Work, until: Point) -> "PausableSteps":
     """What there is to do on the table of that URI. Raises Refused for a point that it does not come by."""
-    if until == "drawn" and doors.version != "1.0.2":
+    if until == "drawn" and bridge.version != "1.0.2":
         raise Refused("halt.drawn", "this release draws a begin time and publishes it in one call")
     if isinstance(work, Call):
-        order = maintenance.Order(doors, table, work.phase, work.instant, work.options)
-        return HaltingSteps(maintenance.steps(order, work.service))
-    return HaltingSteps(writing.steps(doors, table, work.operation, work.rows, work.options))
+        order = maintenance.Order(bridge, table, work.phase, work.instant, work.options)
+        return PausableSteps(maintenance.steps(order, work.service))
+    return PausableSteps(writing.steps(bridge, table, work.operation, work.rows, work.options))
 
 
 @dataclass
-class HaltingSteps:
+class PausableSteps:
     """One process, as its steps."""
 
     steps: Steps

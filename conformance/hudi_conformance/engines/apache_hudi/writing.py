@@ -10,7 +10,7 @@ import pyarrow as pa
 from hudi_conformance.contract import EngineError, Refused
 from hudi_conformance.contract.messages import Point
 from hudi_conformance.engines.apache_hudi.functions.records import schema_of, to_records
-from hudi_conformance.engines.apache_hudi.jvm.java_bridge import Doors
+from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
 from hudi_conformance.engines.apache_hudi.jvm.tables import properties_of
 from hudi_conformance.engines.apache_hudi.maintenance import Steps, to_the_end
 from hudi_conformance.engines.apache_hudi.settings import settings_of
@@ -26,51 +26,51 @@ _CALLS = {
 _REPLACING = ("insert_overwrite", "delete_partition")
 
 
-def write(doors: Doors, table: str, operation: str, rows: pa.Table, options: Mapping[str, str]) -> str:
+def write(bridge: JavaBridge, table: str, operation: str, rows: pa.Table, options: Mapping[str, str]) -> str:
     """One commit; the requested time of its instant."""
-    return str(to_the_end(steps(doors, table, operation, rows, options)))
+    return str(to_the_end(steps(bridge, table, operation, rows, options)))
 
 
-def steps(doors: Doors, table: str, operation: str, rows: pa.Table, options: Mapping[str, str]) -> Steps:
+def steps(bridge: JavaBridge, table: str, operation: str, rows: pa.Table, options: Mapping[str, str]) -> Steps:
     """The same step by step. Raises Refused."""
     if operation not in _CALLS:
         raise Refused("halt.write", f"{operation} is no call of the write client")
-    properties = properties_of(doors, table)
+    properties = properties_of(bridge, table)
     known = properties.get("hoodie.table.create.schema", "{}")
     settings = settings_of(properties, operation) | dict(options)
-    maker = _Maker(doors, table, properties, settings)
-    records = list(to_records(doors, rows, schema_of(rows, json.loads(known))))
+    maker = _Maker(bridge, table, properties, settings)
+    records = list(to_records(bridge, rows, schema_of(rows, json.loads(known))))
     call, given = maker.call(operation, records)
-    with closing(doors.write_client(table, properties["hoodie.table.name"], known, settings)) as client:
+    with closing(bridge.write_client(table, properties["hoodie.table.name"], known, settings)) as client:
         made = _replacing if operation in _REPLACING else _writing
-        return (yield from made(doors, client, call, given))
+        return (yield from made(bridge, client, call, given))
 
 
-def _writing(doors: Doors, client: Any, call: str, given: Any) -> Steps:
+def _writing(bridge: JavaBridge, client: Any, call: str, given: Any) -> Steps:
     """Write and commit. Raises EngineError where a record could not be written."""
-    instant = yield from _requested(doors, client)
-    statuses = _checked(doors, getattr(client, call)(given, instant))
+    instant = yield from _requested(bridge, client)
+    statuses = _checked(bridge, getattr(client, call)(given, instant))
     yield "stored", instant
     if not client.commit(instant, statuses):
         raise EngineError(f"Hudi reported no error, but did not commit {instant}")
     return instant
 
 
-def _replacing(doors: Doors, client: Any, call: str, given: Any) -> Steps:
+def _replacing(bridge: JavaBridge, client: Any, call: str, given: Any) -> Steps:
     """The same where file groups are replaced: which ones is said when it commits."""
-    none = doors.hudi.common.util.Option.empty()
-    instant = yield from _requested(doors, client, "replacecommit")
-    done = doors.replacing(client, call, given, instant)
-    statuses = _checked(doors, done.getWriteStatuses())
+    none = bridge.hudi.common.util.Option.empty()
+    instant = yield from _requested(bridge, client, "replacecommit")
+    done = bridge.replacing(client, call, given, instant)
+    statuses = _checked(bridge, done.getWriteStatuses())
     yield "stored", instant
-    further = (none,) if doors.version == "1.0.2" else (none, none)
+    further = (none,) if bridge.version == "1.0.2" else (none, none)
     client.commit(instant, statuses, none, "replacecommit", done.getPartitionToReplaceFileIds(), *further)
     return instant
 
 
-def _requested(doors: Doors, client: Any, *action: str) -> Generator[tuple[Point, str], None, str]:
+def _requested(bridge: JavaBridge, client: Any, *action: str) -> Generator[tuple[Point, str], None, str]:
     """The first step: from 1.1 on a begin time is drawn and published in one."""
-    if doors.version == "1.0.2":
+    if bridge.version == "1.0.2":
         instant = str(client.createNewInstantTime())
         yield "drawn", instant
         client.startCommitWithTime(instant, *action)
@@ -80,9 +80,9 @@ def _requested(doors: Doors, client: Any, *action: str) -> Generator[tuple[Point
     return instant
 
 
-def _checked(doors: Doors, statuses: Any) -> Any:
+def _checked(bridge: JavaBridge, statuses: Any) -> Any:
     """What a write commits with, once its files are stored. Raises EngineError where a record could not be written."""
-    found, to_commit = doors.stored(statuses)
+    found, to_commit = bridge.stored(statuses)
     for status in found:
         for error in status.getErrors().values():
             raise EngineError(f"a record was not written: {error}")
@@ -92,30 +92,30 @@ def _checked(doors: Doors, statuses: Any) -> Any:
 class _Maker:
     """Makes Hudi's records of Avro records: key and partition by the table's key generator, values in its payload."""
 
-    def __init__(self, doors: Doors, table: str, properties: Mapping[str, str], settings: Mapping[str, str]) -> None:
-        self._doors, self._hudi = doors, doors.hudi
-        config = doors.meta_client(table).getTableConfig()
+    def __init__(self, bridge: JavaBridge, table: str, properties: Mapping[str, str], settings: Mapping[str, str]) -> None:
+        self._bridge, self._hudi = bridge, bridge.hudi
+        config = bridge.meta_client(table).getTableConfig()
         typed = self._hudi.common.config.TypedProperties()
-        typed.putAll(doors.properties(settings))
+        typed.putAll(bridge.properties(settings))
         self._generator = self._key_generator(str(config.getKeyGeneratorClassName()))(typed)
         self._payload = str(config.getPayloadClass())
         # The Java client's delete rewrites the base file and forgets the slice's logs: updates would be lost.
-        self._forgets_logs = doors.version == "1.0.2" and properties["hoodie.table.type"] == "MERGE_ON_READ"
+        self._forgets_logs = bridge.version == "1.0.2" and properties["hoodie.table.type"] == "MERGE_ON_READ"
         fields = properties.get("hoodie.table.ordering.fields") or properties.get("hoodie.table.precombine.field") or ""
         self._ordering = [field for field in fields.split(",") if field]
-        if self._ordering and not doors.keeps_numbers:
+        if self._ordering and not bridge.keeps_numbers:
             raise Refused("halt.write", "ordering values would change their types on the way to this write client")
 
     def call(self, operation: str, records: list[Any]) -> tuple[str, Any]:
         """The call of the write client for this operation, and what it takes."""
         if operation == "delete_partition":
             partitions = {str(self._generator.getPartitionPath(record)) for record in records}
-            return _CALLS[operation], self._doors.list_of(sorted(partitions))
+            return _CALLS[operation], self._bridge.list_of(sorted(partitions))
         if operation != "delete":
-            return _CALLS[operation], self._doors.records_of(self.records(records))
+            return _CALLS[operation], self._bridge.records_of(self.records(records))
         if self._forgets_logs:
-            return "upsert", self._doors.records_of(self.empty(records))
-        return _CALLS[operation], self._doors.records_of(self.keys(records))
+            return "upsert", self._bridge.records_of(self.empty(records))
+        return _CALLS[operation], self._bridge.records_of(self.keys(records))
 
     def keys(self, records: list[Any]) -> Iterator[Any]:
         """Key and partition of each."""
@@ -137,8 +137,8 @@ class _Maker:
         """Without an ordering field Hudi's usual value, the integer 0."""
         found = [self._hudi.avro.HoodieAvroUtils.getNestedFieldVal(record, field, True, False) for field in self._ordering]
         if len(found) > 1:
-            return self._hudi.common.util.OrderingValues.create(self._doors.array_of("java.lang.Comparable", found))
-        return found[0] if found else self._doors.jvm.java.lang.Integer(0)
+            return self._hudi.common.util.OrderingValues.create(self._bridge.array_of("java.lang.Comparable", found))
+        return found[0] if found else self._bridge.jvm.java.lang.Integer(0)
 
     def _key_generator(self, name: str) -> Any:
         """The class for Avro records that goes with a key generator of Spark's."""

@@ -18,7 +18,7 @@ from hudi_conformance.engines.apache_hudi.pausing import steps_of
 from hudi_conformance.engines.apache_hudi_java import reading
 from hudi_conformance.engines.apache_hudi_java.jvm import Machine
 from hudi_conformance.engines.support.environments import Progress, to_stderr
-from hudi_conformance.engines.support.pausing import Halted
+from hudi_conformance.engines.support.pausing import PausedWork
 
 #: What the adapter on Spark offers and this one does not. Pure functions and files are asked of the very same classes there.
 _ONLY_ON_SPARK = frozenset(
@@ -63,7 +63,7 @@ class ApacheHudiJavaEngine(Engine):
     def __init__(self, version: str, progress: Progress = to_stderr) -> None:
         self.version = version
         self.machine = Machine(version, progress)
-        self._halted = Halted()
+        self._paused = PausedWork()
 
     def hello(self) -> Hello:
         """Identity and features of this release."""
@@ -118,12 +118,12 @@ class ApacheHudiJavaEngine(Engine):
         kind, name = ("service", work.service) if isinstance(work, Call) else ("write", work.operation)
         table = self._for(kind, name, work.table)
         with in_contract_words():
-            return self._halted.begin(writer, steps_of(self.machine, table, work, until), until)
+            return self._paused.begin(writer, steps_of(self.machine, table, work, until), until)
 
     def resume(self, writer: str, until: Point | None = None) -> str | None:
         """It goes on."""
         with in_contract_words():
-            return self._halted.resume(writer, until)
+            return self._paused.resume(writer, until)
 
     def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
         """Timeline and file slices of a table as Hudi's own classes see them."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from hudi_conformance.engines.apache_hudi.jvm.java_bridge import Doors
+from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
 from hudi_conformance.engines.apache_hudi.jvm.session import JVM_FLAGS
 from hudi_conformance.engines.apache_hudi_java.jars import class_path, java_library
 from hudi_conformance.engines.support.environments import Progress, to_stderr
@@ -20,7 +20,7 @@ _DEFAULTS: Mapping[str, str] = {
 _OPENED = ("java.lang", "java.nio", "java.util", "java.net", "sun.nio.ch")
 
 
-class Machine(Doors):
+class Machine(JavaBridge):
     """The Java virtual machine of this process, which can be started once, with the client of one release."""
 
     def __init__(self, version: str, progress: Progress = to_stderr) -> None:

@@ -12,11 +12,11 @@ import pyarrow as pa
 from hudi_conformance import __version__
 from hudi_conformance.contract import Conflict, Engine, EngineError, Hello, Query, Refused, TableSpec
 from hudi_conformance.contract.messages import FUNCTIONS, Operation, Phase, Point, Service, Work, Write
-from hudi_conformance.engines.support.pausing import Halted
+from hudi_conformance.engines.support.pausing import PausedWork
 from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
 
 if TYPE_CHECKING:
-    from hudi_conformance.engines.reference.pausing import HaltingGreenlet
+    from hudi_conformance.engines.reference.pausing import PausableGreenlet
     from hudi_reference import WritableTable
 
 #: What it offers of work that halts on its way.
@@ -207,16 +207,16 @@ class Reference(Engine):
         if until in ("drawn", "planned"):
             raise Refused(f"halt.{until}", "what is decided under the lock of the table is published before it is given back")
         with _in_terms_of_the_contract():
-            return self._halted.begin(writer, _halting(work), until)
+            return self._paused.begin(writer, _pausable(work), until)
 
     def resume(self, writer: str, until: Point | None = None) -> str | None:
         """It goes on."""
         with _in_terms_of_the_contract():
-            return self._halted.resume(writer, until)
+            return self._paused.resume(writer, until)
 
     @cached_property
-    def _halted(self) -> Halted:
-        return Halted()
+    def _paused(self) -> PausedWork:
+        return PausedWork()
 
 
 def _write(table: "WritableTable", operation: Operation, rows: pa.Table) -> str:
@@ -228,14 +228,14 @@ def _write(table: "WritableTable", operation: Operation, rows: pa.Table) -> str:
     return instant
 
 
-def _halting(work: Work) -> "HaltingGreenlet":
-    from hudi_conformance.engines.reference.pausing import HaltingGreenlet
+def _pausable(work: Work) -> "PausableGreenlet":
+    from hudi_conformance.engines.reference.pausing import PausableGreenlet
     from hudi_conformance.engines.reference.services import Order, run
 
     if isinstance(work, Write):
-        return HaltingGreenlet(_opened(work.table, work.options), lambda table: _write(table, work.operation, work.rows))
+        return PausableGreenlet(_opened(work.table, work.options), lambda table: _write(table, work.operation, work.rows))
     order = Order(work.phase, work.instant, work.options)
-    return HaltingGreenlet(_opened(work.table), lambda table: run(table, work.service, order), instant=work.instant)
+    return PausableGreenlet(_opened(work.table), lambda table: run(table, work.service, order), instant=work.instant)
 
 
 def _opened(table: str, options: Mapping[str, str] | None = None) -> "WritableTable":

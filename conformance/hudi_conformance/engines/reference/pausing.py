@@ -16,7 +16,7 @@ from hudi_reference.locks import Lock, lock_of
 
 
 @dataclass
-class HaltingGreenlet:
+class PausableGreenlet:
     """One process: what it does on the table, and how far it may go."""
 
     table: WritableTable
@@ -29,7 +29,7 @@ class HaltingGreenlet:
         """Nothing has happened yet."""
         self._before = {found.requested for found in self.table.timeline.pending}
         self._running = greenlet(self.does)
-        self._lock = HaltingLock(self.table.lock or lock_of(self.table.storage), self.reached)
+        self._lock = PausableLock(self.table.lock or lock_of(self.table.storage), self.reached)
 
     def go_on(self, until: Point | None) -> bool:
         """Up to that point or to the end; whether it halts."""
@@ -54,7 +54,7 @@ class HaltingGreenlet:
 
 
 @dataclass
-class HaltingLock:
+class PausableLock:
     """The lock of the table, by which the points are known."""
 
     lock: Lock

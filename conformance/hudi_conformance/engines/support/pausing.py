@@ -6,7 +6,7 @@ from hudi_conformance.contract.errors import EngineError
 from hudi_conformance.contract.messages import Point
 
 
-class Halting(Protocol):
+class Pausable(Protocol):
     """One process that can be made to wait."""
 
     #: The requested time of its action, as far as it is known.
@@ -21,13 +21,13 @@ class Halting(Protocol):
         ...
 
 
-class Halted:
+class PausedWork:
     """What halts, by the name of its writer."""
 
     def __init__(self) -> None:
-        self._processes: dict[str, Halting] = {}
+        self._processes: dict[str, Pausable] = {}
 
-    def begin(self, writer: str, process: Halting, until: Point) -> str | None:
+    def begin(self, writer: str, process: Pausable, until: Point) -> str | None:
         """Run it up to that point; what halts under this name has died."""
         before = self._processes.pop(writer, None)
         if before is not None:

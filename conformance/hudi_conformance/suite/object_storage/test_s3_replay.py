@@ -1,6 +1,7 @@
 """Schedules of real conflicts on an object store, kept as files and replayed on the reference: two processes behind the gate.
 
-`hudi-conformance s3 --save FOLDER` wrote each file of `schedules/s3`; `hudi-conformance s3 --replay FILE` shows its run.
+`hudi-conformance object-store --save FOLDER` wrote each file of `schedules/s3`; `hudi-conformance object-store --replay FILE`
+shows its run.
 """
 
 from pathlib import Path

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.engines.reference.pausing import HaltingGreenlet
+from hudi_conformance.engines.reference.pausing import PausableGreenlet
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
 from hudi_reference import WritableTable, clean, create_table, open_table
@@ -84,7 +84,7 @@ def test_a_clean_keeps_what_its_policy_guarantees(engine: Client, policy: str, p
     only_in_process(engine)
     options, promised = POLICIES[policy]
     table, clock, times = made()
-    slow = HaltingGreenlet(table, lambda it: it.upsert(as_arrow([row("slow", 90, "slow", "slow")])))
+    slow = PausableGreenlet(table, lambda it: it.upsert(as_arrow([row("slow", 90, "slow", "slow")])))
     if pending_after is not None:
         write_until(table, clock, times, pending_after)
         slow.go_on("requested" if pending_after % 2 else "stored")

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from hudi_conformance.engines.apache_hudi.jvm.java_bridge import Doors
+from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
 from hudi_conformance.engines.apache_hudi.jvm.tables import properties_of
 
 Json = dict[str, Any]
 
 
-def inspect_table(session: Doors, table: str) -> Json:
+def inspect_table(session: JavaBridge, table: str) -> Json:
     """Properties, timeline and file groups."""
     client = session.meta_client(table)
     return {
@@ -44,7 +44,7 @@ def _completed(instant: Any, where: str) -> Json:
     }
 
 
-def _file_groups(session: Doors, client: Any) -> Json:
+def _file_groups(session: JavaBridge, client: Any) -> Json:
     """By partition path and file id, from a view over a listing of the folders, without the metadata table."""
     view = view_of(session, client)
     try:
@@ -56,7 +56,7 @@ def _file_groups(session: Doors, client: Any) -> Json:
         view.close()
 
 
-def view_of(session: Doors, client: Any) -> Any:
+def view_of(session: JavaBridge, client: Any) -> Any:
     """Hudi's file system view of the table, over a listing of the folders; the caller closes it."""
     hudi = session.hudi
     no_metadata_table = hudi.common.config.HoodieMetadataConfig.newBuilder().enable(False).build()
@@ -69,7 +69,7 @@ def view_of(session: Doors, client: Any) -> Any:
 class _Reader:
     """One partition of a file system view, with the pending compactions of the table as (file id, instant)."""
 
-    session: Doors
+    session: JavaBridge
     view: Any
     partition: str
     compacting: Set[tuple[str, str]]

@@ -8,27 +8,27 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_conformance.contract import EngineError
-from hudi_conformance.engines.apache_hudi.jvm.java_bridge import Doors
+from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
 from hudi_reference.files.log.fast.decode_columns import decode_avro_columns
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, only, parse_schema
 from hudi_reference.schema.avro_codec import codec_schema, encode_datum
 from hudi_reference.schema.rows import to_avro
 
 
-def to_records(doors: Doors, rows: pa.Table, schema: AvroSchema) -> Iterator[Any]:
+def to_records(bridge: JavaBridge, rows: pa.Table, schema: AvroSchema) -> Iterator[Any]:
     """`rows` as Avro records in Java, of the fields of `schema` that they have.
 
     Raises EngineError for a row that the schema does not allow.
     """
     parsed = codec_schema(schema)
-    in_java = doors.jvm.org.apache.avro.Schema.Parser().parse(json.dumps(schema))
-    decode = doors.hudi.avro.HoodieAvroUtils.bytesToAvro
+    in_java = bridge.jvm.org.apache.avro.Schema.Parser().parse(json.dumps(schema))
+    decode = bridge.hudi.avro.HoodieAvroUtils.bytesToAvro
     for row in to_avro(rows):
         try:
             data = encode_datum(row, parsed)
         except (TypeError, ValueError, OverflowError) as e:
             raise EngineError(f"a row that the schema does not allow: {e}") from e
-        yield decode(doors.bytes_of(data), in_java)
+        yield decode(bridge.bytes_of(data), in_java)
 
 
 def schema_of(rows: pa.Table, known: AvroSchema) -> AvroSchema:
@@ -39,9 +39,9 @@ def schema_of(rows: pa.Table, known: AvroSchema) -> AvroSchema:
     return only(known, rows.column_names)
 
 
-def from_records(doors: Doors, records: Iterable[Any], schema: str) -> pa.Table:
+def from_records(bridge: JavaBridge, records: Iterable[Any], schema: str) -> pa.Table:
     """Avro records of Hudi's, all of the Avro schema `schema`, as Arrow."""
-    encode = doors.hudi.avro.HoodieAvroUtils.avroToBytes
+    encode = bridge.hudi.avro.HoodieAvroUtils.avroToBytes
     framed, count = bytearray(), 0
     for record in records:
         data = bytes(encode(record))

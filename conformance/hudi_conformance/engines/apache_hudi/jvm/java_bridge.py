@@ -1,11 +1,11 @@
-"""The few Java doors that both adapters of Apache Hudi go through, whichever bridge leads from Python to Java."""
+"""The few Java bridge that both adapters of Apache Hudi go through, whichever bridge leads from Python to Java."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 
-class Doors:
+class JavaBridge:
     """Hudi's classes in a Java virtual machine: `jvm.java…`, `jvm.org…`, `hudi` for `org.apache.hudi`."""
 
     version: str
@@ -86,5 +86,5 @@ class Doors:
         self.jvm.org.apache.hadoop.fs.FileSystem.get(self.jvm.java.net.URI("file:///"), hadoop).setWriteChecksum(False)
 
 
-def _invoke(doors: Doors, method: Any, found: Any, *given: Any) -> Any:
-    return method.invoke(found, doors.list_of(given).toArray())
+def _invoke(bridge: JavaBridge, method: Any, found: Any, *given: Any) -> Any:
+    return method.invoke(found, bridge.list_of(given).toArray())

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hudi_conformance.engines.apache_hudi.jvm.bundle import bundle, s3a
-from hudi_conformance.engines.apache_hudi.jvm.java_bridge import Doors
+from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
 from hudi_conformance.engines.support.environments import Progress, ensure_java, to_stderr
 
 #: The C1 compiler and the serial collector start in half the time; nothing here runs long enough to miss the others.
@@ -50,7 +50,7 @@ def object_store_options() -> dict[str, str]:
     return {f"spark.hadoop.fs.s3a.{key}": value for key, value in found.items()}
 
 
-class Session(Doors):
+class Session(JavaBridge):
     """A running Spark with the bundle of one version, through Py4J; with Hadoop's s3a where there is an object store."""
 
     keeps_numbers = False  # a small long would go back as an int

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 
 from hudi_conformance.contract import EngineError, Refused, TableSpec
-from hudi_conformance.engines.apache_hudi.jvm.java_bridge import Doors
+from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
 
 VERSION = 8
@@ -41,7 +41,7 @@ def local(table: str) -> str:
     return table.rstrip("/")
 
 
-def place(session: Doors, table: str) -> str:
+def place(session: JavaBridge, table: str) -> str:
     """The URI by which Hudi knows the table: object stores are Hadoop's s3a, where the session has it."""
     if session.has_object_store and urlsplit(table).scheme == "s3":
         return f"s3a{table.rstrip('/')[len('s3') :]}"
@@ -53,7 +53,7 @@ def path_of(table: str) -> str:
     return unquote(urlsplit(table).path)
 
 
-def properties_of(session: Doors, table: str) -> dict[str, str]:
+def properties_of(session: JavaBridge, table: str) -> dict[str, str]:
     """The entries of the table's hoodie.properties; none where there is no such file."""
     stream = _stored_properties(session, table) if urlsplit(table).scheme == "s3a" else _local_properties(session, table)
     if stream is None:
@@ -66,12 +66,12 @@ def properties_of(session: Doors, table: str) -> dict[str, str]:
     return {str(key): str(value) for key, value in dict(found).items()}
 
 
-def _local_properties(session: Doors, table: str) -> Any:
+def _local_properties(session: JavaBridge, table: str) -> Any:
     file = session.jvm.java.io.File(path_of(table) + "/.hoodie/hoodie.properties")
     return session.jvm.java.io.FileInputStream(file) if file.isFile() else None
 
 
-def _stored_properties(session: Doors, table: str) -> Any:
+def _stored_properties(session: JavaBridge, table: str) -> Any:
     path = session.jvm.org.apache.hadoop.fs.Path(table + "/.hoodie/hoodie.properties")
     files = path.getFileSystem(session.storage.unwrap())
     return files.open(path) if files.exists(path) else None
@@ -84,7 +84,7 @@ def refuse_versions(properties: Mapping[str, str], *, newest: int, oldest: int =
         raise Refused("table-version", f"the table has version {version}; offered are {oldest} to {newest}")
 
 
-def admitted(session: Doors, table: str, release: str, *, writing: bool = False) -> str:
+def admitted(session: JavaBridge, table: str, release: str, *, writing: bool = False) -> str:
     """The table's URI for Hudi, if its version is one that the release reads, or the adapters write."""
     table = place(session, table)
     newest, oldest = (VERSION, VERSION) if writing else (NEWEST_READ[release], 0)
@@ -92,7 +92,7 @@ def admitted(session: Doors, table: str, release: str, *, writing: bool = False)
     return table
 
 
-def create(session: Doors, table: str, spec: TableSpec) -> None:
+def create(session: JavaBridge, table: str, spec: TableSpec) -> None:
     """An empty table by Hudi's own table builder, with `spec.properties` added to its properties afterwards."""
     table_properties = session.properties(_table_properties(spec))
     builder = session.hudi.common.table.HoodieTableMetaClient.newTableBuilder()
@@ -160,7 +160,7 @@ def write_options(properties: Mapping[str, str], operation: str) -> dict[str, st
     }
 
 
-def completed(session: Doors, table: str) -> dict[str, str]:
+def completed(session: JavaBridge, table: str) -> dict[str, str]:
     """Completion times of the active timeline, by requested time."""
     instants: Any = session.meta_client(table).getActiveTimeline().filterCompletedInstants().getInstants()
     return {i.requestedTime(): i.getCompletionTime() for i in instants}

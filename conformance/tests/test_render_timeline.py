@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.cli import app
-from hudi_conformance.render.action_summary import deed
+from hudi_conformance.render.action_summary import summary_of
 from hudi_conformance.render.parts.axis import AT_WORK, DONE, PLANNED, POINT, Axis, between, duration, moment_of
 from hudi_reference.timeline.instants.states import State
 
@@ -82,7 +82,7 @@ def test_each_action_of_a_table_is_told():
 
 
 def test_history_is_folded_and_unfolded():
-    """By default a line says how many of which archived actions there are; --all shows each of them with its deed."""
+    """By default a line says how many of which archived actions there are; --all shows each of them with its summary_of."""
     folded, unfolded = shown("timeline/history.of-all-actions.cow"), shown("timeline/history.of-all-actions.cow", "--all")
     assert "22 in the history" in folded and "--all" in folded and "CLUSTER" not in folded
     assert re.search(r"replacecommit .*CLUSTER +3 files +\+4 rows +replaces 3 groups", unfolded)
@@ -135,4 +135,4 @@ def test_a_damaged_plan_is_told_in_its_line(tmp_path: Path):
 )  # fmt: skip
 def test_deeds_are_told_from_records(action: str, state: State, record: dict[str, object] | None, told: str):
     """Each kind of record in one line; one of another shape is said to be so, and an empty file says nothing."""
-    assert deed(action, state, record) == told
+    assert summary_of(action, state, record) == told
