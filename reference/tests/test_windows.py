@@ -113,9 +113,9 @@ def test_filters_and_columns_come_after_the_window() -> None:
 
 
 def test_a_table_without_commit_times_has_no_windows() -> None:
-    """Rows that have no commit time are not guessed at."""
+    """META-012: rows without a commit time cannot be assigned to a window, so the query is refused."""
     made = table(**{"hoodie.populate.meta.fields": "false"})
-    with pytest.raises(UnsupportedTableFeature, match="when they were written"):
+    with pytest.raises(UnsupportedTableFeature, match="no commit time"):
         made.incremental()
 
 
