@@ -1,6 +1,6 @@
-"""Base files of any format, spec "Base Files": their extension tells which one.
+"""Base files of any format, spec "Base Files". The format of a file is that of its extension.
 
-Files of one group may have different formats, so each is read by its own name, and never by that of the table's format.
+Files of one file group may have different formats, so the base file format of the table is not used to read them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +39,7 @@ def read_base_file(storage: Storage, path: str, columns: Sequence[str] | None = 
 
 @implements("BF-010", "IDX-004")
 def read_footer(storage: Storage, path: str) -> BaseFileFooter:
-    """What a base file says of itself: keys, bloom filter, schema. Raises as `read_base_file` does."""
+    """The footer of a base file: range of keys, bloom filter, schema. Raises as `read_base_file` does."""
     return _by_extension(storage, path, _READ_FOOTER)
 
 
@@ -52,17 +52,24 @@ def encode_base_file(
     *,
     settings: Mapping[str, str] = MappingProxyType({}),
 ) -> bytes:
-    """The bytes of a base file with `rows`; `schema` is their Avro schema, meta columns included.
+    """The bytes of a base file. Its footer has the range of record keys and, usually, a bloom filter over them.
 
-    Its footer has the least and the greatest record key, and a bloom filter over the keys unless `bloom` is None: without one,
-    engines that look keys up by the footers of base files fail. `settings` are those of the writer by Hudi's names: they say
-    how Parquet files are compressed. Raises InvalidRows for keys that the format does not take, UnsupportedTableFeature.
+    Args:
+        rows: the rows, meta columns included.
+        schema: their Avro schema.
+        extension: the format.
+        bloom: the kind of the bloom filter; None for none. Engines that look up keys in footers fail without one.
+        settings: settings of the writer by Hudi's names, for the compression of Parquet files.
+
+    Raises:
+        InvalidRows: a key that the format cannot store.
+        UnsupportedTableFeature: an unknown compression.
     """
     return _ENCODE[extension](rows, footer_of("", rows, schema, bloom), settings)
 
 
 def _by_extension(storage: Storage, path: str, how: Mapping[str, Callable[..., Read]], **options: object) -> Read:
-    """What the function for the file's extension makes of it."""
+    """The result of the function for the file's extension. Raises UnsupportedFileFormat, MissingDataFile, MalformedBaseFile."""
     extension = split_path(path)[1].rpartition(".")[2]
     if extension not in how:
         raise UnsupportedFileFormat("a base file of another format", rule="BF-010", path=path, expected=" or ".join(how),
@@ -83,6 +90,6 @@ def _by_extension(storage: Storage, path: str, how: Mapping[str, Callable[..., R
 
 
 def _format_of(storage: Storage, path: str) -> str | None:
-    """The format that the content has, None if it is none that is known."""
+    """The format of the content; None if it is unknown."""
     info = storage.head(path)
     return None if info is None else format_of(storage.get(path, 0, HEAD), storage.get(path, max(0, info.size - END), END))

@@ -1,4 +1,4 @@
-"""The formats of data files by their marks: what their bytes begin or end with, whatever their names say."""
+"""The formats of data files by their magic bytes, at the beginning or the end, independent of their names."""
 
 from typing import Literal
 
@@ -16,12 +16,12 @@ HEADS: dict[bytes, Format] = {
     b"ORC": "orc",
     **{kind.value: "hfile" for kind in BlockType},
 }
-#: So many bytes tell a format, at a file's beginning and at its end.
+#: Bytes that are needed to recognize a format, at the beginning and at the end of a file.
 HEAD, END = 8, TRAILER_SIZE
 
 
 def format_of(head: bytes, tail: bytes) -> Format | None:
-    """By the first HEAD bytes of a file; by the last END ones where the first are damaged."""
+    """The format by the first HEAD bytes of a file, or by the last END bytes if the first are damaged."""
     for magic, found in HEADS.items():
         if head.startswith(magic):
             return found

@@ -9,14 +9,14 @@ from hudi_reference.query.log_scanner import LogScanner
 @mutant(breaks="LF-009")
 def block_numbers_little_endian(patch: Patch) -> None:
     """Reads the numbers inside a block as little-endian."""
-    patch.edit(reader._Body._int, '"big"', '"little"')
+    patch.edit(reader._BlockParser._int, '"big"', '"little"')
 
 
 @mutant(breaks="LF-010")
 def footer_before_content(patch: Patch) -> None:
     """Expects the footer before the content."""
     patch.edit(
-        reader._Body.block,
+        reader._BlockParser.block,
         'content = self._skip(self._long(), "the content")\n    footer = self._map() if parts.has_footer else {}',
         'footer = self._map() if parts.has_footer else {}\n    content = self._skip(self._long(), "the content")',
     )
@@ -44,13 +44,13 @@ def block_length_includes_magic(patch: Patch) -> None:
 def every_block_version_accepted(patch: Patch) -> None:
     """Reads a block of an unknown version as version 1."""
     known = "(version := version if version in FORMAT_VERSIONS else 1) > 1"
-    patch.edit(reader._Body.block, "version not in FORMAT_VERSIONS", known)
+    patch.edit(reader._BlockParser.block, "version not in FORMAT_VERSIONS", known)
 
 
 @mutant(breaks="LF-014")
 def current_block_version_only(patch: Patch) -> None:
     """Refuses every block of another version than the one that is written."""
-    patch.edit(reader._Body.block, "version not in FORMAT_VERSIONS", "version != FORMAT_VERSION")
+    patch.edit(reader._BlockParser.block, "version not in FORMAT_VERSIONS", "version != FORMAT_VERSION")
 
 
 @mutant(breaks=("LF-015", "BLK-018"))
@@ -62,14 +62,14 @@ def block_types_numbered_from_1(patch: Patch) -> None:
 @mutant(breaks="LF-016")
 def length_before_header(patch: Patch) -> None:
     """Expects eight bytes with the length of the header, as the text says."""
-    patch.edit(reader._Body.block, "header = self._map()", "header = (self._long(), self._map())[1]")
+    patch.edit(reader._BlockParser.block, "header = self._map()", "header = (self._long(), self._map())[1]")
 
 
 @mutant(breaks=("LF-017", "LF-018"))
 def header_length_in_characters(patch: Patch) -> None:
     """Reads the length of a header text as a number of characters."""
     patch.edit(
-        reader._Body._map,
+        reader._BlockParser._map,
         'text = self._take(self._int(), f"the value of header {key}")',
         "size = self._int(); "
         "text = str(self.file.read(self.position, self.end - self.position), errors='replace')[:size].encode(); "
@@ -80,7 +80,7 @@ def header_length_in_characters(patch: Patch) -> None:
 @mutant(breaks="LF-019")
 def content_length_of_four_bytes(patch: Patch) -> None:
     """Takes four bytes for the length of the content."""
-    patch.edit(reader._Body._long, "self._take(8,", "self._take(4,")
+    patch.edit(reader._BlockParser._long, "self._take(8,", "self._take(4,")
 
 
 @mutant(breaks="LF-020")
@@ -95,13 +95,13 @@ def data_block_type_ignored(patch: Patch) -> None:
 @mutant(breaks="LF-021")
 def length_before_footer(patch: Patch) -> None:
     """Expects eight bytes with the length of the footer, as the text says."""
-    patch.edit(reader._Body.block, "footer = self._map()", "footer = (self._long(), self._map())[1]")
+    patch.edit(reader._BlockParser.block, "footer = self._map()", "footer = (self._long(), self._map())[1]")
 
 
 @mutant(breaks="LF-022")
 def footer_not_read(patch: Patch) -> None:
     """Reads four bytes of the footer and expects the trailer after them."""
-    patch.edit(reader._Body.block, "self._map() if parts.has_footer else {}", "self._int() and {} or {}")
+    patch.edit(reader._BlockParser.block, "self._map() if parts.has_footer else {}", "self._int() and {} or {}")
 
 
 @mutant(breaks=("LF-023", "LF-024"))
@@ -150,7 +150,7 @@ def version_0_without_magic(patch: Patch) -> None:
 def version_0_without_content(patch: Patch) -> None:
     """Skips the content of blocks of version 0."""
     patch.edit(
-        reader._Body.block,
+        reader._BlockParser.block,
         'content = self._skip(self._long(), "the content")',
         'content = self._skip(self._long(), "the content") if version else '
         '(self._skip(self._long(), "the content"), Extent(self.file, self.end, 0))[1]',
@@ -166,7 +166,7 @@ def version_0_content_extends_to_end(patch: Patch) -> None:
         "end = file.size if _int_at(file, offset + PREFIX) == 0 else offset + PREFIX + length",
     )
     patch.edit(
-        reader._Body.block,
+        reader._BlockParser.block,
         'self._skip(self._long(), "the content")',
         'self._skip(self._long() if version else (self._long(), self.end - self.position)[1], "the content")',
     )
@@ -175,19 +175,19 @@ def version_0_content_extends_to_end(patch: Patch) -> None:
 @mutant(breaks="LF-031")
 def version_0_is_always_avro(patch: Patch) -> None:
     """Takes every block of version 0 for an Avro data block."""
-    patch.edit(reader._Body.block, "return Block(BlockType(kind)", "return Block(BlockType(kind if version else 3)")
+    patch.edit(reader._BlockParser.block, "return Block(BlockType(kind)", "return Block(BlockType(kind if version else 3)")
 
 
 @mutant(breaks="LF-032")
 def version_0_with_header(patch: Patch) -> None:
     """Parses a header in blocks of version 0."""
-    patch.edit(reader._Body.block, "self._map() if parts.has_header", "self._map() if True")
+    patch.edit(reader._BlockParser.block, "self._map() if parts.has_header", "self._map() if True")
 
 
 @mutant(breaks="LF-033")
 def version_0_with_footer(patch: Patch) -> None:
     """Parses a footer in blocks of version 0."""
-    patch.edit(reader._Body.block, "self._map() if parts.has_footer", "self._map() if True")
+    patch.edit(reader._BlockParser.block, "self._map() if parts.has_footer", "self._map() if True")
 
 
 @mutant(breaks="LF-034")

@@ -12,7 +12,7 @@ from hudi_reference.write.writer import Writer
 @mutant(breaks="LF-035")
 def block_instant_dropped(patch: Patch) -> None:
     """Drops the instant of a block."""
-    patch.edit(reader._Body._map, "return entries", _lost(HeaderKey.INSTANT_TIME))
+    patch.edit(reader._BlockParser._map, "return entries", _lost(HeaderKey.INSTANT_TIME))
 
 
 @mutant(breaks="LF-035")

@@ -8,7 +8,7 @@ from hudi_reference.query.log_scanner import LogScanner
 @mutant(breaks="BLK-014")
 def reserved_block_type_accepted(patch: Patch) -> None:
     """Reads a stored block of the reserved type like any other."""
-    patch.edit(reader._Body.block, " or kind == BlockType.CORRUPT", "")
+    patch.edit(reader._BlockParser.block, " or kind == BlockType.CORRUPT", "")
 
 
 @mutant(breaks=("BLK-015", "BLK-016"))

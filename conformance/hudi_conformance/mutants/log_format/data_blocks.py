@@ -85,7 +85,9 @@ def hfile_index_keys_must_exist(patch: Patch) -> None:
 @mutant(breaks="BLK-027")
 def parquet_and_cdc_block_types_swapped(patch: Patch) -> None:
     """Takes type 5 for change capture and type 6 for Parquet."""
-    patch.edit(reader._Body.block, "return Block(BlockType(kind)", "return Block(BlockType({5: 6, 6: 5}.get(kind, kind))")
+    patch.edit(
+        reader._BlockParser.block, "return Block(BlockType(kind)", "return Block(BlockType({5: 6, 6: 5}.get(kind, kind))"
+    )
 
 
 @mutant(breaks="BLK-028")

@@ -19,7 +19,7 @@ def _lost(key: HeaderKey) -> str:
 @mutant(breaks="LF-044")
 def block_sequence_number_dropped(patch: Patch) -> None:
     """Drops the attempt and sequence number of a block."""
-    patch.edit(reader._Body._map, "return entries", _lost(HeaderKey.BLOCK_IDENTIFIER))
+    patch.edit(reader._BlockParser._map, "return entries", _lost(HeaderKey.BLOCK_IDENTIFIER))
 
 
 @mutant(breaks="LF-044")
@@ -47,7 +47,7 @@ def partial_flag_on_every_block(patch: Patch) -> None:
 @mutant(breaks="LF-045")
 def partial_flag_dropped(patch: Patch) -> None:
     """Drops the header that marks the rows of a block as partial."""
-    patch.edit(reader._Body._map, "return entries", _lost(HeaderKey.IS_PARTIAL))
+    patch.edit(reader._BlockParser._map, "return entries", _lost(HeaderKey.IS_PARTIAL))
 
 
 @mutant(breaks=("LF-045", "LF-046"))

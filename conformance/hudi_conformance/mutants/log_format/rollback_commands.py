@@ -8,14 +8,14 @@ from hudi_reference.query.log_scanner import LogScanner
 @mutant(breaks="BLK-001")
 def command_blocks_read_as_deletes(patch: Patch) -> None:
     """Takes type 0 for the first type with content, a delete block."""
-    patch.edit(reader._Body.block, "return Block(BlockType(kind)", "return Block(BlockType(kind or 1)")
+    patch.edit(reader._BlockParser.block, "return Block(BlockType(kind)", "return Block(BlockType(kind or 1)")
 
 
 @mutant(breaks="BLK-002")
 def command_block_with_content(patch: Patch) -> None:
     """Expects a command to have content."""
     patch.edit(
-        reader._Body.block,
+        reader._BlockParser.block,
         'self._skip(self._long(), "the content")',
         'self._skip(self._long() or -(kind == 0), "the content")',
     )
@@ -24,7 +24,7 @@ def command_block_with_content(patch: Patch) -> None:
 @mutant(breaks="BLK-003")
 def command_block_headers_ignored(patch: Patch) -> None:
     """Ignores the header of a command block."""
-    patch.edit(reader._Body.block, "Block(BlockType(kind), header,", "Block(BlockType(kind), header if kind else {},")
+    patch.edit(reader._BlockParser.block, "Block(BlockType(kind), header,", "Block(BlockType(kind), header if kind else {},")
 
 
 @mutant(breaks="BLK-004")

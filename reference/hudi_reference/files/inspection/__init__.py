@@ -1,6 +1,6 @@
-"""What lies in one file, whatever it is: for people, and for comparison between engines.
+"""The inspection of a single file, for display and for comparison between engines.
 
-`kind` says what a file is by its bytes; `log`, `base` and the HFile reader say what it holds; `envelope` takes a log block
-apart byte by byte, also where it is damaged. Nothing here decides what a table reads: everything that can be shown is shown,
-and what is wrong stands beside it.
+`file_type` finds the format of a file by its bytes; `log`, `base_file` and the HFile reader show its contents; `envelope` and
+`block_scan` show a log block or an HFile field by field, also if it is damaged. Inspection never refuses: errors are shown
+beside the fields. Nothing here decides which rows a table has.
 """

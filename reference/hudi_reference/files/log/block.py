@@ -3,7 +3,7 @@
     field            width   value
     magic            6       #HUDI#
     block length     8       bytes from the version to the end of the block = size of the block on disk - 14
-    version          4       1, or 0 in blocks of long ago
+    version          4       1, or 0 in blocks of old releases
     type             4       see BlockType
     header           -       4: number of entries, then for each 4: key, 4: length, text in UTF-8; not in version 0
     content length   8
@@ -11,7 +11,7 @@
     footer           -       a map like the header, always empty; not in version 0
     trailer          8       block length + 6, so that the block's start can be found from its end; not in version 0
 
-All integers are big-endian. The maps carry no length of their own.
+All integers are big-endian. The maps have no length field.
 """
 
 import struct
@@ -33,7 +33,7 @@ TRAILER = 8
 
 @dataclass(frozen=True)
 class FormatVersion:
-    """Which parts a block of a log format version has besides magic, length, version, type, content length and content."""
+    """The optional parts of blocks of one log format version; the other parts are in every version."""
 
     number: int
     has_header: bool
@@ -46,12 +46,12 @@ class FormatVersion:
         return 4 + 4 + 4 * self.has_header + 8 + 4 * self.has_footer + TRAILER * self.has_trailer
 
 
-#: The table of the spec, "Log Format > Versioning" (ER-077). No default is applied: a version that is not here is refused.
+#: The table of the spec, "Log Format > Versioning" (ER-077). Other versions are refused.
 FORMAT_VERSIONS = {
     0: FormatVersion(0, has_header=False, has_footer=False, has_trailer=False),
     1: FormatVersion(1, has_header=True, has_footer=True, has_trailer=True),
 }
-#: What is written.
+#: The version of written blocks.
 FORMAT_VERSION = 1
 
 
@@ -87,9 +87,9 @@ ROLLBACK_COMMAND = "0"
 @implements("LF-001", "LF-010", "LF-014", "LF-029", "LF-031")
 @dataclass(frozen=True)
 class Block:
-    """One block of a log file. `offset` and `size` in bytes; `header` and `footer` by stored key, unknown keys kept.
+    """One block of a log file. `offset` and `size` in bytes; `header` and `footer` by stored key, unknown keys included.
 
-    `stored` is the content, or where in a file it lies: what nobody asks for is never fetched.
+    `stored` is the content, or the range of a file from which it is fetched on demand.
     """
 
     kind: BlockType
@@ -103,16 +103,16 @@ class Block:
 
     @property
     def content(self) -> memoryview:
-        """The bytes of the content, fetched anew each time. Raises MissingDataFile and MalformedLogFile."""
+        """The bytes of the content, fetched at each access. Raises MissingDataFile and MalformedLogFile."""
         return self.stored.read() if isinstance(self.stored, Extent) else memoryview(self.stored)
 
     def open_content(self) -> pa.NativeFile:
-        """The content for random access, of which only what is read is fetched."""
+        """The content for random access; only the ranges that are read are fetched."""
         return self.stored.open() if isinstance(self.stored, Extent) else pa.BufferReader(pa.py_buffer(self.stored))
 
     @property
     def content_length(self) -> int:
-        """Bytes of content, known without fetching them."""
+        """The number of bytes of the content, without fetching them."""
         return self.stored.length if isinstance(self.stored, Extent) else len(self.stored)
 
     @property
@@ -122,7 +122,7 @@ class Block:
 
     @property
     def instant(self) -> str:
-        """Requested time of the action that wrote the block; "" in a block that names none."""
+        """Requested time of the action that wrote the block; "" if the header has none."""
         return self.header.get(HeaderKey.INSTANT_TIME, "")
 
     @property
@@ -134,9 +134,9 @@ class Block:
 @implements("BLK-014", "BLK-015")
 @dataclass(frozen=True)
 class CorruptBlock(Block):
-    """Bytes of a log file that are no block: what a reader gets in its place. `reason` says what is wrong.
+    """Bytes of a log file that are not a valid block; `reason` is what is wrong with them.
 
-    `error` is set where the place and the size of the block are beyond doubt and its inside is not: nobody may pass over it.
+    `error` is set if offset and size of the block are certain and its inside is malformed: a reader must not skip such a block.
     """
 
     kind: BlockType = BlockType.CORRUPT
@@ -157,7 +157,7 @@ def encode_block(
     footer: Mapping[HeaderKey, str] | None = None,
     version: int = FORMAT_VERSION,
 ) -> bytes:
-    """The bytes of one block. Blocks of version 0 have no place for header and footer, which then must be empty."""
+    """The bytes of one block. Raises Misuse for a header or footer in a block of version 0, which has neither."""
     parts = FORMAT_VERSIONS[version]
     if (header and not parts.has_header) or (footer and not parts.has_footer):
         raise Misuse(f"a block of version {version} has no header and no footer", rule="LF-032")

@@ -1,9 +1,9 @@
-"""Change-capture blocks: what a write changed, row by row, spec "Log Format > Change Data Capture Block", as deployed (ER-078).
+"""Change-capture blocks: the changed records of a write, spec "Log Format > Change Data Capture Block", as deployed (ER-078).
 
-The content is that of an Avro data block under one of three schemas, by what the table logs beside the operation:
+The content is that of an Avro data block. Its schema depends on the supplemental logging mode of the table:
 
-    OP_KEY_ONLY         op, record_key                  both images come from the file slices
-    DATA_BEFORE         op, record_key, before          the image after comes from the file slices
+    OP_KEY_ONLY         op, record_key                  both images are looked up in the file slices
+    DATA_BEFORE         op, record_key, before          the image after is looked up in the file slices
     DATA_BEFORE_AFTER   op, ts_ms, before, after        the key is in the images
 
 `op` is `i`, `u` or `d`; `ts_ms` is the instant of the write as text; images are rows of the table without its meta columns.
@@ -34,7 +34,7 @@ class Mode(StrEnum):
 
 
 class Operation(StrEnum):
-    """What happened to a record, by the letter that is stored; the text says INSERT, UPSERT, DELETE."""
+    """The operation on a record, by the stored letter; the text of the specification has INSERT, UPSERT, DELETE."""
 
     INSERT = "i"
     UPDATE = "u"
@@ -44,7 +44,7 @@ class Operation(StrEnum):
 @implements("BLK-033", "BLK-034", "BLK-035", "BLK-036")
 @dataclass(frozen=True)
 class Change:
-    """One change. What the block's mode does not log is None; so is the image that an insert or a delete has not."""
+    """One change. Parts that the mode does not log are None; an insert has no image before, a delete none after."""
 
     operation: Operation
     key: str | None = None
@@ -58,18 +58,18 @@ class Change:
             self.operation is Operation.DELETE and self.after is not None
         ):
             raise Misuse(
-                "an image of a record that was not there", rule="BLK-035", found=f"{self.operation.name} of {self.key}"
+                "an image of a record that did not exist", rule="BLK-035", found=f"{self.operation.name} of {self.key}"
             )
 
 
 _TEXT = {"type": ["null", "string"], "default": None}
-#: This one names the string before null.
+#: In this schema the string comes before null.
 _KEY_TEXT = {"type": ["string", "null"]}
 
 
 @implements("BLK-032", "BLK-034", "BLK-035", "BLK-036")
 def cdc_schema(mode: Mode, table_schema: AvroSchema) -> AvroSchema:
-    """The Avro schema of change records; `table_schema` is that of the rows, its meta columns are left out."""
+    """The Avro schema of change records; images have the columns of `table_schema` without its meta columns."""
     if mode is Mode.OP_KEY_ONLY:
         return {
             "type": "record",
@@ -88,7 +88,7 @@ def cdc_schema(mode: Mode, table_schema: AvroSchema) -> AvroSchema:
 
 @implements("BLK-031", "BLK-032", "BLK-033", "BLK-034", "BLK-035", "BLK-036")
 def encode_changes(changes: Sequence[Change], mode: Mode, table_schema: AvroSchema, instant: str) -> bytes:
-    """The content of a change-capture block of the write `instant`. Raises Misuse where a key is missing or comes twice."""
+    """The content of a change-capture block of the write `instant`. Raises Misuse for a missing or duplicate key."""
     keys = [change.key for change in changes if change.key is not None]
     if len(set(keys)) < len(keys) or (mode is not Mode.DATA_BEFORE_AFTER and len(keys) < len(changes)):
         raise Misuse("a change-capture block has one change for each key", rule="BLK-034", found=str(sorted(keys))[:200])

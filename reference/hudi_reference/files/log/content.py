@@ -1,6 +1,6 @@
 """The content of log blocks: rows (Avro, Parquet or HFile) and deletes, spec "Log Format > Block types".
 
-The version inside the content is the content's own, 3 in all blocks of version 8 tables; it is not the envelope's.
+The content has a version of its own, 3 in all blocks of version 8 tables, beside the version in the envelope of the block.
 """
 
 import io
@@ -40,7 +40,7 @@ _VALUES_AT_ONCE = 200_000
 
 @dataclass(frozen=True)
 class Delete:
-    """One entry of a delete block. `ordering` None is a delete without an ordering value: it always wins."""
+    """One entry of a delete block. A delete without an ordering value (None) wins over every earlier version."""
 
     key: str
     partition: str | None
@@ -94,7 +94,7 @@ def _decode_avro(block: Block, schema: AvroSchema, count: int) -> pa.Table:
 
 @implements("BLK-020")
 def count_records(block: Block) -> int:
-    """How many records a data or delete block has, found without decoding rows. Raises what decoding the block raises."""
+    """The number of records of a data or delete block, if possible without decoding them. Raises what decoding raises."""
     match block.kind:
         case BlockType.AVRO_DATA:
             return _avro_count(block)
@@ -116,7 +116,7 @@ def _avro_count(block: Block) -> int:
 
 
 def plain_records(block: Block) -> list[dict[str, Any]]:
-    """The records of an Avro block as plain values, for blocks that hold something else than rows of a table.
+    """The records of an Avro block as plain values, for blocks whose records are not rows of a table.
 
     Raises MalformedLogBlock.
     """
@@ -128,7 +128,7 @@ def plain_records(block: Block) -> list[dict[str, Any]]:
 
 
 def _framed(data: memoryview | bytes, count: int) -> Iterator[memoryview | bytes]:
-    """The `count` byte strings, each behind its length of four bytes, that make up `data`."""
+    """The `count` byte strings that make up `data`, each after its length of four bytes."""
     position = 0
     for _ in range(count):
         (length,) = struct.unpack_from(">i", data, position)
@@ -154,7 +154,7 @@ def _decode_parquet(block: Block, columns: Sequence[str] | None) -> pa.Table:
 
 @implements("BLK-026")
 def look_up(block: Block, keys: Iterable[str]) -> pa.Table:
-    """The rows of these record keys in an HFile block, without decoding those parts of it that hold none of them."""
+    """The rows with these record keys in an HFile block; data blocks without any of the keys are not decoded."""
     return _decode_hfile(block, lambda hfile: hfile.get(*keys))
 
 
@@ -177,7 +177,7 @@ def encode_hfile_rows(
 ) -> bytes:
     """The content of an HFile data block; `key` is the column of the record keys.
 
-    Raises InvalidRows for a key that comes twice.
+    Raises InvalidRows for a duplicate key.
     """
     records = zip(rows.column(key).to_pylist(), to_avro(rows), strict=True)
     info = {"schema": json.dumps(schema, separators=(",", ":")).encode()}
@@ -223,7 +223,7 @@ def stored_deletes(block: Block) -> list[dict[str, Any]]:
     version, length = _two_ints(block)
     if version not in _DELETE_FORMS:
         raise UnsupportedFileFormat(
-            "a delete block of an unknown form", rule="BLK-007", path=block.path, offset=block.offset,
+            "a delete block of an unknown content version", rule="BLK-007", path=block.path, offset=block.offset,
             expected=f"content version 1 to {CONTENT_VERSION}", found=f"content version {version}",
         )  # fmt: skip
     body = block.content[8:]
@@ -235,7 +235,7 @@ def stored_deletes(block: Block) -> list[dict[str, Any]]:
         raise _malformed(block, "BLK-009", f"{type(error).__name__}: {error}") from error
     except UnknownClass as error:
         raise UnsupportedFileFormat(
-            "a delete block with an ordering value that is not known", rule="BLK-010", path=block.path, offset=block.offset,
+            "a delete block with an ordering value of an unknown type", rule="BLK-010", path=block.path, offset=block.offset,
             expected="a text, number, boolean, decimal or timestamp", found=str(error),
         ) from error  # fmt: skip
 
@@ -280,7 +280,7 @@ def encode_deletes(deletes: Sequence[Delete], ordering_types: Sequence[pa.DataTy
 
 @implements("BLK-001", "BLK-002", "BLK-003", "LF-037", "LF-039")
 def rollback_target(block: Block) -> str:
-    """The instant whose blocks a command block undoes."""
+    """The instant whose blocks a rollback command removes. Raises MalformedLogBlock for other commands."""
     command = _header(block, HeaderKey.COMMAND_BLOCK_TYPE)
     # ER-043: one command, stored as the text 0, undoes all blocks of its target.
     if command != "0":

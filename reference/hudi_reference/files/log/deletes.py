@@ -1,7 +1,7 @@
 """The Avro record of a delete block's content: a list of key, partition and ordering value in a wrapper (ER-017).
 
-A wrapper is a record with one field `value`, so it costs only the number of its branch. Integer 0 stands for "no ordering
-value": such a delete wins over every earlier version of its key.
+A wrapper is a record with one field `value`. Integer 0 means "no ordering value": such a delete wins over every earlier version
+of its key.
 """
 
 import decimal
@@ -41,7 +41,7 @@ _WRAPPERS = [
     _wrapper("TimestampMicrosWrapper", "long"),
 ]
 _PARTS = ["null", *(wrapper["name"] for wrapper in _WRAPPERS), _wrapper("LocalDateWrapper", "int")]
-#: Several ordering values; writers before 1.1 do not know this branch, and number the others alike.
+#: Several ordering values. Writers before 1.1 do not have this last branch; the numbers of the others are the same.
 _ARRAY = {
     "type": "record",
     "name": "ArrayWrapper",
@@ -112,7 +112,7 @@ def _rescaled(value: decimal.Decimal) -> decimal.Decimal:
         return value.quantize(decimal.Decimal(1).scaleb(-15), context=decimal.Context(prec=30))
     except decimal.InvalidOperation as error:
         raise UnsupportedSchema(
-            "no delete record can hold this ordering value",
+            "a delete record cannot store this ordering value",
             rule="BLK-009",
             expected="15 digits before the point",
             found=str(value),
@@ -123,7 +123,7 @@ def _wrapper_name(kind: pa.DataType) -> str:
     for is_of_kind, name in _WRAPPER_OF:
         if is_of_kind(kind):
             return name
-    raise UnsupportedSchema("no delete record can hold this ordering column", rule="BLK-009", found=str(kind))
+    raise UnsupportedSchema("a delete record cannot store values of this ordering column", rule="BLK-009", found=str(kind))
 
 
 _WRAPPER_OF: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (

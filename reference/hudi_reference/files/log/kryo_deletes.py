@@ -1,6 +1,6 @@
-"""Deletes as tables before version 6 stored them: a Java array in the object serialization of Kryo 4.
+"""Delete blocks of tables before version 6: a Java array, serialized by Kryo 4.
 
-Content version 1 holds a `HoodieKey[]`, version 2 a `DeleteRecord[]`, each as `writeClassAndObject` leaves it:
+Content version 1 is a `HoodieKey[]`, version 2 a `DeleteRecord[]`, both written by `writeClassAndObject`:
 
     class        number; 0 null, 1 a name follows: its number, and the text where the number is new; else a built-in type + 2
     object       number; 0 null, 1 new: its fields follow; else the object that was read as number - 2
@@ -8,7 +8,8 @@ Content version 1 holds a `HoodieKey[]`, version 2 a `DeleteRecord[]`, each as `
     HoodieKey    objects partitionPath and recordKey, which are texts (fields come in order of their names)
     DeleteRecord HoodieKey with its class, then the ordering value with its class
 
-Numbers are varints, low bits first; signed ones are zigzag. Only this shape is read: no class name ever makes anything else.
+Numbers are varints, low bits first; signed numbers are zigzag-encoded. Only these classes are read; no other class is ever
+loaded.
 """
 
 import decimal
@@ -20,17 +21,17 @@ from typing import Any
 from hudi_reference.requirement import implements
 
 _MODEL = "org.apache.hudi.common.model."
-#: Numbers of built-in types; 10 and 42 are what releases 0.12 and 1.0 register Avro's text class as.
+#: Numbers of built-in types; releases 0.12 and 1.0 register Avro's text class as 10 and 42.
 _TEXT, _INT, _FLOAT, _BOOLEAN, _SHORT, _LONG, _DOUBLE, _UTF8 = 1, 0, 2, 3, 6, 7, 8, (10, 42)
 
 
 class UnknownClass(Exception):
-    """A class whose objects are not read here."""
+    """The data contains an object of a class that is not supported."""
 
 
 @dataclass(frozen=True)
 class StoredDelete:
-    """One entry: `wrapper` is the name of the wrapper that today's delete blocks would use, None without ordering value."""
+    """One entry; `wrapper` is the name of the wrapper that an Avro delete block would use, None without an ordering value."""
 
     key: str
     partition: str | None
@@ -42,8 +43,8 @@ class StoredDelete:
 def read_deletes(data: bytes, *, with_ordering: bool) -> list[StoredDelete]:
     """The entries of a `DeleteRecord[]`, or of a `HoodieKey[]` if not `with_ordering`.
 
-    Raises ValueError for bytes that are no such array, UnknownClass for an ordering value of another class. Memory is bounded
-    by the size of the data.
+    Raises ValueError for bytes that are not such an array, UnknownClass for an ordering value of another class. The memory
+    needed is proportional to the size of the data.
     """
     source = _Input(data)
     element = "DeleteRecord" if with_ordering else "HoodieKey"
@@ -83,7 +84,7 @@ def _record(source: "_Input") -> StoredDelete:
 
 
 def _ordering(source: "_Input") -> tuple[str | None, Any]:
-    """The ordering value and the wrapper that would hold it."""
+    """The name of the wrapper of an ordering value, and the value."""
     kind = source.class_of_next()
     if kind is None:
         return None, None
@@ -95,7 +96,7 @@ def _ordering(source: "_Input") -> tuple[str | None, Any]:
 
 @dataclass
 class _Input:
-    """Bytes that are read from the front, with the classes and objects that were met so far."""
+    """Bytes that are read from the front, with the classes and objects read so far."""
 
     data: bytes
     position: int = 0

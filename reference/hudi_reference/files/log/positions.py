@@ -1,8 +1,8 @@
-"""Record positions of a log block: which rows of the base file its records replace or delete, spec "Log Format > Headers".
+"""Record positions of a log block: the rows of the base file that its records update or delete, spec "Log Format > Headers".
 
-The header holds the Base64 text of a 64-bit Roaring bitmap in the portable form, little-endian. The i-th smallest position
-belongs to the i-th record of the block; nothing else links the two. A second header names the instant of the base file whose
-rows are counted (ER-014): positions say nothing about any other base file.
+The header has the Base64 text of a 64-bit Roaring bitmap in the portable form, little-endian. The i-th smallest position
+belongs to the i-th record of the block. A second header names the instant of the base file whose rows are counted (ER-014);
+positions are not valid for any other base file.
 """
 
 import base64
@@ -20,7 +20,7 @@ from hudi_reference.requirement import implements
 def positions_of(block: Block) -> BitMap64:
     """Row numbers in the base file, from 0; empty for a block without positions. Raises MalformedLogBlock.
 
-    The bitmap is not unfolded: a few bytes can stand for more positions than fit into memory.
+    The bitmap is not expanded: a few bytes can encode more positions than fit into memory.
     """
     text = block.header.get(HeaderKey.RECORD_POSITIONS)
     return BitMap64() if text is None else decode_positions(text, block.path, block.offset)
@@ -28,9 +28,9 @@ def positions_of(block: Block) -> BitMap64:
 
 @implements("LF-041")
 def decode_positions(text: str, path: str, offset: int | None = None) -> BitMap64:
-    """The set of positions that a header's text is; `path` and `offset` are for the error. Raises MalformedLogBlock.
+    """Decode the text of a header; `path` and `offset` are for the error. Raises MalformedLogBlock.
 
-    The library checks the counts and orders of what it reads; that nothing lies behind it is checked here.
+    The library checks counts and order of the bitmap; that no bytes follow it is checked here.
     """
     try:
         data = binascii.a2b_base64(text, strict_mode=True)
@@ -45,7 +45,7 @@ def decode_positions(text: str, path: str, offset: int | None = None) -> BitMap6
 
 
 def _check_end(data: bytes) -> None:
-    """A whole bitmap is none without its last byte; how long it is cannot be asked, and one set has several forms."""
+    """Raises ValueError if bytes follow the bitmap: then it can be decoded without its last byte."""
     try:
         BitMap64.deserialize(data[:-1])
     except (ValueError, IndexError):
@@ -55,9 +55,10 @@ def _check_end(data: bytes) -> None:
 
 @implements("LF-043")
 def usable_positions(block: Block, base_instant: str, base_rows: int, records: int) -> Sequence[int] | None:
-    """The row of the base file that each of the block's `records` concerns; None where that must be found by key.
+    """The row of the base file that each record of a block changes; None if records must be matched by key.
 
-    It must be where the block names no base file or another one, or does not name one row of the base file for each record.
+    Positions are not usable if the block names no base file or another one, if their number is not that of the records, or if
+    one is beyond the rows of the base file. Raises MalformedLogBlock.
     """
     if block.header.get(HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS) != base_instant:
         return None
@@ -69,7 +70,7 @@ def usable_positions(block: Block, base_instant: str, base_rows: int, records: i
 
 @implements("LF-042")
 def position_headers(base_instant: str, positions: Iterable[int]) -> dict[HeaderKey, str]:
-    """The headers of a block whose records concern these rows of the base file of that instant, in ascending order."""
+    """The headers of a block whose records change these rows, in ascending order, of the base file of the instant."""
     return {
         HeaderKey.RECORD_POSITIONS: encode_positions(positions),
         HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS: base_instant,
@@ -78,7 +79,7 @@ def position_headers(base_instant: str, positions: Iterable[int]) -> dict[Header
 
 @implements("LF-041")
 def encode_positions(positions: Iterable[int]) -> str:
-    """The header text of a set of positions, run-optimized as deployed writers make it."""
+    """The header text of a set of positions, run-optimized like that of deployed writers."""
     bitmap = BitMap64(positions)
     bitmap.run_optimize()
     return base64.b64encode(bitmap.serialize()).decode()

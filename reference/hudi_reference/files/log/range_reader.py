@@ -1,6 +1,7 @@
-"""A file's bytes, fetched range by range: what a reader does not look at is never in memory.
+"""Reading a file range by range, so that only the ranges that are read are in memory.
 
-On local storage a range is a view of the mapped file. Elsewhere it is a request: what lies close together is fetched at once.
+On local storage a range is a view of the mapped file. On object stores a range is a request, so nearby ranges are fetched
+together.
 """
 
 import io
@@ -10,7 +11,7 @@ import pyarrow as pa
 
 from hudi_reference.errors import MalformedLogFile, missing_data_file
 
-#: Bytes that are fetched where fewer are asked for. Most log files are smaller, so that one request fetches them.
+#: The least number of bytes that one request fetches. Most log files are smaller, so one request fetches them.
 WINDOW = 1 << 20
 
 
@@ -20,13 +21,13 @@ class Ranges:
     def __init__(self, file: pa.NativeFile, path: str) -> None:
         self._file, self._path = file, path
         self.size: int = file.size()
-        #: Whether a range costs nothing: it is a view of a mapped file or of bytes.
+        #: Whether a range is a view of a mapped file or of bytes, which needs no request.
         self.is_in_memory = isinstance(file, pa.MemoryMappedFile | pa.BufferReader)
-        #: The windows fetched last, with their places: one at the beginning of a block and one at its end.
+        #: The last two windows with their offsets: usually one at the beginning of a block and one at its end.
         self._windows: list[tuple[int, memoryview]] = []
 
     def read(self, start: int, length: int) -> memoryview:
-        """`length` bytes from byte `start` on, fewer where the file ends before; a view of what was fetched with them."""
+        """`length` bytes from byte `start` on, or fewer at the end of the file; a view of the fetched window."""
         length = max(0, min(length, self.size - start))
         if length > WINDOW:
             return self.fetch(start, length)
@@ -38,7 +39,7 @@ class Ranges:
         return window[:length]
 
     def fetch(self, start: int, length: int) -> memoryview:
-        """Exactly these bytes. Raises MissingDataFile and MalformedLogFile where they are no longer there."""
+        """Exactly these bytes. Raises MissingDataFile, and MalformedLogFile if the file became shorter."""
         try:
             self._file.seek(start)
             found = memoryview(self._file.read_buffer(length)).cast("B")
@@ -54,25 +55,25 @@ class Ranges:
 
 @dataclass(frozen=True)
 class Extent:
-    """A range of a file that is fetched when it is asked for."""
+    """A range of a file that is fetched on demand."""
 
     ranges: Ranges
     start: int
     length: int
 
     def read(self) -> memoryview:
-        """The bytes, fetched anew each time unless they lie in what was fetched last."""
+        """The bytes; fetched again unless they are in one of the last windows."""
         return self.ranges.read(self.start, self.length)
 
     def open(self) -> pa.NativeFile:
-        """The bytes as a file of their own."""
+        """The range as a file."""
         if self.ranges.is_in_memory or self.length <= WINDOW:
             return pa.BufferReader(pa.py_buffer(self.read()))
         return pa.PythonFile(_ExtentFile(self), mode="r")
 
 
 class _ExtentFile(io.RawIOBase):
-    """A range of a file as a file of Python."""
+    """A range of a file as a Python file object."""
 
     def __init__(self, extent: Extent) -> None:
         self._extent, self._place = extent, 0

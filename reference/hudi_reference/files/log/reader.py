@@ -1,11 +1,11 @@
 """Reading the blocks of a log file, spec "Log Format > Reading".
 
-A block counts when magic, length and trailer agree. Where they do not, everything up to the next magic is one corrupt block: a
-crashed append must not hide the whole blocks around it. Whether a corrupt block may be passed over is not decided here but
-where it is known which bytes of the file were committed.
+A block is valid if magic, length and trailer agree. If they do not, the bytes up to the next magic are one corrupt block, so
+that a crashed append does not hide the valid blocks around it. Whether a corrupt block may be skipped is decided in
+`query.log_scanner`, which knows the committed bytes of the file.
 
-There are two walks over the same blocks. `read_blocks` stops at a block whose envelope is whole and whose inside cannot be
-understood, since that is no crash; `walk_blocks` shows it as corrupt and goes on behind it, for whoever inspects a file.
+A block may have a valid envelope and a header that cannot be parsed. No crash causes that, so `read_blocks` raises an error;
+`walk_blocks`, for inspection, returns it as a corrupt block and continues with the next one.
 """
 
 import re
@@ -35,13 +35,13 @@ _MAGIC = re.compile(re.escape(MAGIC))
 def read_log_file(storage: Storage, path: str) -> Iterator[Block]:
     """The blocks of a log file in file order. Raises MissingDataFile and what `read_blocks` raises.
 
-    Contents are fetched when they are asked for, so that memory is bounded by the largest of them.
+    Contents are fetched on demand, so the largest content determines the memory needed.
     """
     yield from _refusing(walk_log_file(storage, path))
 
 
 def walk_log_file(storage: Storage, path: str) -> Iterator[Block]:
-    """The blocks of a log file as `walk_blocks` shows them. Raises MissingDataFile."""
+    """The blocks of a log file for inspection, as `walk_blocks`. Raises MissingDataFile."""
     try:
         file = storage.open(path)
     except FileNotFoundError as error:
@@ -51,19 +51,21 @@ def walk_log_file(storage: Storage, path: str) -> Iterator[Block]:
 
 @implements("LF-012", "LF-025", "BLK-015", "BLK-016", "BLK-017", "S3-004")
 def read_blocks(data: memoryview, path: str) -> Iterator[Block]:
-    """The blocks in `data`, corrupt ones in their place.
+    """The blocks in `data`, corrupt blocks included.
 
-    Raises MalformedLogFile if the file does not start with a block, UnsupportedFileFormat for a block of an unknown version or
-    type, MalformedLogBlock for a whole block with a broken header.
+    Raises:
+        MalformedLogFile: the file does not start with a block.
+        UnsupportedFileFormat: a block of an unknown version or type.
+        MalformedLogBlock: a block with a valid envelope and a malformed header.
     """
     return _refusing(walk_blocks(data, path))
 
 
 @implements("BLK-015")
 def walk_blocks(data: memoryview, path: str) -> Iterator[Block]:
-    """The blocks in `data` for inspection: also what `read_blocks` refuses is a corrupt block in its place, with its `error`.
+    """The blocks in `data` for inspection: a block that `read_blocks` refuses is a corrupt block with its `error`.
 
-    Blocks and corrupt blocks follow one another without gaps from the first byte to the last.
+    Blocks and corrupt blocks cover the data from the first byte to the last without gaps.
     """
     return _walk(Ranges(pa.BufferReader(pa.py_buffer(data)), path), path)
 
@@ -85,7 +87,7 @@ def _walk(file: Ranges, path: str) -> Iterator[Block]:
 
 @implements("LF-012", "LF-013", "LF-028")
 def _read_block(file: Ranges, offset: int, path: str) -> Block:
-    """The block at `offset`, or what is there instead of one."""
+    """The block at `offset`, or the corrupt block there."""
     if (found := bytes(file.read(offset, len(MAGIC)))) != MAGIC:
         return _no_magic(file, offset, path, found)
     if offset + PREFIX > file.size:
@@ -95,7 +97,7 @@ def _read_block(file: Ranges, offset: int, path: str) -> Block:
     if wrong := _wrong_length(file, offset, length):
         return _corrupt(file, offset, path, wrong)
     try:
-        return _Body(file, offset, end, path).block()
+        return _BlockParser(file, offset, end, path).block()
     except HudiError as error:
         return CorruptBlock(
             path=path, offset=offset, size=end - offset, stored=Extent(file, offset, end - offset),
@@ -105,9 +107,9 @@ def _read_block(file: Ranges, offset: int, path: str) -> Block:
 
 @implements("LF-024", "LF-027", "LF-030", "LF-034")
 def _wrong_length(file: Ranges, offset: int, length: int) -> str | None:
-    """Why a block of this length is not what lies at `offset`; None if it is.
+    """The reason why the length of the block at `offset` is wrong; None if it is right.
 
-    The trailer says the length again. A version without trailer has its content length for that.
+    The trailer repeats the length. In a format version without trailer the length of the content is compared instead.
     """
     end, version = offset + PREFIX + length, _int_at(file, offset + PREFIX)
     parts = FORMAT_VERSIONS.get(version, FORMAT_VERSIONS[FORMAT_VERSION])
@@ -123,7 +125,7 @@ def _wrong_length(file: Ranges, offset: int, length: int) -> str | None:
 
 
 def _no_magic(file: Ranges, offset: int, path: str, found: bytes) -> CorruptBlock:
-    """Bytes that no block begins with: a file that starts with them is no log file, unless it is too short to say so."""
+    """A corrupt block for bytes without a magic; an error if a file of at least six bytes starts with them."""
     error = None
     if offset == 0 and len(found) == len(MAGIC):
         error = MalformedLogFile("bad magic", rule="LF-012", path=path, offset=0, expected="#HUDI#", found=found.hex(" "))
@@ -137,7 +139,7 @@ def _corrupt(file: Ranges, offset: int, path: str, reason: str, error: HudiError
 
 @implements("BLK-017", "LF-025")
 def _next_magic(file: Ranges, start: int) -> int:
-    """The offset of the first magic at `start` or behind it; the file's end where there is none."""
+    """The offset of the first magic at `start` or after it; the end of the file if there is none."""
     while start < file.size:
         window = file.read(start, WINDOW)
         if following := _MAGIC.search(window):
@@ -154,8 +156,8 @@ def _int_at(file: Ranges, offset: int) -> int:
     return int.from_bytes(file.read(offset, 4), "big", signed=True)
 
 
-class _Body:
-    """What lies between the block length and the end of a block whose envelope is whole."""
+class _BlockParser:
+    """Parses a block with a valid envelope, from the version to the end."""
 
     def __init__(self, file: Ranges, offset: int, end: int, path: str) -> None:
         self.file, self.offset, self.size, self.path = file, offset, end - offset, path
@@ -164,7 +166,7 @@ class _Body:
 
     @implements("LF-014", "LF-015", "LF-020", "LF-022", "LF-027", "LF-029", "LF-030", "LF-031", "LF-032", "LF-033", "BLK-014")
     def block(self) -> Block:
-        """Version, type, header, content, footer, and nothing after."""
+        """Parse version, type, header, content length and footer. Raises UnsupportedFileFormat, MalformedLogBlock."""
         version, kind = self._int(), self._int()
         if version not in FORMAT_VERSIONS:
             raise self._unsupported("LF-027", "version 0 or 1", f"version {version}")
@@ -215,7 +217,7 @@ class _Body:
 
     def _malformed(self, found: str) -> MalformedLogBlock:
         return MalformedLogBlock(
-            "the block's parts do not add up to its length",
+            "the parts of the block do not add up to its length",
             rule="LF-010",
             path=self.path,
             offset=self.offset,

@@ -1,7 +1,7 @@
-"""Blocks that the attempts of one task wrote several times, spec "Log Format > Headers > BLOCK_IDENTIFIER".
+"""Blocks of repeated task attempts, spec "Log Format > Headers > BLOCK_IDENTIFIER".
 
-The header is `<attempt>,<sequence>`: the number of the attempt, and of the block within it. Writers of version 8 leave it out
-and give each attempt a file of its own; it comes from earlier ones, whose attempts appended to one file (ER-071).
+The header is `<attempt>,<sequence>`: the number of the attempt, and the number of the block within it. Writers of version 8
+omit it and give each attempt its own file. Earlier writers write it, because their attempts append to one file (ER-071).
 """
 
 import re
@@ -16,10 +16,10 @@ _IDENTIFIER = re.compile(r"(\d+),(\d+)", re.ASCII)
 
 @implements("LF-044")
 def of_one_attempt(queue: Sequence[Block]) -> list[Block]:
-    """The blocks without those of attempts that lost.
+    """The blocks without those of failed attempts. Raises MalformedLogBlock.
 
-    Of the attempts to write the blocks of one instant the one with the most blocks stays, the last one among equals. Blocks
-    without an identifier always stay. Raises MalformedLogBlock.
+    Of the attempts of one instant the one with the most blocks counts, the last of equals. Blocks without an identifier always
+    count.
     """
     attempts = [attempt_of(block) for block in queue]
     sizes: dict[str, dict[int, int]] = {}
@@ -27,12 +27,12 @@ def of_one_attempt(queue: Sequence[Block]) -> list[Block]:
         if attempt is not None:
             found = sizes.setdefault(block.instant, {})
             found[attempt] = found.get(attempt, 0) + 1
-    stays = {instant: max(found, key=lambda attempt: (found[attempt], attempt)) for instant, found in sizes.items()}
-    return [block for block, attempt in zip(queue, attempts, strict=True) if attempt is None or attempt == stays[block.instant]]
+    kept = {instant: max(found, key=lambda attempt: (found[attempt], attempt)) for instant, found in sizes.items()}
+    return [block for block, attempt in zip(queue, attempts, strict=True) if attempt is None or attempt == kept[block.instant]]
 
 
 def attempt_of(block: Block) -> int | None:
-    """The attempt that wrote a block; None for a block that does not say."""
+    """The number of the attempt that wrote a block; None for a block without identifier."""
     text = block.header.get(HeaderKey.BLOCK_IDENTIFIER)
     if text is None:
         return None

@@ -41,10 +41,13 @@ class EncodedBlock:
 class BlockWriter:
     """Makes the blocks that one action writes for one file group.
 
-    `instant` is the requested time of the action, `schema` the Avro schema of the rows with their meta columns. `base_instant`
-    is the instant of the base file that positions count rows of; without it no positions are written. `compacted` are the
-    instants whose blocks a log compaction joined, `partial` says that rows have only some columns. `attempt` and the place of
-    the block identify blocks of repeated tasks; deployed writers leave this out.
+    Attributes:
+        instant: the requested time of the action.
+        schema: the Avro schema of the rows with their meta columns.
+        base_instant: the instant of the base file whose rows positions refer to; without it no positions are written.
+        compacted: the instants whose blocks a log compaction merged.
+        partial: whether the rows have only some columns.
+        attempt: the number of the task attempt, for the block identifier; deployed writers omit it.
     """
 
     instant: str
@@ -67,7 +70,7 @@ class BlockWriter:
 
     @implements("BLK-018")
     def avro(self, rows: pa.Table, positions: Sequence[int] | None = None, *, sequence: int = 0) -> bytes:
-        """A data block in Avro. `positions` has the row in the base file of each row; rows are stored in its order."""
+        """A data block in Avro, whose rows are stored in the order of `positions`: for each row its row in the base file."""
         order, header = self._placed(positions, sequence, rows.num_rows)
         content = encode_rows(rows if order is None else rows.take(order), self._rows_schema())
         return encode_block(BlockType.AVRO_DATA, header, content)
@@ -81,7 +84,7 @@ class BlockWriter:
 
     @implements("BLK-023")
     def hfile(self, rows: pa.Table, key: str = "_hoodie_record_key", *, sequence: int = 0) -> bytes:
-        """A data block in HFile. It has no positions, since its rows are in the order of their keys."""
+        """A data block in HFile. It has no positions, because its rows are stored in the order of their keys."""
         return encode_block(BlockType.HFILE_DATA, self._header(sequence), encode_hfile_rows(rows, self._rows_schema(), key))
 
     @implements("BLK-006")
@@ -100,14 +103,14 @@ class BlockWriter:
 
     @implements("BLK-001", "BLK-002", "BLK-003", "LF-037", "LF-039")
     def rollback(self, target: str) -> bytes:
-        """A command block that undoes every earlier block of the instant `target`."""
+        """A rollback command: removes every earlier block of the instant `target`."""
         header = {**self._header(), HeaderKey.TARGET_INSTANT_TIME: target, HeaderKey.COMMAND_BLOCK_TYPE: ROLLBACK_COMMAND}
         kept = (HeaderKey.INSTANT_TIME, HeaderKey.TARGET_INSTANT_TIME, HeaderKey.COMMAND_BLOCK_TYPE)
         return encode_block(BlockType.COMMAND, {key: header[key] for key in kept}, b"")
 
     @implements("BLK-031")
     def cdc(self, changes: Sequence[Change], mode: Mode) -> bytes:
-        """A change-capture block; it belongs into a file whose name ends in `.cdc`."""
+        """A change-capture block, to be stored in a file whose name ends in `.cdc`."""
         schema = self._rows_schema()
         header = replace(self, schema=cdc_schema(mode, schema), base_instant=None, partial=False, compacted=())._header()
         return encode_block(BlockType.CDC_DATA, header, encode_changes(changes, mode, schema, self.instant))
@@ -131,10 +134,10 @@ class BlockWriter:
 
     @implements("LF-041", "LF-042")
     def _placed(self, positions: Sequence[int] | None, sequence: int, count: int) -> tuple[list[int] | None, Header]:
-        """The order in which the records are stored, None for the given one, and the header.
+        """The order in which the records are stored, None for the given order, and the header.
 
-        The i-th smallest position belongs to the i-th record, so that two records at one position can have none. Deployed
-        writers leave the base file's instant in such a header, and out of it where no record has a position.
+        The i-th smallest position belongs to the i-th record, so positions are omitted if two records have the same one. Like
+        deployed writers, the header then still has the instant of the base file; without any positions it does not.
         """
         header = self._header(sequence)
         if positions is None or self.base_instant is None:
@@ -150,14 +153,14 @@ class BlockWriter:
 
 @implements("BLK-027", "BLK-028")
 def encode_parquet_rows(rows: pa.Table, schema: AvroSchema) -> bytes:
-    """The content of a Parquet data block: a whole Parquet file and nothing else.
+    """The content of a Parquet data block, which is a Parquet file. Raises InvalidRows.
 
-    A column may be null where the header's schema says so: deployed readers refuse a file that allows more. Raises InvalidRows.
+    Exactly the columns that are nullable in the schema of the header are nullable in the file, as deployed readers require.
     """
     try:
         rows = rows.cast(with_required(rows.schema, schema))
     except pa.ArrowInvalid as error:
-        raise InvalidRows("a null in a column that takes none", rule="BLK-028", found=str(error)) from error
+        raise InvalidRows("a null in a column that is not nullable", rule="BLK-028", found=str(error)) from error
     return parquet_of(rows, {"parquet.avro.schema": json.dumps(schema, separators=(",", ":"))})
 
 
@@ -165,10 +168,10 @@ def encode_parquet_rows(rows: pa.Table, schema: AvroSchema) -> bytes:
 def roll_over(
     first: LogFileName, blocks: Iterable[EncodedBlock], threshold: int
 ) -> Iterator[tuple[LogFileName, list[EncodedBlock]]]:
-    """The log files that hold these blocks, in order; `first` names the first of them.
+    """Distribute blocks over log files, in order; `first` names the first file.
 
-    After a block that takes a file beyond `threshold` bytes the next version is begun, with the same write token. So a file
-    may be larger than the threshold by its last block, and no block spans two files.
+    After a block that makes a file larger than `threshold` bytes, a file with the next version and the same write token
+    follows. So a file may exceed the threshold by its last block, and no block spans two files.
     """
     name, parts, size = first, list[EncodedBlock](), 0
     for block in blocks:

@@ -1,8 +1,8 @@
-"""Decoding an Avro data block into columns: the fast path behind `decode_rows`.
+"""Decoding an Avro data block into columns: the fast twin of `content._decode_avro`.
 
-The records of a part of the block are read side by side (`cursors`), field by field as in a single record: here is what each
-type makes of the values it reads. Rows are found only where the plain path finds the very same ones; what is damaged or
-unusual is left to it, which also finds out what is wrong.
+The records of a part of the block are read in parallel, field by field; `vectorized_decoder` reads the values, this module
+makes columns of them. It answers only if the plain code would answer the same. Damaged and unusual contents are left to the
+plain code, which also reports errors.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -31,9 +31,9 @@ _BYTES_AT_ONCE = 1 << 22
 def decode_avro_columns(
     data: memoryview | bytes, schema: AvroSchema, count: int, wanted: Collection[str] | None = None
 ) -> pa.Table | None:
-    """The `count` rows in `data`; None where they are to be decoded row by row: they are damaged, or unusual.
+    """The `count` rows in `data`; None if the plain code has to decode them, because they are damaged or unusual.
 
-    Of columns that are not `wanted` the values are passed over; those that cannot be passed over are in the rows all the same.
+    Columns that are not `wanted` are skipped if their type allows it; other columns are decoded too.
     """
     try:
         every = arrow_schema(schema)
@@ -50,7 +50,7 @@ def decode_avro_columns(
 
 
 def _passed_over(field: pa.Field, schema: AvroSchema, wanted: Collection[str] | None) -> pa.Field:
-    """The field of a column; with the type null if its values are of no interest and simple enough to be passed over."""
+    """The field of a column; of type null if its values are not wanted and can be skipped."""
     if wanted is None or field.name in wanted:
         return field
     types = {entry["name"]: entry["type"] for entry in schema["fields"]}[field.name]
@@ -69,7 +69,7 @@ def _decoded(data: memoryview | bytes, starts: Longs, ends: Longs, read: Reader)
 
 
 def _reader(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
-    """What reads values of an Avro type into an Arrow array of `kind`; `known` has the named types up to here."""
+    """The reader of an Avro type into an Arrow array of `kind`; `known` has the named types defined so far."""
     if isinstance(avro, list):
         return _union(avro, kind, known)
     name = avro if isinstance(avro, str) else avro["type"]
@@ -82,7 +82,7 @@ def _reader(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
 
 
 def _union(avro: list[Any], kind: pa.DataType, known: dict[str, Any]) -> Reader:
-    """A type, or null: a byte tells which, twice the place in the union."""
+    """A union of a type and null: the first byte is twice the index of the branch."""
     types = [branch for branch in avro if branch != "null"]
     check(len(avro) <= 2 and len(types) == 1, "a union that is no choice between a type and null")
     inner, of_value = _reader(types[0], kind, known), 2 * avro.index(types[0])
@@ -132,7 +132,7 @@ def _map(avro: Mapping[str, Any], kind: pa.MapType, known: dict[str, Any]) -> Re
 
 
 def _check_different(keys: pa.Array, counts: Longs) -> None:
-    """Of a key that comes twice in a map the later value counts, which is left to the plain path."""
+    """Raises Unclear for a map with a duplicate key, which the plain code decodes: the later value counts."""
     codes = keys.dictionary_encode()
     rows = np.repeat(np.arange(len(counts)), counts)
     check(len(np.unique(rows * len(codes.dictionary) + codes.indices.to_numpy())) == len(keys), "a key that comes twice")
@@ -143,9 +143,9 @@ def _offsets(counts: Longs) -> pa.Array:
 
 
 def _elements(*readers: Reader, width: int | None = None) -> Callable[[Cursors], tuple[Longs, list[pa.Array]]]:
-    """Reads the number of elements of each record, and the elements: one block of them, if there are any, and a zero.
+    """Reads the number of elements of each record, and the elements: at most one block of them, then a zero.
 
-    What `readers` find in an element comes in an array each; `width` is the size of elements which all have the same.
+    Each of `readers` reads one part of an element into an array. `width` is the size of elements of a fixed size.
     """
 
     def read(cursors: Cursors) -> tuple[Longs, list[pa.Array]]:
@@ -162,7 +162,7 @@ def _elements(*readers: Reader, width: int | None = None) -> Callable[[Cursors],
 
 
 def _alike(cursors: Cursors, counts: Longs, reader: Reader, width: int) -> pa.Array:
-    """Elements of one size: all their places are known."""
+    """Elements of a fixed size, whose offsets are known."""
     starts = cursors.skip(counts * width)
     record = np.repeat(np.arange(len(counts)), counts)
     before = np.cumsum(counts) - counts
@@ -171,8 +171,8 @@ def _alike(cursors: Cursors, counts: Longs, reader: Reader, width: int) -> pa.Ar
 
 
 def _in_turn(cursors: Cursors, counts: Longs, readers: Sequence[Reader]) -> list[pa.Array]:
-    """The first element of every record, then the second of all that have one, and so on; at last brought in order."""
-    longest = max(1, counts.max(initial=0))  # the types of no elements are found in a round without any
+    """Reads the first element of every record, then the second one, and so on; then restores their order."""
+    longest = max(1, counts.max(initial=0))  # without elements, one empty round determines the types
     cursors.data.spend(longest)
     records, rounds = [], []
     for nth in range(longest):
@@ -186,7 +186,7 @@ def _in_turn(cursors: Cursors, counts: Longs, readers: Sequence[Reader]) -> list
 
 
 def _made(kind: pa.DataType, values: npt.NDArray[Any]) -> pa.Array:
-    """The array whose values are these, as they lie in memory."""
+    """The array that uses the memory of these values."""
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
 
 
@@ -211,7 +211,7 @@ def _long(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
 
 
 def _with_check(read: Reader, kind: pa.DataType) -> Reader:
-    """Times lie within their day."""
+    """The reader with a check that times are within a day."""
     return (lambda cursors: _checked(read(cursors))) if pt.is_time(kind) else read
 
 
@@ -266,7 +266,7 @@ def _text(avro: Any, kind: pa.DataType, known: dict[str, Any]) -> Reader:
 
 
 def _between(data: Data, starts: Longs, ends: Longs, kind: pa.DataType) -> pa.Array:
-    """The bytes between these places: every second value of an array over all the data, whose other values are the gaps."""
+    """The bytes between these offsets: the even elements of an array over all data, whose odd elements are the gaps."""
     offsets = np.empty((len(starts), 2), np.int32)
     offsets[:, 0], offsets[:, 1] = starts, ends
     every = pa.Array.from_buffers(kind, max(0, offsets.size - 1), [None, pa.py_buffer(offsets), data.buffer])
@@ -289,7 +289,7 @@ def _decimals(cursors: Cursors, lengths: Longs, kind: pa.DataType) -> pa.Array:
     return _checked(_made(kind, np.stack([low, high], axis=1)))
 
 
-#: Types whose values can be passed over where nobody asks for them: in the schema of the rows they have the type null.
+#: Types whose values can be skipped: the column then has the type null in the schema of the rows.
 _CAN_BE_PASSED_OVER = ("null", "string", "bytes", "float", "double")
 #: Bytes of each value, where all have the same.
 _WIDTHS = {"boolean": 1, "float": 4, "double": 8}

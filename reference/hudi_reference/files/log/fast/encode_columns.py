@@ -1,7 +1,7 @@
 """Encoding rows as Avro by columns: the fast path behind `encode_rows`, equal to it byte by byte.
 
-Of every column the bytes of all its values are made at once; Arrow then puts those of a row behind one another. What is not
-simple, nested types among it, is left to the plain path, and so are rows that do not fit their schema: it says what is wrong.
+The bytes of all values of a column are made at once; Arrow then concatenates those of each row. Nested types and decimals are
+left to the plain code, and so are rows that do not fit their schema, for which the plain code reports the error.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,16 +16,16 @@ from hudi_reference.errors import UnsupportedSchema
 from hudi_reference.schema.avro import AvroSchema, arrow_schema
 
 Longs = npt.NDArray[np.int64]
-#: The encoded values of a column, one after the other, as one or several pieces of each row's bytes.
+#: The encoded values of a column: one or several arrays, which are to be concatenated row by row.
 Pieces = list[pa.Array | pa.Scalar]
 
 _BYTES = pa.large_binary()
-#: Rows that are encoded together: they stay in the processor's cache.
+#: Rows that are encoded together, so that they stay in the CPU cache.
 _ROWS_AT_ONCE = 1 << 14
 
 
 def encode_avro_columns(rows: pa.Table, schema: AvroSchema) -> bytes | None:
-    """The records of the rows, each behind its length of four bytes; None where they are to be encoded row by row."""
+    """The records of the rows, each after its length of four bytes; None if the plain code has to encode them."""
     try:
         stored = arrow_schema(schema)
     except UnsupportedSchema:
@@ -50,7 +50,7 @@ def _framed(batch: pa.RecordBatch, encoders: list[Encoder]) -> bytes:
 
 
 def _encoder(avro: Any, has_nulls: bool) -> Encoder | None:
-    """What encodes a column of an Avro type; None for a type that is not simple, and for nulls where it takes none."""
+    """The encoder of a column of an Avro type; None for a type that is not simple, and for nulls in a type without null."""
     branches = avro if isinstance(avro, list) else [avro]
     types = [branch for branch in branches if branch != "null"]
     encode = _VALUES.get(_simple_name(types[0])) if len(types) == 1 else None
@@ -92,7 +92,7 @@ def _booleans(column: pa.Array) -> Pieces:
     return [_fixed(pc.fill_null(column, False).cast(pa.uint8()).to_numpy())]
 
 
-#: By the name of an Avro type. The values of nulls are of no account.
+#: By the name of an Avro type. The encoded values of nulls are not used.
 _VALUES: Mapping[str, Encoder] = {
     "string": _texts,
     "bytes": _texts,
@@ -131,12 +131,12 @@ def _pieces(content: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> pa.Array:
 
 
 def _joined(pieces: Pieces) -> pa.Array:
-    """The pieces of each row behind one another."""
+    """The pieces of each row, concatenated."""
     return pc.binary_join_element_wise(*pieces, pa.scalar(b"", _BYTES)) if len(pieces) > 1 else pieces[0]
 
 
 def _content(strings: pa.Array) -> bytes:
-    """The bytes of all strings behind one another."""
+    """The bytes of all strings, concatenated."""
     _, offsets, data = strings.buffers()
     ends = np.frombuffer(offsets, np.int64)[strings.offset : strings.offset + len(strings) + 1]
     found: bytes = data[ends[0] : ends[-1]].to_pybytes()

@@ -1,7 +1,7 @@
-"""Many Avro records read side by side: each step reads the next value of all of them, with numpy.
+"""Reading many Avro records in parallel with numpy: each step reads the next value of all records.
 
-A record is read as the plain path reads it, from its first byte to its last; only that a place is not a number but an array of
-them, one for each record. Numbers are taken in their shortest form alone, which is what every writer stores.
+A record is read from its first byte to its last, as in the plain code, but an offset is an array with one number for each
+record. Only numbers in their shortest form are read, which is the form that every writer stores.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ Longs = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 Bytes = npt.NDArray[np.uint8]
 Which = npt.NDArray[np.bool_] | Longs
-#: Bytes before and behind the data, so that a few may be read at once wherever a value lies.
+#: Bytes before and after the data, so that several bytes can be read at every offset.
 _MARGIN = 16
-#: Places are numbers of 31 bits in Arrow.
+#: Arrow has offsets of 31 bits.
 _MOST = (1 << 31) - 2 * _MARGIN
-#: How often elements are read, one of each record: damaged data can say that there are many in few of them.
+#: The most rounds of reading one element of each record: damaged data may claim many elements in few records.
 _ROUNDS = 4000
-#: Records that are walked over one after another, while other walks go on elsewhere.
+#: Records that one walk covers, while others run in parallel.
 _ROWS_A_WALK = 512
-#: With fewer records than this one walk costs less than the steps of many.
+#: With fewer records than this a single walk is quicker than parallel ones.
 MANY_RECORDS = 1 << 16
 #: The top bits of eight bytes: set in all bytes of a number but the last.
 _MORE = np.uint64(0x8080808080808080)
 
 
 class Unclear(Exception):
-    """Data that is left to the plain path: it is damaged, or stored in a form that writers do not use."""
+    """The data is left to the plain code: it is damaged, or stored in a form that writers do not use."""
 
 
 def check(holds: object, what: str) -> None:
@@ -43,7 +43,7 @@ def check(holds: object, what: str) -> None:
 
 
 def record_places(data: memoryview | bytes, count: int) -> tuple[Longs, Longs]:
-    """Where each record begins and ends: behind its length of four bytes each, and together they fill the data."""
+    """The offsets of the beginning and the end of each record; each follows its length of four bytes, and all fill the data."""
     check(0 < 4 * count <= len(data), "no records, or more than there is room for")
     lengths = _many_walks(data, count) if count >= MANY_RECORDS else None
     lengths = _one_walk(data, count) if lengths is None else lengths
@@ -51,7 +51,7 @@ def record_places(data: memoryview | bytes, count: int) -> tuple[Longs, Longs]:
 
 
 def _one_walk(data: memoryview | bytes, count: int) -> Longs:
-    """Where the lengths stand, one behind the other."""
+    """The offsets of the lengths, by walking from each record to the next."""
     length_at, place = struct.Struct(">I").unpack_from, 0
     try:
         ends = array("q", [place := place + 4 + length_at(data, place)[0] for _ in range(count)])
@@ -62,9 +62,9 @@ def _one_walk(data: memoryview | bytes, count: int) -> Longs:
 
 
 def _many_walks(data: memoryview | bytes, count: int) -> Longs | None:
-    """The same, walking from many places at once: each walk goes until it comes to where the next one began.
+    """The same with many walks in parallel: each continues until it arrives where the next one began.
 
-    Since the first begins with the first record, all are right if each comes there. None if not, or if they take too long.
+    The first walk begins at the first record, so all are right if each arrives exactly there. None otherwise.
     """
     begins = _likely_records(data, count)
     ends, walked = np.append(begins[1:], len(data)), [begins]
@@ -79,7 +79,7 @@ def _many_walks(data: memoryview | bytes, count: int) -> Longs | None:
 
 
 def _likely_records(data: memoryview | bytes, count: int) -> Longs:
-    """Places in about equal distance where a record seems to begin: from there, one usual length leads to the next."""
+    """Offsets at about equal distance where a record probably begins: from there, records of usual lengths follow."""
     usual, walks = len(data) // count, count // _ROWS_A_WALK
     near = np.arange(1, walks) * (len(data) // max(1, walks))
     found = place = (near[:, np.newaxis] + np.arange(2 * usual)).ravel()
@@ -92,14 +92,14 @@ def _likely_records(data: memoryview | bytes, count: int) -> Longs:
 
 
 def _next_record(data: memoryview | bytes, places: Longs) -> Longs:
-    """Where the lengths behind the records of these lengths stand; anything beyond the data."""
+    """The offsets of the next lengths; arbitrary beyond the data."""
     lengths = np.ndarray(len(data) - 3, "V4", data, strides=(1,))
     found: Longs = places + 4 + lengths[np.minimum(places, len(data) - 4)].view(">u4")
     return found
 
 
 class Data:
-    """Bytes with a margin, which may be read from many places at once. A place beyond them reads anything."""
+    """Bytes with a margin, for reading at many offsets at once. An offset beyond them reads arbitrary bytes."""
 
     def __init__(self, data: memoryview | bytes) -> None:
         check(len(data) < _MOST, "more bytes than Arrow counts")
@@ -110,28 +110,28 @@ class Data:
         self._rounds = _ROUNDS
 
     def spend(self, rounds: int) -> None:
-        """Raises Unclear where more rounds have been asked for than there should be."""
+        """Count rounds of reading elements. Raises Unclear if there are too many."""
         self._rounds -= rounds
         check(self._rounds >= 0, "long lists in few records")
 
     def bytes_at(self, places: Longs) -> Bytes:
-        """One byte at each place."""
+        """One byte at each offset."""
         return self._bytes.take(places, mode="clip")
 
     def pieces_at(self, places: Longs, width: int) -> npt.NDArray[np.void]:
-        """So many bytes at each place."""
+        """`width` bytes at each offset."""
         check(width <= len(self._bytes), "values longer than the data")
         every = np.ndarray(len(self._bytes) - width + 1, f"V{width}", self._bytes, strides=(1,))
         return every[np.minimum(places, len(every) - 1)]
 
     def words_at(self, places: Longs) -> Words:
-        """Eight bytes at each place, the first of them lowest."""
+        """Eight bytes at each offset, as little-endian numbers."""
         return self.pieces_at(places, 8).view("<u8")
 
 
 @dataclass
 class Cursors:
-    """Where each record's next value begins, and where the record ends."""
+    """The offset of the next value of each record, and the offset of its end."""
 
     data: Data
     places: Longs
@@ -141,34 +141,34 @@ class Cursors:
         return len(self.places)
 
     def of(self, which: Which) -> Cursors:
-        """Those of some records alone; `follow` brings these on when they have been read."""
+        """The cursors of some records; `follow` moves the original cursors after they were read."""
         return Cursors(self.data, self.places[which], self.ends[which])
 
     def follow(self, which: Which, others: Cursors) -> None:
-        """Go on in some records where others have got to."""
+        """Move the cursors of some records to the offsets of others."""
         self.places[which] = others.places
 
     def byte(self) -> Bytes:
-        """A byte of each record."""
+        """The next byte of each record."""
         found = self.data.bytes_at(self.places)
         self.places = self.places + 1
         return found
 
     def pieces(self, width: int) -> npt.NDArray[np.void]:
-        """So many bytes of each record."""
+        """The next `width` bytes of each record."""
         found = self.data.pieces_at(self.places, width)
         self.places = self.places + width
         return found
 
     def skip(self, lengths: Longs) -> Longs:
-        """Go on by these lengths; where the bytes that are passed over begin. They lie in their record."""
+        """Skip these lengths; the offsets of the skipped bytes. Raises Unclear if they exceed the record."""
         starts = self.places
         check((lengths >= 0).all() and (lengths <= self.ends - starts).all(), "a length that leads out of the record")
         self.places = starts + lengths
         return starts
 
     def number(self) -> Longs:
-        """A number of each record: seven bits a byte, the low ones first, and the sign in the lowest."""
+        """The next number of each record: seven bits a byte, low bits first, zigzag-encoded."""
         first = self.data.bytes_at(self.places)
         if first.max(initial=0) < 0x80:
             self.places = self.places + 1
@@ -180,7 +180,7 @@ class Cursors:
 
 
 def _varints(data: Data, places: Longs) -> tuple[Words, Bytes]:
-    """Unsigned numbers, and how many bytes each takes."""
+    """Unsigned numbers, and the number of bytes of each."""
     words = data.words_at(places)
     last = ~words & _MORE
     last &= -last
@@ -194,7 +194,7 @@ def _varints(data: Data, places: Longs) -> tuple[Words, Bytes]:
 
 
 def _packed(words: Words) -> Words:
-    """Numbers whose bytes hold seven bits each: pairs of them are joined, then pairs of these, then the two halves."""
+    """Numbers from bytes of seven bits each: pairs of bytes are joined, then pairs of these, then the two halves."""
     for gap, low in ((1, 0x007F007F007F007F), (2, 0x00003FFF00003FFF), (4, 0x000000000FFFFFFF)):
         high = np.uint64(low << 7 * gap)
         words = (words & np.uint64(low)) | (words >> np.uint64(gap) & high)
@@ -202,7 +202,7 @@ def _packed(words: Words) -> Words:
 
 
 def _lengthen(data: Data, places: Longs, which: Longs, numbers: Words, sizes: Bytes) -> None:
-    """Add what stands in the ninth and tenth byte of numbers which have them."""
+    """Add the ninth and tenth byte of the numbers that have them."""
     ninth, tenth = (data.bytes_at(places[which] + behind).astype(np.uint64) for behind in (8, 9))
     ten = ninth >= 0x80
     check(np.where(ten, tenth == 1, ninth > 0).all(), "a number of more than 64 bits")
