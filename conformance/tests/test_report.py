@@ -139,7 +139,7 @@ def test_the_page_has_the_figures_of_this_run():
     other = result("test_s3::two", "reference", "pass", counts={"orders": 34})
     found = {one.about: one.value for one in figures.lines({r.case: r.counts for r in (tried, other)})}
     assert found["orders of requests that were followed to the end"] == "1,234"
-    assert found["faults survived, with nothing lost and nothing done twice"] == "43"
+    assert found["faults survived without lost or duplicated changes"] == "43"
     assert found["the proxy's share of the time of runs on an object store"] == "5%"
     text = page(RUN, [*RESULTS, tried, other])
     assert "1,234" in text and '<th scope="row">test_s3::one</th><td class="n">2</td><td class="n">180</td>' in text

@@ -126,7 +126,7 @@ def explain_erratum(name: str, evidence: Evidence, everything: bool) -> Explanat
 def _erratum(erratum: Erratum, evidence: Evidence, everything: bool) -> Iterator[Line]:
     for id_ in erratum.requirements:
         yield "rules", _rule(id_)
-        yield "", f"  {index.requirement(id_).url}"
+        yield "rules", f"  {index.requirement(id_).url}"
     yield "deployed", erratum.deployed
     yield "reference", erratum.reference
     code = [f"{place.file}:{place.line}" for place in evidence.deviations.get(erratum.id, ())]

@@ -1,7 +1,7 @@
-"""Figures: what the suite tried, how fast, and what engines did on an object store; for both pages.
+"""Figures of the reports: counts of the suite, speed of the explorer, and results of engines on an object store.
 
-Counts come from the results of the suite itself. Times, and what takes several engines at once, are recorded by the commands
-that measure them (`--record`), one file each in `results/figures`, with command and date.
+Counts come from the results of the suite. Times, and results that need several engines, are recorded by the commands that
+measure them (`--record`), one file each in `results/figures`, with command and date.
 """
 
 import json
@@ -21,30 +21,30 @@ if TYPE_CHECKING:
     from hudi_conformance.explorer.s3.diagram import Drawing
 
 FOLDER = RESULTS / "figures"
-#: What the project wants: at most so many µs of processor time a step, at least so many orders a second, at most such a share.
+#: Goals: most µs of processor time for a step, fewest interleavings a second, greatest share of the time of a run.
 STEP_GOAL, ORDERS_GOAL, SHARE_GOAL = 5.0, 3_000, 0.2
 
 
 def kept(name: str) -> dict[str, Any]:
-    """The figures of a file; nothing where none were recorded."""
+    """The figures of a file; an empty dictionary if none were recorded."""
     path = FOLDER / f"{name}.json"
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
 
 
 def keep(name: str, figures: Mapping[str, Any]) -> None:
-    """Record figures as a file of their own."""
+    """Record figures in a file of their own."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     (FOLDER / f"{name}.json").write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def stamp(command: str) -> dict[str, str]:
-    """The command that measures, and when."""
+    """The command that measured, and the time."""
     return {"command": command, "taken": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One line: what, how much, what is wanted, and where it comes from."""
+    """One line: what is counted or measured, the value, the goal, and the source of the value."""
 
     about: str
     value: str
@@ -53,7 +53,7 @@ class Figure:
 
 
 def lines(counts: Mapping[str, Mapping[str, int]]) -> list[Figure]:
-    """All figures. `counts` are what each case tried."""
+    """All figures. `counts` are the counters of each case."""
     return [*_speed(kept("schedules")), *_tried(_sum(counts.values())), *_mutants(schedules_of_mutants())]
 
 
@@ -72,12 +72,12 @@ def _speed(found: Mapping[str, Any]) -> list[Figure]:
     step = f"{found['microseconds']:.1f} µs"
     return [
         Figure(
-            "orders of two real writers a second of processor time on each of two cores",
+            "interleavings of two real writers a second of processor time on each of two cores",
             orders,
             f"at least {ORDERS_GOAL:,}",
             source,
         ),
-        Figure("the scheduler alone, processor time a step", step, f"at most {STEP_GOAL:g} µs", source),
+        Figure("the scheduler alone, processor time for a step", step, f"at most {STEP_GOAL:g} µs", source),
     ]
 
 
@@ -85,7 +85,7 @@ def _tried(total: Counter[str]) -> list[Figure]:
     found = [Figure(meaning, f"{total[name]:,}") for name, meaning in MEANINGS.items() if total[name] and "milli" not in name]
     survived = total["crashes"] + total["crash_points"] + total["s3_faults"]
     if survived:
-        found.append(Figure("faults survived, with nothing lost and nothing done twice", f"{survived:,}"))
+        found.append(Figure("faults survived without lost or duplicated changes", f"{survived:,}"))
     if taken := total["s3_milliseconds"]:
         share = f"{total['s3_proxy_milliseconds'] / taken:.0%}"
         found.append(Figure("the proxy's share of the time of runs on an object store", share, f"at most {SHARE_GOAL:.0%}"))
@@ -107,7 +107,7 @@ def mutants() -> list[tuple[str, Schedule]]:
 
 
 def requests(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, int, int]]:
-    """Cases that run on an object store: runs, and requests in them."""
+    """Cases that run on an object store, with their runs and requests."""
     return [(case, tried["s3_runs"], tried["s3_requests"]) for case, tried in sorted(counts.items()) if tried.get("s3_runs")]
 
 
@@ -127,7 +127,7 @@ class Promise:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an engine and its partner did in a scenario; `requests` of both, the fewest and the most."""
+    """The outcome of a scenario of two engines; `requests` of both, the fewest and the most."""
 
     outcome: str
     says: str
@@ -138,19 +138,19 @@ class Verdict:
 
 @dataclass(frozen=True)
 class OnStore:
-    """What the pages tell of the object store."""
+    """The recorded results on an object store."""
 
     source: str
     promises: tuple[Promise, ...]
-    #: Engine, or engine and partner: where it comes from.
+    #: Engine, or two concurrent engines: the command and the time.
     engines: Mapping[str, str]
-    #: Scenario: verdict of each of them, None where it does not take part.
+    #: Scenario: the verdict of each of them, None where it does not run the scenario.
     scenarios: Mapping[str, tuple[Verdict | None, ...]]
     diagrams: "tuple[Drawing, ...]"
 
 
 def on_store() -> OnStore | None:
-    """What `hudi-conformance object-store --record` recorded; None if it did not."""
+    """The results that `hudi-conformance object-store --record` stored; None if there are none."""
     found = kept("s3")
     if not found:
         return None
@@ -167,7 +167,7 @@ def on_store() -> OnStore | None:
 
 
 def _scenario(finding: Mapping[str, Any]) -> str:
-    """Its name without the seed."""
+    """The name of a scenario without the seed."""
     return str(finding["scenario"]).partition(", seed")[0]
 
 
@@ -178,5 +178,5 @@ def _verdict(scenario: str, findings: Sequence[Mapping[str, Any]]) -> Verdict | 
         return None
     worst = min(mine, key=lambda one: ("fail", "error", "refused", "pass").index(one["outcome"]))
     counted = sorted(sum(one["requests"].values()) for one in mine if "requests" in one)
-    told = "" if not counted else f"{counted[0]}" if counted[0] == counted[-1] else f"{counted[0]} to {counted[-1]}"
-    return Verdict(worst["outcome"], worst["says"], told, worst["listed"], any(one.get("best_effort") for one in mine))
+    requests = "" if not counted else f"{counted[0]}" if counted[0] == counted[-1] else f"{counted[0]} to {counted[-1]}"
+    return Verdict(worst["outcome"], worst["says"], requests, worst["listed"], any(one.get("best_effort") for one in mine))

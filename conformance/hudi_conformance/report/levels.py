@@ -27,7 +27,7 @@ Basis = Literal["text", "deployed", "open"]
 OWN_ENGINES = ("reference", "spark")
 
 #: The features that show which role a case puts an engine in; the name itself, or the beginning of one. A case without needs
-#: runs the reference's own code and stands for every role.
+#: runs the reference in this process and counts for every role.
 ROLE_FEATURES: Mapping[str, tuple[str, ...]] = {
     "reader": ("read.", "inspect.", "compute."),
     "writer": ("write.", "create", "compute."),

@@ -1,4 +1,4 @@
-"""The committed verdicts: what each engine answered to each case when it was last run."""
+"""The stored verdicts: the outcome of each case for each engine in its last recorded run."""
 
 import json
 from collections import Counter
@@ -13,9 +13,9 @@ from hudi_conformance.report.saved_run import read
 
 
 def record(report: Path, results: Path = RESULTS) -> list[Path]:
-    """Keep outcomes and counts of `report`/report.jsonl, one file per engine; the files written.
+    """Store outcomes and counters of `report`/report.jsonl, one file per engine, and return these files.
 
-    A report of some cases replaces what is kept of these cases and leaves the others.
+    A report of some cases replaces the stored results of these cases and leaves the others.
     """
     found: dict[str, dict[str, str]] = {}
     counts: dict[str, dict[str, Counter[str]]] = {}
@@ -32,7 +32,7 @@ def case_of(result: Result) -> str:
 
 
 def _worse(known: str | None, found: Outcome) -> str:
-    """What two results of one case come to: the failure if one of them is one, else the one that says more."""
+    """The outcome of two results of one case: the failure if there is one, else the one that is not "unsupported"."""
     if known is None or known == Outcome.UNSUPPORTED or found.is_failure:
         return found.value
     return known
