@@ -115,6 +115,7 @@ def test_json_has_the_shape_of_the_design():
     assert next(r for r in found["requirements"] if r["id"] == "MRG-028") == {
         "id": "MRG-028",
         "area": "MRG",
+        "chapter": "merging",
         "level": "must",
         "implemented": ["hudi_reference.records.merge:fold"],
         "cases": ["merge.late", "merge.tie"],

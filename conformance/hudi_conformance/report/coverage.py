@@ -14,6 +14,7 @@ from hudi_conformance.report.evidence import ROOT, CitedCase, Evidence, Place
 from hudi_conformance.report.levels import Basis, Level
 from hudi_conformance.requirements import errata as errata_list
 from hudi_conformance.requirements import requirement as index
+from hudi_conformance.requirements.chapters import chapter_of_rule
 from hudi_conformance.requirements.requirement import Area, Requirement
 
 FILE = ROOT / "spec_coverage.md"
@@ -105,6 +106,7 @@ def _json(entry: Entry) -> dict[str, Any]:
     return {
         "id": entry.requirement.id,
         "area": entry.requirement.area,
+        "chapter": chapter_of_rule(entry.requirement.id),
         "level": entry.requirement.level,
         "implemented": [place.name for place in entry.implemented],
         "cases": [c.id for c in entry.cases],

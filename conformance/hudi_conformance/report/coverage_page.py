@@ -8,6 +8,7 @@ from hudi_conformance.report import figures
 from hudi_conformance.report.coverage import Entry, totals
 from hudi_conformance.requirements import errata
 from hudi_conformance.requirements import requirement as index
+from hudi_conformance.requirements.chapters import Chapter, chapters
 from hudi_conformance.requirements.requirement import Area
 
 #: So many names are listed in one cell; `hudi-conformance explain` lists all.
@@ -30,7 +31,10 @@ def page(entries: Iterable[Entry], engines: Iterable[str], counts: Mapping[str, 
     everything = [e for found in by_area.values() for e in found]
     names = list(engines)
     parts = [HEAD.format(**totals(everything)), _totals_table(by_area, everything), *_concurrency(counts)]
-    parts += [_area(area, by_area[area.id], names) for area in index.areas() if area.id in by_area]
+    for chapter in chapters().values():
+        areas = [index.area(area) for area in chapter.areas if area in by_area]
+        parts += [f"## {_title(chapter)}\n"] if areas else []
+        parts += [_area(area, by_area[area.id], names) for area in areas]
     return "\n".join(parts)
 
 
@@ -47,13 +51,15 @@ def _totals_table(by_area: dict[str, list[Entry]], everything: list[Entry]) -> s
         "mutants": "mutants",
         "killed": "mutants_killed",
     }
-    rows = [
-        [f"[{a.id}](#{_anchor(a)})", a.title, *(totals(by_area[a.id])[key] for key in columns.values())]
-        for a in index.areas()
-        if a.id in by_area
-    ]
+    rows: list[list[object]] = []
+    for chapter in chapters().values():
+        areas = [index.area(area) for area in chapter.areas if area in by_area]
+        found = totals(e for area in areas for e in by_area[area.id])
+        links = ", ".join(f"[{area.id}](#{_anchor(_heading(area))})" for area in areas)
+        if areas:
+            rows.append([f"[{_title(chapter)}](#{_anchor(_title(chapter))})", links, *(found[key] for key in columns.values())])
     rows.append(["**all**", "", *(f"**{totals(everything)[key]}**" for key in columns.values())])
-    return "## Totals\n\n" + _table(["area", "about", *columns], rows, numbers_from=2)
+    return "## Totals\n\n" + _table(["chapter", "areas", *columns], rows, numbers_from=2)
 
 
 def _concurrency(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
@@ -85,7 +91,7 @@ def _area(area: Area, found: list[Entry], engines: list[str]) -> str:
     source = f"conformance/hudi_conformance/requirements/{area.id.lower()}.toml"
     head = ["id", "level", "rule", "status", "basis", "implemented at", "cases", "mutants killed", *engines]
     rows = [_row(e, engines) for e in found]
-    return f"## {_heading(area)}\n\nThe rules in full: [{source}]({source})\n\n" + _table(head, rows)
+    return f"### {_heading(area)}\n\nThe rules in full: [{source}]({source})\n\n" + _table(head, rows)
 
 
 def _row(entry: Entry, engines: list[str]) -> list[object]:
@@ -132,9 +138,13 @@ def _heading(area: Area) -> str:
     return f"{area.id} · {area.title}"
 
 
-def _anchor(area: Area) -> str:
+def _title(chapter: Chapter) -> str:
+    return chapter.title[0].upper() + chapter.title[1:]
+
+
+def _anchor(heading: str) -> str:
     """The anchor that the usual renderers give the heading: lower case, blanks as hyphens, punctuation dropped."""
-    return "".join(c for c in _heading(area).lower().replace(" ", "-") if c.isalnum() or c == "-")
+    return "".join(c for c in heading.lower().replace(" ", "-") if c.isalnum() or c == "-")
 
 
 def _table(head: list[str], rows: Iterable[list[object]], numbers_from: int | None = None) -> str:

@@ -12,7 +12,7 @@ from hudi_conformance.report import coverage as report
 from hudi_conformance.report.coverage_page import page
 from hudi_conformance.report.evidence import ROOT, gather
 from hudi_conformance.report.stored_verdicts import record
-from hudi_conformance.requirements import requirement as index
+from hudi_conformance.requirements.chapters import chapters
 
 #: The columns of the table in the terminal, and the total in each.
 COLUMNS = {
@@ -62,13 +62,13 @@ def coverage(
 
 
 def _show(entries: tuple[report.Entry, ...]) -> None:
-    """The totals per area, in the terminal."""
-    table = Table("area", "about", *COLUMNS, box=None, header_style="bold")
+    """The totals of each chapter, in the terminal."""
+    table = Table("chapter", "areas", *COLUMNS, box=None, header_style="bold")
     for column in table.columns[2:]:
         column.justify = "right"
-    for area in index.areas():
-        found = report.totals(e for e in entries if e.requirement.area == area.id)
-        table.add_row(area.id, area.title, *(str(found[c]) for c in COLUMNS.values()))
+    for chapter in chapters().values():
+        found = report.totals(e for e in entries if e.requirement.area in chapter.areas)
+        table.add_row(chapter.title, ", ".join(chapter.areas), *(str(found[c]) for c in COLUMNS.values()))
     table.add_section()
     table.add_row("all", "", *(str(report.totals(entries)[c]) for c in COLUMNS.values()), style="bold")
     Console().print(table)
