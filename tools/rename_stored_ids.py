@@ -21,6 +21,9 @@ from hudi_conformance.requirements import errata
 
 LISTS = ROOT / "conformance" / "expected-failures"
 
+#: Counters that have another name today.
+COUNTERS = {"deaths": "crashes", "s3_gate_milliseconds": "s3_proxy_milliseconds"}
+
 #: What decides when several stored outcomes are of one case now.
 WORST_FIRST = ("fail", "crash", "timeout", "error", "refused", "pass", "open", "unsupported")
 
@@ -43,6 +46,8 @@ def verdicts(stored: dict[str, Any]) -> dict[str, Any]:
         found = [outcome, *filter(None, [outcomes.get(current_case(case))])]
         outcomes[current_case(case)] = min(found, key=WORST_FIRST.index)
     counts = {"counts": _renamed(stored["counts"])} if "counts" in stored else {}
+    for case, found in counts.get("counts", {}).items():
+        counts["counts"][case] = {COUNTERS.get(name, name): number for name, number in found.items()}
     return stored | {"cases": dict(sorted(outcomes.items()))} | counts
 
 
