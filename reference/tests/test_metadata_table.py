@@ -135,7 +135,7 @@ def test_a_build_that_somebody_left_is_carried_on(kind: str) -> None:
     assert requested is not None
     transitions = transitions_of(table)
     transitions.start(next(found for found in table.timeline.pending if found.requested == requested))
-    indexing.Build(table, requested).work(indexing.read_plan(table, "indexing", requested))
+    indexing.IndexingExecution(table, requested).work(indexing.read_plan(table, "indexing", requested))
     opened(table).insert(trips(trip("c", p="x")))
     assert index(opened(table)) == requested
     assert keys_in(table) == {"a", "b", "c"}

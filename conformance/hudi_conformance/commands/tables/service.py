@@ -58,7 +58,7 @@ def _planned(table: Table, action: str, verb: str) -> list[tuple[str, str]]:
 
 
 def _steps(verb: str, operations: Iterable[Operation]) -> list[tuple[str, str]]:
-    found = (operation.found for operation in operations)
+    found = (operation.file_slice for operation in operations)
     return [(verb, f"{slice_.path(slice_.file_id)}  {len(slice_.log_files)} log files") for slice_ in found]
 
 

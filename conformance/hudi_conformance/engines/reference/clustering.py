@@ -43,7 +43,7 @@ def clustering_groups(files: Sequence[Mapping[str, Json]], settings: Mapping[str
     candidates = [Candidate(FileSlice("", file["id"], file["instant"], file["id"]), file["size"]) for file in files]
     found = grouped(candidates, strategy_of(meant), meant, _Given({file["id"]: file for file in files}))
     return [
-        {"files": sorted(candidate.found.file_id for candidate in row), "outputs": outputs}
+        {"files": sorted(candidate.file_slice.file_id for candidate in row), "outputs": outputs}
         for row, outputs in limited(found, meant.most_groups)
     ]
 

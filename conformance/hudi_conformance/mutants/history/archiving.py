@@ -106,7 +106,7 @@ def archiving_one_write_late(patch: Patch) -> None:
 @mutant(breaks="ARC-007")
 def archiving_at_twice_the_limit(patch: Patch) -> None:
     """Starts only when there are twice as many writes as the limit says."""
-    patch.edit(archive._writes_that_go, "len(commits) <= most", "len(commits) <= 2 * most")
+    patch.edit(archive._writes_to_archive, "len(commits) <= most", "len(commits) <= 2 * most")
 
 
 @mutant(breaks="ARC-007")
@@ -124,7 +124,7 @@ def inconsistent_archive_limits_accepted(patch: Patch) -> None:
 @mutant(breaks="ARC-009")
 def archiving_keeps_upper_limit(patch: Patch) -> None:
     """Leaves as many writes as the upper limit says."""
-    patch.edit(archive._writes_that_go, "[: len(commits) - fewest]", "[: len(commits) - most]")
+    patch.edit(archive._writes_to_archive, "[: len(commits) - fewest]", "[: len(commits) - most]")
 
 
 @mutant(breaks="ARC-010")

@@ -28,7 +28,7 @@ def clustering_sorts_by_record_key(patch: Patch) -> None:
 @mutant(breaks="CLU-003")
 def clustering_never_combines_files(patch: Patch) -> None:
     """Rewrites each file separately."""
-    patch.edit(groups.grouped, "settings.group_size if strategy.together else NO_COMPANY", "NO_COMPANY")
+    patch.edit(groups.grouped, "settings.group_size if strategy.together else SINGLE_SLICE", "SINGLE_SLICE")
 
 
 @mutant(breaks="CLU-004")
@@ -138,7 +138,7 @@ def clustering_drops_excess_files(patch: Patch) -> None:
 @mutant(breaks="CLU-020")
 def key_range_strategy_uses_file_ids(patch: Patch) -> None:
     """The strategy by key ranges takes file ids for keys, and opens no file."""
-    patch.edit(groups._by_key_ranges, "statistics.keys(candidate.found)", "(candidate.found.file_id[::-1],) * 2")
+    patch.edit(groups._by_key_ranges, "statistics.keys(candidate.file_slice)", "(candidate.file_slice.file_id[::-1],) * 2")
 
 
 def dated(table: Table, found: FileSlice) -> FileSlice:

@@ -41,7 +41,7 @@ def pending_compaction_hides_older_logs(patch: Patch) -> None:
 @mutant(breaks="CMP-003")
 def compaction_plan_omits_newest_log(patch: Patch) -> None:
     """A plan names all log files of a slice but the newest."""
-    patch.edit(compaction_plan.Operation.to_record, "list(self.found.log_files)", "list(self.found.log_files)[:-1]")
+    patch.edit(compaction_plan.Operation.to_record, "list(self.file_slice.log_files)", "list(self.file_slice.log_files)[:-1]")
 
 
 @mutant(breaks="CMP-004")
@@ -56,7 +56,7 @@ def compaction_deletes_its_inputs(patch: Patch) -> None:
     patch.edit(
         compaction.CompactionExecution.work,
         "remove_strays(table, self.requested, self.stats)",
-        "[table.storage.delete(op.found.path(name)) for op in operations for name in op.found.log_files]",
+        "[table.storage.delete(op.file_slice.path(name)) for op in operations for name in op.file_slice.log_files]",
     )
 
 

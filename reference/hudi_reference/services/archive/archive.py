@@ -1,11 +1,11 @@
-"""Archiving: old completed actions leave the active timeline for the history, spec "LSM Timeline", "Archival Configs".
+"""Archiving: moves old completed actions from the active timeline to the history, spec "LSM Timeline", "Archival Configs".
 
-    1. what attempts of these actions left behind is deleted      nobody could tell it from committed files afterwards
-    2. their times, metadata and plans go to the history          from here on they are in both places, and count once
-    3. their files leave the active timeline                      pending ones first: no completed action looks pending
+    1. orphan files of these actions are deleted                  later they could not be distinguished from committed files
+    2. times, metadata and plans are written to the history       the actions are now in both places, and count once
+    3. their files are deleted from the active timeline           pending ones first: no completed action looks pending
     4. levels of the history are merged, old manifests deleted
 
-A process that dies in between loses nothing: the next run finds what is in both places and goes on.
+A crash at any point loses nothing: the next run finds the actions that are in both places and continues.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -35,8 +35,8 @@ from hudi_reference.write.commit import transitions_of
 from hudi_reference.write.concurrency.markers import markers_of
 from hudi_reference.write.orphan_files import files_left_behind, lost, uncommitted
 
-#: Pending action -> the states whose file holds its plan, the first that has content. Others have none. What overwrites a
-#: partition stores its workload profile there (ER-088).
+#: Action -> the states whose file may contain its plan; the first file with content counts. Other actions have no plan. An
+#: overwrite of a partition stores its workload profile there (ER-088).
 PLANS: Mapping[str, tuple[State, ...]] = {
     "clean": (State.REQUESTED, State.INFLIGHT),
     "compaction": (State.REQUESTED,),
@@ -48,9 +48,9 @@ PLANS: Mapping[str, tuple[State, ...]] = {
 
 @dataclass(frozen=True)
 class ArchivePlan:
-    """What archiving moves: the instants that go, by requested time, and paths of files that they left behind.
+    """The plan of an archiving: the instants to archive, by requested time, and the paths of orphan files to delete.
 
-    `bound` is what keeps the earliest instant that stays for another reason than the limits, None if the limits alone do.
+    `bound` is the reason other than the limits for which the earliest remaining instant is kept; None if there is none.
     """
 
     going: tuple[Instant, ...] = ()
@@ -62,27 +62,36 @@ class ArchivePlan:
 def archive(
     table: Table, options: Mapping[str, str] | None = None, *, dry_run: bool = False, needed: Bound | None = None
 ) -> ArchivePlan:
-    """Move what is due to the history; what went. With `dry_run` only what would go.
+    """Archive the actions that are due.
 
-    `options` are settings by Hudi's names (see `archive_limits`), those among the table's properties hold otherwise. `needed`
-    is what the data table needs of its metadata table, and is said of that alone. Raises Misuse for limits that cannot be,
-    HistoryChanged, MalformedTable; the table then has the same actions as before.
+    Args:
+        table: the table.
+        options: settings by Hudi's names (see `limits`); they override those among the table's properties.
+        dry_run: return the plan only, and change nothing.
+        needed: for a metadata table, what its data table needs of its timeline.
+
+    Returns:
+        The plan that was carried out.
+
+    Raises:
+        Misuse: invalid limits.
+        HistoryChanged, MalformedTable: the table has the same actions as before.
     """
     limits = limits_of(table.properties, {**table.options, **(options or {})})
     return _archive(table, limits, dry_run=dry_run, needed=needed)
 
 
 def limits_of(properties: TableProperties, options: Mapping[str, str]) -> ArchiveLimits:
-    """The limits for a table: by the settings that are given, else by those among its properties. Raises Misuse."""
+    """The limits for a table, from the settings and the table's properties. Raises Misuse."""
     return ArchiveLimits.of({**properties.entries, **options})
 
 
 @implements("ARC-005", "ARC-006")
 def archive_timeline(table: Table, timeline: Timeline) -> None:
-    """What follows each write: archive if more writes are active now than may be.
+    """After a write: archive if more writes are active than the upper limit.
 
-    `timeline` is the one that the completed write found; counting on it costs no request. A table that cannot be archived was
-    written all the same: what is wrong, `archive` says.
+    `timeline` is the timeline that the write loaded before its completion, so that counting needs no request. Errors are
+    suppressed, because the write has completed; `archive` reports them.
     """
     limits = limits_of(table.properties, table.options)
     if limits.automatic and len(timeline.commits) + 1 > limits.most:
@@ -97,7 +106,7 @@ def _archive(table: Table, limits: ArchiveLimits, *, dry_run: bool = False, need
         if not dry_run:
             _finish_earlier_runs(storage, properties)
         timeline = load_timeline(storage, properties)
-        if pending_of(timeline, "restore"):  # it has yet to find the writes that it undoes
+        if pending_of(timeline, "restore"):  # the restore still needs the writes that it removes
             return ArchivePlan()
         situation = Situation(storage, properties, timeline, limits, needed)
         plan = _plan(situation, table.clock)
@@ -117,25 +126,25 @@ def _check_archivable(properties: TableProperties, needed: Bound | None) -> None
 
 def _plan(situation: Situation, clock: Clock) -> ArchivePlan:
     bound = earliest_bound(situation)
-    writes = _writes_that_go(situation, clock, bound)
+    writes = _writes_to_archive(situation, clock, bound)
     if not writes:
         return ArchivePlan(bound=bound)
     newest = writes[-1].requested
-    along = [i for i in situation.timeline.completed if _goes_along(i) and i.requested < newest]
+    along = [i for i in situation.timeline.completed if _is_archived_along(i) and i.requested < newest]
     going = tuple(sorted([*writes, *along], key=lambda instant: instant.requested))
     return ArchivePlan(going, _left_behind(situation, going), bound)
 
 
-def _goes_along(instant: Instant) -> bool:
-    """Whether an action goes with the writes after it: cleans and rollbacks. A savepoint stays: it still protects."""
+def _is_archived_along(instant: Instant) -> bool:
+    """Whether an action is archived with the writes after it: cleans and rollbacks, but not savepoints, which still protect."""
     action = ACTIONS[instant.action]
     # ER-089: savepoints, restores and index builds stay on the active timeline.
     return action.archived and not action.writes
 
 
 @implements("ARC-003", "ARC-007", "ARC-009")
-def _writes_that_go(situation: Situation, clock: Clock, bound: Bound | None) -> tuple[Instant, ...]:
-    """The oldest completed writes beyond the lower limit, once there are more than the upper one, up to the bound."""
+def _writes_to_archive(situation: Situation, clock: Clock, bound: Bound | None) -> tuple[Instant, ...]:
+    """The oldest completed writes, down to the lower limit and up to the bound, if there are more than the upper limit."""
     commits, timeline = situation.commits, situation.timeline
     earliest = earliest_to_retain(situation.limits.cleaning, timeline, _hours_ago(situation, clock))
     after = None if earliest is None else sum(instant.requested > earliest.requested for instant in commits)
@@ -158,9 +167,9 @@ def _hours_ago(situation: Situation, clock: Clock) -> str:
 
 @implements("ARC-004")
 def _left_behind(situation: Situation, going: Collection[Instant]) -> tuple[str, ...]:
-    """Data files of attempts that lost, files of writes that never completed and that would pass for archived ones, markers.
+    """Orphan files of the archived actions, files of uncompleted writes that would count as archived, and markers.
 
-    Afterwards only the history knows these actions, and it does not name their files.
+    After archiving only the history contains these actions, and it does not name their files.
     """
     storage, timeline = situation.storage, situation.timeline
     requested = {instant.requested for instant in going}
@@ -185,7 +194,7 @@ def _carry_out(situation: Situation, plan: ArchivePlan) -> None:
 
 
 def _finish_earlier_runs(storage: Storage, properties: TableProperties) -> None:
-    """Remove from the active timeline what the history holds: a run died before it came to that."""
+    """Delete from the active timeline the actions that are in the history: an earlier run crashed before that step."""
     timeline = load_timeline(storage, properties)
     if timeline.completed:
         first, last = timeline.completed[0].requested, timeline.completed[-1].requested
@@ -205,7 +214,7 @@ class _Files:
 
     @implements("LSM-002", "LSM-020", "LSM-021")
     def action(self, storage: Storage) -> ArchivedAction:
-        """What the history keeps of it: the bytes of the completed file, and those of the plan."""
+        """The action as the history stores it: with the bytes of the completed file, and those of the plan."""
         metadata = storage.get(f"{self.folder}/{self.instant.file_name}")
         return ArchivedAction(self.instant, metadata or None, self._plan(storage))
 
@@ -231,7 +240,7 @@ def _files_of(storage: Storage, folder: str, instants: Iterable[Instant]) -> lis
 
 @implements("ARC-002")
 def _remove(storage: Storage, files: Iterable[_Files]) -> None:
-    """Delete the pending files of all, then the completed ones from the oldest on: no action is lost or looks pending."""
+    """Delete the pending files of all actions, then the completed ones, oldest first: no completed action looks pending."""
     files = list(files)
     for found in files:
         for _, instant in sorted(found.pending.items()):

@@ -1,6 +1,6 @@
-"""What archiving must leave on the active timeline, whatever the limits say, spec "LSM Timeline", "Archival Configs".
+"""What archiving must keep on the active timeline, whatever the limits are, spec "LSM Timeline", "Archival Configs".
 
-Each bound is the requested time of an instant that somebody still has to find there: it and everything later stays.
+Each bound is the requested time of an instant that a reader, writer or service needs there: it and all later ones are kept.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,13 +15,13 @@ from hudi_reference.timeline.contents.avro_container import read_record
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, State
 
-#: Where the timeline of a metadata table lies.
+#: The folder of the metadata table's timeline.
 METADATA_TIMELINE = f"{META_FOLDER}/metadata/{META_FOLDER}/timeline"
 
 
 @dataclass(frozen=True)
 class Bound:
-    """The requested time from which on everything stays, and why."""
+    """The requested time of the first instant to keep, and the reason."""
 
     requested: str
     why: str
@@ -29,7 +29,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Situation:
-    """A table whose timeline is to be archived."""
+    """A table whose timeline is archived."""
 
     storage: Storage
     properties: TableProperties
@@ -45,12 +45,12 @@ class Situation:
 
     @property
     def savepointed(self) -> frozenset[str]:
-        """Requested times of the writes that have a savepoint, or are about to get one."""
+        """Requested times of the writes with a completed or pending savepoint."""
         return frozenset(i.requested for i in self.timeline.instants if i.action == "savepoint")
 
 
 def earliest_bound(situation: Situation) -> Bound | None:
-    """The lowest of all bounds, None if nothing has to stay."""
+    """The lowest of all bounds; None if there is none."""
     return min(_bounds(situation), key=lambda bound: bound.requested, default=None)
 
 
@@ -73,9 +73,9 @@ def _pending(situation: Situation) -> Bound | None:
 
 @implements("ARC-003")
 def _concurrent(situation: Situation) -> Bound | None:
-    """The first write that completed since the oldest pending one began: that one has to find it when it looks for conflicts.
+    """The first write that completed after the oldest pending one began: the pending one has to check it for conflicts.
 
-    Deployed archivers go by requested times alone and hide such a write from the check (ER-091).
+    Deployed archivers use requested times alone and hide such a write from the check (ER-091).
     """
     oldest = _oldest_pending(situation.timeline)
     since = (i.requested for i in situation.commits if oldest is not None and (i.completion or i.requested) > oldest)
@@ -88,7 +88,7 @@ def _oldest_pending(timeline: Timeline) -> str | None:
 
 
 def _compaction(situation: Situation) -> Bound | None:
-    """As many delta commits as make the next compaction due: their number is what it goes by."""
+    """The first of the delta commits that make the next compaction due: the trigger counts them."""
     due = situation.limits.compacted_after
     if not situation.properties.is_merge_on_read or due is None:
         return None
@@ -106,7 +106,7 @@ def _compaction(situation: Situation) -> Bound | None:
 
 
 def _replacing(situation: Situation) -> Bound | None:
-    """The first write whose replaced files may still be there: without it they would count again."""
+    """The first write whose replaced files may still exist: without it readers would read them again."""
     replacing = [i for i in situation.timeline.instants if ACTIONS[i.action].completes_as == "replacecommit"]
     cleans = [i for i in situation.timeline.completed if i.action == "clean"]
     since = _cleaned_until(situation, cleans[-1], replacing) if cleans else ""
@@ -115,15 +115,15 @@ def _replacing(situation: Situation) -> Bound | None:
 
 
 def _cleaned_until(situation: Situation, clean: Instant, replacing: Sequence[Instant]) -> str:
-    """The requested time before which the files of replaced groups are gone.
+    """The requested time before which the files of replaced groups were deleted.
 
-    That is what the clean retains, or the first savepoint that it spared if something was replaced since then; the clean itself
-    where it went by versions.
+    This is the earliest instant that the clean retains, or the first savepoint that it respects if a group was replaced after
+    it; for a policy by versions it is the clean itself.
     """
     path = f"{situation.properties.timeline_folder}/{Instant(clean.requested, 'clean', State.REQUESTED).file_name}"
     try:
         plan = read_record(situation.storage.get(path), path)
-    except FileNotFoundError:  # only the completed file is left: nothing is known to be cleaned
+    except FileNotFoundError:  # only the completed file exists: nothing is known to be cleaned
         return ""
     retained = str((plan.get("earliestInstantToRetain") or {}).get("timestamp") or "")
     spared = ((plan.get("extraMetadata") or {}).get("savepointed_timestamps") or "").split(",")
@@ -134,7 +134,7 @@ def _cleaned_until(situation: Situation, clean: Instant, replacing: Sequence[Ins
 
 
 def _metadata_table(situation: Situation) -> Bound | None:
-    """The first write that the last compaction of the metadata table does not cover: its log files count by this timeline."""
+    """The first write after the last compaction of the metadata table: this timeline decides whether its log files count."""
     if "files" not in situation.properties.fields("hoodie.table.metadata.partitions"):
         return None
     instants = build_timeline(situation.storage.names(METADATA_TIMELINE))

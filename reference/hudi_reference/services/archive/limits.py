@@ -1,6 +1,6 @@
-"""How much of the timeline stays active, spec "Archival Configs": the settings as data, and what they come to for a table.
+"""The limits of the active timeline, spec "Archival Configs": the settings as a table, and their values for one table.
 
-Jobs of Spark and of Flink name the limits differently and have other defaults; a table that both write to has no common limit.
+Spark and Flink jobs have different names and defaults for the limits.
 """
 
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ from hudi_reference.services.planning.clean_plan import CleanPolicy
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: its name, what holds without it, and the rule that says so."""
+    """One setting: its name, default, and rule."""
 
     name: str
     default: str
     rule: str
 
 
-#: By what they limit. The second column is that of Flink jobs, where it differs.
+#: The settings of Spark jobs.
 SPARK: Mapping[str, Setting] = {
     "most": Setting("hoodie.keep.max.commits", "30", "ARC-007"),
     "fewest": Setting("hoodie.keep.min.commits", "20", "ARC-009"),
@@ -31,12 +31,13 @@ SPARK: Mapping[str, Setting] = {
     "compaction trigger": Setting("hoodie.compact.inline.trigger.strategy", "NUM_COMMITS", "CMP-001"),
     "compacted after": Setting("hoodie.compact.inline.max.delta.commits", "5", "CMP-001"),
 }
+#: The settings of Flink jobs.
 FLINK: Mapping[str, Setting] = {
     **SPARK,
     "most": Setting("archive.max_commits", "50", "ARC-011"),
     "fewest": Setting("archive.min_commits", "40", "ARC-012"),
 }
-#: Compactions that begin after a number of delta commits need those on the timeline to count them.
+#: Trigger strategies of compaction that count delta commits on the active timeline.
 COUNTING_TRIGGERS = ("NUM_COMMITS", "NUM_AND_TIME")
 
 
@@ -59,7 +60,7 @@ class ArchiveLimits:
     @classmethod
     @implements("ARC-007", "ARC-009", "ARC-010", "ARC-011", "ARC-012")
     def of(cls, options: Mapping[str, str]) -> Self:
-        """The limits that these settings mean; under Flink's names those of a Flink job. Raises Misuse."""
+        """The limits of these settings; with Flink's names those of a Flink job. Raises Misuse."""
         flink = any(FLINK[key].name in options for key in ("most", "fewest"))
         settings = FLINK if flink else SPARK
 
@@ -93,9 +94,9 @@ class ArchiveLimits:
             )  # fmt: skip
 
     def beside_cleaning(self, after_retained: int | None) -> tuple[int, int]:
-        """(most, fewest) when `after_retained` writes follow the earliest one whose files a clean leaves; None if it has none.
+        """(most, fewest), raised for cleaning: it needs the writes that it retains and two more on the active timeline.
 
-        Cleaning has to find on the timeline what it retains, and two more writes.
+        `after_retained` is the number of writes after the earliest one that a clean retains; None if there is none.
         """
         needed = 0 if after_retained is None else after_retained + 2
         fewest = max(self.fewest, needed)
@@ -104,5 +105,7 @@ class ArchiveLimits:
 
 def _number(setting: Setting, text: str, least: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= least):
-        raise Misuse(f"{setting.name} is no limit", rule=setting.rule, expected=f"a number from {least} on", found=repr(text))
+        raise Misuse(
+            f"{setting.name} is not a valid limit", rule=setting.rule, expected=f"a number from {least} on", found=repr(text)
+        )
     return int(text)

@@ -1,7 +1,7 @@
-"""How eligible file slices are put together, RFC-19 "Group files that are eligible for clustering".
+"""How eligible file slices are grouped, RFC-19 "Group files that are eligible for clustering".
 
-A strategy puts the slices of one partition into rows of slices that belong together, in order; each row is cut into groups,
-none with more bytes than a group may have. What is cut apart stays in order: groups of one row overlap as little as they can.
+A strategy arranges the slices of one partition in ordered rows; each row is split into groups of limited size. Splitting keeps
+the order, so that the groups of one row overlap as little as possible.
 """
 
 import random
@@ -18,14 +18,14 @@ from hudi_reference.services.clustering.settings import SETTINGS, ClusteringSett
 
 @dataclass(frozen=True)
 class Candidate:
-    """A slice that may be clustered, and how many bytes it is reckoned to bring."""
+    """A slice that may be clustered, and its estimated size in bytes."""
 
-    found: FileSlice
+    file_slice: FileSlice
     size: int
 
 
 class Statistics(Protocol):
-    """What is known of the content of slices."""
+    """Value ranges of slices; None for an unknown range."""
 
     def values(self, found: FileSlice, columns: Sequence[str]) -> Sequence[Range]:
         """The ranges of the values of these columns."""
@@ -34,15 +34,15 @@ class Statistics(Protocol):
         """The range of the record keys."""
 
 
-#: A limit that leaves room for nothing beside a slice.
-NO_COMPANY = -1
+#: A size limit that makes each slice a group of its own.
+SINGLE_SLICE = -1
 Row = list[Candidate]
 Arrange = Callable[[Sequence[Candidate], ClusteringSettings, Statistics], list[Row]]
 
 
 @dataclass(frozen=True)
 class Strategy:
-    """One way to plan. `mode` is the filter of partitions that its name implies; `together` whether it joins slices."""
+    """A strategy. `mode` is the partition filter that its name implies; `together` says whether it groups several slices."""
 
     arrange: Arrange
     mode: str | None = None
@@ -56,7 +56,7 @@ def grouped(
     """The groups of one partition, each with the number of its outputs: its bytes over the target size, rounded up."""
     found = []
     for row in strategy.arrange(candidates, settings, statistics):
-        for group in _cut(row, settings.group_size if strategy.together else NO_COMPANY):
+        for group in _cut(row, settings.group_size if strategy.together else SINGLE_SLICE):
             if len(group) > 1 or settings.single:
                 size = sum(candidate.size for candidate in group)
                 found.append((group, max(1, -(-size // settings.target_size)) if strategy.together else 1))
@@ -64,7 +64,7 @@ def grouped(
 
 
 def _cut(row: Row, limit: int) -> list[Row]:
-    """The row in pieces of at most `limit` bytes; a larger slice is a piece of its own."""
+    """The row in parts of at most `limit` bytes; a larger slice is a part of its own."""
     pieces: list[Row] = []
     filled = 0
     for candidate in row:
@@ -78,35 +78,35 @@ def _cut(row: Row, limit: int) -> list[Row]:
 
 @implements("CLU-023")
 def limited(groups: Iterable[tuple[Row, int]], most: int) -> list[tuple[Row, int]]:
-    """As many groups as one run may have: those first after which there are the most files less, else in the order they have.
+    """The groups of one plan, at most `most`: groups that reduce the number of files most come first, otherwise in their order.
 
-    Once carried out these gain nothing any more, so that the others have their turn.
+    Groups that have been clustered reduce the number no further, so that later plans select other groups.
     """
     return sorted(groups, key=lambda group: group[1] - len(group[0]))[:most]
 
 
 def _by_size(candidates: Sequence[Candidate], *_: object) -> list[Row]:
-    """The largest first, as deployed planners do: groups come out more even."""
+    """The largest first, as in deployed planners: groups become more even."""
     return [sorted(candidates, key=lambda candidate: -candidate.size)]
 
 
 @implements("CLU-021")
 def _by_commit_time(candidates: Sequence[Candidate], *_: object) -> list[Row]:
-    """In the order of the instants that wrote the base files, or began the slices."""
-    return [sorted(candidates, key=lambda candidate: candidate.found.base_instant)]
+    """In the order of the instants of the slices."""
+    return [sorted(candidates, key=lambda candidate: candidate.file_slice.base_instant)]
 
 
 @implements("CLU-020")
 def _by_key_ranges(candidates: Sequence[Candidate], _: ClusteringSettings, statistics: Statistics) -> list[Row]:
-    """In the order of the ranges of record keys that the footers say; at the end those of which nobody knows."""
-    known = [(statistics.keys(candidate.found), candidate) for candidate in candidates]
+    """In the order of the ranges of record keys in the footers; slices with unknown ranges last."""
+    known = [(statistics.keys(candidate.file_slice), candidate) for candidate in candidates]
     return [_by_range(known)]
 
 
 @implements("CLU-022")
 def _at_random(candidates: Sequence[Candidate], settings: ClusteringSettings, _: Statistics) -> list[Row]:
     """In an order that depends on the seed alone."""
-    found = sorted(candidates, key=lambda candidate: candidate.found.file_id)
+    found = sorted(candidates, key=lambda candidate: candidate.file_slice.file_id)
     random.Random(settings.seed).shuffle(found)
     return [found]
 
@@ -115,12 +115,12 @@ def _at_random(candidates: Sequence[Candidate], settings: ClusteringSettings, _:
 def _by_overlap(candidates: Sequence[Candidate], settings: ClusteringSettings, statistics: Statistics) -> list[Row]:
     """One row for slices that overlap in the sort columns, directly or through others; one for all that overlap with none.
 
-    What nobody knows the range of may overlap with everything. Rows are in the order of the first sort column.
+    A slice with an unknown range may overlap with every other one. Rows are in the order of the first sort column.
     """
     columns = settings.sort_columns
     if not columns:
         return _by_size(candidates)
-    boxes = [(tuple(map(_ends, statistics.values(candidate.found, columns))), candidate) for candidate in candidates]
+    boxes = [(tuple(map(_ends, statistics.values(candidate.file_slice, columns))), candidate) for candidate in candidates]
     try:
         found = _connected(sorted(boxes, key=lambda one: one[0]))
         rows = sorted((sorted(row, key=lambda one: one[0]) for row in found), key=lambda row: row[0][0])
@@ -130,7 +130,7 @@ def _by_overlap(candidates: Sequence[Candidate], settings: ClusteringSettings, s
     return [[candidate for _, candidate in row] for row in rows if len(row) > 1] + ([alone] if alone else [])
 
 
-#: The ends of a range, such that unknown ones come before and after all values.
+#: The ends of a range; those of an unknown range come before and after all values.
 _Ends = tuple[tuple[Any, ...], tuple[Any, ...]]
 _Boxed = tuple[tuple[_Ends, ...], Candidate]
 
@@ -140,12 +140,12 @@ def _ends(found: Range) -> _Ends:
 
 
 def _connected(boxed: Iterable[_Boxed]) -> list[list[_Boxed]]:
-    """What overlaps, directly or through others, in rows. `boxed` are in the order of the least values of the first column."""
+    """Rows of slices that overlap directly or through others. `boxed` are sorted by the least values of the first column."""
     done: list[list[_Boxed]] = []
     rows: list[tuple[tuple[Any, ...], list[_Boxed]]] = []  # with the greatest value of the first column
     for one in boxed:
         least, greatest = one[0][0]
-        done += [row for reach, row in rows if reach < least]  # nothing that is still to come reaches back to these
+        done += [row for reach, row in rows if reach < least]  # no later slice overlaps with these
         joined, apart = [one], []
         for reach, row in ((reach, row) for reach, row in rows if reach >= least):
             if any(_overlap(one[0], box) for box, _ in row):
@@ -162,7 +162,7 @@ def _overlap(one: tuple[_Ends, ...], other: tuple[_Ends, ...]) -> bool:
 
 
 def _by_range(known: Sequence[tuple[Range, Candidate]]) -> Row:
-    """By the least value, then the greatest; at the end those of which nobody knows the range."""
+    """By the least value, then the greatest; slices with unknown ranges last."""
     ranged = sorted(((found, candidate) for found, candidate in known if found is not None), key=lambda one: one[0])
     return [candidate for _, candidate in ranged] + [candidate for found, candidate in known if found is None]
 
@@ -170,7 +170,7 @@ def _by_range(known: Sequence[tuple[Range, Candidate]]) -> Row:
 _SIZE = Strategy(_by_size)
 _OVERLAP = "OverlapClusteringPlanStrategy"
 
-#: By the name of the class without its package. Those of the draft that no release has bear names of ours.
+#: By the class name without package. Strategies of the draft that no release has have names of ours.
 STRATEGIES: Mapping[str, Strategy] = {
     **{f"{engine}SizeBasedClusteringPlanStrategy": _SIZE for engine in ("Spark", "Java", "Flink")},
     **{f"{engine}RecentDaysClusteringPlanStrategy": Strategy(_by_size, "RECENT_DAYS") for engine in ("Spark", "Java", "Flink")},
@@ -185,7 +185,7 @@ STRATEGIES: Mapping[str, Strategy] = {
 
 @implements("CLU-004", "CLU-014", "CLU-015")
 def strategy_of(settings: ClusteringSettings) -> Strategy:
-    """The strategy that the settings name; without a name by overlap where there are sort columns, else by size.
+    """The strategy that the settings name. The default is by overlap if there are sort columns, otherwise by size.
 
     Raises UnsupportedTableFeature.
     """
@@ -195,7 +195,7 @@ def strategy_of(settings: ClusteringSettings) -> Strategy:
     name = settings.strategy.rpartition(".")[2]
     if name not in STRATEGIES:
         raise UnsupportedTableFeature(
-            "a strategy of clustering that is not known here", rule="CLU-004", path=SETTINGS["strategy"].name,
+            "an unknown strategy of clustering", rule="CLU-004", path=SETTINGS["strategy"].name,
             expected=" or ".join(STRATEGIES), found=settings.strategy,
         )  # fmt: skip
     return STRATEGIES[name]

@@ -1,12 +1,12 @@
-"""The order in which a clustering lays rows down, spec "Table Management > Re-writing", RFC-19.
+"""The order in which a clustering stores rows, spec "Table Management > Re-writing", RFC-19.
 
     LINEAR    by the first column; rows that are equal there by the second, and so on
-    ZORDER    by the bits of all columns in turn: rows that are near each other in every column mostly lie near each other
-    HILBERT   along a curve through all points of a grid, each a step away from the one before: without the jumps of ZORDER
+    ZORDER    by the interleaved bits of all columns: rows with near values in every column are mostly stored near each other
+    HILBERT   along a curve through all points of a grid, in which neighbours are one step apart: without the jumps of ZORDER
 
-Values become coordinates by their rank, so that every type which has an order takes part in the same way, however far its
-values are apart: nulls first, then ascending, texts and binaries by their bytes, NaN after every other number. Rows that are
-equal in all columns keep their order.
+Values become coordinates by their rank, so that every ordered type is treated in the same way, whatever the distances of its
+values: nulls first, then ascending, texts and binaries by their bytes, NaN after every other number. Rows that are equal in all
+columns keep their order.
 """
 
 from collections.abc import Sequence
@@ -24,13 +24,13 @@ from hudi_reference.requirement import implements
 Numbers = NDArray[np.uint64]
 #: The positions on a curve have this many bits.
 WIDTH = 64
-#: By the name of the deployed strategy, in capitals; and the names that settings and procedures give the same.
+#: Names in settings and procedures, in capitals -> layout.
 LAYOUTS = {"LINEAR": "LINEAR", "ZORDER": "ZORDER", "Z-ORDER": "ZORDER", "HILBERT": "HILBERT"}
 
 
 @implements("CLU-008", "CLU-038", "TL-011")
 def ordered(rows: pa.Table, columns: Sequence[str], layout: str = "LINEAR") -> pa.Table:
-    """The rows in the order of a layout over these columns; as they are without columns.
+    """The rows in the order of a layout over these columns; unchanged without columns.
 
     `a.b` is field b of struct a. Raises Misuse for a column that the rows lack or whose values have no order,
     UnsupportedTableFeature for another layout.
@@ -48,9 +48,7 @@ def ordered(rows: pa.Table, columns: Sequence[str], layout: str = "LINEAR") -> p
 def check_layout(name: str) -> str:
     """The layout of that name. Raises UnsupportedTableFeature."""
     if name.upper() not in LAYOUTS:
-        raise UnsupportedTableFeature(
-            "a layout that is not known here", rule="CLU-008", expected=" or ".join(LAYOUTS), found=name
-        )
+        raise UnsupportedTableFeature("an unknown layout", rule="CLU-008", expected=" or ".join(LAYOUTS), found=name)
     return LAYOUTS[name.upper()]
 
 
@@ -62,14 +60,14 @@ def column_of(rows: pa.Table, name: str) -> pa.ChunkedArray:
         return pc.struct_field(column, path) if path else column
     except (KeyError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise Misuse(
-            "a column to sort by that the table lacks", rule="CLU-008", expected=", ".join(rows.column_names), found=name
+            "the table lacks a sort column", rule="CLU-008", expected=", ".join(rows.column_names), found=name
         ) from error
 
 
 def ranks(column: pa.ChunkedArray, name: str = "") -> Numbers:
-    """The place of each value among the different values of a column: 0 for null, then 1, 2, ... Raises Misuse."""
+    """The rank of each value among the distinct values of a column: 0 for null, then 1, 2, ... Raises Misuse."""
     if pt.is_nested(column.type):
-        raise Misuse("values of this type have no order to sort by", rule="CLU-008", path=name, found=str(column.type))
+        raise Misuse("values of this type have no order", rule="CLU-008", path=name, found=str(column.type))
     places = pc.rank(column, "ascending", tiebreaker="dense").to_numpy()
     return np.where(column.is_null().to_numpy(), 0, places).astype(np.uint64)
 
@@ -81,7 +79,7 @@ def curve(keys: Sequence[Numbers], name: str) -> Numbers:
 
 
 def scaled(keys: Sequence[Numbers]) -> tuple[list[Numbers], int]:
-    """Ranks as coordinates of so many bits: spread over the whole grid, and coarser where there are more than fit.
+    """Ranks as coordinates, and the number of bits of each: scaled to the whole grid, coarser if there are too many ranks.
 
     Raises Misuse for more columns than a position has bits.
     """
@@ -93,7 +91,7 @@ def scaled(keys: Sequence[Numbers]) -> tuple[list[Numbers], int]:
 
 
 def interleaved(points: Sequence[Numbers], bits: int) -> Numbers:
-    """The bits of all coordinates in turn, from the highest of the first column to the lowest of the last one."""
+    """The interleaved bits of all coordinates, from the highest of the first column to the lowest of the last one."""
     position = np.zeros_like(points[0])
     for bit in range(bits - 1, -1, -1):
         for coordinate in points:
@@ -104,8 +102,9 @@ def interleaved(points: Sequence[Numbers], bits: int) -> Numbers:
 def hilbert(points: Sequence[Numbers], bits: int) -> Numbers:
     """The position on Hilbert's curve through a grid of `bits` bits a side, in any number of dimensions.
 
-    After J. Skilling, "Programming the Hilbert curve", 2004: from the largest cube to the smallest, undo how the curve is
-    turned and mirrored in each; then the Gray code of what is left is the position, its bits spread over the coordinates.
+    After J. Skilling, "Programming the Hilbert curve", 2004: from the largest cube to the smallest, reverse the
+    rotation and reflection of the curve in each; the Gray code of the result is the position, its bits spread over the
+    coordinates.
     """
     turned = np.stack(points)
     sides = [np.uint64(1 << bit) for bit in range(bits - 1, 0, -1)]

@@ -1,4 +1,4 @@
-"""Which partitions a clustering looks at, RFC-19 "Filter specific partitions"."""
+"""Which partitions a clustering considers, RFC-19 "Filter specific partitions"."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,15 +7,15 @@ from hudi_reference.errors import Misuse
 from hudi_reference.requirement import implements
 from hudi_reference.services.clustering.settings import ClusteringSettings
 
-#: The partitions in the order in which they are looked at, the settings, the hour of the day.
+#: Takes the sorted partitions, the settings, and the hour of the day.
 Filter = Callable[[Sequence[str], ClusteringSettings, int], Sequence[str]]
 
 
 @implements("CLU-010")
 def partitions_to_cluster(partitions: Iterable[str], settings: ClusteringSettings, mode: str, hour: int) -> list[str]:
-    """Those of the partitions that the settings admit. Days and hours in paths are in order where their texts are.
+    """The partitions that the settings select. Days and hours in paths are compared as texts.
 
-    Named or matching ones first, then `mode` chooses among these; `hour` of the day, from 0 to 23, is for DAY_ROLLING.
+    First partitions are selected by name or pattern, then by `mode`; `hour` of the day, from 0 to 23, is for DAY_ROLLING.
     """
     found = sorted(set(partitions))
     if settings.selected:
@@ -31,18 +31,18 @@ def _pattern(text: str) -> re.Pattern[str]:
         return re.compile(text)
     except re.error as error:
         raise Misuse(
-            "not a pattern of partitions", rule="CLU-010", expected="a regular expression", found=str(error)
+            "the pattern of partitions is not valid", rule="CLU-010", expected="a regular expression", found=str(error)
         ) from error
 
 
 def _recent(found: Sequence[str], settings: ClusteringSettings, _: int) -> Sequence[str]:
-    """The newest ones, the newest first, after those that are skipped."""
+    """The newest partitions, newest first, without the skipped ones."""
     newest = sorted(found, reverse=True)[settings.skipped :]
     return newest[: settings.recent] if settings.recent else newest
 
 
 def _selected(found: Sequence[str], settings: ClusteringSettings, _: int) -> Sequence[str]:
-    """Those from the first to the last one that is named, both included; without a name there is no end."""
+    """The partitions between the two names, both included; an empty name is no limit."""
     return [p for p in found if settings.begin <= p and (not settings.end or p <= settings.end)]
 
 

@@ -1,8 +1,8 @@
 """Planning a clustering: which file groups are rewritten together, spec "Table Management > Re-writing" and RFC-19.
 
-partitions   those that the filter admits
-slices       the latest of each file group that is small enough and in no plan that is pending
-groups       what the strategy puts together; no more of them than one run may have
+partitions   the partitions that the filter selects
+slices       the latest slice of each file group that is small enough and in no pending plan
+groups       the groups of the strategy, up to the limit of one plan
 requested    the plan, published under the lock of the table
 """
 
@@ -36,9 +36,9 @@ Options = Mapping[str, str]
 def schedule_clustering(
     table: Table, options: Options | None = None, *, extra_metadata: Mapping[str, str] | None = None
 ) -> str | None:
-    """Publish a plan; its requested time. None if there is nothing to cluster, or old slices come back. Writes need not stop.
+    """Publish a plan; its requested time. None if there is nothing to cluster, or a completed write is being rolled back.
 
-    `options` are settings by Hudi's names: see `clustering_settings`. `extra_metadata` stays in the plan.
+    Writers are not blocked. `options` are settings by Hudi's names: see `settings`. `extra_metadata` is stored in the plan.
     """
     with planning(table) as publish:
         if rolls_back_completed_write(table, table.timeline):
@@ -51,7 +51,7 @@ def schedule_clustering(
 def plan_clustering(
     table: Table, options: Options | None = None, *, extra_metadata: Mapping[str, str] | None = None
 ) -> ClusteringPlan:
-    """What a clustering would rewrite now; no groups if it is not time yet. Changes nothing.
+    """The plan of a clustering that would be made now; it has no groups if none is due. Changes nothing.
 
     Raises Misuse, UnsupportedTableFeature, MissingDataFile.
     """
@@ -68,7 +68,7 @@ def plan_clustering(
 
 
 def is_due(view: View, settings: ClusteringSettings) -> bool:
-    """Whether there are enough commits that completed after the last clustering was planned, itself not counted."""
+    """Whether enough commits have completed since the last clustering was planned; the clustering itself does not count."""
     done = {commit.requested for commit, found in view.groups.commits.items() if found.operation == "CLUSTER"}
     planned = {pending.requested for pending in view.timeline.pending if pending.action == "clustering"}
     last = max(done | planned, default="")
@@ -78,7 +78,7 @@ def is_due(view: View, settings: ClusteringSettings) -> bool:
 
 @dataclass(frozen=True)
 class Planner:
-    """What is needed to plan: the table as it is, the settings, and the sizes of the files by their paths."""
+    """Makes the groups of a plan, from the table as it is, the settings, and the sizes of the files by path."""
 
     table: Table
     view: View
@@ -87,10 +87,10 @@ class Planner:
 
     @implements("CLU-010", "CLU-023", "CLU-028")
     def groups(self) -> Sequence[InputGroup]:
-        """The groups of all partitions, as many as one run may have."""
+        """The groups of all partitions, up to the limit of one plan."""
         partitions: dict[str, list[Candidate]] = {}
         for candidate in self.candidates():
-            partitions.setdefault(candidate.found.partition, []).append(candidate)
+            partitions.setdefault(candidate.file_slice.partition, []).append(candidate)
         strategy, known = strategy_of(self.settings), FooterStatistics(self.table.storage)
         everywhere = {found.partition for found in self.view.groups.latest_slices}
         chosen = partitions_to_cluster(everywhere, self.settings, strategy.mode or self.settings.mode, self._hour())
@@ -99,9 +99,9 @@ class Planner:
 
     @implements("CLU-004", "CLU-011", "CLU-012", "CLU-013")
     def candidates(self) -> list[Candidate]:
-        """The latest slices that may be clustered: none that is large already, none that another service is going to rewrite.
+        """The latest slices that may be clustered: no large ones, and none in a pending plan of another service.
 
-        Log files are no obstacle: the plan names them, and whoever carries it out merges them.
+        A slice may have log files: the plan names them, and its execution merges them.
         """
         taken = groups_in_plans(self.table, self.view.timeline)
         most = min(self.settings.small_file_limit - 1, self.settings.target_size)
@@ -119,9 +119,9 @@ class Planner:
     def _input_group(self, row: Row, outputs: int) -> InputGroup:
         metrics: dict[str, float] = {}
         for candidate in row:
-            for name, value in slice_metrics(candidate.found, self.sizes).items():
+            for name, value in slice_metrics(candidate.file_slice, self.sizes).items():
                 metrics[name] = metrics.get(name, 0.0) + value
-        return InputGroup(tuple(candidate.found for candidate in row), outputs, metrics)
+        return InputGroup(tuple(candidate.file_slice for candidate in row), outputs, metrics)
 
     def _hour(self) -> int:
         """The hour of the day in the table's time zone."""
@@ -130,7 +130,7 @@ class Planner:
 
 @dataclass(frozen=True)
 class FooterStatistics:
-    """What the footers of base files say. Of slices with log files nobody knows: what the logs add may lie anywhere."""
+    """The ranges in the footers of base files. Ranges of slices with log files are unknown, as logs may add any value."""
 
     storage: Storage
 

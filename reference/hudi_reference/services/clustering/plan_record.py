@@ -1,15 +1,15 @@
 """The plan of a clustering as it is stored: HoodieRequestedReplaceMetadata, spec "Table Management > Re-writing" and RFC-19.
 
     clusteringPlan
-      inputGroups            what is rewritten together: slices of one partition
+      inputGroups            slices of one partition that are rewritten together
         slices               base file and log files of each, with their full paths; file id and partition
         numOutputFileGroups  into how many new file groups
-        metrics              numbers for people
-      strategy               what carries the plan out, and its parameters: sort columns, target size
+        metrics              numbers for information
+      strategy               the executor, and its parameters: sort columns, target size
       version                1
 
-Whoever carries a plan out needs nothing else. The draft's schema (clusteringGroups of file ids, targetFileSize, sortColumns)
-was never deployed; its fields live on under these names.
+An execution needs nothing else. The schema of the draft (clusteringGroups of file ids, targetFileSize, sortColumns) was never
+deployed; these fields replace it.
 """
 
 from collections.abc import Mapping
@@ -23,15 +23,15 @@ from hudi_reference.requirement import implements
 from hudi_reference.services.planning.compaction_plan import number
 from hudi_reference.services.planning.plan_execution import Plan, location, planned_slice
 
-#: The only version of plans, groups and slices that there is.
+#: The only version of plans, groups and slices.
 PLAN_VERSION = 1
-#: What carries plans out in deployed engines. The plan names it; this reference goes by the parameters alone.
+#: The executor in deployed engines. The plan names it; the reference uses the parameters alone.
 EXECUTION = "org.apache.hudi.client.clustering.run.strategy.SparkSortAndSizeExecutionStrategy"
 SORT_COLUMNS_KEY = "hoodie.clustering.plan.strategy.sort.columns"
 TARGET_KEY = "hoodie.clustering.plan.strategy.target.file.max.bytes"
-#: How the sort columns become an order: LINEAR, ZORDER or HILBERT.
+#: The layout: LINEAR, ZORDER or HILBERT.
 LAYOUT_KEY = "hoodie.layout.optimize.strategy"
-#: Settings that a plan keeps, so that its execution does not depend on those of whoever carries it out.
+#: Settings that a plan stores, so that its execution does not depend on the settings of the executing process.
 PARAMETERS = (SORT_COLUMNS_KEY, TARGET_KEY, LAYOUT_KEY)
 DEFAULT_TARGET = 1 << 30
 
@@ -39,7 +39,7 @@ DEFAULT_TARGET = 1 << 30
 @implements("CLU-005", "CLU-028")
 @dataclass(frozen=True)
 class InputGroup:
-    """Slices of one partition that are rewritten together, into that many file groups."""
+    """Slices of one partition that are rewritten together, into `outputs` file groups."""
 
     slices: tuple[FileSlice, ...]
     outputs: int
@@ -58,7 +58,7 @@ class InputGroup:
 
 @dataclass(frozen=True)
 class ClusteringPlan:
-    """What a clustering rewrites, and how: `parameters` are settings by Hudi's names, `extra` is for people."""
+    """A plan: groups, `parameters` by Hudi's names, and `extra` metadata for information."""
 
     groups: tuple[InputGroup, ...]
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -68,13 +68,13 @@ class ClusteringPlan:
     @property
     @implements("CLU-002", "CLU-031")
     def sort_columns(self) -> tuple[str, ...]:
-        """The columns to sort by, the first one first; none where rows may lie in any order."""
+        """The sort columns in order; none if rows may be in any order."""
         return sort_columns_of(self.parameters)
 
     @property
     @implements("CLU-030")
     def target_size(self) -> int:
-        """About how many bytes an output is to have. Raises Misuse."""
+        """The target size of an output in bytes. Raises Misuse."""
         return number(self.parameters, TARGET_KEY, DEFAULT_TARGET, least=1)
 
 
@@ -125,17 +125,17 @@ def _slice_record(table: Table, found: FileSlice) -> dict[str, Any]:
 
 @implements("TL-012", "TL-029", "CLU-024", "CLU-025", "CLU-026", "CLU-027", "CLU-033", "CLU-034")
 def clustering_in(record: Plan) -> ClusteringPlan:
-    """A stored plan, whoever made it. Raises MalformedMetadata, and UnsupportedTableFeature for a plan of another version.
+    """A stored plan of any engine. Raises MalformedMetadata, and UnsupportedTableFeature for a plan of another version.
 
-    A record without groups is a plan of nothing. Metrics are kept, and nothing depends on them.
+    A record may have no groups. Metrics are kept, but not used.
     """
     plan = record.get("clusteringPlan")
     if plan is None:
-        raise MalformedMetadata("the record holds no clustering plan", rule="CLU-024", found=", ".join(record))
+        raise MalformedMetadata("the record contains no clustering plan", rule="CLU-024", found=", ".join(record))
     version = plan.get("version")
     if version not in (None, PLAN_VERSION):
         raise UnsupportedTableFeature(
-            "a clustering plan of a version that is not known here",
+            "a clustering plan of an unknown version",
             rule="CLU-033",
             expected=str(PLAN_VERSION),
             found=str(version),
@@ -154,7 +154,7 @@ def _group(record: Mapping[str, Any]) -> InputGroup:
     slices = tuple(map(planned_slice, record["slices"] or ()))
     if not slices or len({found.partition for found in slices}) > 1:
         raise MalformedMetadata(
-            "a clustering group that is not of one partition", rule="CLU-028", expected="slices of one partition",
+            "a clustering group with slices of several partitions, or none", rule="CLU-028", expected="slices of one partition",
             found=", ".join(sorted({found.partition or "the table's folder" for found in slices})) or "no slices",
         )  # fmt: skip
     return InputGroup(slices, record.get("numOutputFileGroups") or 1, record.get("metrics") or {})

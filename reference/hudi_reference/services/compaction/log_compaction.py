@@ -116,15 +116,15 @@ def plan_log_compaction(table: Table, options: Mapping[str, str] | None = None) 
         return []
     found = []
     for operation in eligible(table, view, groups_in_plans(table, view.timeline)):
-        older = _before_pending(operation.found, view.timeline)
+        older = _before_pending(operation.file_slice, view.timeline)
         blocks = reader.blocks(older)
         several = len({block.instant for block in blocks}) > 1 and len(blocks) >= least
         if (
             several
             and all(partial_columns(block) is None for block in blocks)
-            and _come_first(blocks, reader.blocks(operation.found))
+            and _come_first(blocks, reader.blocks(operation.file_slice))
         ):
-            found.append(replace(operation, found=older))
+            found.append(replace(operation, file_slice=older))
     return found
 
 

@@ -50,7 +50,7 @@ def maintain(metadata: MetadataTable, data: Table, building: Collection[str]) ->
     for pending in pending_of(timeline, "compaction"):  # an execution that did not complete
         _execute(metadata, pending.requested)
     with planning(table) as publish:
-        operations = [one for one in eligible(table, table.view(), ()) if one.found.partition not in building]
+        operations = [one for one in eligible(table, table.view(), ()) if one.file_slice.partition not in building]
         requested = publish("compaction", plan_record(operations)) if operations else None
     if requested is not None:
         _execute(metadata, requested)
@@ -84,7 +84,7 @@ class MetadataCompactionExecution(PlanExecution):
 
 
 def _compact(metadata: MetadataTable, requested: str, operation: Operation) -> WriteStat:
-    found, records = operation.found, metadata.merged(operation.found)
+    found, records = operation.file_slice, metadata.merged(operation.file_slice)
     name = BaseFileName(found.file_id, "0-0-0", requested, "hfile")
     path = join_path(found.partition, str(name))
     size = store(metadata.as_table, path, base_file(records.values()))

@@ -1,14 +1,14 @@
-"""What a clean may delete, spec "Table Management > Cleaning": the slices that no retained read needs any more.
+"""What a clean may delete, spec "Table Management > Cleaning": slices that no retained read needs.
 
     slices of a group, newest first      commits, hours                       file versions
-    the newest                           stays                                stays
-    those from the earliest instant E on stay                                 the n newest stay
-    the newest one before E              stays: a reader at E needs it        goes, if it is not among them
-    what is older                        goes                                 goes
-    all slices of a replaced group       go, if it was replaced before E      go
+    the newest                           kept                                 kept
+    from the earliest instant E on       kept                                 the n newest are kept
+    the newest one before E              kept: a reader at E needs it         deleted, if it is not among them
+    older ones                           deleted                              deleted
+    all slices of a replaced group       deleted, if replaced before E        deleted
 
-Whatever the policy says, a slice with a savepointed file stays, and so do the slices of groups that a pending plan names. The
-change-capture files beside a base file go when its slice goes.
+With every policy a slice with a savepointed file is kept, and so are the slices of groups in pending plans. The change-capture
+files of a base file are deleted with its slice.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -31,7 +31,7 @@ PolicyName = Literal["KEEP_LATEST_COMMITS", "KEEP_LATEST_FILE_VERSIONS", "KEEP_L
 @implements("CLN-004")
 @dataclass(frozen=True)
 class CleanPolicy:
-    """What has to stay readable: the last so many commits, versions of each file group, or hours."""
+    """The policy: which number of commits, of versions of each file group, or of hours remains readable."""
 
     name: PolicyName = "KEEP_LATEST_COMMITS"
     commits: int = 10
@@ -62,10 +62,10 @@ def _count(options: Mapping[str, str], key: str, default: int) -> int:
 
 @implements("CLN-005")
 def earliest_to_retain(policy: CleanPolicy, timeline: Timeline, hours_ago: str) -> Instant | None:
-    """The first instant whose reads must work; None where the policy knows none, or nothing is old enough to go.
+    """The first instant that must remain readable; None if the policy has none, or nothing is old enough to delete.
 
-    What was requested before it is readable no more. It never lies behind a pending write, which may still read what was
-    there when it began. `hours_ago` is the time up to which hours reach back.
+    It is not later than a pending write, which may still read the state at its begin. `hours_ago` is the earliest time for a
+    policy by hours.
     """
     commits = timeline.commits
     match policy.name:
@@ -121,7 +121,7 @@ def change_files_of(storage: Storage, slices: Collection[FileSlice]) -> tuple[st
 
 
 def _old_slices(policy: CleanPolicy, group: FileGroup, earliest: Instant | None) -> tuple[FileSlice, ...]:
-    """The slices of one group that the policy lets go."""
+    """The slices of one group that the policy deletes."""
     if policy.name == "KEEP_LATEST_FILE_VERSIONS":
         return group.slices if group.replaced_by is not None else group.slices[policy.file_versions :]
     if earliest is None:
@@ -133,7 +133,7 @@ def _old_slices(policy: CleanPolicy, group: FileGroup, earliest: Instant | None)
 
 
 def planned_files(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """The paths of the files that a stored plan deletes. Before version 2 plans held names alone."""
+    """The paths of the files that a stored plan deletes. Plans before version 2 contain names only."""
     files = [
         path_in(partition, file["filePath"])
         for partition, infos in (record.get("filePathsToBeDeletedPerPartition") or {}).items()

@@ -1,7 +1,7 @@
-"""What compaction and log compaction share: the plan, spec "Timeline > Actions", "Table Management > Compaction".
+"""The plan of compaction and log compaction, spec "Timeline > Actions", "Table Management > Compaction".
 
-A plan names the files of each slice as they are when it is made. Whoever carries it out needs nothing else, reads what was
-committed then, and stores files whose names follow from the plan: after a crash the same files come of it again.
+A plan names the files of each slice as they are when it is made. Its execution needs nothing else, reads what was committed
+then, and derives the names of its files from the plan, so that an execution after a crash stores the same files.
 """
 
 import json
@@ -20,34 +20,34 @@ from hudi_reference.services.planning.plan_execution import Plan, planned_slice
 from hudi_reference.storage import ObjectExists
 from hudi_reference.timeline.contents.metadata import WriteStat
 
-#: A plan of this version names files within their partition; before, by paths.
+#: Plans of this version name files within their partition, earlier ones by paths.
 PLAN_VERSION = 2
 _MEGABYTE = 1 << 20
-#: What a deployed planner reckons that a slice without base file will come to, in megabytes.
+#: The size in megabytes that deployed planners assume for the base file of a slice without one.
 _NEW_BASE_FILE = 120
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One slice of a plan. `metrics` are numbers and sizes by their deployed names, for whoever chooses among operations."""
+    """One slice of a plan. `metrics` are numbers and sizes by their deployed names; strategies select by them."""
 
-    found: FileSlice
+    file_slice: FileSlice
     metrics: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def group(self) -> GroupId:
         """The file group."""
-        return self.found.partition, self.found.file_id
+        return self.file_slice.partition, self.file_slice.file_id
 
     @implements("TL-015", "TL-017")
     def to_record(self) -> dict[str, Any]:
         """As a HoodieCompactionOperation."""
         return {
-            "baseInstantTime": self.found.base_instant,
-            "deltaFilePaths": list(self.found.log_files),
-            "dataFilePath": self.found.base_file,
-            "fileId": self.found.file_id,
-            "partitionPath": self.found.partition,
+            "baseInstantTime": self.file_slice.base_instant,
+            "deltaFilePaths": list(self.file_slice.log_files),
+            "dataFilePath": self.file_slice.base_file,
+            "fileId": self.file_slice.file_id,
+            "partitionPath": self.file_slice.partition,
             "metrics": dict(self.metrics),
             "bootstrapFilePath": None,
         }
@@ -55,9 +55,9 @@ class Operation:
 
 @implements("CMP-004", "SVC-004")
 def eligible(table: Table, view: View, taken: Collection[GroupId]) -> list[Operation]:
-    """The latest slice of each file group that has log files, unless the group is `taken` by a plan that is pending.
+    """The latest slice of each file group with log files, except groups in `taken`, which are in pending plans.
 
-    Every file of a slice has completed. Raises MissingDataFile: what is missing cannot be merged.
+    All files of these slices are committed. Raises MissingDataFile if one does not exist.
     """
     sizes = {info.path: info.size for info in table.storage.list(skip=META_FOLDER)}
     found = []
@@ -100,7 +100,7 @@ def plan_record(operations: Iterable[Operation], strategy: str | None = None, *,
 
 @implements("TL-015", "TL-017", "TL-029")
 def operations_in(plan: Plan) -> tuple[Operation, ...]:
-    """The operations of a stored plan, whoever made it. Raises MalformedMetadata, UnsupportedTableFeature."""
+    """The operations of a stored plan of any engine. Raises MalformedMetadata, UnsupportedTableFeature."""
     try:
         return tuple(map(_operation, plan["operations"] or ()))
     except (KeyError, TypeError, AttributeError) as error:
@@ -112,15 +112,15 @@ def _operation(record: Mapping[str, Any]) -> Operation:
 
 
 def present(table: Table, operation: Operation) -> FileSlice:
-    """The slice of a planned operation, with what is missing of it by now."""
-    found = operation.found
+    """The slice of a planned operation, with the names of its files that do not exist any more."""
+    found = operation.file_slice
     names = (*((found.base_file,) if found.base_file else ()), *found.log_files)
     return replace(found, missing=frozenset(name for name in names if table.storage.head(found.path(name)) is None))
 
 
 @implements("SVC-005", "TL-029")
 def store(table: Table, path: str, data: bytes) -> int:
-    """Store a file that a plan comes to; its size. An earlier attempt at the plan may have stored it, with the same rows."""
+    """Store a file of a plan; its size. An earlier execution may have stored the file, with the same rows."""
     try:
         table.storage.create(path, data)
         return len(data)
@@ -130,7 +130,7 @@ def store(table: Table, path: str, data: bytes) -> int:
 
 
 def remove_strays(table: Table, requested: str, stats: Iterable[WriteStat]) -> None:
-    """Delete what attempts of other engines at the plan stored: from its completion on it would lie beside these files."""
+    """Delete the files that executions of the plan by other engines stored: readers would read them after the completion."""
     named = {stat.path for stat in stats}
     for path in files_of_instant(table, requested):
         if path not in named:
@@ -145,13 +145,13 @@ def files_of_instant(table: Table, requested: str) -> list[str]:
 
 @implements("TL-015", "TL-017")
 def completed_record(operation: str, stats: Iterable[tuple[WriteStat, Operation]], schema: AvroSchema) -> dict[str, Any]:
-    """What a completed compaction or log compaction says: HoodieCommitMetadata, as of a write that merged."""
+    """The metadata of a completed compaction or log compaction: HoodieCommitMetadata."""
     partitions: dict[str, list[dict[str, Any]]] = {}
     for stat, planned in stats:
         record = {
             **stat.to_record(),
             "totalUpdatedRecordsCompacted": stat.updates,
-            "totalLogFilesCompacted": len(planned.found.log_files),
+            "totalLogFilesCompacted": len(planned.file_slice.log_files),
             "totalLogSizeCompacted": int(planned.metrics.get("TOTAL_LOG_FILES_SIZE", 0)),
         }
         partitions.setdefault(stat.partition, []).append(record)
@@ -169,18 +169,18 @@ _STRATEGY, _PACKAGE = "hoodie.compaction.strategy", "org.apache.hudi.table.actio
 
 
 def chosen(operations: Sequence[Operation], options: Mapping[str, str]) -> list[Operation]:
-    """Those of the operations that the strategy among the settings takes into one plan. Raises UnsupportedTableFeature."""
+    """The operations that the configured strategy selects for one plan. Raises UnsupportedTableFeature."""
     name = options.get(_STRATEGY, "LogFileSizeBasedCompactionStrategy").removeprefix(_PACKAGE)
     if name not in STRATEGIES:
         raise UnsupportedTableFeature(
-            "a strategy of compaction that is not known here", rule="CMP-001", path=_STRATEGY,
+            "an unknown strategy of compaction", rule="CMP-001", path=_STRATEGY,
             expected=" or ".join(STRATEGIES), found=name,
         )  # fmt: skip
     return STRATEGIES[name](operations, options)
 
 
 def _within_budget(operations: Iterable[Operation], options: Mapping[str, str]) -> list[Operation]:
-    """As many as fit into the budget, in their order, with the one that exceeds it."""
+    """The first operations up to the I/O budget, including the one that exceeds it."""
     left = float(number(options, "hoodie.compaction.target.io", 512_000))
     found: list[Operation] = []
     for operation in operations:
@@ -192,7 +192,7 @@ def _within_budget(operations: Iterable[Operation], options: Mapping[str, str]) 
 
 
 def _largest(metric: str, threshold: str) -> Choose:
-    """Those with at least so much of a metric, the most first, within the budget."""
+    """Operations whose metric reaches the threshold, the greatest first, within the budget."""
 
     def choose(operations: Sequence[Operation], options: Mapping[str, str]) -> list[Operation]:
         least = number(options, threshold, 0)
@@ -202,7 +202,7 @@ def _largest(metric: str, threshold: str) -> Choose:
     return choose
 
 
-#: Which operations go into one plan, by the name of the deployed class.
+#: Strategies by the name of the deployed class.
 STRATEGIES: Mapping[str, Choose] = {
     "LogFileSizeBasedCompactionStrategy": _largest("TOTAL_LOG_FILES_SIZE", "hoodie.compaction.logfile.size.threshold"),
     "LogFileNumBasedCompactionStrategy": _largest("TOTAL_LOG_FILES", "hoodie.compaction.logfile.num.threshold"),
@@ -215,5 +215,5 @@ def number(options: Mapping[str, str], key: str, default: int, least: int = 0) -
     """A setting that is a number. Raises Misuse."""
     text = options.get(key, str(default))
     if not (text.isascii() and text.isdigit() and int(text) >= least):
-        raise Misuse(f"{key} is no limit", rule="CMP-001", expected=f"a number from {least} on", found=repr(text))
+        raise Misuse(f"{key} is not a valid limit", rule="CMP-001", expected=f"a number from {least} on", found=repr(text))
     return int(text)

@@ -1,7 +1,7 @@
 """The plan of an index, spec "Table Management > Indexing": which partitions of the metadata table, and from which state.
 
-The base instant is the write that completed last when the plan was made. The index is built from what had completed by then;
-all that completes later adds its own entries.
+The base instant is the write that had completed last when the plan was made. The index is built from the state at that time;
+actions that complete later add their own entries.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,33 +31,33 @@ def plan_record(indexes: Iterable[Index], base: str) -> dict[str, Any]:
 
 @implements("INX-006", "INX-007", "INX-009")
 def indexes_in(plan: Mapping[str, Any]) -> tuple[Index, ...]:
-    """The indexes of a plan, whoever made it. Raises MalformedMetadata, UnsupportedTableFeature."""
+    """The indexes of a stored plan of any engine. Raises MalformedMetadata, UnsupportedTableFeature."""
     try:
         names = [info["metadataPartitionPath"] for info in plan["indexPartitionInfos"] or ()]
     except (KeyError, TypeError) as error:
         raise MalformedMetadata("the record is not the plan of an index", rule="INX-006", found=str(error)) from error
     if unknown := [str(name) for name in names if name not in INDEXES]:
         raise UnsupportedTableFeature(
-            "an index that is not built here", rule="INX-007", expected=", ".join(INDEXES), found=", ".join(unknown)
+            "an index that is not supported", rule="INX-007", expected=", ".join(INDEXES), found=", ".join(unknown)
         )
     return tuple(INDEXES[name] for name in names)
 
 
 @implements("INX-014", "TL-018")
 def completed_record(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """What a completed indexing says: HoodieIndexCommitMetadata, with what was planned."""
+    """The metadata of a completed indexing: HoodieIndexCommitMetadata."""
     return {"version": _VERSION, "operationType": None, "indexPartitionInfos": plan["indexPartitionInfos"]}
 
 
 @implements("INX-001", "INX-008")
 def base_groups(table: Table, timeline: Timeline, requested: str) -> FileGroups:
-    """The file groups as they were when the plan was made: what completed later does not count."""
+    """The file groups as they were when the plan was made: without actions that completed later."""
     return load_file_groups(table.storage, table.properties, timeline.completed_before(requested))
 
 
 @implements("SVC-012")
 def files_to_index(table: Table, timeline: Timeline) -> frozenset[str]:
-    """The paths of the files that pending plans are going to read: a clean leaves them alone."""
+    """The paths of the files that executions of pending plans will read; cleans keep them."""
     return frozenset(
         path
         for pending in pending_of(timeline, "indexing")

@@ -1,7 +1,7 @@
-"""Which indexes are maintained here, spec "Metadata": a service that changes data files must bring all indexes up to date.
+"""Which indexes are maintained, spec "Metadata": a service that changes data files must bring all indexes up to date.
 
-The check comes first, before a service plans, writes or deletes anything: to find out at the completion is too late, for the
-files are deleted by then. It is repeated under the lock of the table before each completion.
+Services check this before they plan, write or delete anything, because files may be deleted before the completion. The check is
+repeated under the lock of the table before each completion.
 """
 
 from collections.abc import Iterable
@@ -16,10 +16,10 @@ from hudi_reference.requirement import implements
 
 @implements("OCC-020", "PROP-001")
 def check_indexes_maintained(table: Table) -> None:
-    """Check that all indexes of the table, as its properties are now, are maintained here.
+    """Check that the hooks of the table maintain all its indexes, as its properties are now.
 
     Args:
-        table: the table that a service is going to change, or that a preview of the service looks at.
+        table: the table that a service or its preview is about to change or to read.
 
     Raises:
         UnsupportedTableFeature: an index would be out of date after the service (PROP-001).
@@ -31,10 +31,10 @@ def check_indexes_maintained(table: Table) -> None:
 
 @implements("OCC-020", "PROP-001")
 def check_maintained(table: Table, partitions: Iterable[str]) -> None:
-    """Raises UnsupportedTableFeature for partitions of the metadata table that are not maintained here."""
+    """Raises UnsupportedTableFeature for partitions of the metadata table that the hooks do not maintain."""
     if others := sorted(set(partitions) - table.hooks.maintained_indexes):
         raise UnsupportedTableFeature(
-            "the table has indexes that are not kept up to date here", rule="PROP-001", path=PROPERTIES_PATH,
+            "the table has indexes that are not maintained here", rule="PROP-001", path=PROPERTIES_PATH,
             expected=f"{USABLE} of {', '.join(sorted(table.hooks.maintained_indexes))}", found=", ".join(others),
             remedy="write with an engine that maintains them; reading is possible",
         )  # fmt: skip
