@@ -1,15 +1,18 @@
-"""The reference on Apache Spark: tables as DataFrames, the work spread over file slices.
+"""The reference on Apache Spark: tables as DataFrames, with one task for each file slice.
 
-The driver makes the plan and the commit, with the reference's own code: timeline, file groups, schema, instants. Rows never
-pass through it. Executors read, merge and write with the same modules that the reference uses in one process; what needs no
-merging is left to Spark's own Parquet reader.
+The driver makes the plan and the commit, with the code of the reference: timeline, file groups, schema, instants. Rows never
+pass through the driver. Executors read, merge and write with the modules of the reference; slices without log files are read
+by Spark's own Parquet reader.
 
 * `read`: snapshot, read-optimized and as-of queries as a DataFrame
 * `bulk_insert`, `insert`, `upsert`, `partial_update`, `delete`: a DataFrame as one commit
 * `data_source.HudiReference`: the format `hudi-reference` for `spark.read.format(...)` and SQL
-* `errors.errors_of_executors`: what an executor raised, as the reference's exception
+* `errors.errors_of_executors`: errors of executors as exceptions of the reference
 
-Executors need this package and the way to the table: a shared file system, or S3 with the usual environment variables.
+Executors need this package and access to the table: a shared file system, or S3 with the usual environment variables.
+
+What may be changed here: how work is distributed; never a rule of the format, which belongs in `hudi_reference`. Imports
+`hudi_reference` and PySpark.
 """
 
 from hudi_spark.errors import errors_of_executors

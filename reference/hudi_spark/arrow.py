@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 from hudi_reference.errors import UnsupportedSchema
 from hudi_reference.schema.evolution import conform
 
-#: Rows of one batch on its way to the JVM.
+#: Rows of one batch for the JVM.
 ROWS_PER_BATCH = 65_536
 
 
@@ -27,10 +27,10 @@ def spark_schema(fields: pa.Schema) -> StructType:
 
 
 def arrow_schema_of(schema: StructType) -> pa.Schema:
-    """The Arrow columns in which Spark takes and gives rows of `schema`: timestamps in microseconds and UTC."""
+    """The Arrow columns in which Spark exchanges rows of `schema`: timestamps in microseconds and UTC."""
     return to_arrow_schema(schema, timezone="UTC")
 
 
 def batches(rows: pa.Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """`rows` with exactly the columns of `schema`, in batches that the JVM takes."""
+    """`rows` with exactly the columns of `schema`, in batches for the JVM."""
     yield from conform(rows, schema, "rows for Spark").to_batches(max_chunksize=ROWS_PER_BATCH)

@@ -5,10 +5,10 @@
     spark.read.format("hudi-reference").option("query", "cdc").option("begin", "20260101000000000").load(uri)
     CREATE TEMPORARY VIEW trips USING `hudi-reference` OPTIONS (path 'file:///data/trips')
 
-A table of the catalog (`CREATE TABLE`) cannot stand for one: PySpark 4.3 reads it without the options it was made with.
-Every slice passes through Python, one partition each, with all columns unless `.schema(...)` names fewer: Spark tells a Python
-source neither columns nor, by default, filters. `hudi_spark.read` is the faster way. What is written is appended (option
-`operation`: `bulk_insert` or `insert`); `hudi_spark.upsert` changes rows.
+Tables of the catalog (`CREATE TABLE`) are not supported: PySpark 4.3 reads them without their options. Python reads every
+slice, with one partition for each and all columns unless `.schema(...)` names fewer, because Spark passes neither columns nor,
+by default, filters to a Python source. `hudi_spark.read` is faster. Writes append rows (option `operation`: `bulk_insert` or
+`insert`); `hudi_spark.upsert` changes rows.
 """
 
 from collections.abc import Iterator, MutableMapping
@@ -26,7 +26,7 @@ from hudi_reference.write.write_context import WriteContext
 from hudi_spark.arrow import arrow_schema_of, batches, spark_schema
 from hudi_spark.read import ReadPlan, make_plan, open_shared
 from hudi_spark.tasks import FilesTask
-from hudi_spark.write import remove_lost_attempts
+from hudi_spark.write import remove_failed_attempts
 
 _OPERATIONS = {"bulk_insert": "BULK_INSERT", "insert": "INSERT"}
 
@@ -37,7 +37,7 @@ class HudiReference(DataSource):  # type: ignore[misc]  # pyspark is not checked
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
         if not options.get("path"):
-            raise Misuse("no table is named", rule="LAY-001", expected="option path, or load(path)")
+            raise Misuse("the option path is missing", rule="LAY-001", expected="option path, or load(path)")
         self.uri = options["path"]
 
     @classmethod
@@ -99,7 +99,7 @@ class _Written(WriterCommitMessage):  # type: ignore[misc]  # pyspark is not che
 class _Appender(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark is not checked
     """One commit. It begins with the plan and completes on the driver; a failed one stays inflight and invisible.
 
-    Nothing is undone in `abort`: it is also called after a commit whose outcome nobody knows.
+    `abort` is not defined, because Spark also calls it after a commit with an unknown result.
     """
 
     def __init__(self, uri: str, operation: str, incoming: pa.Schema) -> None:
@@ -119,5 +119,5 @@ class _Appender(DataSourceArrowWriter):  # type: ignore[misc]  # pyspark is not 
         commit = self.task.commit
         written = [stat for message in messages if isinstance(message, _Written) for stat in message.stats]
         commit.stats.extend(sorted(written, key=lambda stat: stat.path))
-        remove_lost_attempts(commit)
+        remove_failed_attempts(commit)
         commit.complete(self.schema)

@@ -1,7 +1,7 @@
-"""What went wrong on an executor, brought back to the driver as the reference's exceptions.
+"""Errors of executors, converted to exceptions of the reference on the driver.
 
-Spark carries an executor's exception as text. The reference's errors print all they know, so that they can be made again; and
-where Spark's own Parquet reader gives up, the error is the one that the reference has for such a file.
+Spark transfers an exception of an executor as text. The text of the reference's errors contains all their fields, so that they
+can be built again. An error of Spark's Parquet reader becomes the error that the reference raises for such a file.
 """
 
 import re
@@ -22,8 +22,10 @@ _CAUSE = re.compile(r"^Caused by: (.*)$", re.MULTILINE)
 
 @contextmanager
 def errors_of_executors() -> Iterator[None]:
-    """Around an action on a DataFrame: an error of the reference on an executor is raised as itself, a base file that Spark
-    cannot read as MalformedBaseFile, anything else as Spark raises it.
+    """Convert errors of an action on a DataFrame.
+
+    An error of the reference on an executor is raised as that error, a base file that Spark cannot read as MalformedBaseFile,
+    and any other error as Spark raises it.
     """
     try:
         yield
@@ -49,11 +51,11 @@ def of_the_reference(text: str) -> HudiError | None:
 
 
 def of_sparks_parquet_reader(text: str) -> MalformedBaseFile | None:
-    """The error for a base file that Spark could not read; None if the trouble was another one."""
+    """The error for a base file that Spark could not read; None for another error."""
     if not (file := _UNREADABLE.search(text)):
         return None
     causes = _CAUSE.findall(text)
     return MalformedBaseFile(
         "Spark cannot read the base file", rule="BF-002", path=file[1], found=causes[-1] if causes else None,
-        remedy="restore the file, or roll the action back that wrote it",
+        remedy="restore the file, or roll back the action that wrote it",
     )  # fmt: skip

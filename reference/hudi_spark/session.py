@@ -1,12 +1,12 @@
-"""A small Spark on this machine, for tests, examples and small tables."""
+"""A local Spark session for tests, examples and small tables."""
 
 import os
 import sys
 
 from pyspark.sql import SparkSession
 
-#: The C1 compiler, the serial collector, few partitions, and plans that are neither compiled nor made anew halfway cost least
-#: where rows are few; nothing is reachable from other machines.
+#: Options that are fast for few rows: the C1 compiler, the serial collector, few partitions, no code generation, no adaptive
+#: plans. Other machines cannot connect.
 OPTIONS = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.driver.memory": "1500m",

@@ -1,4 +1,4 @@
-"""What runs on the executors. Each task is a value that carries what it needs; none of them asks the driver anything.
+"""The tasks that run on executors. A task is a value with everything that it needs; it does not communicate with the driver.
 
 Tasks over file slices get them pickled as the rows of a DataFrame, one slice in each partition.
 """
@@ -30,13 +30,13 @@ from hudi_spark.arrow import batches
 
 Batches = Iterable[pa.RecordBatch]
 
-#: A row's place in the DataFrame that it came from.
+#: The position of a row in its DataFrame.
 POSITION = "__position"
-#: Where a row goes in its partition: the number of a file slice, or a negative number for a new file group.
+#: The target of a row in its partition: the number of a file slice, or a negative number for a new file group.
 GROUP = "__group"
 STATS = pa.schema([("stat", pa.binary())])
 
-#: Tasks of one write at most: write tokens and sequence numbers of different tasks are apart below it.
+#: The maximum number of tasks of a write. Below it, tasks have distinct write tokens and sequence numbers.
 MOST_TASKS = 100_000
 
 
@@ -53,8 +53,10 @@ def frame_of(spark: SparkSession, slices: Sequence[Any], tasks: int | None = Non
 
 @cache
 def settle() -> None:
-    """Tell Python, once in each worker, that what was imported stays: Spark has it look for garbage after every task, and going
-    over the modules anew takes longer than reading a small slice."""
+    """Exclude imported modules from garbage collection, once in each worker.
+
+    Spark collects garbage after every task, and scanning the modules takes longer than reading a small slice.
+    """
     gc.freeze()
 
 
@@ -66,7 +68,7 @@ def _slices(given: Batches) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class MergeTask:
-    """Reads slices, or what writes changed in file groups."""
+    """Reads slices, or the changes of file groups by writes."""
 
     query: Callable[[Any], pa.Table]
     schema: pa.Schema
@@ -79,13 +81,13 @@ class MergeTask:
 
 @dataclass(frozen=True)
 class KeysTask:
-    """Checks rows and gives them keys, partition paths and places."""
+    """Checks rows and adds keys, partition paths and positions."""
 
     intake: Intake
     schema: pa.Schema
 
     def run(self, given: Batches) -> Iterator[pa.RecordBatch]:
-        """The rows of one task; places grow with the number of the task, then with the row."""
+        """The rows of one task. Positions are ordered by task number, then by row."""
         place = TaskContext.get().partitionId() << 33
         for batch in given:
             incoming = self.intake.prepare(pa.Table.from_batches([batch]))
@@ -96,7 +98,7 @@ class KeysTask:
 
 @dataclass(frozen=True)
 class IndexTask:
-    """Lists the keys that slices hold, with the number of the slice; with `living` not those of deleted records."""
+    """Lists the keys in slices, with the number of the slice; with `living` without the keys of deleted records."""
 
     reader: SliceReader
     slices: tuple[FileSlice, ...]
@@ -114,7 +116,7 @@ class IndexTask:
 
 @dataclass(frozen=True)
 class FilesTask:
-    """Writes data files; what it gives back are their stats.
+    """Writes data files and returns their stats.
 
     `slices` are the file slices that rows may change, by their number in the column of groups.
     """
@@ -132,11 +134,11 @@ class FilesTask:
         return self.intake.needs == "identity"
 
     def append(self, given: Batches) -> Iterator[pa.RecordBatch]:
-        """All rows of the task to new file groups, as they come from the DataFrame."""
+        """Store all rows of the task in new file groups, in the order of the DataFrame."""
         yield stats_batch(self.add(list(given)))
 
     def add(self, parts: Sequence[pa.RecordBatch]) -> list[WriteStat]:
-        """New file groups with these rows, one for each partition path."""
+        """Store these rows in new file groups, one for each partition path."""
         writer = self.writer()
         if parts:
             for partition, rows in self.intake.prepare(pa.Table.from_batches(parts)).by_partition():
@@ -144,7 +146,7 @@ class FilesTask:
         return writer.commit.stats
 
     def change(self, given: Batches) -> Iterator[pa.RecordBatch]:
-        """Rows that are sorted by partition path and group, one group after the other."""
+        """Store rows that are sorted by partition path and group, one group at a time."""
         writer = self.writer()
         for (partition, group), runs in groupby(chain.from_iterable(map(_runs, given)), itemgetter(0)):
             incoming = combine(Incoming(self._rows([part for _, part in runs])), self.reader.merging)
@@ -155,7 +157,7 @@ class FilesTask:
         yield stats_batch(writer.commit.stats)
 
     def writer(self) -> Writer:
-        """The writer of this attempt of this task: no other attempt writes files of the same names."""
+        """The writer of this attempt of this task; other attempts write files of other names."""
         context, commit = TaskContext.get(), replace(self.commit, stats=[])
         attempt = f"{context.stageId()}-{context.taskAttemptId()}"
         return Writer(
@@ -167,7 +169,7 @@ class FilesTask:
 
 
 def _runs(batch: pa.RecordBatch) -> Iterator[tuple[tuple[str, int], pa.RecordBatch]]:
-    """The stretches of a batch that lie in one group."""
+    """The consecutive rows of a batch with the same group."""
     ends = (pc.run_end_encode(batch.column(name)).run_ends.to_pylist() for name in (PARTITION, GROUP))
     start = 0
     for end in sorted(set(chain.from_iterable(ends))):
@@ -177,5 +179,5 @@ def _runs(batch: pa.RecordBatch) -> Iterator[tuple[tuple[str, int], pa.RecordBat
 
 
 def stats_batch(stats: Sequence[WriteStat]) -> pa.RecordBatch:
-    """Write stats on their way to the driver."""
+    """Write stats as a batch, for the transfer to the driver."""
     return pa.record_batch([pa.array([pickle.dumps(stat) for stat in stats], pa.binary())], schema=STATS)

@@ -1,10 +1,10 @@
 """A DataFrame as one commit, through the reference's commit protocol.
 
-The driver begins the action and completes it. Executors give rows their keys, look the keys up in the file slices, and write
-the data files; what comes back to the driver is which partitions are touched, and the write stats. Attempts of a task that were
-lost have left files under the instant that is about to complete: these are deleted before it does.
+The driver begins the action and completes it. Executors compute keys, look them up in the file slices, and write the data
+files. The driver gets the partitions of the rows, and the write stats. Files of failed task attempts, which have the instant
+of the write, are deleted before its completion.
 
-A write that fails once it has begun stays inflight and invisible, as that of a crashed writer does, until it is rolled back.
+A write that fails after its begin stays inflight and invisible, as that of a crashed writer, until it is rolled back.
 """
 
 import pickle
@@ -78,9 +78,9 @@ def partial_update(df: DataFrame, uri: str, *, options: Options = None) -> str:
 
 
 def _written(df: DataFrame, uri: str, operation: str, options: Options, carry_out: Callable[["_Write"], str]) -> str:
-    """One write of `df` to the table at `uri`, begun anew where it lost against another one and its settings say so.
+    """One write of `df` to the table at `uri`, repeated after a conflict as often as its settings say.
 
-    Raises what the reference raises for rows, settings and tables that do not fit.
+    Raises the errors of the reference for invalid rows, settings and tables.
     """
     table = replace(open_shared(uri), options=dict(options or {}))
     check_unchanged(table.properties.merging, table.options)
@@ -91,7 +91,7 @@ def _written(df: DataFrame, uri: str, operation: str, options: Options, carry_ou
 
 @dataclass(frozen=True)
 class _Write:
-    """One write as the driver sees it."""
+    """One write on the driver."""
 
     df: DataFrame
     table: Table
@@ -121,7 +121,9 @@ class _Write:
         return self.context.reader
 
     def append(self) -> str:
-        """All rows to new file groups in one pass, after a look at absent values; what may not fit is converted first."""
+        """Store all rows in new file groups, in one pass if their types are those of the table, after a check for absent
+        values.
+        """
         stored, found = self.reader.schema, arrow_schema_of(self.df.schema)
         if all(field.type == stored.field(field.name).type for field in found):
             self._check_absent()
@@ -130,7 +132,7 @@ class _Write:
             return self._commit(rows.drop(POSITION), FilesTask.append)
 
     def change(self, new_groups: int = 1) -> str:
-        """Rows of known keys to the file groups that hold them, the others to new ones."""
+        """Store rows of known keys in the file groups that hold them, other rows in new ones."""
         with self._prepared() as (rows, partitions):
             slices = [found for found in self.view.groups.latest_slices if found.partition in partitions]
             place = F.pmod(F.xxhash64(KEY), F.lit(new_groups)).cast("int")
@@ -141,7 +143,7 @@ class _Write:
             return self._commit(grouped, FilesTask.change, slices)
 
     def _check_absent(self) -> None:
-        """Raise what the reference says to rows that lack a key or a value they must have, before anything is written."""
+        """Raise the errors of the reference for rows without a key or a required value, before anything is written."""
         texts = {field.name for field in self.df.schema if isinstance(field.dataType, StringType)}
         keys = self.table.properties.record_key
         absent = [F.col(name).isNull() for name in {*keys, *(n for n in self.intake.required if n in self.df.columns)}]
@@ -150,15 +152,15 @@ class _Write:
             self._keyed(self.df.where(reduce(Column.__or__, absent))).count()
 
     def _keyed(self, rows: DataFrame) -> DataFrame:
-        """Rows that were checked, with keys, partition paths and their places."""
+        """Checked rows, with keys, partition paths and positions."""
         schema = spark_schema(self.reader.schema.append(pa.field(POSITION, pa.int64())))
         return rows.mapInArrow(KeysTask(self.intake, arrow_schema_of(schema)).run, schema)
 
     @contextmanager
     def _prepared(self) -> Iterator[tuple[DataFrame, set[str]]]:
-        """The rows with keys, partition paths and their place in the DataFrame; and which partitions they lie in.
+        """The rows with keys, partition paths and positions; and their partitions.
 
-        The rows are kept: all of them are checked before the write begins, and what is written is what was checked.
+        The rows are persisted: all are checked before the write begins, and exactly these rows are written.
         """
         rows = self._keyed(self.df).persist()
         try:
@@ -176,11 +178,11 @@ class _Write:
         task = IndexTask(self.reader, tuple(slices), index, living=self.intake.partial_columns is not None)
         held = frame_of(self.df.sparkSession, slices).mapInArrow(task.run, spark_schema(index))
         first = held.groupBy(PARTITION, KEY).agg(F.min(GROUP).alias(GROUP))
-        # A merge join: Spark would send a small index through the driver.
+        # A merge join, because a broadcast join would send the index through the driver.
         return rows.join(first.hint("merge"), [PARTITION, KEY], "left").select(*rows.columns, GROUP)
 
     def _changed(self, located: DataFrame, slices: Sequence[FileSlice]) -> Iterator[FileSlice]:
-        """The slices that hold keys of the rows; Spark finds them when somebody asks."""
+        """The slices that hold keys of the rows; Spark computes them on iteration."""
         with errors_of_executors():
             yield from (slices[row[0]] for row in located.select(GROUP).dropna().distinct().collect())
 
@@ -196,11 +198,11 @@ class _Write:
         with errors_of_executors():
             found = rows.mapInArrow(lambda given: run(task, given), spark_schema(STATS)).collect()
         commit.stats.extend(sorted((pickle.loads(row[0]) for row in found), key=lambda stat: stat.path))
-        remove_lost_attempts(commit)
+        remove_failed_attempts(commit)
         return commit.complete(self.view.schema)
 
 
-def remove_lost_attempts(commit: Commit) -> None:
+def remove_failed_attempts(commit: Commit) -> None:
     """Delete the data files under this commit's instant that none of its stats names.
 
     A reader counts every file of a completed instant, so a file of a failed attempt would become visible with the others.
@@ -214,18 +216,18 @@ def remove_lost_attempts(commit: Commit) -> None:
 
 
 def _check_placing(table: Table) -> None:
-    """Records go to the file group that holds them, or to a new one; whoever wants them elsewhere is told so."""
+    """Raises UnsupportedTableFeature for settings that place records by other means than a lookup of their keys."""
     if Concurrency.of(table.options).index is not None or table.options.get(MOVES_KEY) == "true":
         raise UnsupportedTableFeature(
-            "tasks do not place records by buckets, nor move them with an update", rule="NBC-004",
+            "bucket indexes and moved updates are not supported on Spark", rule="NBC-004",
             expected="no bucket index", remedy="write with the reference itself",
         )  # fmt: skip
 
 
 def _check_no_speculation(df: DataFrame) -> None:
-    """A speculative attempt may still write when the driver has looked for lost files."""
+    """Raises Misuse: a speculative attempt may store files after the driver has deleted those of failed attempts."""
     if df.sparkSession.sparkContext.getConf().get("spark.speculation", "false") == "true":
         raise Misuse(
-            "speculative tasks could add rows behind the commit's back",
+            "speculative tasks could add files to a completed commit",
             rule="TL-036", expected="spark.speculation=false", found="true", remedy="write from a session without speculation",
         )  # fmt: skip

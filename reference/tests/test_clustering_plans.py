@@ -76,10 +76,10 @@ def test_every_file_is_in_one_group_within_the_limit(files, limit, name):
     candidates = [Candidate(FileSlice("", str(n), f"{n:03}", "f"), size) for n, (size, _) in enumerate(files)]
     ranges = {str(n): found for n, (_, found) in enumerate(files)}
     groups = [group for group, _ in grouped(candidates, STRATEGIES[name], settings, Known(ranges))]
-    assert sorted(one.found.file_id for group in groups for one in group) == sorted(ranges)
+    assert sorted(one.file_slice.file_id for group in groups for one in group) == sorted(ranges)
     assert all(len(group) == 1 or sum(one.size for one in group) <= limit for group in groups)
     if name.startswith("Overlap"):
-        place = {one.found.file_id: n for n, group in enumerate(groups) for one in group}
+        place = {one.file_slice.file_id: n for n, group in enumerate(groups) for one in group}
         for together in connected(ranges):
             if sum(files[int(one)][0] for one in together) <= limit:
                 assert len({place[one] for one in together}) == 1

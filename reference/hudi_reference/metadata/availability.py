@@ -1,6 +1,6 @@
-"""Which parts of the metadata table may be used, and what they index, spec "Table Properties", "Storage Layout".
+"""Which partitions of the metadata table are usable, and what they index, spec "Table Properties", "Storage Layout".
 
-The table's properties decide: a partition that is not listed may be old, or half built, whatever lies in its folder.
+The table's properties list them. A partition that is not listed may be out of date or incomplete.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,20 +23,20 @@ DEFINITIONS_PATH = f"{META_FOLDER}/.index_defs/index.json"
 USABLE, INFLIGHT = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
 PATH_KEY = "hoodie.table.index.defs.path"
 
-#: What happens to a partition: its build begins, ends, or it is given up.
+#: A step of a partition: its build begins, completes, or the partition is dropped.
 Step = Literal["begin", "complete", "drop"]
 
 
 @implements("PROP-012", "PROP-013")
 def usable_partitions(properties: TableProperties) -> tuple[str, ...]:
-    """The partitions that readers may use; none at all without the listing of files."""
+    """The partitions that readers may use; none without the listing of files."""
     listed = properties.fields(USABLE)
     return listed if BuiltIn.FILES in listed else ()
 
 
 @implements("LAY-014", "LAY-015")
 def partition_files(storage: Storage, partition: str) -> tuple[str, ...]:
-    """The names of the data files of a partition of the metadata table: they lie in the folder that is called like it."""
+    """The names of the data files of a partition of the metadata table: the files in the folder of the same name."""
     folder = f"{METADATA_FOLDER}/{partition}/"
     names = (info.path.removeprefix(folder) for info in storage.list(folder))
     return tuple(name for name in names if "/" not in name and not name.startswith(".hoodie_partition_metadata"))
@@ -44,9 +44,10 @@ def partition_files(storage: Storage, partition: str) -> tuple[str, ...]:
 
 @implements("PROP-012")
 def after(step: Step, partition: str, usable: Iterable[str], inflight: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The two lists after a step. A partition is usable when its build is complete, not before; without files none is.
+    """The two lists after a step. A partition becomes usable when its build completes; without the listing of files none is.
 
-    Raises InvalidQuery for a step that cannot be: to complete what nobody began, to begin what is there.
+    Raises InvalidQuery for an invalid step: to complete a build that has not begun, or to begin the build of a usable
+    partition.
     """
     ready, building = set(usable), set(inflight)
     if step == "begin":
@@ -65,14 +66,16 @@ def after(step: Step, partition: str, usable: Iterable[str], inflight: Iterable[
 
 def _expect(holds: bool, step: Step, partition: str, expected: str) -> None:
     if not holds:
-        raise InvalidQuery(f"no way to {step} this partition", rule="PROP-012", expected=expected, found=partition)
+        raise InvalidQuery(
+            f"the step {step} is not possible for this partition", rule="PROP-012", expected=expected, found=partition
+        )
 
 
 @implements("PROP-012", "S3-005")
 def change_partition(
     storage: Storage, properties: TableProperties, clock: Clock, step: Step, partition: str, lock: Lock | None = None
 ) -> TableProperties:
-    """Take a step with a partition, and store the lists, under the lock of the table."""
+    """Store the lists after a step of a partition, under the lock of the table."""
     ready, building = after(step, partition, properties.fields(USABLE), properties.fields(INFLIGHT))
     changes = {USABLE: ",".join(ready), INFLIGHT: ",".join(building)}
     return update_properties(storage, lock or lock_of(storage), changes, comment=_comment(clock))
@@ -82,7 +85,7 @@ def change_partition(
 def read_definitions(storage: Storage, properties: TableProperties) -> tuple[IndexDefinition, ...]:
     """The definitions in the file that the property names; none without the property.
 
-    Raises MalformedMetadata where the file is missing or no such document, PathOutsideTable for a path into another table.
+    Raises MalformedMetadata if the file is missing or malformed, PathOutsideTable for a path into another table.
     """
     text = properties.get(PATH_KEY)
     if text is None:
@@ -100,14 +103,14 @@ def read_definitions(storage: Storage, properties: TableProperties) -> tuple[Ind
 def definitions_path(text: str) -> str:
     """The path of the definitions below the base path.
 
-    Deployed writers store it so (ER-019). An absolute one, as the text has it, may be that of a place where the table was
-    before: what counts is what follows the base path.
+    Deployed writers store a relative path (ER-019). An absolute path, as in the specification, may be that of a former place of
+    the table: only the part after the base path is used.
     """
     before, found, rest = f"/{text}".rpartition(f"/{META_FOLDER}/")
     is_absolute = text.startswith("/") or "://" in text
     if not found or ".." in rest.split("/") or (before and not is_absolute):
         raise PathOutsideTable(
-            "the definitions of indexes lie outside the table", rule="PROP-014", expected=DEFINITIONS_PATH, found=text
+            "the definitions of indexes are stored outside the table", rule="PROP-014", expected=DEFINITIONS_PATH, found=text
         )
     return f"{META_FOLDER}/{rest}"
 
@@ -120,7 +123,7 @@ def write_definitions(
     definitions: Iterable[IndexDefinition],
     lock: Lock | None = None,
 ) -> TableProperties:
-    """Under the lock of the table store the definitions, then the path that leads to them; without any, take both away."""
+    """Under the lock of the table, store the definitions, then their path. Without definitions, remove both."""
     used, stored, path = (
         lock or lock_of(storage),
         tuple(definitions),

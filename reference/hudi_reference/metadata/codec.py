@@ -1,4 +1,4 @@
-"""Values of the metadata table: Avro records to and from what they say."""
+"""Encoding and decoding of the metadata table's records: Avro."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ Json = Mapping[str, Any]
 
 
 def decode_entries(entries: Iterable[Entry], schema: AvroSchema, path: str) -> Iterator[MetadataRecord]:
-    """The records that the entries of an HFile are; `schema` is that of the file, or of the block that holds it.
+    """The records in the entries of an HFile; `schema` is that of the file, or of the block that contains it.
 
     Raises MalformedIndexEntry, and UnsupportedTableFeature for statistics of a later index version.
     """
@@ -42,7 +42,7 @@ def decode_entries(entries: Iterable[Entry], schema: AvroSchema, path: str) -> I
             payload = _payload(record, key)
         except DAMAGE as error:
             raise MalformedIndexEntry(
-                f"the value of the key {entry.row[:60]!r} is no record of the metadata table", rule="MDT-003", path=path,
+                f"the value of the key {entry.row[:60]!r} is not a record of the metadata table", rule="MDT-003", path=path,
                 expected="an Avro record of the file's schema, with the member of its type",
                 found=f"{type(error).__name__}: {error}", remedy="rebuild the metadata table",
             ) from error  # fmt: skip
@@ -50,16 +50,16 @@ def decode_entries(entries: Iterable[Entry], schema: AvroSchema, path: str) -> I
 
 
 def encode_record(record: MetadataRecord) -> Entry:
-    """The entry of an HFile that holds the record, under SCHEMA.
+    """The entry of an HFile with the record, under SCHEMA.
 
-    Raises InvalidRows for a live file without a size, and for values that the schema cannot hold.
+    Raises InvalidRows for an existing file without a size, and for values that the schema cannot hold.
     """
     number, kind = next((n, k) for n, k in _KINDS.items() if k.payload is type(record.payload))
     value = {"key": "", "type": number, kind.member: kind.encode(record.payload)}
     try:
         return Entry(record.key.encode(), encode_datum(value, _OWN_SCHEMA))
     except (ValueError, TypeError, OverflowError, UnicodeEncodeError) as error:
-        message = "a record that its schema cannot hold"
+        message = "the value does not fit the schema of the record"
         raise InvalidRows(message, rule="MDT-003", path=record.key, found=f"{type(error).__name__}: {error}") from error
 
 
@@ -183,7 +183,7 @@ def _location(found: RecordLocation) -> Json:
 
 
 class _Kind(NamedTuple):
-    """How the records of one type are stored: in which member, and how it is decoded and encoded."""
+    """How the records of one type are stored: the member of the Avro record, and its decoder and encoder."""
 
     payload: type[Payload]
     member: str
@@ -191,7 +191,7 @@ class _Kind(NamedTuple):
     encode: Callable[[Any], Any]
 
 
-#: The type of the one record that lists partitions.
+#: The type of the record that lists the partitions.
 PARTITION_LIST = 1
 _KINDS: dict[int, _Kind] = {
     PARTITION_LIST: _Kind(

@@ -1,4 +1,4 @@
-"""What is indexed: the JSON document at `hoodie.table.index.defs.path`, spec "Indexes > Secondary index"."""
+"""Definitions of indexes: the JSON document at `hoodie.table.index.defs.path`, spec "Indexes > Secondary index"."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ _MEMBERS = {"indexName": str, "indexType": str, "indexFunction": str, "sourceFie
 @implements("IDX-022", "IDX-032")
 @dataclass(frozen=True)
 class IndexDefinition:
-    """An index: its partition of the metadata table, its kind, and the function of which columns it holds."""
+    """An index: its partition of the metadata table, its kind, and the function and columns that it indexes."""
 
     partition: str
     kind: str
@@ -26,7 +26,7 @@ class IndexDefinition:
 
 @implements("IDX-022", "IDX-032")
 def parse_definitions(text: bytes | str, path: str) -> tuple[IndexDefinition, ...]:
-    """The definitions in the document; members that are not known are ignored. Raises MalformedMetadata."""
+    """The definitions in the document; unknown members are ignored. Raises MalformedMetadata."""
     try:
         return tuple(_definition(name, found) for name, found in json.loads(text)["indexDefinitions"].items())
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -49,7 +49,7 @@ def _definition(name: str, found: Mapping[str, Any]) -> IndexDefinition:
 
 @implements("IDX-022")
 def dump_definitions(definitions: Iterable[IndexDefinition]) -> bytes:
-    """The document of these definitions, laid out as deployed writers do."""
+    """The document of these definitions, in the layout of deployed writers."""
     documents = {
         one.partition: {
             "indexName": one.partition,

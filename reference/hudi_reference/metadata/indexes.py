@@ -1,10 +1,10 @@
-"""The indexes that are kept here, each as two functions of the table: all that it holds, and what an action changes in it.
+"""The maintained indexes, each as two functions of the table: all its entries, and the changes by an action.
 
-    files            the names and sizes of all committed files by partition, and which partitions there are
+    files            the names and sizes of all committed files by partition, and the list of partitions
     record_index     the file group that holds a record key
     bloom_filters    the bloom filter of each base file, as it is in its footer
 
-An action changes an index by the difference between the table before it and after it, over the file groups that it touches.
+An action changes an index by the difference between the table before it and after it, over the file groups that it changes.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -40,8 +40,7 @@ Sizes = Mapping[str, Mapping[str, int]]
 
 @dataclass(frozen=True)
 class Change:
-    """What an action does: the table before it and as it will be after it, the metadata of a write, the paths of files that it
-    deletes."""
+    """An action: the table before and after it, the metadata of a write, and the paths of deleted files."""
 
     instant: str
     before: Table
@@ -51,14 +50,16 @@ class Change:
 
     @cached_property
     def views(self) -> tuple[View, View]:
-        """The table before and after. Looked at only by those who need it: it takes a listing."""
+        """The views before and after. Each needs a listing, so that they are loaded only when used."""
         return self.before.view(), self.after.view()
 
 
 @dataclass(frozen=True)
 class Index:
-    """An index: its partition, what the table's writers call it, and what it holds. `groups` are its file groups by default,
-    `setting` and `count` the settings that ask for it and for another number of groups."""
+    """An index: its partition, the settings that enable it, and its entries.
+
+    `groups` is its default number of file groups; `setting` enables it, and `count` sets another number of groups.
+    """
 
     partition: BuiltIn
     setting: str
@@ -66,15 +67,15 @@ class Index:
     groups: int
     whole: Callable[[Table, View], Iterable[MetadataRecord]]
     change: Callable[[Change], Entries]
-    #: Whether a write with this metadata cannot but add something to the index.
+    #: Whether a write with this metadata must add entries to the index.
     concerned: Callable[[CommitMetadata], bool]
 
     def is_wanted(self, options: Mapping[str, str]) -> bool:
-        """Whether the settings ask for it."""
+        """Whether the settings enable it."""
         return options.get(self.setting) == "true"
 
     def groups_of(self, options: Mapping[str, str]) -> int:
-        """How many file groups it gets when it is made."""
+        """The number of file groups at its creation."""
         return int(options.get(self.count, self.groups))
 
 
@@ -99,7 +100,7 @@ def _is_committed_change_log(name: str, view: View) -> bool:
 
 
 def _listing(sizes: Sizes) -> Iterator[MetadataRecord]:
-    """The record of all partitions, and one for each of them."""
+    """The record that lists all partitions, and one for each partition."""
     named = {partition_identifier(partition): files for partition, files in sorted(sizes.items())}
     yield MetadataRecord(ALL_PARTITIONS, PartitionList(dict.fromkeys(named, FileInfo(0))))
     for partition, files in named.items():
@@ -140,7 +141,7 @@ def _located(key: str, group: GroupId, instant: str) -> MetadataRecord:
 
 @implements("MDT-001", "IDX-010", "IDX-011", "IDX-020")
 def _changed_locations(change: Change) -> Entries:
-    """Records that are new or lie elsewhere now, and those that are gone. What leaves rows in their groups changes none."""
+    """Records that are new or have moved to another group, and those that were removed."""
     commit = change.commit
     if commit is None or commit.operation in ("COMPACT", "LOG_COMPACT"):
         return Entries()
@@ -169,7 +170,7 @@ def _all_filters(table: Table, view: View) -> Iterator[MetadataRecord]:
 
 
 def _filter_of(storage: Storage, partition: str, name: str) -> Iterator[MetadataRecord]:
-    """The record of a base file; none for one without a filter."""
+    """The record of a base file; none if the file has no filter."""
     footer = read_footer(storage, join_path(partition, name))
     parsed = parse_data_file_name(name)
     if footer.filter_text is not None and parsed is not None:
@@ -201,5 +202,5 @@ BLOOM_FILTERS = Index(
     BuiltIn.BLOOM_FILTERS, f"{_PREFIX}index.bloom.filter.enable", f"{_PREFIX}index.bloom.filter.file.group.count", 4,
     _all_filters, _changed_filters, lambda commit: any(_is_base(stat.path) for stat in commit.stats),
 )  # fmt: skip
-#: By the partition that each is kept in; the listing of files comes first, for without it there is no metadata table.
+#: By partition; the listing of files comes first, because every metadata table needs it.
 INDEXES: Mapping[str, Index] = {index.partition.value: index for index in (FILES, RECORD_INDEX, BLOOM_FILTERS)}

@@ -26,14 +26,14 @@ from hudi_reference.requirement import implements
 #: Java's int 0xdabadaba, widened with its sign.
 _SEED = 0xFFFFFFFF_DABADABA
 ALL_PARTITIONS = "__all_partitions__"
-#: How the base path is called in every key but that of the record index; no key can be empty.
+#: The name of the base path in every key except those of the record index; a key must not be empty.
 BASE_PATH = "."
 _PARTITION_STAT = "__partition_stat__"
 
 
 @implements("MDT-005")
 def partition_identifier(partition: str) -> str:
-    """A partition path as keys know it: `.` for the base path of a table without partitions."""
+    """A partition path in keys: `.` for the base path of a table without partitions."""
     # ER-062: deployed keys have "." for the base path.
     return partition or BASE_PATH
 
@@ -50,7 +50,7 @@ def file_digest(name: str) -> str:
 
 @implements("MDT-015", "MDT-016")
 def column_stats_key(column: str, partition: str | None = None, file_name: str | None = None) -> str:
-    """The key of a file's statistics of a column; without file name or partition the prefix of all keys that fit."""
+    """The key of a file's statistics of a column; without file name or partition it is a prefix of keys."""
     key = text_hash(column)
     if partition is not None:
         key += text_hash(partition_identifier(partition))

@@ -1,4 +1,4 @@
-"""Where the record index says a record lies: a file id in parts, spec "Indexes > Record index".
+"""Locations in the record index: a file id in parts, spec "Indexes > Record index".
 
     encoding 0    <uuid>-<index>: the UUID as two longs with sign, and the index; -1 for an id without one
     encoding 1    any other id, as text
@@ -15,18 +15,18 @@ from hudi_reference.errors import MalformedIndexEntry
 from hudi_reference.requirement import implements
 
 UUID_PARTS, TEXT = 0, 1
-#: Stands for what an entry of the other encoding does not have.
+#: The value of the members that an entry of the other encoding does not use.
 NONE = -1
 _LONG = range(-(2**63), 2**63)
 _GREATEST_INDEX = 2**31 - 1
-#: Only what comes out again: in lower case, and without zeros before the index.
+#: File ids that UUID and number reproduce exactly: in lower case, without leading zeros of the index.
 _UUID_FILE_ID = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:-(0|[1-9][0-9]{0,9}))?")
 
 
 @implements("IDX-014", "IDX-016", "IDX-017", "IDX-018", "IDX-019")
 @dataclass(frozen=True)
 class Location:
-    """A file id as an entry of the record index holds it. The defaults are what entries of the other encoding have."""
+    """A file id in an entry of the record index. The defaults are the values in entries of the other encoding."""
 
     high: int = NONE
     low: int = NONE
@@ -36,13 +36,13 @@ class Location:
 
     @property
     def file_id(self) -> str:
-        """The file id; raises MalformedIndexEntry where the parts are none."""
+        """The file id; raises MalformedIndexEntry if the parts are not valid."""
         return file_id_of(self)
 
 
 @implements("IDX-014", "IDX-015", "IDX-016", "IDX-017", "IDX-018", "IDX-019")
 def location_of(file_id: str) -> Location:
-    """The parts that the file id is rebuilt from; as text where a UUID and a number would not give it back as it is."""
+    """The parts of a file id; as text if UUID and number would not reproduce it exactly."""
     match = _UUID_FILE_ID.fullmatch(file_id)
     if match is None or int(match[2] or 0) > _GREATEST_INDEX:
         return Location(encoding=TEXT, text=file_id)
@@ -52,7 +52,7 @@ def location_of(file_id: str) -> Location:
 
 @implements("IDX-014", "IDX-015", "IDX-016", "IDX-017", "IDX-018", "IDX-019")
 def file_id_of(location: Location) -> str:
-    """The file id of a location; raises MalformedIndexEntry for an unknown encoding and for parts that no id has."""
+    """The file id of a location; raises MalformedIndexEntry for an unknown encoding and for invalid parts."""
     if location.encoding == TEXT:
         return location.text
     if location.encoding != UUID_PARTS or not (location.high in _LONG and location.low in _LONG):

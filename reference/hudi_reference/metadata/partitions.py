@@ -1,7 +1,7 @@
 """The partitions of the metadata table and the file groups in them, spec "Indexes > Naming".
 
-The partitions of the built-in indexes have names of their own; an index that somebody creates has its kind, `_` and its name.
-File groups are numbered from 0, and how many there are stays as it was when the partition was made.
+The partitions of the built-in indexes have names of their own; an index that a user creates has its kind, `_` and its name.
+File groups are numbered from 0; their number is fixed when the partition is created.
 """
 
 from enum import StrEnum
@@ -28,7 +28,7 @@ class Kind(StrEnum):
     EXPRESSION = "expr_index"
 
 
-#: File ids are called like their folder, with one exception.
+#: The prefix of file ids is the name of their folder, with one exception.
 _OTHER_NAMES = {BuiltIn.COLUMN_STATS.value: "col-stats"}
 
 

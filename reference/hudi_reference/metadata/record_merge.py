@@ -1,4 +1,4 @@
-"""Versions of one record of the metadata table are merged by the type of the record, spec "Metadata"."""
+"""Merging of versions of one record of the metadata table, by the type of the record, spec "Metadata"."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -12,7 +12,9 @@ Stats = TypeVar("Stats", ColumnStats, PartitionStats)
 
 @implements("MDT-006", "MDT-007", "MDT-014")
 def merged(old: Payload, new: Payload) -> Payload:
-    """A record after a later version of it: lists are added up, statistics widened unless they are tight, all else replaced."""
+    """A record after a later version of it: lists are united, statistics widened unless they are tight, other records
+    replaced.
+    """
     match old, new:
         case FileList(), FileList():
             return FileList(_together(old.files, new.files))
@@ -26,7 +28,7 @@ def merged(old: Payload, new: Payload) -> Payload:
 
 
 def _together(old: Mapping[str, FileInfo], new: Mapping[str, FileInfo]) -> dict[str, FileInfo]:
-    """Both lists. What the new one deletes goes; of a file that comes twice the greater size counts."""
+    """The union of both lists, without files that the new one deletes. Of two sizes of a file the greater one counts."""
     found = dict(old)
     for name, info in new.items():
         known = found.get(name)

@@ -39,7 +39,7 @@ class PartitionList:
 @implements("MDT-006")
 @dataclass(frozen=True)
 class FileList:
-    """Names of the files of a partition, base and log files alike: what lies in storage, whoever wrote it."""
+    """Names of the files of a partition, base and log files: all committed files in storage."""
 
     files: Mapping[str, FileInfo]
 
@@ -54,7 +54,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What is known of the values of a column. The number of values includes the nulls; sizes in bytes, 0 for log files.
+    """Statistics of the values of a column. The number of values includes the nulls; sizes in bytes, 0 for log files.
 
     It must not be trusted where all values are null, nor for floating-point columns that go from 0.0 to 0.0.
     """
@@ -99,7 +99,7 @@ class BloomFilter:
 @implements("IDX-010", "IDX-013", "IDX-020")
 @dataclass(frozen=True)
 class RecordLocation:
-    """Where a record is: partition path ("" for the base path), file id, moment of the instant that put it there."""
+    """The location of a record: partition path ("" for the base path), file id, and time of the instant that stored it."""
 
     partition: str
     location: Location
@@ -110,7 +110,7 @@ class RecordLocation:
 @implements("IDX-030")
 @dataclass(frozen=True)
 class SecondaryEntry:
-    """All that a secondary index stores beside its key; entries that go away are delete-block entries, never flagged ones."""
+    """The value of a secondary index entry. Removed entries are entries of delete blocks, never flagged records."""
 
     is_deleted: bool = False
 

@@ -8,12 +8,12 @@ from typing import Any
 from hudi_reference.schema.avro import META_COLUMNS, AvroSchema
 
 NAMESPACE = "org.apache.hudi.avro.model"
-#: Strings of Java classes carry this mark; it means nothing to readers.
+#: Strings of Java classes have this property; readers ignore it.
 _STRING = {"type": "string", "avro.java.string": "String"}
-#: Least and greatest decimals have one precision and scale, whatever those of their column.
+#: Decimal bounds have one precision and scale, whatever those of their column.
 DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 30, "scale": 15}
 
-#: What a least or greatest value can be wrapped in, in the order of the union's branches after null.
+#: The wrappers of bounds, in the order of the union's branches after null.
 WRAPPERS: dict[str, Any] = {
     "BooleanWrapper": "boolean",
     "IntWrapper": "int",
@@ -77,7 +77,7 @@ _RECORD_INDEX = _record(
 
 _SECONDARY_INDEX = _record("HoodieSecondaryIndexInfo", _field("isDeleted", "boolean"))
 
-#: The record of every partition. The meta columns are there and not filled.
+#: The record of every partition. The meta columns exist but are empty.
 SCHEMA: AvroSchema = {
     **_record(
         "HoodieMetadataRecord",

@@ -13,7 +13,7 @@ from hudi_reference.requirement import implements
 
 SEPARATOR = "$"
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-#: A part: characters that mean nothing, or a backslash and what it protects.
+#: A part: ordinary characters, or a backslash and the character that it escapes.
 _PART = r"((?:[^$\\]++|\\.)*+)"
 _KEY = re.compile(rf"{_PART}\${_PART}", re.DOTALL)
 
@@ -25,7 +25,7 @@ def secondary_key(secondary: str | None, record_key: str) -> str:
 
 
 def secondary_prefix(secondary: str | None) -> str:
-    """What the keys of all records with this value begin with, and no others."""
+    """The common prefix of the keys of all records with this value; no other key has it."""
     if secondary is None:
         raise InvalidRows(
             "a null in a secondary index", rule="IDX-024", expected="a value; rows without one have no entry", found="null"
@@ -36,7 +36,7 @@ def secondary_prefix(secondary: str | None) -> str:
 
 @implements("IDX-024", "IDX-026", "IDX-027", "IDX-028", "IDX-029")
 def parse_secondary_key(key: str) -> tuple[str, str]:
-    """Secondary value and record key; raises MalformedIndexEntry for what no writer makes a key from."""
+    """Secondary value and record key; raises MalformedIndexEntry for an invalid key."""
     match = _KEY.fullmatch(key)
     if match is None:
         raise MalformedIndexEntry(

@@ -1,8 +1,8 @@
-"""The metadata table as a table: where it lies, its timeline, and the records that it holds, spec "Metadata".
+"""The metadata table as a table: its folder, its timeline, and its records, spec "Metadata".
 
-It is a merge-on-read table of its own below `.hoodie/metadata`: HFiles as base files, log files with HFile blocks and delete
-blocks. What an action of the data table adds is committed there under the same requested time, and before the action completes:
-until then it counts for nobody.
+It is a merge-on-read table below `.hoodie/metadata`: HFiles as base files, log files with HFile blocks and delete blocks. The
+entries of an action of the data table are committed there with the same requested time, before the action completes; until then
+readers ignore them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,13 +34,13 @@ from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.instants.times import format_time
 
-#: What the requested times of initialisations begin with; the numbers behind it count them.
+#: The prefix of the requested times of initializations; a counter follows.
 FIRST = "0" * 14
 
 
 @dataclass(frozen=True)
 class MetadataTable:
-    """The metadata table of a data table. Whoever changes it holds the lock of the data table."""
+    """The metadata table of a data table. It is changed only under the lock of the data table."""
 
     storage: Storage
     properties: TableProperties
@@ -50,7 +50,7 @@ class MetadataTable:
 
     @classmethod
     def of(cls, table: Table) -> "MetadataTable | None":
-        """That of a table, None if it has none."""
+        """The metadata table of a table; None if it has none."""
         storage = Below(table.storage, METADATA_FOLDER)
         if storage.head(f"{META_FOLDER}/hoodie.properties") is None:
             return None
@@ -59,7 +59,7 @@ class MetadataTable:
     @classmethod
     @implements("MDT-002", "LAY-014")
     def create(cls, table: Table) -> "MetadataTable":
-        """An empty one."""
+        """Create an empty metadata table."""
         storage = Below(table.storage, METADATA_FOLDER)
         named = {
             "hoodie.table.name": f"{table.properties.name}_metadata",
@@ -77,7 +77,11 @@ class MetadataTable:
     @cached_property
     @implements("MDT-002")
     def as_table(self) -> Table:
-        """It as a table, for the services of tables. Its lock is its own: the one of the data table is held already."""
+        """The metadata table as a `Table`, for its services. It has a lock of its own, as that of the data table is held
+        already.
+
+        It has no hooks: its services trigger nothing.
+        """
         return Table(self.storage, self.clock, self.ids, self.properties, self.uri, lock=InProcessLock())
 
     def files(self, partition: str) -> tuple[str, ...]:
@@ -86,13 +90,16 @@ class MetadataTable:
 
     @implements("IDX-011")
     def groups(self, partition: str) -> tuple[str, ...]:
-        """The ids of the file groups of a partition, by number: whoever made it decided how many there are."""
+        """The ids of the file groups of a partition, by number. Their number was set at its creation."""
         parsed = (parse_data_file_name(name) for name in self.files(partition))
         return tuple(sorted({found.file_id for found in parsed if found is not None}))
 
     @implements("MDT-002", "MDT-003", "RDR-018", "OCC-021")
     def records(self, partition: str, data: Timeline) -> dict[str, MetadataRecord]:
-        """The records of a partition by key. `data` is the timeline of the data table: what is pending there does not count."""
+        """The records of a partition by key.
+
+        Entries of actions that are pending on `data`, the timeline of the data table, are ignored.
+        """
         pending = {instant.requested for instant in data.pending}
         timeline = self.timeline
         instants = (
@@ -108,7 +115,7 @@ class MetadataTable:
 
     @implements("MDT-002", "MRG-008")
     def merged(self, found: FileSlice) -> dict[str, MetadataRecord]:
-        """The records of a slice by key: those of its base file, then what each log says."""
+        """The records of a slice by key: those of its base file, merged with each log file."""
         records: dict[str, MetadataRecord] = {}
         if found.base_file is not None:
             hfile = open_hfile(self.storage, path := found.path(found.base_file))
@@ -119,7 +126,7 @@ class MetadataTable:
         return records
 
     def path(self, instant: Instant) -> str:
-        """Where the file of one of its instants lies."""
+        """The path of the file of one of its instants."""
         return f"{self.properties.timeline_folder}/{instant.file_name}"
 
 

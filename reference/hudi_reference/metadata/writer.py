@@ -1,8 +1,8 @@
-"""What is stored in the metadata table: base files, log files, and the deltacommits that name them, spec "Metadata".
+"""Writing the metadata table: base files, log files, and the deltacommits that name them, spec "Metadata".
 
-seed        .<file id>_<instant>.log.1_0-0-0: an empty delete block. Every file group begins with one, so that its number is
-            known before there are records
-base file   <file id>_0-0-0_<instant>.hfile: the records of a partition that is made, or of a slice that is compacted
+seed        .<file id>_<instant>.log.1_0-0-0: an empty delete block. Every file group starts with one, so that the number of
+            groups is known before there are records
+base file   <file id>_0-0-0_<instant>.hfile: the records of a new partition, or of a compacted slice
 log file    .<file id>_<instant>.log.1_1-0-0: the records that an action adds, then the keys that it removes
 """
 
@@ -35,7 +35,7 @@ _SEED, _LOG = "0-0-0", "1-0-0"
 
 @dataclass(frozen=True)
 class Entries:
-    """What an action adds to an index, and the keys that it removes from it."""
+    """The records that an action adds to an index, and the keys that it removes."""
 
     records: Sequence[MetadataRecord] = ()
     removed: Sequence[str] = ()
@@ -59,7 +59,7 @@ def base_file(records: Iterable[MetadataRecord]) -> bytes:
 
 @implements("MDT-003", "BLK-023", "BLK-006")
 def log_file(partition: str, instant: str, entries: Entries) -> bytes:
-    """The bytes of a log file: first what is added, then what is removed."""
+    """The bytes of a log file: first the added records, then the removed keys."""
     blocks, header = b"", {HeaderKey.INSTANT_TIME: instant, HeaderKey.SCHEMA: _SCHEMA_TEXT}
     if entries.records:
         content = encode_hfile(sorted(map(encode_record, entries.records)), {"schema": _SCHEMA_TEXT.encode()})
@@ -71,7 +71,7 @@ def log_file(partition: str, instant: str, entries: Entries) -> bytes:
 
 
 def seed(instant: str) -> bytes:
-    """The log file with which a file group begins."""
+    """The first log file of a file group."""
     return encode_block(BlockType.DELETE, {HeaderKey.INSTANT_TIME: instant}, encode_deletes((), ()))
 
 
@@ -79,7 +79,7 @@ def seed(instant: str) -> bytes:
 class Deltacommit:
     """A deltacommit of the metadata table: files are stored first, then it is recorded.
 
-    What is stored follows from instant and content alone: somebody who does it again stores the same.
+    The stored files depend on instant and content alone, so that a repetition stores the same files.
     """
 
     table: MetadataTable
@@ -88,30 +88,30 @@ class Deltacommit:
     stats: list[WriteStat] = field(default_factory=list)
 
     def begin(self) -> None:
-        """Its files of the states before completion."""
+        """Store the requested and inflight files."""
         profile = b"" if self.operation == "BULK_INSERT" else write_commit_metadata(self.operation, (), None, self._sync)
         self._record(Instant(self.instant, "deltacommit", State.REQUESTED), b"")
         self._record(Instant(self.instant, "deltacommit", State.INFLIGHT), profile)
 
     def seeds(self, partition: str, groups: int) -> None:
-        """Begin the file groups of a partition."""
+        """Create the file groups of a partition."""
         for number in range(groups):
             self._store_log(partition, file_id(partition, number), _SEED, seed(self.instant), Entries())
 
     def base_files(self, partition: str, groups: Sequence[str], records: Iterable[MetadataRecord]) -> None:
-        """Base files for those file groups that have records."""
+        """Store base files of the file groups that have records."""
         for number, entries in Entries(list(records)).in_groups(len(groups)).items():
             name = BaseFileName(groups[number], _SEED, self.instant, "hfile")
             count = {"writes": len(entries.records), "inserts": len(entries.records)}
             self._store(partition, name.file_id, str(name), base_file(entries.records), **count)
 
     def log_files(self, partition: str, groups: Sequence[str], entries: Entries) -> None:
-        """Log files for those file groups in which something changes."""
+        """Store log files of the file groups that change."""
         for number, part in entries.in_groups(len(groups)).items():
             self._store_log(partition, groups[number], _LOG, log_file(partition, self.instant, part), part)
 
     def complete(self, completion: str) -> None:
-        """Record it: from here on what it stored is part of the metadata table."""
+        """Complete it: from here on its files are part of the metadata table."""
         content = write_commit_metadata(self.operation, self.stats, without_meta_columns(SCHEMA), self._sync)
         self._record(Instant(self.instant, "deltacommit", State.COMPLETED, completion), content)
 
@@ -120,12 +120,12 @@ class Deltacommit:
         count = {"writes": len(entries.records), "updates": len(entries.records), "deletes": len(entries.removed)}
         self._store(partition, group, name, data, is_log=True, previous_instant=self.instant, **count)
 
-    def _store(self, partition: str, group: str, name: str, data: bytes, **told: object) -> None:
+    def _store(self, partition: str, group: str, name: str, data: bytes, **counts: object) -> None:
         mark_partition(self.table.storage, partition, self.instant)
         path = join_path(partition, name)
         with suppress(ObjectExists):
             self.table.storage.create(path, data)
-        self.stats.append(WriteStat(group, partition, path, size=len(data), **told))  # type: ignore[arg-type]
+        self.stats.append(WriteStat(group, partition, path, size=len(data), **counts))  # type: ignore[arg-type]
 
     def _record(self, instant: Instant, content: bytes) -> None:
         with suppress(ObjectExists):
@@ -138,9 +138,9 @@ class Deltacommit:
 
 @implements("OCC-021")
 def forget(table: MetadataTable, instant: str, partitions: Iterable[str]) -> None:
-    """Remove what an action has stored, if there is anything: it is undone, or about to be done again.
+    """Remove the files of an action, if there are any: it is rolled back, or will be applied again.
 
-    The deltacommit is hidden first: while files go it counts for nothing.
+    The completed file is deleted first, so that readers ignore the deltacommit while its files are deleted.
     """
     folder = table.properties.timeline_folder
     names = [name for name in table.storage.names(folder) if name.startswith(instant)]

@@ -47,7 +47,7 @@ def partition_list_under_any_key(patch: Patch) -> None:
 @mutant(breaks="MDT-008")
 def cleaned_files_stay_listed(patch: Patch) -> None:
     """A clean deletes files and leaves them in the file listing."""
-    patch.edit(MetadataSync.follow, "deleted=_cleaned(record)", "deleted=()")
+    patch.edit(MetadataSync.apply, "deleted=_cleaned(record)", "deleted=()")
 
 
 @mutant(breaks="MDT-008")

@@ -1,16 +1,16 @@
-"""Keeping the metadata table up to date with its data table, spec "Metadata", "Writer Expectations".
+"""Synchronization of the metadata table with its data table, spec "Metadata", "Writer Expectations".
 
-    lock of the table
+    the lock of the table is acquired
       conflict check
-      deltacommit of the metadata table, under the requested time of the action     what the action adds and removes
+      deltacommit of the metadata table, with the requested time of the action      what the action adds and removes
       the action completes                                                          from here on both count
-    lock given back
+    the lock is released
 
-Every action that changes files goes this way, of writers and services alike. The lists of partitions are those that storage has
-under the lock, so that an index that somebody is building gets its entries too.
+This applies to every action that changes files, of writers and services. The lists of partitions are read under the lock, so
+that an index that is being built gets its entries too.
 
-Writers with `hoodie.metadata.enable` make the metadata table where there is none; those that say `false` take it away, since it
-would be old after them. Others keep what is there.
+Writers with `hoodie.metadata.enable=true` create a missing metadata table; writers with `false` delete it, because it would be
+out of date after their write. Without the setting an existing metadata table is maintained.
 """
 
 from collections.abc import Iterable, Mapping
@@ -46,7 +46,7 @@ ENABLE = FILES.setting
 def update_metadata_table(table: Table, instant: Instant, content: bytes, times: Times, owner: str) -> None:
     """Bring the metadata table up to date with an action that is about to complete with that content.
 
-    `owner` holds the lock of the table. Nothing happens where there is no metadata table and nobody asks for one.
+    `owner` holds the lock of the table. Nothing happens if there is no metadata table and the settings do not ask for one.
     """
     asked = table.options.get(ENABLE)
     if table.properties.get(USABLE) or asked == "true":
@@ -54,12 +54,12 @@ def update_metadata_table(table: Table, instant: Instant, content: bytes, times:
         if asked == "false":
             sync.drop()
         else:
-            sync.follow(instant, content)
+            sync.apply(instant, content)
 
 
 @dataclass
 class MetadataSync:
-    """What changes the metadata table, while `owner` holds the lock of the table. `table` has the properties that hold now."""
+    """Changes the metadata table while `owner` holds the lock of the table. `table` has the present properties."""
 
     table: Table
     times: Times
@@ -70,7 +70,7 @@ class MetadataSync:
 
     @classmethod
     def of(cls, table: Table, times: Times, owner: str) -> "MetadataSync":
-        """For a table. Raises UnsupportedTableFeature for one with indexes that are not kept here."""
+        """For a table. Raises UnsupportedTableFeature for a table with indexes that are not maintained."""
         properties = read_properties(table.storage)
         usable, building = usable_partitions(properties), properties.fields(INFLIGHT)
         check_maintained(table, (*usable, *building))
@@ -78,22 +78,22 @@ class MetadataSync:
         return cls(now, times, owner, usable, building, MetadataTable.of(table) if usable else None)
 
     @implements("MDT-001", "MDT-004", "OCC-021", "INX-011")
-    def follow(self, instant: Instant, content: bytes) -> None:
-        """What an action changes, in every index that may be used or is being built."""
+    def apply(self, instant: Instant, content: bytes) -> None:
+        """Add the changes of an action to every index that is usable or being built."""
         metadata = self.ready()
         completed = Instant(instant.requested, ACTIONS[instant.action].completes_as, State.COMPLETED, instant.requested)
         record: Plan = read_action(content, completed.file_name, completed) or {}
         if instant.action == "restore":
             self.rebuild()
         elif instant.action == "rollback":
-            self.undo(record)
+            self.remove_entries(record)
         elif instant.action == "clean":
             self._commit(metadata, self._change(instant, content, deleted=_cleaned(record)))
         elif ACTIONS[instant.action].writes:
             self._commit(metadata, self._change(instant, content, record=record))
 
     def ready(self) -> MetadataTable:
-        """The metadata table with all that the writer's settings ask for; it is made where it is not there."""
+        """The metadata table with all indexes of the writer's settings; missing ones are created."""
         metadata = self.metadata
         if metadata is None:
             metadata = self.make(self.usable)
@@ -104,7 +104,7 @@ class MetadataSync:
         return metadata
 
     def make(self, partitions: Iterable[str]) -> MetadataTable:
-        """The metadata table anew, with the listing of files and these partitions."""
+        """Create the metadata table again, with the listing of files and these partitions."""
         self.drop()
         metadata = self.metadata = MetadataTable.create(self.table)
         for name in dict.fromkeys((BuiltIn.FILES.value, *partitions)):
@@ -113,19 +113,19 @@ class MetadataSync:
 
     @implements("PROP-012")
     def drop(self) -> None:
-        """Take the metadata table away: nobody may use it from the first step on."""
+        """Delete the metadata table. The properties are changed first, so that it is not used any more."""
         self.store_lists((), ())
         for info in self.table.storage.list(METADATA_FOLDER):
             self.table.storage.delete(info.path)
         self.metadata = None
 
     def rebuild(self) -> None:
-        """Make anew what may be used; builds that are under way are given up."""
+        """Create the usable partitions again; pending builds are dropped."""
         self.make(self.usable)
 
     @implements("MDT-001", "IDX-009")
     def _initialise(self, metadata: MetadataTable, index: Index) -> None:
-        """A partition with all that the index holds now."""
+        """Create a partition with all entries of the present table."""
         partition, table = index.partition.value, self.table
         clear(metadata, partition)
         made = [i.requested for i in metadata.timeline.instants if i.requested.startswith(FIRST)]
@@ -142,18 +142,18 @@ class MetadataSync:
         commit = Deltacommit(metadata, change.instant)
         commit.begin()
         for name in partitions:
-            if (groups := metadata.groups(name)) or name in self.usable:  # a build that somebody has spoilt harms nobody else
+            if (groups := metadata.groups(name)) or name in self.usable:  # others belong to failed builds
                 commit.log_files(name, groups, INDEXES[name].change(change))
         self.complete(metadata, commit)
 
     def complete(self, metadata: MetadataTable, commit: Deltacommit) -> None:
-        """Record a deltacommit, later than all that is there."""
+        """Complete a deltacommit, with a time later than all known times."""
         known = max(latest_time(metadata.timeline), latest_time(self.table.timeline))
         with self.times.drawn(known, self.owner) as time:
             commit.complete(time)
 
     def _change(self, instant: Instant, content: bytes, *, record: Plan | None = None, deleted: tuple[str, ...] = ()) -> Change:
-        """An action as a change of the table: afterwards it is completed, later than all that is there."""
+        """The change of the table by an action: the table before it, and after it as if the action were completed."""
         action = ACTIONS[instant.action].completes_as
         completed = Instant(instant.requested, action, State.COMPLETED, LATER)
         path = f"{self.table.properties.timeline_folder}/{completed.file_name}"
@@ -162,8 +162,8 @@ class MetadataSync:
         return Change(instant.requested, self.table, after, commit, deleted)
 
     @implements("TL-019", "MDT-008", "IDX-010")
-    def undo(self, record: Plan) -> None:
-        """What a rollback changes: the entries of its targets go. If a base file may hold some already, all is made anew."""
+    def remove_entries(self, record: Plan) -> None:
+        """Remove the entries of the targets of a rollback. If a base file may contain some, the metadata table is rebuilt."""
         assert self.metadata is not None
         metadata, deleted = self.metadata, _rolled_back(record)
         made = [i.requested for i in pending_of(self.table.timeline, "indexing")]
@@ -183,7 +183,7 @@ class MetadataSync:
 
     @implements("PROP-012", "S3-005")
     def store_lists(self, usable: Iterable[str], building: Iterable[str]) -> None:
-        """Say in the table's properties which partitions may be used, and which are being built."""
+        """Store in the table's properties which partitions are usable, and which are being built."""
         self.usable, self.building = tuple(sorted(set(usable))), tuple(sorted(set(building)))
         lists = {USABLE: ",".join(self.usable), INFLIGHT: ",".join(self.building)}
         comment, storage = f"Updated at {format_time(self.table.clock.now())} UTC", self.table.storage
@@ -191,12 +191,12 @@ class MetadataSync:
         self.table = replace(self.table, properties=changed)
 
 
-#: Later than every time that is drawn.
+#: A time later than every instant.
 LATER = "9" * 17
 
 
 def clear(metadata: MetadataTable, partition: str) -> None:
-    """Remove what is left of a partition that nobody uses."""
+    """Delete the files of a partition that is not in use."""
     for name in metadata.files(partition):
         metadata.storage.delete(join_path(partition, name))
 

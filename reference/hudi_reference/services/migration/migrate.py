@@ -1,18 +1,18 @@
 """Migration of a table from version 6 to version 8, spec "Change Log > version 8".
 
     1. every instant of the old timeline is written to the new timeline, every archived one to the history
-    2. one object is replaced: the properties. Until here it is a table of version 6, from here on one of version 8
-    3. the old timeline and the metadata table are deleted: from here on writers of version 8 take the table
-    4. the logs of merge-on-read tables are compacted, as the service of version 8 does it
+    2. the properties file is replaced: before it is a table of version 6, afterwards one of version 8
+    3. the old timeline and the metadata table are deleted: afterwards writers of version 8 accept the table
+    4. the log files of merge-on-read tables are compacted, by the service of version 8
 
-Whoever reads while this goes on, or after it died, finds one whole timeline: the properties say which. A second run begins
-anew before step 2, and goes on behind it; until it has, writers of version 8 refuse the table. Writers of version 6 must be
-stopped first: they would not notice.
+Readers find one complete timeline at any time, also after a crash: the properties name it. A second run starts again before
+step 2 and continues after it; until it has, writers of version 8 refuse the table. Writers of version 6 must be stopped first,
+because they do not detect the migration.
 
-Log files keep their names. Their instant is that of their base file, which completed, so that the rules of version 8 put them
-into the same slices, and rows are the same before and after step 4. That step leaves no log of version 6 in a slice in use:
-several actions may have appended to one. While a compaction is under way the names mean something else; whatever is pending has
-to be finished first.
+Log files keep their names. Their instant is that of their base file, which is completed, so that the rules of version 8 assign
+them to the same slices, and rows are the same before and after step 4. After that step no slice in use has a log file of
+version 6, to which several actions may have appended. During a compaction the names have another meaning, so that pending
+actions have to be finished first.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -54,12 +54,12 @@ METADATA_TABLE = f"{META_FOLDER}/metadata"
 
 @dataclass(frozen=True)
 class Migration:
-    """What a migration does to a table: objects by path, in the order in which it comes to them."""
+    """The changes of a migration: objects by path, in the order of the changes."""
 
     created: tuple[str, ...] = ()
-    #: Requested times of the actions that go to the history.
+    #: Requested times of the actions that are written to the history.
     archived: tuple[str, ...] = ()
-    #: The properties afterwards that are new or have changed, and those that go.
+    #: The properties that are new or changed, and the names of those that are removed.
     properties: dict[str, str] = field(default_factory=dict)
     dropped: tuple[str, ...] = ()
     #: The file groups whose logs are compacted, as paths.
@@ -71,10 +71,24 @@ class Migration:
 def migrate(
     uri: str, *, dry_run: bool = False, storage: Storage | None = None, clock: Clock | None = None, ids: Ids | None = None
 ) -> Migration:
-    """Bring the table at `uri` from version 6 to version 8; what was done. With `dry_run` only what would be done.
+    """Migrate the table at `uri` from version 6 to version 8.
 
-    A table of version 8 is left as it is, but for what an earlier run has not taken away. Raises MigrationRefused for a table
-    with pending actions or with something that is not migrated, TableChanged when somebody writes meanwhile, MalformedTable.
+    Of a table of version 8 only the remains of an earlier, interrupted migration are removed.
+
+    Args:
+        uri: the base path of the table.
+        dry_run: return the changes only, and change nothing.
+        storage: None is the storage that the URI names.
+        clock: None is the clock of this machine.
+        ids: the source of ids; None draws random ones.
+
+    Returns:
+        The changes.
+
+    Raises:
+        MigrationRefused: the table has pending actions, or features that are not migrated.
+        TableChanged: a writer changed the table during the migration.
+        MalformedTable: the table is damaged.
     """
     store = storage_of(uri) if storage is None else storage
     properties = read_properties(store)
@@ -118,7 +132,8 @@ def _migrate(table: Table, *, dry_run: bool) -> Migration:
 
 @implements("COMPAT-006")
 def _check_migratable(storage: Storage, properties: TableProperties, listed: Iterable[ObjectInfo]) -> None:
-    """What has begun under the rules of version 6 is finished under them."""
+    """Raises MigrationRefused for pending actions, which must be finished by the rules of version 6, and for schema
+    histories."""
     check_readable(properties)
     pending = [instant for instant in legacy_instants(listed, properties) if instant.state is not State.COMPLETED]
     if pending:
@@ -135,10 +150,10 @@ def _check_migratable(storage: Storage, properties: TableProperties, listed: Ite
 
 
 def _of_an_earlier_run(storage: Storage, target: TableProperties, old: Iterable[OldFile], new: MigratedTimeline) -> list[str]:
-    """What lies where the new timeline goes. It was written by a run that died, and is written again.
+    """The files of an earlier, interrupted run in the folder of the new timeline; they are written again.
 
-    Instants that the old timeline has not are nobody's copies: an upgrade by Apache Hudi moves instants one by one, and what it
-    has moved when it dies is nowhere else.
+    Raises UnfinishedMigration for instants that the old timeline does not have: an upgrade by Apache Hudi moves instants one by
+    one, so that after its interruption these files are the only copies.
     """
     paths = [info.path for info in storage.list(target.timeline_folder)]
     known = {file.instant.requested for file in old} | {action.instant.requested for action in new.history}
@@ -159,7 +174,7 @@ def _store(storage: Storage, target: TableProperties, new: MigratedTimeline) -> 
 
 
 def _switch(storage: Storage, entries: Mapping[str, str], version: str, comment: str) -> None:
-    """One request makes it a table of version 8. A backup of the old properties would bring the old version back."""
+    """Make it a table of version 8 with one request. The backup is deleted first: it would restore the old properties."""
     storage.delete(BACKUP_PATH)
     try:
         storage.replace(PROPERTIES_PATH, dump(with_checksum(entries), comment), version)
@@ -168,14 +183,14 @@ def _switch(storage: Storage, entries: Mapping[str, str], version: str, comment:
 
 
 def _check_unchanged(storage: Storage, listed: list[ObjectInfo]) -> None:
-    """The last look before the switch: writers of version 6 should have been stopped."""
+    """Raises TableChanged if a writer of version 6 has written since the timeline was listed."""
     if (now := list_legacy_files(storage)) != listed:
         raise _changed(min({info.path for info in now} ^ {info.path for info in listed}, default=META_FOLDER))
 
 
 @implements("COMPAT-006")
 def _with_logs(table: Table, target: TableProperties) -> tuple[str, ...]:
-    """The file groups to compact; none if this implementation does not write tables of that kind: it reads them as they are."""
+    """The file groups to compact; none if this implementation cannot write the table, as it can read the files as they are."""
     if not target.is_merge_on_read or not _can_be_compacted(replace(table, properties=target)):
         return ()
     return tuple(found.path(found.file_id) for found in table.view().groups.latest_slices if found.log_files)
@@ -191,8 +206,9 @@ def _can_be_compacted(table: Table) -> bool:
 
 
 def _with_old_logs(table: Table) -> tuple[str, ...]:
-    """The same in a table whose migration died before it came to that: some log has the name of its base file's instant, or
-    was written by several actions.
+    """The file groups to compact after an interrupted migration: those of tables with log files of version 6.
+
+    Such a log file has the instant of its base file, or was written by several actions.
     """
     groups = table.view().groups
 
@@ -206,20 +222,20 @@ def _with_old_logs(table: Table) -> tuple[str, ...]:
 
 
 def _compact(table: Table, groups: Collection[str]) -> None:
-    """All of them, however many there are."""
+    """Compact all file groups with log files, without an I/O budget."""
     if groups:
         compact(table, {"hoodie.compaction.strategy": "UnBoundedCompactionStrategy"})
 
 
 def _changed(path: str) -> TableChanged:
     return TableChanged(
-        "somebody wrote to the table during the migration", rule="COMPAT-006", path=path,
+        "a writer changed the table during the migration", rule="COMPAT-006", path=path,
         remedy="stop all writers of version 6, then migrate again: the table is still at version 6",
     )  # fmt: skip
 
 
 def _old_timeline(storage: Storage, properties: TableProperties, listed: Iterable[ObjectInfo]) -> tuple[str, ...]:
-    """What version 8 has no use for, in the order in which it is deleted: the instants last, as they keep writers away."""
+    """The files that version 8 does not use, in the order of their deletion. Instants are last, as writers refuse the table."""
     metadata = [info.path for info in storage.list(METADATA_TABLE)]
     instants = [info.path for info in listed if parse_legacy_name(info.path.rpartition("/")[2]) is not None]
     return (*metadata, *archived_log_files(storage, _old_archive(properties)), *instants)
@@ -231,7 +247,7 @@ def _old_archive(properties: TableProperties) -> str:
 
 @implements("COMPAT-006")
 def _left_behind(storage: Storage, properties: TableProperties) -> tuple[str, ...]:
-    """What an earlier run has not yet taken away; nothing where no old instant is left, as these go last.
+    """The files that an earlier run has not deleted yet; none without old instants, which are deleted last.
 
     Raises UnfinishedMigration for an instant that the timeline of version 8 does not have.
     """

@@ -1,4 +1,4 @@
-"""The properties of a table of version 6 as version 8 has them."""
+"""Conversion of the properties of a table from version 6 to version 8."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from hudi_reference.layout.merge_config import MERGE_CONFIGURATION, PAYLOAD_STRA
 from hudi_reference.layout.properties import LEGACY_VERSION, TABLE_VERSION, TIMELINE_LAYOUT, TableProperties
 from hudi_reference.requirement import implements
 
-#: Class of a key generator, without its package -> the type that version 8 stores.
+#: Class of a key generator without its package -> type in version 8.
 KEY_GENERATORS = {
     "SimpleKeyGenerator": "SIMPLE",
     "ComplexKeyGenerator": "COMPLEX",
@@ -15,7 +15,7 @@ KEY_GENERATORS = {
     "NonpartitionedKeyGenerator": "NON_PARTITION",
     "GlobalDeleteKeyGenerator": "GLOBAL_DELETE",
 }
-#: What version 8 calls otherwise, and what tells where derived data lies that a migration takes away.
+#: Properties that have another name in version 8, or that belong to the metadata table, which a migration deletes.
 _DROPPED = (
     "hoodie.compaction.record.merger.strategy",
     "hoodie.table.metadata.partitions",
@@ -25,7 +25,7 @@ _DROPPED = (
 
 @implements("PROP-006", "PROP-010", "MRG-020", "COMPAT-006")
 def migrated_properties(properties: TableProperties) -> dict[str, str]:
-    """The entries of the table at version 8. The merge mode is the one by which its rows were read before (ER-084)."""
+    """The entries of the table at version 8. The merge mode stays the same (ER-084)."""
     kept = {key: value for key, value in properties.entries.items() if key not in _DROPPED}
     return {
         **kept,
@@ -53,7 +53,7 @@ def _merging(properties: TableProperties) -> Mapping[str, str]:
 
 
 def _key_generator(properties: TableProperties) -> Mapping[str, str]:
-    """Type by class; a class that is in no release stays, under a type that says so."""
+    """The type of the key generator by its class; a custom class is kept, with type USER_PROVIDED."""
     name = (properties.get("hoodie.table.keygenerator.class") or "").rpartition(".")[2]
     if not name or properties.get("hoodie.table.keygenerator.type"):
         return {}

@@ -1,10 +1,10 @@
-"""The instants of a table of version 6 as version 8 has them: their files, and their rows in the history.
+"""Conversion of instants from version 6 to version 8: their files, and their rows in the history.
 
     .hoodie/<requested>.<action>            ->  .hoodie/timeline/<requested>_<completion>.<action>
     .hoodie/<requested>.replacecommit.*     ->  the same, or <requested>.clustering.* where the plan is of a clustering
     .hoodie/archived/.commits_.archive.<n>  ->  .hoodie/timeline/history
 
-Commits turn from JSON into Avro, everything else is Avro already.
+Commits are converted from JSON to Avro; all other contents are Avro already.
 """
 
 from bisect import bisect_right
@@ -44,7 +44,7 @@ _RECORDS = {
 
 @dataclass(frozen=True)
 class OldFile:
-    """One file of an old timeline: which state of which action it is, and what it holds."""
+    """One file of an old timeline, with its action and state, and its content."""
 
     info: ObjectInfo
     instant: LegacyInstant
@@ -58,7 +58,7 @@ class OldFile:
 
 
 def read_old_files(files: Iterable[ObjectInfo], storage: Storage, properties: TableProperties) -> tuple[OldFile, ...]:
-    """The files of the old timeline among those of a listing of `.hoodie`, with what they hold."""
+    """The files of the old timeline in a listing of `.hoodie`, with their contents."""
     found = []
     for info in files:
         instant = parse_legacy_name(info.path.removeprefix(f"{META_FOLDER}/"))
@@ -72,11 +72,11 @@ def read_old_files(files: Iterable[ObjectInfo], storage: Storage, properties: Ta
 
 @implements("TL-004", "TL-025", "COMPAT-006")
 def completion_times(completed: Iterable[tuple[Instant, Mapping[str, Any] | None]]) -> dict[Instant, str]:
-    """A completion time for each completed instant, given with the metadata that a write has.
+    """A completion time for each completed instant, given with the metadata of writes.
 
-    It is what the instant says, where that can be: after the request, before the next write to one of its file groups was asked
-    for, and nobody else's time. Otherwise it is just after the request: files of a copied table were modified at once, and
-    with their times logs would move to slices of later base files.
+    It is the time of the instant's file, if that is after the request, before the request of the next write to one of its file
+    groups, and unique. Otherwise it is just after the request: the files of a copied table were all modified at one time, and
+    with that time logs would be assigned to slices of later base files.
     """
     completed = sorted(completed, key=lambda pair: pair[0].requested)
     touched: dict[tuple[str, str], list[str]] = {}
@@ -111,7 +111,7 @@ def _first_after(times: list[str], time: str) -> str | None:
 
 @dataclass(frozen=True)
 class MigratedTimeline:
-    """Files of the new timeline by name, and the actions that go to the history."""
+    """Files of the new timeline by name, and the actions of the history."""
 
     files: Mapping[str, bytes]
     history: tuple[ArchivedAction, ...]
@@ -119,7 +119,7 @@ class MigratedTimeline:
 
 @implements("COMPAT-006", "TL-002", "TL-007", "TL-009", "TL-031", "LSM-002", "LSM-020")
 def migrated_timeline(storage: Storage, properties: TableProperties, old: Iterable[OldFile], ids: Ids) -> MigratedTimeline:
-    """What the new timeline holds in place of the old one, the archived instants among it. Raises MalformedTable."""
+    """The content of the new timeline, with the archived instants. Raises MalformedTable."""
     old = tuple(old)
     active = {file.instant.identity for file in old}
     archived = [a for a in read_archived_log(storage, properties.history_folder) if a.instant.identity not in active]
@@ -134,7 +134,7 @@ def migrated_timeline(storage: Storage, properties: TableProperties, old: Iterab
 
 
 def _is_clustering(file: OldFile) -> bool:
-    """Version 6 calls everything replacecommit that replaces file groups; only the plan of a clustering tells what it is."""
+    """Whether a file is the plan of a clustering: in version 6 all actions that replace file groups are replacecommits."""
     if (file.instant.action, file.instant.state) != ("replacecommit", State.REQUESTED) or not file.content:
         return False
     plan = read_record(file.content, file.info.path)
@@ -157,7 +157,7 @@ def _content(file: OldFile, ids: Ids) -> bytes:
 
 
 def _encoded(name: str, record: Mapping[str, Any], ids: Ids) -> bytes:
-    """The record as an Avro container; what only the JSON knows (statistics of columns) has no place there."""
+    """The record as an Avro container. Members that only the JSON has (column statistics) are dropped."""
     return write_record(schema_of(name), {"version": None, **record}, ids.sync_marker())
 
 
