@@ -72,6 +72,13 @@ def test_a_rule_without_evidence_says_so():
     assert lines("OCC-018")["level"].startswith("excluded: ")
 
 
+def test_a_rule_shows_for_which_roles_evidence_is_missing():
+    """What a rule needs to be proven is stated."""
+    assert "not mutation-tested as writer" in lines("MRG-029")["missing"]
+    assert "not judged as reader, writer" in lines("MRG-029")["missing"]
+    assert "missing" not in lines("MRG-027")
+
+
 def test_long_lists_are_cut_unless_all_are_asked_for():
     """A rule with many cases stays readable."""
     cases = tuple(CitedCase(f"c{n}", ("MRG-029",), (), "p", "d") for n in range(20))

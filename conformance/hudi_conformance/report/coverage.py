@@ -39,9 +39,14 @@ class Entry:
     answers: Mapping[str, Mapping[str, str]]
 
     @cached_property
+    def roles_reached(self) -> dict[Level, tuple[str, ...]]:
+        """The roles of the rule for which it is cited, mutation-tested and judged."""
+        return evidence_levels.roles_reached(self.requirement, self.cases, self.mutants, self.answers)
+
+    @cached_property
     def levels(self) -> tuple[Level, ...]:
         """The levels of evidence that the rule has, weakest first."""
-        return evidence_levels.levels(self.requirement, bool(self.implemented), self.cases, self.mutants, self.answers)
+        return evidence_levels.levels(self.requirement, bool(self.implemented), self.roles_reached)
 
     @property
     def basis(self) -> Basis:

@@ -5,8 +5,9 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.mutants.harness.score import Kill
-from hudi_conformance.report.evidence import ROOT, CitedCase, Evidence
+from hudi_conformance.report.evidence import CitedCase, Evidence
 from hudi_conformance.report.explanation import Explainer, Explanation, Line, cut, renamed
 from hudi_conformance.requirements import errata
 from hudi_conformance.requirements import requirement as index
@@ -81,7 +82,8 @@ def _expected(case: Mapping[str, Any], path: str) -> Iterator[str]:
         yield "open: the answers are recorded and no engine fails"
     yield from (f"{key}: {expected[key]}" for key in ("refused", "error") if key in expected)
     if "rows" in expected:
-        right = json.loads((ROOT / path).parent.joinpath(expected["rows"]).read_text(encoding="utf-8"))["rows"]
+        folder = (fixtures_root() / path.removeprefix("fixtures/")).parent
+        right = json.loads((folder / expected["rows"]).read_text(encoding="utf-8"))["rows"]
         yield f"{len(right)} rows ({', '.join(expected.get('derived_by', ())) or 'by hand'})"
         yield from (textwrap.shorten(json.dumps(row, ensure_ascii=False), 100) for row in right[:ROWS])
     yield from (f"{expected[key]}" for key in ("inspect", "variants", "reads") if key in expected)

@@ -47,6 +47,10 @@ def _rule(entry: Entry) -> Iterator[Line]:
 
 def _evidence(entry: Entry, everything: bool) -> Iterator[Line]:
     yield "level", _level(entry)
+    if entry.cases and not entry.excluded:
+        for level, roles in entry.roles_reached.items():
+            if lacking := [role for role in entry.requirement.role if role not in roles]:
+                yield "missing", f"not {level} as {', '.join(lacking)}"
     for place in entry.implemented:
         yield "implemented", f"{place.file}:{place.line}  {place.name.partition(':')[2]}"
     yield from _cases(entry, everything)

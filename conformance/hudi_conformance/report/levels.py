@@ -51,30 +51,31 @@ def roles_of(case: CitedCase, rule: Requirement) -> tuple[str, ...]:
     return tuple(role for role in rule.role if has_role(case, role))
 
 
-def levels(
-    rule: Requirement,
-    implemented: bool,
-    cases: Iterable[CitedCase],
-    mutants: Iterable[Kill],
-    verdicts: Mapping[str, Mapping[str, str]],
-) -> tuple[Level, ...]:
-    """The levels that a rule has, weakest first."""
+def roles_reached(
+    rule: Requirement, cases: Iterable[CitedCase], mutants: Iterable[Kill], verdicts: Mapping[str, Mapping[str, str]]
+) -> dict[Level, tuple[str, ...]]:
+    """The roles of a rule for which it is cited, mutation-tested and judged."""
     cases, killers = tuple(cases), {id_ for kill in mutants for id_ in kill.killed_by or ()}
 
-    def each_role(condition: Callable[[CitedCase], bool]) -> bool:
-        return all(any(condition(case) for case in cases if has_role(case, role)) for role in rule.role)
+    def roles_with(condition: Callable[[CitedCase], bool]) -> tuple[str, ...]:
+        fitting = [case for case in cases if condition(case)]
+        return tuple(role for role in rule.role if any(has_role(case, role) for case in fitting))
 
     def passes(case: CitedCase) -> bool:
         return verdicts.get("reference", {}).get(case.id, "pass") == "pass"
 
-    conditions: dict[Level, bool] = {
-        "implemented": implemented,
-        "cited": each_role(lambda case: True),
-        "mutation-tested": each_role(lambda case: case.id in killers and passes(case)),
-        "judged": each_role(lambda case: any(True for _ in judges(case, verdicts))),
+    return {
+        "cited": roles_with(lambda case: True),
+        "mutation-tested": roles_with(lambda case: case.id in killers and passes(case)),
+        "judged": roles_with(lambda case: any(True for _ in judges(case, verdicts))),
     }
-    found = tuple(level for level, holds in conditions.items() if holds)
-    return (*found, "proven") if {"cited", "mutation-tested", "judged"} <= set(found) else found
+
+
+def levels(rule: Requirement, implemented: bool, reached: Mapping[Level, tuple[str, ...]]) -> tuple[Level, ...]:
+    """The levels that a rule has, weakest first; `reached` are the roles of `roles_reached`."""
+    found: tuple[Level, ...] = tuple(level for level, roles in reached.items() if roles == rule.role)
+    proven: tuple[Level, ...] = ("proven",) if len(found) == len(reached) else ()
+    return (*(("implemented",) if implemented else ()), *found, *proven)
 
 
 def judges(case: CitedCase, verdicts: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
