@@ -1,4 +1,10 @@
-"""Cases that are Python tests: they write through an engine and compare what it, or another one, reads with the model."""
+"""The test suite as Python: tests that write through an engine and compare what this or another engine reads with the model.
+
+Each folder is a chapter of the specification, as in the golden cases; `support` holds the code that several tests use. A test
+takes the fixture `engine` (one engine), or `writer` and `reader` (two engines), and reaches them only through the contract. The
+marks `requirements` and `needs` name the rules that it checks and the features that it needs. The id of a case is
+`<file>::<test>`; renames are recorded in `cases/renames`. No test module is imported by another module.
+"""
 
 import pytest
 

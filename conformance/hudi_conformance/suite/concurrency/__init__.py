@@ -1,1 +1,4 @@
-"""TODO docstring."""
+"""Concurrent writers: optimistic and non-blocking control, markers, heartbeats, replacing writes, explored interleavings.
+
+The tests may import the contract, the model, `suite.support` and the reference, and no other test module.
+"""

@@ -10,7 +10,7 @@ import pytest
 from hudi_conformance.contract.client import Client
 from hudi_conformance.explorer.crash_points import Crashed, CrashingStorage, crashes
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
-from hudi_conformance.suite.support.concurrent.watched_locks import START
+from hudi_conformance.suite.support.concurrent.recorded_locks import START
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
 from hudi_reference import create_table, open_table, rollback
 from hudi_reference.clock import ManualClock
@@ -88,6 +88,7 @@ def test_a_rollback_removes_all_files_of_a_crashed_write(engine: Client, type: T
     """After a rollback no file of the write is left, including files that no metadata names, and no marker."""
     only_in_process(engine)
     before = data_files(with_a_row(type))
+    rolled_back = 0
     for point in stopped_writes(type):
         table = table_in(point.storage, 3)
         if table.timeline.pending:
@@ -96,3 +97,5 @@ def test_a_rollback_removes_all_files_of_a_crashed_write(engine: Client, type: T
             assert data_files(point.storage) == before, point
             assert not names_below(point.storage, ".hoodie/.temp"), point
             assert table.snapshot(["value"]).to_pylist() == [{"value": "before"}], point
+            rolled_back += 1
+    assert rolled_back

@@ -29,7 +29,7 @@ def test_an_update_of_an_overwritten_partition(engine: Client, new_uri: NewUri, 
     (invariants 9 and 21).
     """
     stage = Stage(engine, new_uri()).set(type)
-    stage.begins("writer", {"a": "written"})
+    assert stage.begins("writer", {"a": "written"})
     overwritten(stage, "instead")
     stage.ends("writer")
     stage.check("the writer has ended")
@@ -43,7 +43,7 @@ def test_a_non_blocking_update_of_an_overwritten_partition(engine: Client, new_u
     """The same with a writer that never aborts because of other logs (invariant 21)."""
     options = {**BUCKETS, "hoodie.table.type": "MERGE_ON_READ"}
     stage = Stage(engine, new_uri(), options=options).set("MERGE_ON_READ")
-    stage.begins("writer", {"a": "written"}, options=NON_BLOCKING)
+    assert stage.begins("writer", {"a": "written"}, options=NON_BLOCKING)
     overwritten(stage, "instead")
     stage.ends("writer")
     stage.check("the writer has ended")
@@ -58,7 +58,7 @@ def test_a_partition_is_deleted_during_a_write(engine: Client, new_uri: NewUri, 
     the successful actions, never half of the write (invariants 9 and 21).
     """
     stage = Stage(engine, new_uri()).set(type)
-    stage.begins("deletion", {"a": ""}, operation="delete_partition")
+    assert stage.begins("deletion", {"a": ""}, operation="delete_partition")
     stage.writes({"a": "written", "d": "written"}, options=APART)
     deleted = stage.ends("deletion")
     stage.rows["a"] = "written"

@@ -22,7 +22,7 @@ COW = pytest.mark.needs("copy-on-write")
 def test_two_writers_of_one_file_group(engine: Client, new_uri: NewUri, type: str) -> None:
     """Both have stored their files before either completes: one of them aborts (invariants 8 and 9)."""
     stage = Stage(engine, new_uri()).set(type)
-    stage.begins("first", {"a": "first"})
+    assert stage.begins("first", {"a": "first"})
     stage.begins("second", {"b": "second"})
     stage.both_end("second", "first")
 
@@ -36,7 +36,7 @@ def test_a_request_that_is_published_late(engine: Client, new_uri: NewUri) -> No
     another file group, so that both writers find no concurrent change (invariants 3 and 8).
     """
     stage = Stage(engine, new_uri()).set("COPY_ON_WRITE")
-    stage.begins("early", {"a": "early"}, "drawn")
+    assert stage.begins("early", {"a": "early"}, "drawn")
     stage.writes({"c": "elsewhere"})
     stage.begins("late", {"b": "late"})
     stage.goes_on("early", "stored")
@@ -51,7 +51,7 @@ def test_files_of_a_pending_insert_hide_no_rows(engine: Client, new_uri: NewUri)
     before and after the insert completes (invariant 17).
     """
     stage = Stage(engine, new_uri()).set("MERGE_ON_READ")
-    stage.begins("insert", {"d": "new"}, options={"hoodie.parquet.small.file.limit": "104857600"})
+    assert stage.begins("insert", {"d": "new"}, options={"hoodie.parquet.small.file.limit": "104857600"})
     stage.writes({"a": "updated"})
     stage.check("the insert is pending")
     stage.ends("insert")
@@ -65,7 +65,7 @@ def test_files_of_a_pending_insert_hide_no_rows(engine: Client, new_uri: NewUri)
 def test_a_conflict_with_an_archived_write_is_found(engine: Client, new_uri: NewUri) -> None:
     """A writer was pending when a slow one began; it completes and is archived before the slow one completes (invariant 27)."""
     stage = Stage(engine, new_uri()).set("COPY_ON_WRITE")
-    stage.begins("archived", {"b": "archived"})
+    assert stage.begins("archived", {"b": "archived"})
     for number in range(4):
         stage.writes({"c": f"before {number}"})
     stage.begins("slow", {"a": "slow"})
@@ -84,7 +84,7 @@ def test_a_conflict_with_an_archived_write_is_found(engine: Client, new_uri: New
 def test_two_writers_in_single_writer_mode(engine: Client, new_uri: NewUri, type: str) -> None:
     """Two writers run in the mode for a single writer: each reports success only if its change is readable (invariant 8)."""
     stage, alone = Stage(engine, new_uri()).set(type), {"hoodie.write.concurrency.mode": "SINGLE_WRITER"}
-    stage.begins("first", {"a": "first"}, options=alone)
+    assert stage.begins("first", {"a": "first"}, options=alone)
     stage.begins("second", {"b": "second"}, options=alone)
     stage.both_end("first", "second")
 
@@ -97,7 +97,7 @@ def test_a_new_key_of_two_writers(engine: Client, new_uri: NewUri, type: str) ->
     """Both insert the same key, each into a new file group: it is there once (invariant 11)."""
     stage = Stage(engine, new_uri()).set(type)
     apart = {"hoodie.parquet.small.file.limit": "0", "hoodie.write.concurrency.record.key.check.enable": "true"}
-    stage.begins("first", {"n": "first"}, options=apart)
+    assert stage.begins("first", {"n": "first"}, options=apart)
     stage.begins("second", {"n": "second"}, options=apart)
     stage.both_end("first", "second")
 
@@ -108,7 +108,7 @@ def test_a_new_key_of_two_writers(engine: Client, new_uri: NewUri, type: str) ->
 def test_rows_of_a_crashed_writer_are_invisible(engine: Client, new_uri: NewUri, type: str) -> None:
     """It stored its files and never completes; the next writer succeeds (invariant 12)."""
     stage = Stage(engine, new_uri()).set(type)
-    stage.begins("crashed", {"a": "crashed", "b": "crashed", "d": "crashed"})
+    assert stage.begins("crashed", {"a": "crashed", "b": "crashed", "d": "crashed"})
     stage.check("its files are there")
     stage.writes({"a": "next", "d": "next"})
     stage.check("another writer has completed")
@@ -122,11 +122,15 @@ def test_a_writer_without_heartbeat_after_a_clean(engine: Client, new_uri: NewUr
     """A clean finds no heartbeat and may roll the write back; the writer continues afterwards (invariants 13 and 29)."""
     stage = Stage(engine, new_uri()).set(type)
     instant = stage.begins("silent", {"a": "silent"})
-    for heartbeat in (folder_of(stage.uri) / ".hoodie" / ".heartbeat").glob(f"{instant}*"):
+    assert instant is not None
+    heartbeats = list((folder_of(stage.uri) / ".hoodie" / ".heartbeat").glob(f"{instant}*"))
+    for heartbeat in heartbeats:
         heartbeat.unlink()
     stage.runs("clean")
     stage.ends("silent")
     stage.check("the silent writer has ended")
+    if not heartbeats:
+        pytest.skip("the writer had no heartbeat file to delete")
 
 
 @HALTS
@@ -136,7 +140,7 @@ def test_early_conflict_detection(engine: Client, new_uri: NewUri, type: str) ->
     """With early conflict detection at most one of two conflicting writers completes (invariants 10 and 38)."""
     stage = Stage(engine, new_uri()).set(type)
     early = {"hoodie.write.concurrency.early.conflict.detection.enable": "true"}
-    stage.begins("first", {"a": "first"}, "requested", options=early)
+    assert stage.begins("first", {"a": "first"}, "requested", options=early)
     stage.begins("second", {"b": "second"}, options=early)
     stage.goes_on("first", "stored")
     stage.both_end("first", "second")
@@ -151,12 +155,13 @@ def test_a_time_travel_query_is_repeatable(engine: Client, new_uri: NewUri, type
     same rows, unless the query is refused (invariant 7).
     """
     stage = Stage(engine, new_uri()).set(type)
-    stage.begins("pending", {"a": "late"})
+    assert stage.begins("pending", {"a": "late"})
     instant = stage.writes({"c": "quick"})
     answers = [_answer(stage, instant)]
     stage.ends("pending")
     answers.append(_answer(stage, instant))
     given = [answer for answer in answers if answer is not None]
+    assert given, "neither query was answered"
     assert all(answer == given[0] for answer in given)
 
 

@@ -18,8 +18,8 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.explorer.crash_points import CrashingStorage, crashes
 from hudi_conformance.suite.support.concurrent.competing_writers import Scene
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
+from hudi_conformance.suite.support.concurrent.recorded_locks import RecordingStorage
 from hudi_conformance.suite.support.concurrent.slow_writers import LAZY, OPTIMISTIC, Interrupted, SlowWriter
-from hudi_conformance.suite.support.concurrent.watched_locks import Watched
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
 from hudi_conformance.suite.support.tables.tables_under_services import snapshot, updated
 from hudi_conformance.suite.support.tables.written_tables import folder_of
@@ -39,10 +39,10 @@ EARLY = {**OPTIMISTIC, "hoodie.write.concurrency.early.conflict.detection.enable
 KEYS = {"hoodie.write.concurrency.record.key.check.enable": "true"}
 
 
-def table_in_memory(type: str = "COPY_ON_WRITE") -> tuple[WritableTable, Watched]:
+def table_in_memory(type: str = "COPY_ON_WRITE") -> tuple[WritableTable, RecordingStorage]:
     """Return a table with one commit, and its storage, which records every request and the holder of the lock at that time."""
     spec = Program(type, "COMMIT_TIME_ORDERING", True).spec()  # type: ignore[arg-type]
-    storage = Watched(MemoryStorage(), 1_000_000)
+    storage = RecordingStorage(MemoryStorage(), 1_000_000)
     options = {"storage": storage, "clock": ManualClock(START), "ids": SeededIds(1), "table_type": spec.type}
     create_table("memory:///steps", name="steps", schema=dict(spec.schema), record_key=("id",), partition=("city",), **options)  # type: ignore[arg-type]
     options.pop("table_type")

@@ -1,1 +1,4 @@
-"""TODO docstring."""
+"""The metadata table and its indexes: maintenance by writers and services, and the asynchronous build of indexes.
+
+The tests may import the contract, the model, `suite.support` and the reference, and no other test module.
+"""

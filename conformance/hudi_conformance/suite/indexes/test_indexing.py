@@ -11,7 +11,7 @@ from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
 from hudi_conformance.suite.support.concurrent.explored_scenarios import explored, scenarios
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.concurrent.pending_writes import halfway
-from hudi_conformance.suite.support.concurrent.watched_locks import Watched
+from hudi_conformance.suite.support.concurrent.recorded_locks import RecordingStorage
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import SORT, NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import (
@@ -252,9 +252,9 @@ def test_a_restore_ends_a_build(engine: Client, new_uri: NewUri) -> None:
     table.check("indexed")
 
 
-def watched(settings: Mapping[str, str] = LISTED, rows: int = 3) -> tuple[WritableTable, Watched]:
+def watched(settings: Mapping[str, str] = LISTED, rows: int = 3) -> tuple[WritableTable, RecordingStorage]:
     """Return a table in memory whose requests are recorded, each with the holder of the lock."""
-    storage = Watched(MemoryStorage(), 1_000_000)
+    storage = RecordingStorage(MemoryStorage(), 1_000_000)
     given = {"storage": storage, "clock": ManualClock(1_767_225_600_000), "ids": SeededIds(1)}
     fields = [{"name": name, "type": ["null", "string"], "default": None} for name in ("id", "city", "value")]
     fields.insert(2, {"name": "ts", "type": ["null", "long"], "default": None})

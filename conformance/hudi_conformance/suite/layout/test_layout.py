@@ -120,6 +120,7 @@ def test_data_files_are_immutable(engine: Client, new_uri: Callable[[], str], ty
         gone = before.keys() - after.keys()
         assert not gone or step == "clean", f"removed by {step}"
         before, step = after, following
+    assert before
 
 
 @NEEDS

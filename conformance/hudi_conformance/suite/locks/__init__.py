@@ -1,1 +1,4 @@
-"""TODO docstring."""
+"""Lock providers, leases and the lock sections of writers and services.
+
+The tests may import the contract, the model, `suite.support` and the reference, and no other test module.
+"""

@@ -28,10 +28,12 @@ Entries = Mapping[str, str | None]
 
 
 def written(engine: Client, uri: str, rule: Rule = RULE, *inputs: pa.Table) -> list[str]:
-    """Write a merge-on-read table of one file group, with a base file and at least one log; return the instants."""
+    """Write a merge-on-read table of one file group, with a base file and a log, and read it; return the instants."""
     engine.create(uri, rule.spec("MERGE_ON_READ"))
     given = inputs or (rule.rows([("1", NEW)]), rule.rows([("1", OLD)]))
-    return [engine.write(uri, "upsert", rows) for rows in given]
+    instants = [engine.write(uri, "upsert", rows) for rows in given]
+    assert engine.read(uri, Query()).num_rows > 0, "the valid table has rows"
+    return instants
 
 
 def change_properties(uri: str, entries: Entries) -> None:

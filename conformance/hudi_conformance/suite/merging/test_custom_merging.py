@@ -257,6 +257,7 @@ def test_a_table_with_an_unknown_merger_is_refused(
     engine.create(uri, rule.spec("MERGE_ON_READ"))
     for values in (OLD, NEW):
         engine.write(uri, "upsert", rule.rows([("1", values)]))
+    assert engine.read(uri, Query()).num_rows == 1, "the table has a row before the change"
     path = folder_of(uri) / ".hoodie" / "hoodie.properties"
     stored = {**stored_properties(uri), "hoodie.record.merge.mode": "CUSTOM", **changed}
     path.write_text("".join(f"{key}={json.dumps(value)[1:-1]}\n" for key, value in stored.items()))

@@ -1,1 +1,4 @@
-"""TODO docstring."""
+"""Tables in object stores: requests of writers, lost answers, conditional writes, and concurrent processes.
+
+The tests may import the contract, the model, `suite.support` and the reference, and no other test module.
+"""

@@ -1,1 +1,4 @@
-"""TODO docstring."""
+"""Table properties: defaults and checks at creation, and the settings of the metadata table and its indexes.
+
+The tests may import the contract, the model, `suite.support` and the reference, and no other test module.
+"""

@@ -98,6 +98,7 @@ def test_a_table_is_identified_by_its_properties_file(engine: Client, new_uri: C
     uri = new_uri()
     engine.create(uri, Program("COPY_ON_WRITE", "EVENT_TIME_ORDERING", True).spec())
     engine.write(uri, "insert", as_arrow([row("a", 1, "x")]))
+    assert engine.read(uri, Query("snapshot")).num_rows == 1
     folder = folder_of(uri)
     assert [path.relative_to(folder).as_posix() for path in folder.rglob("hoodie.properties")] == [".hoodie/hoodie.properties"]
     (folder / ".hoodie" / "hoodie.properties").rename(folder / "hoodie.properties")
@@ -222,6 +223,7 @@ def test_missing_index_definitions_are_an_error(engine: Client, new_uri: Callabl
     """A property with the path of a missing file is an error, and not a table without indexes."""
     uri = new_uri()
     home = with_metadata_table(engine, uri, "files", path=".hoodie/.index_defs/index.json")
+    assert metadata_inspected(engine, uri)["index_definitions"], "the definitions are read before they are deleted"
     (home.parent / ".index_defs" / "index.json").unlink()
     with pytest.raises(ContractError):
         engine.inspect(uri)

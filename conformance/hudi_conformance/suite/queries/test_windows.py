@@ -227,6 +227,7 @@ def _by_time(changes: pa.Table) -> pa.Table:
 @pytest.mark.needs(*WRITES, "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time", "read.cdc")
 def test_changes_transform_each_state_into_each_later_one(engine: Client, new_uri: Callable[[], str]) -> None:
     """The changes between two completions, applied to the snapshot at the first, give the snapshot at the second."""
+    compared = []
 
     def check(program: Program) -> None:
         history = run_program(program, new_uri(), engine, **CAPTURED)
@@ -234,8 +235,10 @@ def test_changes_transform_each_state_into_each_later_one(engine: Client, new_ur
             changes = engine.read(history.uri, Query("cdc", begin=old.completion, end=new.completion))
             found = replayed(old.rows, _by_time(changes), program)
             assert found == new.rows, f"after {old.completion} until {new.completion} of {program}"
+            compared.append(program)
 
     check_programs(engine, check)
+    assert compared, "no program has two states"
 
 
 def _change_files(uri: str) -> Iterator[tuple[str, str]]:
@@ -278,6 +281,6 @@ def test_queries_do_not_wait_for_the_lock(engine: Client, new_uri: Callable[[], 
     The lock is that of this process: an engine in another process does not use it.
     """
     history = run_program(Program(type, "EVENT_TIME_ORDERING", True, STEPS), new_uri(), engine)
-    with held(lock_of(storage_of(history.uri)), "another writer else"):
+    with held(lock_of(storage_of(history.uri)), "another writer"):
         for query in _queries(history.states, engine.hello.features):
             assert engine.read(history.uri, query).num_rows > 0, query.kind

@@ -1,1 +1,4 @@
-"""TODO docstring."""
+"""Records and keys: key generators, bucket indexes, and tables without meta columns.
+
+The tests may import the contract, the model, `suite.support` and the reference, and no other test module.
+"""

@@ -124,6 +124,7 @@ def test_a_query_of_an_unknown_column_is_an_error(engine: Client, new_uri: Calla
     uri = new_uri()
     make(engine, uri, type, record_key=("id",), partition=("q",))
     engine.write(uri, "upsert", as_arrow(row("a", AT)))
+    assert engine.read(uri, Query(columns=("id", "name"))).num_rows == 1
     for query in (Query(columns=("id", "nmae")), Query(columns=("id",), where=(("nmae", "=", "old"),))):
         with pytest.raises((EngineError, Refused)):
             engine.read(uri, query)

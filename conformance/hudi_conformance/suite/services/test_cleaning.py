@@ -127,6 +127,7 @@ def test_a_clean_without_work_creates_no_instant(engine: Client, new_uri: Callab
 def test_a_read_of_a_cleaned_state_is_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
     """A read as of an instant whose files were deleted is refused, not answered from the remaining files."""
     known = updated(engine, new_uri(), 4)
+    assert as_of(engine, known.uri, known.instants[1]) == known.rows[1]
     engine.service(known.uri, "clean", options=keep_commits(1))
     with pytest.raises(ContractError):
         as_of(engine, known.uri, known.instants[1])
@@ -138,6 +139,7 @@ def test_a_read_of_a_cleaned_state_is_an_error(engine: Client, new_uri: Callable
 def test_a_read_of_a_cleaned_and_archived_state_is_an_error(engine: Client, new_uri: Callable[[], str]) -> None:
     """The read is also refused if only the history still has the commit."""
     known = updated(engine, new_uri(), 7)
+    assert as_of(engine, known.uri, known.instants[1]) == known.rows[1]
     engine.service(known.uri, "clean", options=keep_commits(1))
     limits = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
     engine.service(known.uri, "archive", options=limits)

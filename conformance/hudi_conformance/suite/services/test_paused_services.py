@@ -32,6 +32,7 @@ def test_a_writer_completes_while_it_is_rolled_back(engine: Client, new_uri: New
     policy = "LAZY" if mode.startswith("OPTIMISTIC") else "EAGER"  # with a heartbeat, or without one
     options = {"hoodie.write.concurrency.mode": mode, "hoodie.clean.failed.writes.policy": policy}
     instant = stage.begins("writer", {"a": "written"}, options=options)
+    assert instant is not None
     stage.starts("rollback", stage.call("rollback", instant=instant), "requested")
     stage.ends("writer")
     stage.finishes("rollback")
@@ -92,7 +93,7 @@ def test_a_log_that_was_pending_when_a_compaction_was_planned(engine: Client, ne
     stage = Stage(engine, new_uri()).set("MERGE_ON_READ")
     stage.writes({"a": "in a log"})
     alone = {"hoodie.write.concurrency.mode": "SINGLE_WRITER"}
-    stage.begins("writer", {"a": "later", "b": "later"}, options=alone)
+    assert stage.begins("writer", {"a": "later", "b": "later"}, options=alone)
     plan = stage.planned("compaction")
     stage.ends("writer")
     stage.check("the writer has ended")
@@ -111,7 +112,7 @@ def test_a_running_clustering_conflicts_with_a_write(engine: Client, new_uri: Ne
     21).
     """
     stage = Stage(engine, new_uri()).set(type)
-    stage.begins("writer", {"a": "written"})
+    assert stage.begins("writer", {"a": "written"})
     plan = stage.planned("clustering")
     stage.starts("clustering", stage.call("clustering", "execute", plan))
     ends = {"writer": stage.ends, "clustering": stage.finishes}
@@ -161,7 +162,7 @@ def test_a_restore_removes_writes_completed_after_the_savepoint(engine: Client, 
     31).
     """
     stage = Stage(engine, new_uri()).set(type)
-    stage.begins("early", {"a": "completed late"})
+    assert stage.begins("early", {"a": "completed late"})
     saved = stage.writes({"c": "saved"})
     rows = dict(stage.rows)
     assert stage.runs("savepoint", instant=saved)
@@ -181,14 +182,14 @@ def test_a_writer_completes_after_a_restore(engine: Client, new_uri: NewUri, typ
     """It began before or after the savepoint. It may complete, but no removed row is readable again (invariant 32)."""
     stage = Stage(engine, new_uri()).set(type)
     if began == "before":
-        stage.begins("slow", {"a": "slow"})
+        assert stage.begins("slow", {"a": "slow"})
     saved = stage.writes({"c": "saved"})
     rows = dict(stage.rows)
     assert stage.runs("savepoint", instant=saved)
     stage.writes({"c": "removed"})
     if began == "after":
         stage.writes({"b": "removed"})
-        stage.begins("slow", {"a": "slow"})
+        assert stage.begins("slow", {"a": "slow"})
     if stage.runs("restore", instant=saved):
         stage.rows = rows
     stage.ends("slow")
@@ -242,6 +243,8 @@ def test_a_savepoint_between_plan_and_publication_of_a_clean(engine: Client, new
     if has_savepoint:
         stage.runs("restore", instant=saved)
         assert stage.values() == [(found["id"], found["value"]) for found in rows], "the state of the savepoint"
+    else:
+        stage.check("there is no savepoint")
 
 
 @HALTS

@@ -9,7 +9,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
-from hudi_conformance.suite.support.concurrent.watched_locks import START, Watched
+from hudi_conformance.suite.support.concurrent.recorded_locks import START, RecordingStorage
 from hudi_conformance.suite.support.programs.write_programs import Program, as_arrow, row
 from hudi_reference import create_table, open_table, savepoint
 from hudi_reference.clock import ManualClock
@@ -21,10 +21,10 @@ from hudi_reference.storage import MemoryStorage
 from hudi_reference.tables import WritableTable
 
 
-def watched() -> tuple[WritableTable, Watched, list[str]]:
+def watched() -> tuple[WritableTable, RecordingStorage, list[str]]:
     """Return a table in memory with four commits, its storage, and the requested times."""
     spec = Program("COPY_ON_WRITE", "COMMIT_TIME_ORDERING", False).spec()
-    storage = Watched(MemoryStorage(), 1_000_000)
+    storage = RecordingStorage(MemoryStorage(), 1_000_000)
     options = {"storage": storage, "clock": ManualClock(START), "ids": SeededIds(1)}
     create_table("memory:///watched", name="watched", schema=dict(spec.schema), record_key=("id",), **options)  # type: ignore[arg-type]
     table = open_table("memory:///watched", **options)  # type: ignore[arg-type]

@@ -42,6 +42,7 @@ def test_completion_metadata_names_every_file(engine: Client, new_uri: Callable[
         assert action == ("commit" if type == "COPY_ON_WRITE" else "deltacommit")
         stats = [(folder, stat) for folder, found in record["partitionToWriteStats"].items() for stat in found]
         assert name == "HoodieCommitMetadata"
+        assert stats
         assert {stat["path"] for _, stat in stats} == data_files(uri) - known
         for folder, stat in stats:
             assert folder == stat["partitionPath"] == stat["path"].rpartition("/")[0]

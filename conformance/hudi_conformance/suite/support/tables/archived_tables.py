@@ -179,6 +179,7 @@ class Histories:
             for number in range(WRITES):
                 write(engine, uri, 1, options, number)
                 steps.append(step_of(uri))
+            assert steps[-1].live, f"{engine.name} has archived nothing in {WRITES} writes"
             self._recorded[engine.name] = uri, tuple(steps)
         return self._recorded[engine.name]
 
