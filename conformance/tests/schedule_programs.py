@@ -26,7 +26,7 @@ def three_turns(name):
 
 
 def without_conflicts(name):
-    """Six steps that conflict with nobody's."""
+    """Six steps without conflicts with other processes."""
 
     def program(actor):
         for turn in range(3):
@@ -51,7 +51,7 @@ def adds_one(actor):
 
 
 def adds_one_under_the_lock(actor):
-    """The same while nobody else may."""
+    """The same under the lock."""
     actor.lock.acquire(actor.name)
     adds_one(actor)
     actor.lock.release(actor.name)
@@ -63,7 +63,7 @@ def of(program, names="ab"):
 
 
 def one_claim(run):
-    """Nobody but the one whose object is there was told so."""
+    """Exactly the process whose object is stored got a success."""
     told = [name for name, ended in run.results.items() if ended.value is True]
     return None if told == [run.storage.get("claimed").decode()] else f"{' and '.join(told)} were told"
 

@@ -1,4 +1,4 @@
-"""The storage that stops: every prefix of a program's changes, once."""
+"""Crash points: every prefix of the changes of a program, once."""
 
 from hudi_conformance.explorer.crash_points import CrashingStorage, copy_of, crashes
 from hudi_reference.storage import MemoryStorage
@@ -13,7 +13,7 @@ def program(storage):
 
 
 def test_every_prefix_of_the_changes_is_left_once():
-    """States after 0, 1, 2 and 3 changes; only the last one is an end; what was there before stays."""
+    """The states after 0, 1, 2 and 3 changes; only the last one is finished; earlier objects stay."""
     before = MemoryStorage()
     before.put("z", b"0")
     found = [(sorted(info.path for info in crash.storage.list()), crash.ended) for crash in crashes(before, program)]
@@ -21,8 +21,8 @@ def test_every_prefix_of_the_changes_is_left_once():
     assert [info.path for info in before.list()] == ["z"], "the storage that was given is left alone"
 
 
-def test_no_handler_for_errors_survives_a_crash():
-    """A program that goes on after errors dies all the same."""
+def test_error_handlers_do_not_catch_a_crash():
+    """A program that catches all errors crashes nevertheless."""
 
     def stubborn(storage):
         try:
@@ -35,7 +35,7 @@ def test_no_handler_for_errors_survives_a_crash():
     assert last.ended and last.changes == ("put a",)
 
 
-def test_a_copy_is_of_its_own():
+def test_a_copy_is_independent():
     """Changes of the copy do not reach the original."""
     storage = MemoryStorage()
     storage.put("a", b"1")

@@ -128,7 +128,7 @@ def test_an_edit_of_missing_or_ambiguous_text_is_stale(patch):
     with pytest.raises(StaleMutant, match="0 times"):
         patch.edit(greet, "good morning", "bye")
     with pytest.raises(StaleMutant, match="2 times"):
-        patch.edit(greet, "name", "nobody")
+        patch.edit(greet, "name", "other")
 
 
 def test_builtins_cannot_be_edited(patch):

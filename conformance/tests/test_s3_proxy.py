@@ -1,4 +1,4 @@
-"""The gate in front of the object store, against a store of a few lines: order, faults, records."""
+"""The proxy in front of an object store, with a minimal store: order, faults, records."""
 
 import http.client
 import json
@@ -21,7 +21,7 @@ from hudi_conformance.explorer.simulation.scheduler import Choice
 
 
 class Echo(BaseHTTPRequestHandler):
-    """Answers with the path and remembers it; tells when two requests are inside at once."""
+    """Answers with the path and remembers it; records whether two requests overlap."""
 
     protocol_version = "HTTP/1.1"
     inside, most, seen = 0, 0, []
@@ -77,7 +77,7 @@ def asking(proxy: Proxy, client: str, count: int = 3):
 
 
 def test_requests_come_in_the_order_of_the_schedule(proxy: Proxy) -> None:
-    """The store sees the requests as the schedule says, and afterwards each process to its end, one after the other."""
+    """The store gets the requests in the order of the schedule, then those of each process in turn."""
     found = run(proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b")}, InOrder(("a", "b"), ["b", "a", "b"]))
     assert Echo.seen == ["/bucket/b-0", "/bucket/a-0", "/bucket/b-1", "/bucket/a-1", "/bucket/a-2", "/bucket/b-2"]
     assert [ended.value for ended in found.results.values()] == [[200] * 3] * 2
@@ -85,8 +85,8 @@ def test_requests_come_in_the_order_of_the_schedule(proxy: Proxy) -> None:
     assert found.schedule == tuple(Choice(name) for name in "babaab")
 
 
-def test_drawn_turns_depend_on_the_seed_alone(proxy: Proxy) -> None:
-    """The same seed gives the same order, another one another; the turns that came about can be taken again."""
+def test_random_order_depends_on_the_seed_only(proxy: Proxy) -> None:
+    """The same seed gives the same order, another seed another one; the order can be replayed."""
     orders = []
     for seed in (1, 1, 2):
         Echo.seen = []
@@ -99,7 +99,7 @@ def test_drawn_turns_depend_on_the_seed_alone(proxy: Proxy) -> None:
 
 
 def test_the_store_serves_one_request_at_a_time(proxy: Proxy) -> None:
-    """However many clients ask at once, the store never has two of their requests."""
+    """The store never gets two requests at once, however many clients send them."""
     threads = [threading.Thread(target=asking(proxy, f"client-{number}", 5)) for number in range(8)]
     for thread in threads:
         thread.start()
@@ -123,7 +123,7 @@ def test_the_store_serves_one_request_at_a_time(proxy: Proxy) -> None:
     ],
 )
 def test_each_fault_is_what_it_says(proxy: Proxy, fault: str, reaches: bool, reported: int | None) -> None:
-    """Whether the request reaches the store, and what the client is told."""
+    """Whether the request reaches the store, and the status that the client gets."""
 
     def program():
         try:
@@ -137,8 +137,8 @@ def test_each_fault_is_what_it_says(proxy: Proxy, fault: str, reaches: bool, rep
     assert found.exchanges[0].fault == fault
 
 
-def test_who_has_crashed_reaches_the_store_no_more(proxy: Proxy) -> None:
-    """After its crash none of the requests of a process has an effect; in the next run it lives again."""
+def test_a_crashed_process_does_not_reach_the_store(proxy: Proxy) -> None:
+    """After its crash no request of a process has an effect; in the next run it is active again."""
 
     def program():
         for number in range(3):
@@ -151,39 +151,39 @@ def test_who_has_crashed_reaches_the_store_no_more(proxy: Proxy) -> None:
     assert len(Echo.seen) == 4
 
 
-def test_who_stalls_goes_on_after_the_others(proxy: Proxy) -> None:
-    """A process that stalls is kept waiting until the others have ended."""
+def test_a_stalled_process_continues_after_the_others(proxy: Proxy) -> None:
+    """A stalled process waits until the others have ended."""
     schedule = ["a", Choice("a", "stall"), "b"]
     run(proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b")}, InOrder(("a", "b"), schedule))
     assert Echo.seen == [f"/bucket/{name}" for name in ("a-0", "b-0", "b-1", "b-2", "a-1", "a-2")]
 
 
-def test_a_slow_one_is_overtaken(proxy: Proxy) -> None:
-    """The quick one runs from start to end in the middle of the slow one."""
+def test_a_slow_process_is_overtaken(proxy: Proxy) -> None:
+    """The quick process runs from start to end during the slow one."""
     scheduler = Overtaken("a", "b", lambda: len(proxy.exchanges) >= 2)
     run(proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b")}, scheduler)
     assert Echo.seen == [f"/bucket/{name}" for name in ("a-0", "a-1", "b-0", "b-1", "b-2", "a-2")]
 
 
-def test_a_schedule_that_cannot_be_kept_says_so(proxy: Proxy) -> None:
-    """Where the process whose turn it is asks for nothing, the others go on, and the run is called best effort."""
+def test_departures_from_a_schedule_are_reported(proxy: Proxy) -> None:
+    """If the next process sends no request, the others continue, and the run is marked as best effort."""
     found = run(proxy, {"a": asking(proxy, "a", 1), "b": asking(proxy, "b", 2)}, InOrder(("a", "b"), ["a", "a", "a", "b"]))
     assert found.results["b"].value == [200, 200]
     assert found.best_effort
 
 
 def test_a_run_is_drawn(proxy: Proxy) -> None:
-    """The diagram has a column for each process, what befell it, and how each ended."""
+    """The diagram has a column for each process, its faults, and how it ended."""
     found = run(proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b", 1)}, InOrder(("a", "b"), [Choice("b", "delay-1")]))
     drawn = Drawing.of(found, "two clients").text()
     assert "1-3" not in drawn
     assert "get b-0 → 200  ✕ delay-1" in drawn
-    assert "… 3 that only look" in drawn
+    assert "… 3 reads" in drawn
     assert "a: returned [200, 200, 200]" in drawn
 
 
-def test_a_run_is_kept_as_a_file_and_made_again(proxy: Proxy, tmp_path: Path) -> None:
-    """The file has every request and fault; the same turns ask the same, and where a client asks otherwise its turn is named."""
+def test_a_run_is_saved_and_replayed(proxy: Proxy, tmp_path: Path) -> None:
+    """The file has every request and fault; a replay sends the same requests, and a difference is reported with its turn."""
     scheduler = InOrder(("a", "b"), [Choice("b", "delay-1"), "a", Choice("a", "lose-answer")])
     found = run(proxy, {"a": suppressed(asking(proxy, "a", 2)), "b": asking(proxy, "b", 1)}, scheduler)
     path = keep(saved_run("two clients", found, ("one", "other")), tmp_path)
@@ -209,8 +209,8 @@ def suppressed(program):
     return act
 
 
-def test_a_drawing_is_kept_as_json_and_drawn_in_each_form(proxy: Proxy, tmp_path: Path) -> None:
-    """A picture with a line for each process, a page around it, and the words of the terminal."""
+def test_a_diagram_is_stored_as_json_and_written_in_each_format(proxy: Proxy, tmp_path: Path) -> None:
+    """SVG with a line for each process, an HTML page, and text."""
     found = run(proxy, {"a": asking(proxy, "a"), "b": asking(proxy, "b", 1)}, InOrder(("a", "b"), [Choice("b", "answer-503")]))
     drawing = Drawing.of(found, "two <clients>")
     assert Drawing.from_json(json.loads(json.dumps(drawing.to_json()))) == drawing

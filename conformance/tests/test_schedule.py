@@ -1,4 +1,4 @@
-"""The scheduler: one request of one process at a time, in the order that is asked for, with the faults that are asked for."""
+"""The scheduler: one request of one process at a time, in the given order and with the given faults."""
 
 import gc
 import weakref
@@ -18,8 +18,8 @@ def asked(found):
     return [f"{step.process} {step.asked}" for step in found.steps]
 
 
-def test_each_request_is_a_step_and_the_schedule_says_whose():
-    """A schedule decides every step; after its end one process after the other goes on to its own."""
+def test_each_request_is_a_step_of_the_scheduled_process():
+    """A schedule decides every step; after it each process runs to its end in turn."""
     found = run(simulated(), [Process("a", three_turns("a")), Process("b", three_turns("b"))], ["b", "a", "b"])
     assert asked(found) == ["b get s", "a get s", "b put s", *["a put s", "a get s"] * 2, "a put s",
                             *["b get s", "b put s"] * 2]  # fmt: skip
@@ -28,7 +28,7 @@ def test_each_request_is_a_step_and_the_schedule_says_whose():
 
 
 def test_a_run_replayed_by_its_schedule_is_the_same_step_by_step():
-    """The schedule of a run makes it again: requests, answers, faults, times and results."""
+    """The schedule of a run repeats it: requests, answers, faults, times and results."""
     processes = of(adds_one_under_the_lock)
     found = run(simulated(), processes, ["b!stall", "a", "a", "a!crash-after"])
     again = run(simulated(), of(adds_one_under_the_lock), found.schedule)
@@ -38,7 +38,7 @@ def test_a_run_replayed_by_its_schedule_is_the_same_step_by_step():
 
 
 def test_states_are_values():
-    """Each step keeps the state after it, whatever comes later; the world that was given stays as it was."""
+    """Each step keeps the state after it; the given store does not change."""
     given = simulated()
     found = run(given, [Process("a", three_turns("a"))])
     assert [step.state.objects["s"].body for step in found.steps] == [b"0", b"a0", b"a0", b"a1", b"a1", b"a2"]
@@ -49,16 +49,16 @@ def test_states_are_values():
     ("crash-before", None, "crashed"), ("crash-after", b"", "crashed"),
     ("lose-answer", b"", "raised"), ("lose-request", None, "raised"),
 ])  # fmt: skip
-def test_a_fault_strikes_before_or_after_the_effect(fault, stored, how):
-    """The process dies, or gets no answer; its request has its effect or none."""
+def test_a_fault_happens_before_or_after_the_effect(fault, stored, how):
+    """The process crashes, or gets no answer; its request has its effect or none."""
     found = run(simulated(), [Process("a", without_conflicts("a"))], [Choice("a", fault)])
     assert found.results["a"].how == how
     assert (found.storage.get("a/0") if found.storage.head("a/0") else None) == stored
     assert isinstance(found.results["a"].error, OutcomeUnknown) == (how == "raised")
 
 
-def test_a_process_that_dies_runs_no_handler():
-    """What a `finally` would ask for does not reach the world, then or later."""
+def test_a_crashed_process_runs_no_handler():
+    """Requests of a `finally` block do not reach the store."""
 
     def program(actor):
         try:
@@ -72,18 +72,18 @@ def test_a_process_that_dies_runs_no_handler():
     assert asked(found) == ["a put a"]
 
 
-def test_who_waits_for_the_lock_takes_no_step():
-    """A process is not runnable while somebody else holds the lock, and is again once it is released or its holder has died."""
+def test_a_process_that_waits_for_the_lock_takes_no_step():
+    """A process that waits for the lock is runnable again when the lock is released or its holder crashes."""
     processes = of(adds_one_under_the_lock)
     with pytest.raises(NotPossible, match="step 2: b cannot"):
         run(simulated(), processes, ["a", "b"])
     assert run(simulated(), processes, ["a", "a", "a", "a", "b"]).storage.get("s") == b"2"
-    died = run(simulated(), processes, ["a", "a", "a!crash-before", "b"])
-    assert died.results["b"].how == "returned" and died.storage.get("s") == b"1"
+    crashed = run(simulated(), processes, ["a", "a", "a!crash-before", "b"])
+    assert crashed.results["b"].how == "returned" and crashed.storage.get("s") == b"1"
 
 
 def test_a_lock_that_never_becomes_free_is_not_obtained():
-    """Who waits in vain gets LockNotObtained, as from a lock with patience."""
+    """A process whose wait times out gets LockNotObtained."""
 
     def keeps(actor):
         actor.lock.acquire("for ever")
@@ -92,8 +92,8 @@ def test_a_lock_that_never_becomes_free_is_not_obtained():
     assert isinstance(found.results["b"].error, LockNotObtained)
 
 
-def test_a_lease_runs_out_and_its_holder_learns_it():
-    """Whoever waits for a lease waits until it has run out; the holder is told by check, and by release."""
+def test_a_lease_expires_and_its_holder_gets_an_error():
+    """A process that waits for a lease waits until it has expired; check and release of the former holder fail."""
 
     def holds(actor):
         actor.lock.acquire("a")
@@ -113,8 +113,8 @@ def test_a_lease_runs_out_and_its_holder_learns_it():
     assert found.results["b"].value == leased.state.time + 5_000
 
 
-def test_an_owner_takes_the_lock_again_without_a_step():
-    """A lock is given up as often as it was taken; only the outermost taking and giving up are requests."""
+def test_the_holder_acquires_the_lock_again_without_a_step():
+    """Only the outermost acquire and release of a lock are requests."""
 
     def program(actor):
         actor.lock.acquire("x")
@@ -128,8 +128,8 @@ def test_an_owner_takes_the_lock_again_without_a_step():
     assert [step.state.holder for step in found.steps] == ["a", "a", None]
 
 
-def test_time_stands_still_unless_somebody_sleeps_and_clocks_differ_by_their_skew():
-    """Sleeping moves the time of all; each process sees it as its clock shows it."""
+def test_time_advances_only_by_sleeps_and_clocks_differ_by_their_skew():
+    """A sleep advances the time of all processes; each clock adds its skew."""
 
     def program(actor):
         before = actor.clock.now()
@@ -142,16 +142,16 @@ def test_time_stands_still_unless_somebody_sleeps_and_clocks_differ_by_their_ske
     assert found.results["b"].value == (start - 100, start - 100 + 14)
 
 
-def test_a_stalled_process_goes_on_when_the_others_can_do_no_more():
-    """It stands still for an hour, the others come to their end, then it takes the step that it was about to take."""
+def test_a_stalled_process_continues_when_the_others_can_do_no_more():
+    """It pauses for an hour, the others end, then it takes its next step."""
     found = run(simulated(), of(claims), ["a!stall"])
     assert [step.process for step in found.steps] == ["a", "b", "a"]
     assert found.steps[0].time == simulated().state.time + STALL
     assert found.results["a"].value is False and found.results["b"].value is True
 
 
-def test_a_process_begins_after_those_that_it_comes_after():
-    """Until they have ended, in whatever way, it takes no step."""
+def test_a_process_starts_after_the_processes_in_after():
+    """It takes no step until they have ended in any way."""
     processes = [Process("last", claims, after=("a",)), Process("a", claims)]
     with pytest.raises(NotPossible):
         run(simulated(), processes, ["last"])
@@ -159,8 +159,8 @@ def test_a_process_begins_after_those_that_it_comes_after():
     assert [step.process for step in run(simulated(), processes, ["a!crash-before"]).steps] == ["a", "last"]
 
 
-def test_a_program_that_is_not_deterministic_is_found_out():
-    """A program that got the same answers must ask the same again."""
+def test_a_nondeterministic_program_is_detected():
+    """A program that got the same answers must send the same requests."""
     ids = RandomIds()
 
     def program(actor):
@@ -174,19 +174,19 @@ def test_a_program_that_is_not_deterministic_is_found_out():
         exhaustive(simulated, [Process("a", program), Process("b", three_turns("b"))])
 
 
-def test_a_program_without_end_is_found_out():
-    """A process that asks for ever does not hold up the scheduler for ever."""
+def test_an_endless_program_is_detected():
+    """A process that sends requests for ever does not block the scheduler."""
 
     def program(actor):
         while True:
             actor.storage.head("s")
 
-    with pytest.raises(NotPossible, match="no end"):
+    with pytest.raises(NotPossible, match="does not end"):
         run(simulated(), [Process("a", program)])
 
 
-def test_processes_that_were_left_are_collected():
-    """A process that is not run to its end holds on to nothing."""
+def test_abandoned_processes_are_collected():
+    """A process that is not run to its end is garbage collected."""
 
     class Held:
         pass
@@ -209,14 +209,14 @@ def test_processes_that_were_left_are_collected():
     ("atomic", set()), ("lock-only", set()), ("rename", set()), ("rename-untold", {"create once"}),
     ("check-then-put", {"create once", "replace once"}), ("list-delayed", {"list at once"}),
 ])  # fmt: skip
-def test_stores_that_break_their_promises_are_found_out(store, broken):
-    """Two processes that meet there in every order show which promise is broken, and by which requests."""
+def test_stores_that_break_their_promises_are_detected(store, broken):
+    """Two processes in every order show which promise is broken, and by which requests."""
     found = broken_promises(STORES[store])
     assert set(found) == broken
     assert all(len(failure.run.steps) <= 8 for failure in found.values())
 
 
 def test_unknown_faults_are_refused():
-    """A schedule names only what there is."""
-    with pytest.raises(ValueError, match="'stumble' is no fault"):
+    """A schedule names only existing faults."""
+    with pytest.raises(ValueError, match="unknown fault 'stumble'"):
         choice_of("a!stumble")

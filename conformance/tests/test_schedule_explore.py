@@ -31,7 +31,7 @@ THREE = [Process(name, three_turns(name)) for name in "abc"]
 
 
 def outcomes(processes, make_store=simulated, **how):
-    """What can come of these processes, and what was looked at."""
+    """The outcomes of these processes, and the exploration."""
     found = set()
     explored = exhaustive(make_store, processes, check=lambda one: found.add(outcome(one)), **how)
     assert explored.is_complete
@@ -55,7 +55,7 @@ def by_hand():
 
 
 def test_two_programs_of_six_steps_have_924_orders():
-    """(12 over 6) orders without reduction, each of them once; following what is known only once counts the same."""
+    """(12 over 6) orders without reduction, each of them once; exploring each point once gives the same number."""
     whole, explored = outcomes(TWO, reduce=False, merge=False)
     assert explored.runs == explored.interleavings == comb(12, 6) == 924
     merged, again = outcomes(TWO, reduce=False)
@@ -63,7 +63,7 @@ def test_two_programs_of_six_steps_have_924_orders():
     assert merged == whole
 
 
-def test_outcomes_are_those_of_all_orders_worked_out_by_hand():
+def test_outcomes_are_those_of_all_orders_computed_by_hand():
     """With reduction and without it: what the processes read, and what is stored at the end."""
     expected = by_hand()
     for how in ({"reduce": False}, {}):
@@ -81,7 +81,7 @@ def test_a_bound_on_preemptions_leaves_as_many_orders_as_it_should(bound, two, t
 
 @pytest.mark.parametrize("number", [2, 3])
 def test_steps_that_commute_need_one_order(number):
-    """Processes that have nothing to do with each other are run once, whatever the number of their orders."""
+    """Independent processes are run once, whatever the number of their orders."""
     found, explored = outcomes([Process(name, without_conflicts(name)) for name in "abc"[:number]])
     assert explored.runs == 1 and explored.pruned == 0 and len(found) == 1
     assert explored.steps == 6 * number
@@ -101,7 +101,7 @@ def test_reduction_takes_each_class_of_orders_once():
 
 
 def test_programs_are_run_no_more_often_than_they_get_different_answers():
-    """924 orders of two programs need fewer runs of them than orders: what got the same answers is not run again."""
+    """924 orders of two programs need fewer runs of them than orders: a program that got the same answers is not run again."""
     _, explored = outcomes(TWO, reduce=False, merge=False)
     assert explored.starts < 60
 
@@ -119,8 +119,8 @@ def test_a_lost_update_is_found_and_the_lock_prevents_it():
         assert found.failure is None and found.is_complete
 
 
-def test_a_lease_that_may_run_out_loses_an_update_too():
-    """With a lock that runs out nobody is safe who does not look again before he writes: he learns it afterwards."""
+def test_a_lease_that_may_expire_loses_an_update():
+    """With a lease, a process that does not revalidate it before its write loses an update, and gets the error afterwards."""
 
     def lost(one):
         return None if int(one.storage.get("s")) == sum(step.request == "put" for step in one.steps) else "lost"
@@ -129,8 +129,8 @@ def test_a_lease_that_may_run_out_loses_an_update_too():
     assert exhaustive(simulated, of(adds_one_under_the_lock), check=lost).failure is None
 
 
-def test_a_planted_check_then_put_race_is_found_in_four_steps():
-    """Both look, both write: no order of fewer steps shows it, and an atomic create has no such order."""
+def test_a_check_then_put_race_is_found_in_four_steps():
+    """Both processes check, then both write: no shorter order shows it, and an atomic create has no such order."""
     unfit = partial(simulated, store=STORES["check-then-put"])
     found = exhaustive(unfit, of(claims), check=one_claim)
     assert found.failure is not None
@@ -147,14 +147,14 @@ def test_a_planted_check_then_put_race_is_found_in_four_steps():
 
 
 def test_a_failing_run_fails_again_by_its_schedule():
-    """The schedule of a failure is all that is needed to see it again."""
+    """The schedule of a failure is enough to repeat it."""
     unfit = partial(simulated, store=STORES["check-then-put"])
     failure = exhaustive(unfit, of(claims, "abc"), check=one_claim).failure
     assert one_claim(run(unfit(), of(claims, "abc"), failure.run.schedule)) == failure.violation
 
 
-def test_each_state_is_asked_about_once_and_a_wrong_one_ends_the_search():
-    """States are told apart by what is stored; the run of a failure ends with the state that is wrong."""
+def test_each_state_is_checked_once_and_a_violation_ends_the_search():
+    """States differ by their objects; the run of a failure ends with the violating state."""
     asked = []
     exhaustive(simulated, TWO, each=lambda state: asked.append(state.objects["s"].body))
     assert sorted(asked) == sorted({b"0", *(f"{name}{turn}".encode() for name in "ab" for turn in range(3))})
@@ -164,14 +164,14 @@ def test_each_state_is_asked_about_once_and_a_wrong_one_ends_the_search():
 
 
 def test_crashes_stop_a_process_before_every_change():
-    """One process of three changes: it comes to its end, or dies before the first, second or third one."""
+    """One process of three changes: it ends, or crashes before the first, second or third one."""
     found, explored = outcomes([Process("a", three_turns("a"))], crashes=1)
     assert explored.runs == 4
     assert {dict(objects)["s"] for _, objects in found} == {b"0", b"a0", b"a1", b"a2"}
 
 
-def test_drawn_orders_are_those_of_their_seed():
-    """The same seed draws the same runs, another one others."""
+def test_random_orders_depend_on_the_seed():
+    """The same seed gives the same runs, another seed other runs."""
 
     def drawn(seed):
         runs = []
@@ -181,7 +181,7 @@ def test_drawn_orders_are_those_of_their_seed():
     assert drawn(1) == drawn(1) != drawn(2)
 
 
-def test_drawn_orders_find_a_race_as_often_as_they_promise():
+def test_random_orders_find_a_race_with_the_stated_probability():
     """A race that needs two steps in order is found in at least 1 / (n k) of the runs, for n processes and k steps."""
     unfit, times = partial(simulated, store=STORES["check-then-put"]), 0
     for seed in range(200):
@@ -201,7 +201,7 @@ _REQUESTS = st.one_of(
 
 
 def carries_out(requests):
-    """A program of these requests; its result is all that it saw."""
+    """A program of these requests; its result is all its answers."""
 
     def program(actor):
         seen = []
@@ -253,7 +253,7 @@ _PROGRAMS = st.one_of(
 @example([[("sleep", "")], [("get", "f/x"), ("now", "")], [("now", "")]], 0, None)
 @example([[("now", "")], [("locked put", "f/x")], [("locked put", "f/x")]], 0, 500)
 @example([[("locked put", "f/x"), ("put", "f/y"), ("locked put", "f/x")]] * 2, 0, None)
-def test_reduction_keeps_every_outcome_of_drawn_programs(programs, crashes, lease):
+def test_reduction_keeps_every_outcome_of_random_programs(programs, crashes, lease):
     """Reads, changes, listings, clocks, heartbeats and locks of two or three processes, with a crash and without: what can come
     of them is the same with reduction, without it, and when every order is followed to its end."""
     processes = [Process(name, carries_out(requests)) for name, requests in zip("abc", programs, strict=False)]
@@ -289,7 +289,7 @@ def test_reduction_keeps_every_history_of_two_real_writers():
 
 @given(st.lists(_REQUESTS, min_size=2, max_size=2))
 def test_conflict_is_symmetric_and_reads_commute(pair):
-    """The order of two requests matters both ways or not at all; two that only look never conflict."""
+    """The order of two requests matters both ways or not at all; two reads never conflict."""
     one, other = (Request(kind, path, 3 if kind == "sleep" else None) for kind, path in pair)
     assert conflict(one, other) == conflict(other, one)
     if {one.kind, other.kind} <= {"get", "head", "names", "list", "now"}:

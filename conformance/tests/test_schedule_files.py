@@ -1,4 +1,4 @@
-"""Schedules as files, failures made small, diagrams, and the command that does all of it."""
+"""Schedule files, shrinking, diagrams, and the command `explore`."""
 
 import json
 from dataclasses import replace
@@ -38,7 +38,7 @@ def claiming(names="ab", make_store=UNFIT):
 # Files.
 
 
-def test_a_schedule_file_makes_its_run_again(tmp_path):
+def test_a_schedule_file_replays_its_run(tmp_path):
     """Written, read and replayed: the same schedule, requests and violation."""
     scenario = claiming()
     failure = scenario.explore().failure
@@ -50,8 +50,8 @@ def test_a_schedule_file_makes_its_run_again(tmp_path):
     assert scenario.violation(again) == failure.violation
 
 
-def test_a_replay_that_goes_otherwise_says_where(tmp_path):
-    """A step that cannot be taken, or another request than the one that was saved, is no replay."""
+def test_a_diverging_replay_is_reported_with_its_step(tmp_path):
+    """A step that cannot be taken, or another request than the one that was saved, is an error."""
     saved = saved_run("claims", claiming().explore().failure.run)
     with pytest.raises(Diverged, match="step 1: a asked create claimed; the schedule has head claimed"):
         claiming(make_store=simulated).replay(replace(saved, schedule=saved.schedule[:1]))
@@ -61,16 +61,16 @@ def test_a_replay_that_goes_otherwise_says_where(tmp_path):
 
 
 @pytest.mark.parametrize(("lines", "message"), [
-    ([], "line 1: no first line"),
+    ([], "line 1: the first line"),
     (["{}"], "line 1"),
     (['{"schedule": 2, "scenario": "x", "processes": ["a"]}'], "line 1: 1 was expected"),
     (['{"schedule": 1, "scenario": "x", "processes": ["a"], "store": "cheap"}'], "no store 'cheap'"),
-    (['{"schedule": 1, "scenario": "x", "processes": ["a"]}', '{"process": "b"}'], "line 2: no step of a"),
+    (['{"schedule": 1, "scenario": "x", "processes": ["a"]}', '{"process": "b"}'], "line 2: not a step of a"),
     (['{"schedule": 1, "scenario": "x", "processes": ["a"]}', '{"process": "a", "fault": "trip"}'], "line 2: 'trip'"),
-    (['{"schedule": 1, "scenario": "x", "processes": ["a"]}', "{"], "line 2: no JSON"),
+    (['{"schedule": 1, "scenario": "x", "processes": ["a"]}', "{"], "line 2: not JSON"),
 ])  # fmt: skip
-def test_a_broken_schedule_file_is_refused_with_its_line(tmp_path, lines, message):
-    """File, line and fault are named."""
+def test_an_invalid_schedule_file_is_refused_with_its_line(tmp_path, lines, message):
+    """The message names file, line and error."""
     path = tmp_path / "s.jsonl"
     path.write_text("\n".join(lines))
     with pytest.raises(ScheduleError, match=message):
@@ -80,8 +80,8 @@ def test_a_broken_schedule_file_is_refused_with_its_line(tmp_path, lines, messag
 # Shrinking.
 
 
-def test_shrinking_keeps_the_failure_and_leaves_what_is_needed():
-    """Of five processes two are left, and the one choice that the failure needs: one of them looks before the other writes."""
+def test_shrinking_keeps_the_failure_and_removes_the_rest():
+    """Of five processes two remain, and the one choice that the failure needs."""
     failure = exhaustive(UNFIT, of(claims, "abcde"), check=one_claim).failure
     small = shrink(UNFIT, of(claims, "abcde"), failure.run.schedule, one_claim)
     assert len(small.processes) == 2 and len(small.schedule) == 1
@@ -89,8 +89,8 @@ def test_shrinking_keeps_the_failure_and_leaves_what_is_needed():
     assert len(small.run.steps) == 4
 
 
-def test_shrinking_leaves_parts_of_programs_and_faults_out():
-    """What the failure does not need is gone: the parts before and after, a crash of somebody else."""
+def test_shrinking_removes_parts_of_programs_and_faults():
+    """Other parts of the program, and the crash of another process, are removed."""
 
     def noise(actor):
         without_conflicts(actor.name)(actor)
@@ -111,7 +111,7 @@ def test_shrinking_leaves_parts_of_programs_and_faults_out():
 
 
 def test_a_failure_that_needs_its_crash_keeps_it():
-    """A fault is left out only where the run fails without it."""
+    """A fault is removed only if the run fails without it."""
 
     def torn(one):
         return "torn" if one.storage.head("a/0") and not one.storage.head("a/2") else None
@@ -127,7 +127,7 @@ def test_a_failure_that_needs_its_crash_keeps_it():
 
 
 def test_a_run_that_does_not_fail_cannot_be_shrunk():
-    """There is nothing to keep."""
+    """Shrinking a passing run is an error."""
     with pytest.raises(ValueError, match="does not fail"):
         shrink(simulated, of(adds_one_under_the_lock), [], lambda one: None)
 
@@ -150,13 +150,13 @@ def test_a_diagram_shows_each_step_in_the_column_of_its_process_and_the_table_wh
     assert shown[0] == "two writers"
     created = next(line for line in shown if ".requested" in line and line[at["a"] :].startswith("create #2"))
     assert created[at["table"] :].startswith("#1 done, #2 requested")
-    assert any(line[at["b"] :].startswith("…") for line in shown), "steps that only look are one line"
-    assert any("✕ dies before it" in line[at["b"] : at["table"]] for line in shown)
+    assert any(line[at["b"] :].startswith("…") for line in shown), "reads share one line"
+    assert any("✕ crashes before it" in line[at["b"] : at["table"]] for line in shown)
     assert "b: crashed" in shown and rows["#2"].startswith("#2 = commit 2026")
 
 
-def test_pictures_are_well_formed_and_hold_every_line():
-    """An arrow for each line of the diagram, a line down for each process and the store; nothing of the text is markup."""
+def test_svg_is_well_formed_and_contains_every_line():
+    """An arrow for each line of the diagram, a vertical line for each process and the store; text is escaped."""
     found = run(simulated(), [Process("<a>", three_turns("x")), Process("b", claims)], ["b!lose-answer"])
     picture = ElementTree.fromstring(svg(found))
     names = [t.text for t in picture.iter("{http://www.w3.org/2000/svg}text") if t.get("class") == "name"]
@@ -167,8 +167,8 @@ def test_pictures_are_well_formed_and_hold_every_line():
 
 
 @pytest.mark.parametrize(("name", "start"), [("d.svg", "<svg"), ("d.html", "<!DOCTYPE html>"), ("d.txt", "wrong")])
-def test_the_ending_of_a_diagram_file_says_what_it_is(tmp_path, name, start):
-    """Picture, page or words."""
+def test_the_extension_of_a_diagram_file_decides_its_format(tmp_path, name, start):
+    """SVG, HTML or text."""
     write_diagram(run(simulated(), of(claims)), "wrong", tmp_path / name)
     assert (tmp_path / name).read_text().startswith(start)
 
@@ -181,7 +181,7 @@ def explored(*arguments):
 
 
 class Tiny:
-    """A scenario of the registry that takes no time."""
+    """A tiny scenario."""
 
     description, preemptions, crashes = "two processes that claim one object", None, 0
 
@@ -191,31 +191,31 @@ class Tiny:
 
 @pytest.fixture
 def tiny(monkeypatch):
-    """The registry with one small scenario in it."""
+    """The scenarios with a tiny one added."""
     monkeypatch.setitem(scenarios.SCENARIOS, "claims", Tiny())
 
 
 def test_the_command_lists_scenarios_and_stores():
-    """With their descriptions, and which promises the stores break."""
+    """With their descriptions, and the broken promises of the stores."""
     found = explored("--list")
     assert found.exit_code == 0
     assert "two-writers-of-one-g" in found.stdout and "check-then-put" in found.stdout and "create once" in found.stdout
 
 
-def test_the_command_explores_and_tells_what_it_looked_at(tiny):
-    """All orders: nothing is wrong, exit code 0."""
+def test_the_command_explores_and_prints_its_figures(tiny):
+    """All orders without a violation: exit code 0."""
     found = explored("claims")
     assert found.exit_code == 0 and "claims" in found.stdout and "all" in found.stdout
 
 
-def test_the_command_draws_runs_from_a_seed(tiny):
-    """--random N looks at N runs."""
+def test_the_command_explores_random_runs_of_a_seed(tiny):
+    """--random N makes N runs."""
     found = explored("claims", "--random", 7, "--seed", 3)
     assert found.exit_code == 0 and " 7 " in found.stdout
 
 
-def test_a_failure_is_shown_kept_and_made_again(tiny, tmp_path):
-    """On a store that looks before it writes the race is found, drawn, kept as a file, and that file fails again."""
+def test_a_failure_is_printed_saved_and_replayed(tiny, tmp_path):
+    """On the store check-then-put the race is found, drawn and saved, and the saved file fails again."""
     found = explored("claims", "--store", "check-then-put", "--save", tmp_path, "--diagram", tmp_path / "d.svg")
     assert found.exit_code == 1
     assert "a and b were told" in found.stdout and "the shortest schedule: " in found.stdout
@@ -232,14 +232,14 @@ def test_a_failure_is_shown_kept_and_made_again(tiny, tmp_path):
     (["--store", "cheap"], "no store 'cheap'"), (["--mutant", "no-such"], "no mutant"),
     (["--replay", "/nonexistent"], "No such file"),
 ])  # fmt: skip
-def test_wrong_words_are_told_with_exit_code_2(arguments, message):
-    """Usage errors say what there is."""
+def test_usage_errors_have_exit_code_2(arguments, message):
+    """The message names the wrong value."""
     found = explored(*arguments)
     assert found.exit_code == 2 and message in found.output
 
 
-def test_drawn_runs_do_not_depend_on_how_many_processes_draw_them(monkeypatch):
-    """Parts of a task have seeds of their own, which follow from that of the task; they are added up, states counted once."""
+def test_random_runs_do_not_depend_on_the_number_of_processes(monkeypatch):
+    """The parts of a task have seeds derived from that of the task; their figures are added, states counted once."""
     monkeypatch.setattr(parallel, "PART", 10)
     task = parallel.Task("two-writers-of-one-group", "atomic", runs=25, seed=3)
     assert [(part.runs, part.seed) for part in task.parts()] == [(10, 3), (10, 1_000_006), (5, 2_000_009)]
@@ -257,8 +257,8 @@ def nothing():
     """Prepare nothing."""
 
 
-def test_parts_after_the_first_that_is_wrong_do_not_count():
-    """Whoever is quicker: what is told is what one process would have told."""
+def test_parts_after_the_first_failure_do_not_count():
+    """The result is that of one process, whichever part finishes first."""
     parts = [
         parallel.TaskResult(Explored(runs=4)),
         parallel.TaskResult(Explored(runs=2), (Choice("a"),)),

@@ -1,7 +1,7 @@
-"""Crash points: a process that dies between two of its requests to storage.
+"""Crash points: a process that crashes between two of its requests to storage.
 
-Only requests that change something matter: before and after a read the table is the same. So a program with n changes has
-n + 1 states in which it may leave the table, and `crashes` makes all of them:
+Only requests that change something matter, since a read leaves the table as it is. A program with n changes can leave the
+table in n + 1 states, and `crashes` produces all of them:
 
     for crash in crashes(storage, lambda store: clean(opened(store))):
         assert rows(crash.storage) in (before, after), crash
@@ -17,12 +17,12 @@ from hudi_reference.storage import MemoryStorage, ObjectInfo, Storage
 
 
 class Crash(BaseException):
-    """The process is dead. No handler for errors sees this, as none would run."""
+    """The process has crashed. It is no `Exception`, so that no error handler of the program catches it."""
 
 
 @dataclass
 class CrashingStorage:
-    """`storage` for as many changing requests as `allowed`; at the next one the process dies, before it has any effect."""
+    """`storage` for as many changes as `allowed`; the process crashes before the next change has an effect."""
 
     storage: Storage
     allowed: int
@@ -55,7 +55,7 @@ class CrashingStorage:
         self.storage.put(path, data)
 
     def create(self, path: str, data: bytes) -> None:
-        """A change, also where the object is there: the process may die before it learns that."""
+        """A change, also if the object exists: the process may crash before it gets the answer."""
         self._change(f"create {path}")
         self.storage.create(path, data)
 
@@ -77,7 +77,7 @@ class CrashingStorage:
 
 @dataclass(frozen=True)
 class Crashed:
-    """What a process left that died after `changes`; `ended` where it came to its end instead."""
+    """The table after a process crashed after `changes`, or, if `ended`, after it finished."""
 
     storage: MemoryStorage
     changes: tuple[str, ...]
@@ -85,13 +85,13 @@ class Crashed:
 
     def __str__(self) -> str:
         last = self.changes[-1] if self.changes else "nothing"
-        return f"{'ended' if self.ended else 'died'} after {len(self.changes)} changes, the last one: {last}"
+        return f"{'finished' if self.ended else 'crashed'} after {len(self.changes)} changes, the last one: {last}"
 
 
 def crashes(storage: Storage, act: Callable[[CrashingStorage], object]) -> Iterator[Crashed]:
-    """Every state in which `act` may leave a copy of `storage`: after 0, 1, 2 ... of its changes, and the last one at its end.
+    """Every state in which `act` may leave a copy of `storage`: after 0, 1, 2, ... of its changes, and after it has finished.
 
-    `act` has to make the same requests each time: clock and ids are to start anew with each call.
+    `act` must make the same requests each time: it creates its clock and ids anew in each call.
     """
     for allowed in range(MOST_CHANGES):
         copy = copy_of(storage)
@@ -107,7 +107,7 @@ def crashes(storage: Storage, act: Callable[[CrashingStorage], object]) -> Itera
     raise AssertionError(f"no end after {MOST_CHANGES} changes")
 
 
-#: A program with more changes than this makes too many states to look at.
+#: A program with more changes than this has too many states to check.
 MOST_CHANGES = 1000
 
 

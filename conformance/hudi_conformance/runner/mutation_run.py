@@ -13,26 +13,28 @@ from hudi_conformance.report.evidence import ROOT, CitedCase
 from hudi_conformance.report.saved_run import read
 from hudi_conformance.report.stored_verdicts import case_of
 
-#: Seconds after which a run counts as broken: no mutant is meant to make the reference hang.
-PATIENCE = 900
+#: Seconds after which a run is aborted: no mutant may make the reference hang.
+TIME_LIMIT = 900
 
 
 class SuiteBroke(RuntimeError):
-    """The suite did not come to an end with this mutant, or did not report."""
+    """The run with this mutant timed out, or wrote no report."""
 
 
 def hunt(mutants: Sequence[Mutant], cases: Sequence[CitedCase], *, jobs: int = 1, done: Callable[[Kill], None]) -> list[Kill]:
     """Apply one mutant after the other and record which cases fail; `done` is called for each.
 
-    The golden cases that cite one of the mutant's rules run first. Only if none of them notices, the Python cases that cite
-    one do, and only if none of these does, the others, up to the first that notices. Cases that fail without a mutant are
-    left out: they notice nothing. Raises `SuiteBroke`.
+    The golden cases that cite one of the mutant's rules run first. If none of them fails, the Python cases that cite one run,
+    and if none of these fails, all others, up to the first that fails. Cases that fail without a mutant are excluded.
+
+    Raises:
+        SuiteBroke: a run timed out or wrote no report.
     """
     rules = {rule for mutant in mutants for rule in mutant.breaks}
     broken = failing(None, [c for c in cases if rules & set(c.requirements)])
-    sound = [c for c in cases if c.id not in broken]
+    passing = [c for c in cases if c.id not in broken]
     with ThreadPoolExecutor(jobs) as pool:
-        running = [pool.submit(_hunt_one, mutant, sound) for mutant in mutants]
+        running = [pool.submit(_hunt_one, mutant, passing) for mutant in mutants]
         kills = []
         for finished in as_completed(running):
             kills.append(finished.result())
@@ -68,16 +70,16 @@ def failing(mutant: str | None, cases: Sequence[CitedCase], *, stop_early: bool 
 
 
 def _pytest(options: Iterable[str], cases: Iterable[CitedCase]) -> str:
-    """Run pytest on these cases; what it printed."""
+    """Run pytest on these cases and return its output."""
     plain = ["-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--tb=no", "--engine=reference", "--seed=0"]
     command = [sys.executable, "-m", "pytest", *plain, *options, *map(_target, cases)]
     try:
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
     except subprocess.TimeoutExpired as error:
-        raise SuiteBroke(f"no end after {PATIENCE} s: {' '.join(options)}") from error
+        raise SuiteBroke(f"no end after {TIME_LIMIT} s: {' '.join(options)}") from error
     return done.stdout + done.stderr
 
 
 def _target(case: CitedCase) -> str:
-    """What pytest is asked for: the case file, or one test of a module."""
+    """The argument for pytest: the case file, or one test of a module."""
     return case.path if case.golden is not None else f"{case.path}::{case.id.partition('::')[2]}"

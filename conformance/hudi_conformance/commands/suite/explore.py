@@ -1,4 +1,4 @@
-"""`hudi-conformance explore`: writers, services and readers on one table, in every order of their requests."""
+"""`hudi-conformance explore`: run writers, services and readers of one table in every order of their requests."""
 
 import os
 import time
@@ -29,27 +29,28 @@ console = Console(highlight=False)
 
 def explore(
     scenarios: Annotated[
-        list[str] | None, typer.Argument(metavar="[SCENARIO]...", help="All of them if none is named.")
+        list[str] | None, typer.Argument(metavar="[SCENARIO]...", help="Scenarios to explore; all by default.")
     ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="Show the scenarios and the kinds of stores, and end.")] = False,
-    preemptions: Annotated[
-        str | None, typer.Option(metavar="N|all", help="How often a process that could go on is made to wait; all: no bound.")
-    ] = None,
-    crashes: Annotated[int | None, typer.Option(min=0, metavar="N", help="How many processes die in a run, at most.")] = None,
-    random: Annotated[int | None, typer.Option(min=1, metavar="N", help="Draw so many runs instead of following all.")] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="What the drawing begins with.")] = 0,
-    store: Annotated[str, typer.Option(metavar="NAME", help="How the store behaves; see --list.")] = "atomic",
+    list_: Annotated[bool, typer.Option("--list", help="Show the scenarios and the kinds of stores, and exit.")] = False,
+    preemptions: Annotated[str | None, typer.Option(metavar="N|all", help="Most preemptions in a run; all: no bound.")] = None,
+    crashes: Annotated[int | None, typer.Option(min=0, metavar="N", help="Most crashes in a run.")] = None,
+    random: Annotated[int | None, typer.Option(min=1, metavar="N", help="Explore so many random runs instead of all.")] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random runs.")] = 0,
+    store: Annotated[str, typer.Option(metavar="NAME", help="Kind of store; see --list.")] = "atomic",
     jobs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Processes that explore; one a core if none. Nothing else changes.")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Processes that explore; one per core by default. The result is the same."),
     ] = None,
     mutant: Annotated[str | None, typer.Option(metavar="NAME", help="Run with this mutant; a violation is expected.")] = None,
-    replay: Annotated[Path | None, typer.Option(metavar="FILE", help="Make the run of a schedule file again.")] = None,
-    save: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep the failing or replayed run as a case there.")] = None,
+    replay: Annotated[Path | None, typer.Option(metavar="FILE", help="Replay the run of a schedule file.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Save the failing or replayed run as a case in this folder.")
+    ] = None,
     diagram: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the failing or replayed run: .svg, .html or .txt.")
     ] = None,
 ) -> None:
-    """Run processes request by request, in every order, and check every invariant; a failure is made small and drawn."""
+    """Run processes request by request, in every order, and check every invariant. A failing run is shrunk and drawn."""
     if list_:
         _show_list()
         raise typer.Exit
@@ -79,12 +80,12 @@ def _named(names: Sequence[str]) -> Sequence[str]:
 
 def _store(name: str) -> str:
     if name not in STORES:
-        raise _usage(f"no store {name!r}; there are {', '.join(STORES)}")
+        raise _usage(f"no store {name!r}; the stores are {', '.join(STORES)}")
     return name
 
 
 def _bounds(preemptions: str | None, crashes: int | None) -> dict[str, Any]:
-    """Those that were said; the others are the scenario's own."""
+    """The bounds that were given; the scenario defines the others."""
     found: dict[str, Any] = {} if crashes is None else {"crashes": crashes}
     if preemptions is not None:
         if preemptions != "all" and not preemptions.isdigit():
@@ -111,12 +112,12 @@ def _rules_of(mutant: str | None) -> tuple[str, ...]:
 
 
 def _show_list() -> None:
-    shown = Table("scenario", "what happens", "preemptions", "crashes", box=None, header_style="bold")
+    shown = Table("scenario", "description", "preemptions", "crashes", box=None, header_style="bold")
     for name, definition in SCENARIOS.items():
         bound = "all" if definition.preemptions is None else str(definition.preemptions)
         shown.add_row(name, definition.description, bound, str(definition.crashes))
     console.print(shown)
-    stores = Table("store", "how it behaves", "promises that it breaks", box=None, header_style="bold")
+    stores = Table("store", "description", "broken promises", box=None, header_style="bold")
     for kind in STORES.values():
         stores.add_row(kind.name, kind.description, ", ".join(broken_promises(kind)) or "none")
     console.print("", stores)
@@ -124,15 +125,15 @@ def _show_list() -> None:
 
 @dataclass(frozen=True)
 class _Keep:
-    """What becomes of a run that is of interest."""
+    """Where a failing or replayed run is drawn and saved."""
 
     folder: Path | None
     diagram: Path | None
     mutant: str | None
 
     def keep(self, scenario: Scenario, run: Run, store: str, violation: str | None, old: Saved | None = None) -> None:
-        """Show it, and store what was asked for."""
-        title = f"{scenario.name}: {violation or 'nothing is schedule'}"
+        """Print the run; draw and save it if requested."""
+        title = f"{scenario.name}: {violation or 'no violation'}"
         console.print(text(run, title), soft_wrap=True, markup=False)
         if self.diagram is not None:
             write_diagram(run, title, self.diagram)
@@ -145,22 +146,22 @@ class _Keep:
             mutant=self.mutant or (old.mutant if old else None), requirements=rules,
         )  # fmt: skip
         path = keep_schedule(saved, self.folder)
-        console.print(f"kept: {path}; make it again with hudi-conformance explore --replay {path}", soft_wrap=True)
+        console.print(f"saved: {path}; replay it with hudi-conformance explore --replay {path}", soft_wrap=True)
 
 
-_COLUMNS = ("scenario", "runs", "orders", "given up", "steps", "states", "programs run", "looked at")
+_COLUMNS = ("scenario", "runs", "orders", "pruned", "steps", "states", "programs run", "explored")
 
 
 @dataclass(frozen=True)
 class _Search:
-    """Explores scenarios; so many at once as there are jobs."""
+    """Explores scenarios, as many at once as there are jobs."""
 
     tasks: Sequence[Task]
     keep: _Keep
     jobs: int
 
     def all(self) -> bool:
-        """Whether something was wrong with one of them."""
+        """Explore all; whether one failed."""
         shown, failed, started = Table(*_COLUMNS, box=None, header_style="bold"), False, time.perf_counter()
         parts = [task.parts() for task in self.tasks]
         with in_parallel(min(self.jobs, sum(map(len, parts))), partial(_apply_permanently, self.keep.mutant)) as run_task:
@@ -176,28 +177,28 @@ class _Search:
         return failed
 
     def _shown(self, task: Task, stream: Iterator[TaskResult]) -> TaskResult:
-        """What came of a task; a failure is made small."""
+        """The result of a task; print its failure, shrunk."""
         columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
         with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
             progress.add_task(task.scenario)
             result = combined(stream)
             if result.schedule is not None:
-                progress.add_task("making it small")
+                progress.add_task("shrinking")
                 small = task.made().shrink(result.schedule)
         if result.schedule is not None:
-            steps = " ".join(map(str, small.schedule)) or "no choices: in order"
+            steps = " ".join(map(str, small.schedule)) or "empty: the processes run in order"
             self.keep.keep(task.made(), small.run, task.store, small.violation)
             console.print(f"found in run {result.found.runs}; the shortest schedule: {steps}\n", soft_wrap=True)
         return result
 
 
 def _apply_permanently(mutant: str | None) -> None:
-    """In a process that explores and nothing else."""
+    """Apply the mutant in a process that only explores."""
     _applied(mutant).__enter__()
 
 
 def _replay(path: Path, keep: _Keep) -> bool:
-    """Make a saved run again; whether something is wrong with it."""
+    """Replay a saved run; whether it fails."""
     try:
         saved = read_schedule(path)
         scenario = SCENARIOS[_named([saved.scenario])[0]].scenario(saved.scenario).on(saved.store)
@@ -205,7 +206,7 @@ def _replay(path: Path, keep: _Keep) -> bool:
     except (ScheduleError, OSError) as error:
         raise _usage(str(error)) from None
     except NotPossible as error:
-        raise _usage(f"{path}: {error}; the processes do not ask what they asked when it was saved") from None
+        raise _usage(f"{path}: {error}; the processes send other requests than when it was saved") from None
     violation = scenario.violation(run)
     keep.keep(scenario, run, saved.store, violation, saved)
     return violation is not None

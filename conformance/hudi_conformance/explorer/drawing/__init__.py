@@ -1,1 +1,1 @@
-"""TODO docstring."""
+"""A run as a sequence diagram: as text, SVG or HTML. Imports only `simulation`."""

@@ -1,4 +1,4 @@
-"""A run as a sequence diagram: who asked what, in order, with the state of the table after each step.
+"""A run as a sequence diagram: the requests of each process in order, with the state of the table after each step.
 
 `text` is for the terminal, `svg` and `html` are for pages.
 """
@@ -12,7 +12,7 @@ from hudi_conformance.explorer.drawing import svg as picture
 from hudi_conformance.explorer.drawing.table_summary import Names, is_quiet
 from hudi_conformance.explorer.simulation.scheduler import Run, Step
 
-#: So many steps in a row of one process that only look become one line.
+#: At least so many consecutive reads of one process are drawn as one line.
 FEW = 3
 _WIDEST = 46
 
@@ -36,7 +36,7 @@ class Line:
 
 
 def lines(run: Run, names: Names, *, whole: bool = False) -> Iterator[Line]:
-    """The lines of a run; `whole` shows every step, else many that only look are one line."""
+    """The lines of a run. With `whole` every step is a line, else consecutive reads share one."""
     shown, number = names.table(run.simulated.state), 0
     for (process, without_errors), group in groupby(run.steps, key=lambda step: (step.process, is_quiet(step))):
         steps = list(group)
@@ -44,7 +44,7 @@ def lines(run: Run, names: Names, *, whole: bool = False) -> Iterator[Line]:
         for part in parts:
             first, number, step = number + 1, number + len(part), part[-1]
             table = names.table(step.state)
-            what = _cut(names.request(step), _effect(step)) if len(part) == 1 else f"… {len(part)} that only look"
+            what = _cut(names.request(step), _effect(step)) if len(part) == 1 else f"… {len(part)} reads"
             changed, shown = (table if table != shown else None), table
             yield Line(first, number, process, what, _kind(step), step.time - run.simulated.state.time, changed)
 
@@ -56,11 +56,11 @@ def _effect(step: Step) -> str:
 
 
 _FAULTS = {
-    "crash-before": "dies before it",
-    "crash-after": "dies after it",
-    "lose-answer": "done, and no answer",
-    "lose-request": "not done, and no answer",
-    "stall": "stands still",
+    "crash-before": "crashes before it",
+    "crash-after": "crashes after it",
+    "lose-answer": "executed, answer lost",
+    "lose-request": "not executed, no answer",
+    "stall": "stalls for an hour",
 }
 
 
@@ -73,11 +73,11 @@ def _kind(step: Step) -> str:
     return "change" if step.effect == "changed" else "look"
 
 
-# Words.
+# Text.
 
 
 def text(run: Run, title: str = "", *, whole: bool = False) -> str:
-    """The diagram in words; a column for each process."""
+    """The diagram as text; a column for each process."""
     names, processes = Names.of(run), list(run.results)
     found = list(lines(run, names, whole=whole))
     width = {p: max([len(p), *(len(line.what) for line in found if line.process == p)]) for p in processes}
@@ -96,18 +96,18 @@ def _row(step: str, time: str, cells: Sequence[str], table: str) -> str:
 
 
 def _cut(what: str, effect: str) -> str:
-    """What was asked, shortened so that what came of it can be seen."""
+    """The request, shortened so that its effect fits."""
     most = _WIDEST - len(effect)
     return (what if len(what) <= most else f"{what[: most - 1]}…") + effect
 
 
-# Pictures.
+# SVG.
 
 _LANE, _LEFT, _TABLE = 330, 70, 470
 
 
 def svg(run: Run, *, whole: bool = False) -> str:
-    """The diagram as a picture: a line down for each process and for the store, an arrow for each request."""
+    """The diagram as SVG: a vertical line for each process and for the store, an arrow for each request."""
     names, processes = Names.of(run), list(run.results)
     found = list(lines(run, names, whole=whole))
     store = _LEFT + _LANE * len(processes)
@@ -125,7 +125,7 @@ def svg(run: Run, *, whole: bool = False) -> str:
 
 
 def _held(run: Run, found: Sequence[Line], at: dict[str, int]) -> Iterator[str]:
-    """Behind the line of a process, a bar for as long as it holds the lock."""
+    """A bar behind the line of a process while it holds the lock."""
     holders = [run.steps[line.last - 1].state.holder for line in found]
     place = 0
     for holder, group in groupby(holders):
@@ -144,12 +144,12 @@ def _step(line: Line, x: int, store: int, y: int) -> Iterator[str]:
 
 
 def html(run: Run, title: str, *, whole: bool = False) -> str:
-    """The diagram as a part of a page: the picture, and what its names mean."""
+    """The diagram as a part of a page: the SVG, and a legend of its names."""
     ends = {name: str(ended) for name, ended in run.results.items()}
     return picture.figure(title, svg(run, whole=whole), ends | dict(Names.of(run).legend()))
 
 
 def write_diagram(run: Run, title: str, path: Path) -> None:
-    """Write the diagram as the ending of the path says: .svg, .html, else text."""
+    """Write the diagram in the format of the extension: .svg, .html, else text."""
     written = text(run, title) if path.suffix not in (".svg", ".html") else ""
     path.write_text(written or (svg(run) if path.suffix == ".svg" else picture.page(title, html(run, title))), encoding="utf-8")

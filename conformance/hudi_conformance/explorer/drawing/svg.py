@@ -1,9 +1,9 @@
-"""What pictures of runs are made of: lines down for those who take part, arrows for requests, in colours for day and night."""
+"""Elements of the SVG of a run: vertical lines for processes, arrows for requests, in colours for light and dark pages."""
 
 from collections.abc import Iterator, Mapping
 from html import escape
 
-#: Where lines begin, and the distance of two requests, in pixels.
+#: Top of the lines, and the distance of two requests, in pixels.
 TOP, HEIGHT = 46, 22
 _STYLE = """
 .run { --ink: #1d2430; --soft: #5b6573; --line: #cfccc3; --held: #ece7fb;
@@ -32,7 +32,7 @@ dl {{ display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; fo
 
 
 def picture(width: int, height: int, label: str, parts: list[str]) -> str:
-    """The whole picture; `label` is what it is for those who do not see it."""
+    """The whole SVG; `label` is its text for screen readers."""
     return (
         f'<svg class="run" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'role="img" aria-label="{escape(label)}"><style>{_STYLE}</style>{"".join(parts)}</svg>\n'
@@ -40,14 +40,14 @@ def picture(width: int, height: int, label: str, parts: list[str]) -> str:
 
 
 def lifelines(at: Mapping[str, int], height: int) -> Iterator[str]:
-    """A line down for each of those who take part, by name and place."""
+    """A vertical line for each participant, by name and x coordinate."""
     for name, x in at.items():
         yield f'<line class="life" x1="{x}" y1="{TOP - 14}" x2="{x}" y2="{height - 20}"/>'
         yield text_element(x - 4, TOP - 22, name, "name")
 
 
 def arrow(start: int, end: int, y: int, what: str, kind: str) -> Iterator[str]:
-    """A request: who only looks has a dashed line."""
+    """The arrow of a request, dashed for a read."""
     dashes = ' stroke-dasharray="3 3"' if kind == "look" else ""
     yield f'<g class="{kind}"><line x1="{start}" y1="{y}" x2="{end}" y2="{y}"{dashes}/>'
     yield f'<path d="M{end} {y} l-6 -3 v6 z"/></g>'
@@ -55,12 +55,12 @@ def arrow(start: int, end: int, y: int, what: str, kind: str) -> Iterator[str]:
 
 
 def text_element(x: int, y: int, content: str, kind: str) -> str:
-    """A text in the picture."""
+    """A text element."""
     return f'<text x="{x}" y="{y}" class="{kind}">{escape(content)}</text>'
 
 
 def figure(title: str, drawn: str, meanings: Mapping[str, str]) -> str:
-    """The picture as a part of a page, with what its names mean."""
+    """The SVG as a part of a page, with a legend."""
     terms = "".join(f"<dt>{escape(name)}</dt><dd>{escape(meaning)}</dd>" for name, meaning in meanings.items())
     return (
         f'<figure class="run-of-steps"><figcaption>{escape(title)}</figcaption>'

@@ -1,4 +1,4 @@
-"""The state of a table in one line, and requests in a few words: what people want to see beside each step of a run."""
+"""The state of a table in one line, and requests in a few words, for diagrams of runs."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ class Names:
 
     @classmethod
     def of(cls, run: Run) -> "Names":
-        """All times of instants that there were at any point of a run; a completion has the name of its instant with a *."""
+        """The names of all instants of a run; a completion time has the name of its instant with a *."""
         states = [run.simulated.state, *(step.state for step in run.steps)]
         found = sorted({i for state in states for i in instants(state)}, key=lambda i: (i.requested, i.state.value))
         numbers, actions = dict[str, str](), dict[str, str]()
@@ -36,7 +36,7 @@ class Names:
         return cls(numbers, actions)
 
     def legend(self) -> list[tuple[str, str]]:
-        """What each name means."""
+        """The meaning of each name."""
         completed = {name.rstrip("*"): time for time, name in self.numbers.items() if name.endswith("*")}
         return [
             (name, f"{self.actions[time]} {time}" + (f", completed {completed[name]}" if name in completed else ""))
@@ -50,7 +50,7 @@ class Names:
         return _FILE_ID.sub(r"\1…", named) or "."
 
     def request(self, step: Step) -> str:
-        """What a step asks."""
+        """The request of a step."""
         kind = step.request
         if kind in ("acquire", "release", "check"):
             return f"{kind} lock"
@@ -61,7 +61,7 @@ class Names:
         return f"{kind} {self.short(step.path)}"
 
     def table(self, state: State) -> str:
-        """The table: its instants, how many data files it has, who holds the lock."""
+        """The table: its instants, the number of data files, the lock holder."""
         last: dict[str, Instant] = {}
         for instant in sorted(instants(state), key=lambda i: (i.requested, i.state.value)):
             last[instant.requested] = instant
@@ -75,7 +75,7 @@ _WORDS = {"REQUESTED": "requested", "INFLIGHT": "inflight", "COMPLETED": "done"}
 
 
 def instants(state: State) -> Iterable[Instant]:
-    """What lies on the active timeline."""
+    """The instants of the active timeline."""
     for path in state.objects:
         if path.startswith(TIMELINE) and "/" not in (name := path.removeprefix(TIMELINE)):
             found = parse_instant_name(name)
@@ -84,5 +84,5 @@ def instants(state: State) -> Iterable[Instant]:
 
 
 def is_quiet(step: Step) -> bool:
-    """Whether a step only looks."""
+    """Whether a step is a read."""
     return step.fault is None and step.request not in CHANGES | {"acquire", "release", "sleep"} and step.effect == "ok"

@@ -1,1 +1,4 @@
-"""TODO docstring."""
+"""Histories of concurrent operations, and the anomalies that snapshot isolation and serialisability exclude.
+
+Plain data: imports nothing of the explorer, so that histories of any engine can be checked.
+"""

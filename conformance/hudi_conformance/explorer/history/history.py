@@ -1,7 +1,7 @@
-"""What a concurrent run looked like to those who took part: operations, each with its begin, its end, and the rows it saw.
+"""The history of a concurrent run: operations, each with its begin, its end, and the rows that it read or wrote.
 
-A step is the number of a request to storage, so that "before" and "after" are plain comparisons. When a write became visible
-was seen from outside, at the store: that a process heard of it is another matter, for it may have died before.
+A step is the number of a request to storage, so that "before" and "after" are plain comparisons. The step at which a write
+became visible is observed at the store, since the process may have crashed before it got the answer.
 
     written = Operation("a", "upsert", invoked=1, ended=9, published=8, completion="5", wrote={"k": 1})
     history = History([written, Operation("b", "read", invoked=3, ended=12, read={"k": 1})])
@@ -12,32 +12,32 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-#: Key -> value; in changes None takes the key away.
+#: Key -> value; in changes None deletes the key.
 Rows = Mapping[str, Any]
 #: Partition and file id.
 GroupId = tuple[str, str]
-#: What is left of some rows after changes, the first one first.
+#: Computes rows after changes, the first change first.
 Fold = Callable[[Rows, Iterable[Rows]], dict[str, Any]]
 
 
 class Outcome(StrEnum):
-    """What the process heard of its operation."""
+    """The outcome of an operation that its process knows."""
 
     DONE = "done"
-    #: It was told that nothing happened.
+    #: The operation failed without effect.
     ABORTED = "aborted"
-    #: It never heard: it died or stands still.
+    #: No answer: the process crashed or stalled.
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One call of one process. It began before step `invoked` and came back after step `ended`, None if it did not.
+    """One call of one process. It began before step `invoked` and returned after step `ended`, None if it did not.
 
-    `read` are the rows that it saw: the answer of a query; of a write, the rows on which its changes rest. `wrote` are its
-    changes, `groups` the file groups that they lie in. Its effect was visible from step `published` on, and no longer from step
-    `withdrawn` on. `based_on` is the greatest completion time that a write had seen when it chose its files; `at` the time that
-    a query asked for, None for the latest rows. A write that is not `exclusive` may overlap others: a log beside a compaction.
+    `read` are the rows that it read: the answer of a query, or the rows that a write is based on. `wrote` are its changes,
+    `groups` their file groups. Its effect was visible from step `published` on, until step `withdrawn`. `based_on` is the
+    greatest completion time on the timeline when a write chose its files; `at` is the time of a time-travel query, None for
+    the latest rows. A write that is not `exclusive` may overlap others, such as a log beside a compaction.
     """
 
     process: str
@@ -63,12 +63,12 @@ class Operation:
         return f"{self.process}'s {self.kind}{instant}{asked} (steps {self.invoked} to {end})"
 
     def is_visible(self, step: int) -> bool:
-        """Whether a look at the table right after that step has to show its changes."""
+        """Whether a read right after that step must include its changes."""
         return self.published is not None and self.published <= step and (self.withdrawn is None or step < self.withdrawn)
 
 
 def last_wins(before: Rows, changes: Iterable[Rows]) -> dict[str, Any]:
-    """Each change overwrites: a table in commit-time order."""
+    """Rows of a table in commit-time order: each change overwrites."""
     rows = dict(before)
     for change in changes:
         rows |= change
@@ -77,7 +77,7 @@ def last_wins(before: Rows, changes: Iterable[Rows]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class History:
-    """The operations of one run on a table that held the rows `before`; `fold` says what is left after several writes."""
+    """The operations of one run on a table with the rows `before`; `fold` computes the rows after several writes."""
 
     operations: Sequence[Operation]
     before: Rows = field(default_factory=dict)
@@ -96,17 +96,17 @@ class History:
         return tuple(sorted(answered, key=lambda operation: operation.invoked))
 
     def rows_at(self, step: int) -> dict[str, Any]:
-        """What a look right after that step has to show."""
+        """The rows that a read right after that step must return."""
         return self.fold(self.before, (write.wrote for write in self.writes if write.is_visible(step)))
 
     def rows_before(self, write: Operation) -> dict[str, Any]:
-        """What the writes left that completed before this one: what it would have seen, had it run alone at its completion."""
+        """The rows after all writes that completed before this one: what it would have read in a serial execution."""
         assert write.published is not None
         earlier = (o for o in self.writes if (o.completion or "") < (write.completion or "") and o.is_visible(write.published))
         return self.fold(self.before, (operation.wrote for operation in earlier))
 
     def relevant_steps(self, operation: Operation) -> tuple[int, ...]:
-        """The steps of an operation's life after which the table may have been looked at with another result than before."""
+        """The steps during an operation at which the rows of the table may have changed, and the one before it."""
         end = operation.ended if operation.ended is not None else operation.invoked
         turns = {step for write in self.writes for step in (write.published, write.withdrawn) if step is not None}
         return (operation.invoked - 1, *sorted(step for step in turns if operation.invoked <= step <= end))

@@ -1,11 +1,11 @@
-"""Whether a history is one that transactions allow; where not, which two operations are to blame, and by which rule.
+"""Isolation anomalies of a history: which two operations violate which rule.
 
-Two promises are judged:
+Two properties are checked:
 
-    snapshot isolation      the answer of a query is the table after one step of the query's life: all of each write that was
-                            visible then and nothing of any other; and who asks for one time twice gets one answer
-    serialisability         an optimistic write rests on rows that nobody changed before it completed: in the order of their
-                            completion times the writes give the same rows when they run one after the other
+    snapshot isolation      the answer of a query is the table after one step during the query: each write that was visible then
+                            completely, and no other; two queries as of one time have one answer
+    serialisability         no other write changed the rows that an optimistic write is based on before it completed: a serial
+                            execution in the order of completion times yields the same rows
 
     for anomaly in anomalies(history):
         print(anomaly)
@@ -21,7 +21,7 @@ from hudi_conformance.explorer.history.history import History, Operation, Rows
 
 @dataclass(frozen=True)
 class Anomaly:
-    """What is wrong between two operations. `second` is the one that should not have come to its end like this."""
+    """An anomaly between two operations; `second` is the one with the wrong outcome."""
 
     name: str
     rule: str
@@ -35,21 +35,21 @@ class Anomaly:
 
 
 def anomalies(history: History) -> Iterator[Anomaly]:
-    """Everything that is wrong, queries first."""
+    """All anomalies, those of queries first."""
     yield from broken_snapshots(history)
     yield from changing_reads(history)
     yield from unserialisable(history)
 
 
 def broken_snapshots(history: History) -> Iterator[Anomaly]:
-    """Queries whose answer the table never had in their lifetime."""
+    """Queries whose answer is the table at no step of the query."""
     for query in history.queries:
         if query.at is None and not any(query.read == history.rows_at(step) for step in history.relevant_steps(query)):
-            yield _blame(history, query)
+            yield _explain(history, query)
 
 
 def changing_reads(history: History) -> Iterator[Anomaly]:
-    """Queries of one time with two answers."""
+    """Queries as of one time with different answers."""
     asked = [query for query in history.queries if query.at is not None]
     for first, second in combinations(asked, 2):
         if first.at == second.at and first.read != second.read:
@@ -59,7 +59,7 @@ def changing_reads(history: History) -> Iterator[Anomaly]:
 
 
 def unserialisable(history: History) -> Iterator[Anomaly]:
-    """Optimistic writes that another write overtook on their rows or file groups."""
+    """Optimistic writes whose rows or file groups another write changed in the meantime."""
     for write in history.writes:
         if write.exclusive and (found := _overtaken(history, write)):
             yield found
@@ -69,14 +69,14 @@ def _overtaken(history: History, write: Operation) -> Anomaly | None:
     for other in _overtaking(history, write):
         if shared := sorted(other.groups & write.groups) if other.exclusive else ():
             partition, file_id = shared[0]
-            text = f"both changed file group {file_id} in partition {partition!r}, and neither saw the other"
+            text = f"both changed file group {file_id} in partition {partition!r}, and neither is based on the other"
             return Anomaly("lost update", "OCC-013", other, write, text)
     if write.read is None:
         return None
     now = history.rows_before(write)
     for key, value in write.read.items():
         if now.get(key) != value:
-            text = f"it rests on {key!r} being {value!r}, which was {now.get(key)!r} by then"
+            text = f"it is based on {key!r} being {value!r}, which was {now.get(key)!r} when it completed"
             other_write = _last_writer(history, key, write)
             name, rule = ("lost update", "OCC-013") if key in write.wrote else ("write skew", "OCC-001")
             return Anomaly(name, rule, other_write, write, text)
@@ -84,7 +84,7 @@ def _overtaken(history: History, write: Operation) -> Anomaly | None:
 
 
 def _overtaking(history: History, write: Operation) -> Iterator[Operation]:
-    """The writes that completed after the write had looked at the timeline and before it completed itself."""
+    """The writes that completed after the write had read the timeline and before it completed."""
     if write.based_on is None:
         return
     for other in history.writes:
@@ -97,37 +97,37 @@ def _last_writer(history: History, key: str, before: Operation) -> Operation | N
     return wrote[-1] if wrote else None
 
 
-def _blame(history: History, query: Operation) -> Anomaly:
-    """Why an answer is none of those that were right in the query's lifetime."""
+def _explain(history: History, query: Operation) -> Anomaly:
+    """Why an answer differs from the table at every step of the query."""
     answer = query.read or {}
     allowed = [history.rows_at(step) for step in history.relevant_steps(query)]
     for key in sorted({*answer, *(key for rows in allowed for key in rows)}):
         if not any(rows.get(key) == answer.get(key) for rows in allowed):
-            return _blame_key(history, query, key, answer.get(key))
+            return _explain_key(history, query, key, answer.get(key))
     return _torn(history, query)
 
 
-def _blame_key(history: History, query: Operation, key: str, value: Any) -> Anomaly:
-    """A value that no moment of the query's life explains: it is too new, taken back, too old, or nobody's."""
+def _explain_key(history: History, query: Operation, key: str, value: Any) -> Anomaly:
+    """The anomaly of a value that the table had at no step of the query: uncommitted, rolled back, stale, or unknown."""
     seen, end = f"{key!r} is {value!r}", query.invoked if query.ended is None else query.ended
     authors = [o for o in history.operations if key in o.wrote and o.wrote[key] == value]
     begun = [o for o in authors if o.published is not None and o.published <= end]
     if authors and not begun:
         return Anomaly("dirty read", "RDR-008", authors[0], query, f"{seen}, which was not completed")
     if begun and begun[-1].withdrawn is not None:
-        return Anomaly("withdrawn write", "TL-019", begun[-1], query, f"{seen}, which had been taken back")
+        return Anomaly("withdrawn write", "TL-019", begun[-1], query, f"{seen}, which had been rolled back")
     missed = [o for o in history.writes if key in o.wrote and o.is_visible(query.invoked - 1)]
     is_known = bool(begun) or history.before.get(key) == value or value is None
     if not missed or not is_known:
-        return Anomaly("value from nowhere", "RDR-008", None, query, f"{seen}, which nobody wrote")
+        return Anomaly("value from nowhere", "RDR-008", None, query, f"{seen}, which no operation wrote")
     text = f"{seen}, although {missed[-1]} had completed"
     if (loser := _overwriter(history, missed[-1])) is not None:
-        return Anomaly("lost update", "OCC-013", missed[-1], loser, f"{text}; seen by {query}")
+        return Anomaly("lost update", "OCC-013", missed[-1], loser, f"{text}; read by {query}")
     return Anomaly("stale read", "RDR-013", missed[-1], query, text)
 
 
 def _overwriter(history: History, lost: Operation) -> Operation | None:
-    """A later write of the same file group that had not seen the lost one."""
+    """A later write of the same file group that is not based on the lost one."""
     for other in history.writes:
         if other.based_on is None or other is lost or not other.groups & lost.groups:
             continue
@@ -137,7 +137,7 @@ def _overwriter(history: History, lost: Operation) -> Operation | None:
 
 
 def _torn(history: History, query: Operation) -> Anomaly:
-    """Each value was right at some moment, all together at none: part of one write is seen without an earlier one."""
+    """The anomaly of an answer whose values are right at different steps only: it mixes states of the table."""
     answer = query.read or {}
     concerned = [w for w in history.writes if w.published is not None and query.invoked <= w.published <= (query.ended or 0)]
     seen = [w for w in concerned if w.wrote and all(answer.get(key) == value for key, value in w.wrote.items())]

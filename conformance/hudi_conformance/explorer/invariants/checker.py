@@ -1,10 +1,10 @@
-"""The 38 invariants of writers and services, as data, and the judge that asks them after every step of a run.
+"""The 38 invariants of writers and services, as data, and the checker that evaluates them after every step of a run.
 
-    judge = Judge(start)
-    exhaustive(make_world, processes, check=judge)         # the first broken invariant, as text
+    checker = InvariantChecker(start)
+    exhaustive(make_store, processes, check=checker)       # the first broken invariant, as text
 
-A step can break only what its kind of event touches (`on`), so that most steps ask nothing. What five invariants are about
-cannot be seen in a run of processes on one store; these say why.
+An invariant is evaluated only for the kinds of events (`on`) that can break it. Invariants without a function are checked
+elsewhere; `elsewhere` says where.
 """
 
 from collections.abc import Callable
@@ -25,9 +25,9 @@ def always(_: StepContext) -> bool:
 
 @dataclass(frozen=True)
 class Invariant:
-    """One invariant. `holds` says what is broken at a moment of one of the kinds `on` for which `when` holds.
+    """One invariant. `holds` returns what is broken after a step whose event is in `on` and for which `when` holds.
 
-    An invariant without `holds` is asked elsewhere, or cannot be seen here; `elsewhere` says where or why.
+    An invariant without `holds` is checked elsewhere; `elsewhere` says where.
     """
 
     number: int
@@ -51,33 +51,36 @@ _follow = rows.rows_follow_the_model
 
 INVARIANTS = (
     Invariant(1, "monotone times", ("TT-003", "TL-004"), _PUBLISHED, times.times_are_unique),
-    Invariant(2, "completion drawn and published as one", ("OCC-022", "S3-007"), _COMPLETED,
+    Invariant(2, "completion time and publication are atomic", ("OCC-022", "S3-007"), _COMPLETED,
               times.completions_are_published_in_order),
-    Invariant(3, "request drawn and published as one", ("OCC-005", "TT-007"), _PENDING, times.requests_are_published_in_order),
+    Invariant(3, "requested time and publication are atomic", ("OCC-005", "TT-007"), _PENDING,
+              times.requests_are_published_in_order),
     Invariant(4, "single completion", ("TL-051", "SVC-005"), _COMPLETED, times.actions_complete_once),
     Invariant(5, "order of states", ("TL-035", "TL-036", "TL-049", "ARC-002"), _on(*_PUBLISHED, "removed", "archived"),
               times.states_follow_each_other),
     Invariant(6, "reads are committed", ("RDR-008", "OCC-004"), VISIBLE, rows.reads_are_committed),
-    Invariant(7, "snapshots of one time are one", ("RDR-006", "TYP-008"),
+    Invariant(7, "snapshots as of one time are equal", ("RDR-006", "TYP-008"),
               _on("completed", "unpublished", "archived", "deleted"), rows.old_reads_stay_the_same),
     Invariant(8, "no lost write", ("OCC-001", "OCC-010"), VISIBLE, _follow, rows.is_completion_of_a_write),
-    Invariant(9, "conflicts are found", ("OCC-011", "OCC-012", "OCC-013"), _COMPLETED, rows.conflicts_are_complete),
-    Invariant(10, "one of two wins", ("OCC-014", "OCC-019"), elsewhere="at the end of each run"),
+    Invariant(9, "conflicts are detected", ("OCC-011", "OCC-012", "OCC-013"), _COMPLETED, rows.conflicts_are_complete),
+    Invariant(10, "one of two conflicting writers completes", ("OCC-014", "OCC-019"), elsewhere="at the end of each run"),
     Invariant(11, "unique keys", ("OCC-017",), VISIBLE, rows.keys_are_unique),
-    Invariant(12, "aborts are invisible", ("OCC-019", "TL-019"), VISIBLE, _follow, rows.is_rollback),
+    Invariant(12, "aborted writes are invisible", ("OCC-019", "TL-019"), VISIBLE, _follow, rows.is_rollback),
     Invariant(13, "commits are durable", ("TL-019", "CLN-002"), _on("deleted", "unpublished"), files.commits_keep_their_files),
-    Invariant(14, "each log in one slice", ("NBC-002", "RDR-015"), _on(*_PUBLISHED, "stored"), files.logs_are_in_one_slice),
+    Invariant(14, "each log file in one slice", ("NBC-002", "RDR-015"), _on(*_PUBLISHED, "stored"),
+              files.logs_are_in_one_slice),
     Invariant(15, "closed plans", ("NBC-007", "SVC-002"), _PENDING, files.plans_are_closed),
     Invariant(16, "services change no row", ("OCC-003", "SVC-011"), VISIBLE, _follow, rows.is_rewrite),
     Invariant(17, "uncommitted files change no slice", ("RDR-008", "NBC-002"), VISIBLE, _follow, rows.is_uncommitted),
     Invariant(18, "plans exclude each other", ("SVC-004", "SVC-010"), _PENDING, files.plans_exclude_each_other),
-    Invariant(19, "executors do not undo each other", ("SVC-005", "SVC-007"), _COMPLETED, files.completed_files_are_there),
+    Invariant(19, "executors do not delete each other's files", ("SVC-005", "SVC-007"), _COMPLETED,
+              files.completed_files_are_there),
     Invariant(20, "log compaction keeps the order", ("LCP-001", "LCP-005"), VISIBLE, _follow, rows.is_log_compaction),
-    Invariant(21, "replace or write, not both", ("OCC-016", "SVC-009"), _COMPLETED,
+    Invariant(21, "a file group is replaced or written, not both", ("OCC-016", "SVC-009"), _COMPLETED,
               files.nothing_is_written_to_replaced_groups),
-    Invariant(22, "replaced groups stay away", ("RDR-010",), _on("completed", "archived", "deleted"),
+    Invariant(22, "replaced groups stay hidden", ("RDR-010",), _on("completed", "archived", "deleted"),
               files.replaced_groups_stay_away),
-    Invariant(23, "cleans spare what is needed", ("CLN-001", "CLN-002", "SVC-008"), _DELETED,
+    Invariant(23, "cleans keep needed files", ("CLN-001", "CLN-002", "SVC-008"), _DELETED,
               files.cleans_spare_what_is_needed),
     Invariant(24, "savepoints keep their files", ("TL-021", "TL-022"), _on("deleted", "completed", "archived"),
               files.savepoints_keep_their_files),
@@ -87,28 +90,28 @@ INVARIANTS = (
     Invariant(27, "archiving loses nothing", ("ARC-001", "ARC-002", "ARC-004"), _on("archived", "history"),
               files.archiving_loses_nothing),
     Invariant(28, "manifests lead to files", ("LSM-008", "S3-003"), _on("history"), files.history_can_be_read),
-    Invariant(29, "rolled back stays so", ("TL-019", "TL-030"), _COMPLETED, rollback.rolled_back_stays_so),
+    Invariant(29, "rolled-back writes stay rolled back", ("TL-019", "TL-030"), _COMPLETED, rollback.rolled_back_stays_so),
     Invariant(30, "rollbacks can be repeated", ("TL-019", "SVC-005"), _COMPLETED, rollback.rollbacks_leave_nothing),
-    Invariant(31, "restored is the savepoint", ("TL-023", "TL-024"), _COMPLETED, rows.restored_is_the_savepoint),
+    Invariant(31, "a restore yields the savepoint", ("TL-023", "TL-024"), _COMPLETED, rows.restored_is_the_savepoint),
     Invariant(32, "nothing completes during a restore", ("TL-023",), _COMPLETED, rollback.nothing_completes_during_a_restore),
     Invariant(33, "one holder of the lock", ("LOCK-001",), _on("acquire", "release", "other"), times.lock_has_one_holder),
     Invariant(34, "publications under a valid lease", ("OCC-010", "SVC-002", "LOCK-001"), _PUBLISHED,
               times.publishers_hold_the_lock),
-    Invariant(35, "the heart beats first", ("OCC-026", "TL-030"), _PENDING, times.heartbeat_precedes_request),
-    Invariant(36, "listing by the metadata table", ("OCC-021", "MDT-008"), _COMPLETED, indexes.listing_is_that_of_storage),
+    Invariant(35, "heartbeat before request", ("OCC-026", "TL-030"), _PENDING, times.heartbeat_precedes_request),
+    Invariant(36, "file listing equals storage", ("OCC-021", "MDT-008"), _COMPLETED, indexes.listing_is_that_of_storage),
     Invariant(37, "complete indexes", ("SVC-012", "INX-001"), _on("completed", "other"), indexes.indexes_are_complete,
               indexes.concerns_indexes),
-    Invariant(38, "early detection only takes away", ("OCC-026",), elsewhere="two explorations compared, in the suite"),
+    Invariant(38, "early detection only removes outcomes", ("OCC-026",), elsewhere="two explorations compared, in the suite"),
 )  # fmt: skip
 
 
 class InvariantChecker:
-    """Asks the invariants after every step of a run. Runs that begin alike are judged from where they part."""
+    """Evaluates the invariants after every step of a run. A common prefix of two runs is evaluated once."""
 
     def __init__(self, start: Start, *, leave_out: frozenset[int] = frozenset()) -> None:
         self.start = start
         self.views = SnapshotViews()
-        #: How often an invariant was asked.
+        #: How often an invariant was evaluated.
         self.asked = 0
         self._asking = [i for i in INVARIANTS if i.holds is not None and i.number not in leave_out]
         self._steps: list[Step] = []
@@ -123,7 +126,7 @@ class InvariantChecker:
         return None if broken is None else f"{INVARIANTS[9]}: {broken}"
 
     def follow(self, run: Run) -> list[ObservedState]:
-        """What is known after each step."""
+        """The observed state after each step."""
         if not self._seen:
             self._seen, self._violations = [initial_state(self.start, run.simulated.state)], list[str | None]()
         known = 0
@@ -138,7 +141,7 @@ class InvariantChecker:
         return self._seen[1:]
 
     def _look(self, step: Step) -> tuple[ObservedState, str | None]:
-        """What is known after the step, and what it breaks; a table that cannot be read is broken, too."""
+        """The observed state after the step, and its violation; a table that cannot be read is a violation."""
         before = self._seen[-1]
         try:
             context = context_of(before, step, self.views)

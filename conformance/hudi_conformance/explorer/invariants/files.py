@@ -1,4 +1,4 @@
-"""Invariants 13 to 15, 18, 19, 21 to 28: which files plans name, which may go, and where actions are found."""
+"""Invariants 13 to 15, 18, 19, 21 to 28: the files of plans, the files that may be deleted, and where instants are stored."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,10 +17,12 @@ def commits_keep_their_files(m: StepContext) -> str | None:
     """13."""
     path = m.step.path
     if m.event == "unpublished" and m.doing.kind == "rollback":
-        return f"{m.step.path} is taken back as a write that failed, and it had completed"
+        return f"{m.step.path} is rolled back as a failed write, although it had completed"
     if m.event == "unpublished":
         return (
-            None if m.instant is None or _has_rollback_plan(m) else f"{m.instant.file_name} is taken back, and no plan says so"
+            None
+            if m.instant is None or _has_rollback_plan(m)
+            else f"{m.instant.file_name} is rolled back, and no plan names it"
         )
     owner = next((done for done in m.now.visible if done.is_write and path in done.metadata.paths), None)
     if owner is None or any(path in planned_files(plan) for _, plan in m.now.plans("clean")):
@@ -139,7 +141,7 @@ def replaced_groups_stay_away(m: StepContext) -> str | None:
     for found in m.snapshot.groups.latest_slices if replaced else ():
         if (found.partition, found.file_id) in replaced:
             by = replaced[found.partition, found.file_id]
-            return f"the group {found.file_id} is seen again, which {by.instant.file_name} replaced"
+            return f"the group {found.file_id} is visible again, which {by.instant.file_name} replaced"
     return None
 
 
@@ -155,7 +157,7 @@ def cleans_spare_what_is_needed(m: StepContext) -> str | None:
             return f"{path} is deleted, which the plan {instant.file_name} reads"
     for begun in (m.now.begun[i.requested] for i in m.now.pending if i.requested in m.now.begun and ACTIONS[i.action].writes):
         if begun.doing.is_write and path in _latest(m.views(begun.state).groups.latest_slices):
-            return f"{path} is deleted, on which {begun.process} builds"
+            return f"{path} is deleted, on which {begun.process} is based"
     return None
 
 
@@ -174,7 +176,7 @@ def _paths_in(instant: Instant, plan: Mapping[str, Any]) -> set[str]:
 
 
 def savepoints_keep_their_files(m: StepContext) -> str | None:
-    """24. Nor does the write leave the active timeline that a savepoint leads back to."""
+    """24. The write of a savepoint also stays on the active timeline."""
     active = {found.requested for found in m.now.files if found.action in COMMITS and found.state is State.COMPLETED}
     for done in m.now.visible:
         if done.instant.action != "savepoint" or done.record is None:
@@ -189,12 +191,12 @@ def savepoints_keep_their_files(m: StepContext) -> str | None:
 
 
 def partitions_stay_while_they_have_files(m: StepContext) -> str | None:
-    """25. An object store has no folders: what makes one a partition is the file in it that says so."""
+    """25. An object store has no folders: the partition metadata file makes a folder a partition."""
     folder, name = split_path(m.step.path)
     if not name.startswith(".hoodie_partition_metadata"):
         return None
     left = [path for path in m.snapshot.data_files if split_path(path)[0] == folder]
-    return f"the partition {folder!r} is deleted, and {left[0]} lies in it" if left else None
+    return f"the partition {folder!r} is deleted, and {left[0]} is in it" if left else None
 
 
 def cleans_do_all_of_their_plan(m: StepContext) -> str | None:
@@ -221,7 +223,7 @@ def archiving_loses_nothing(m: StepContext) -> str | None:
 
 
 def _still_needed(m: StepContext) -> str | None:
-    """A writer that began before an action completed has to find it when it looks for conflicts."""
+    """A writer that began before an action completed must find the action in its conflict check."""
     instant = m.instant
     assert instant is not None
     if not ACTIONS[instant.action].writes:
@@ -229,16 +231,16 @@ def _still_needed(m: StepContext) -> str | None:
     for found in m.now.pending:
         begun = m.now.begun.get(found.requested)
         if begun is not None and begun.doing.is_write and found.requested < (instant.completion or ""):
-            return f"{instant.file_name} is archived, and {begun.process} has yet to compare its files with it"
+            return f"{instant.file_name} is archived, and {begun.process} has yet to check for conflicts with it"
     return None
 
 
 def _would_count_as_committed(m: StepContext) -> str | None:
-    """What is older than the active timeline counts as completed."""
+    """A file of an instant before the active timeline counts as committed."""
     start, done = m.snapshot.timeline.start, {d.instant.requested for d in m.now.visible}
     for path, written in m.snapshot.data_files.items():
         if start is not None and written < start and written not in done:
-            return f"{path} passes for committed, and {written} has not completed"
+            return f"{path} counts as committed, and {written} has not completed"
     return None
 
 

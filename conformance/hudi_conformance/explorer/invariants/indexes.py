@@ -1,6 +1,6 @@
-"""Invariants 36 and 37: the metadata table says what the table itself says, and who builds an index keeps nobody waiting.
+"""Invariants 36 and 37: the metadata table agrees with storage, and an index is built without holding the table lock.
 
-What an index has to hold is worked out from data files and rows alone.
+The expected content of an index is computed from data files and rows only.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from hudi_reference.services.planning.clean_plan import planned_files
 
 
 def listing_is_that_of_storage(m: StepContext) -> str | None:
-    """36. Files that lie there and are committed. Those that a clean is about to delete may be gone before it completes."""
+    """36. The listing contains the committed files in storage. Files of a pending clean may already be deleted."""
     if "files" not in usable_partitions(m.snapshot.table.properties):
         return None
     timeline = m.snapshot.timeline
@@ -26,7 +26,7 @@ def listing_is_that_of_storage(m: StepContext) -> str | None:
         return f"the metadata table lacks {lacking[0]}"
     to_delete = {path for _, plan in m.now.plans("clean") for path in planned_files(plan)}
     if gone := sorted(listed - there - to_delete):
-        return f"the metadata table lists {gone[0]}, which is not there or not committed"
+        return f"the metadata table lists {gone[0]}, which does not exist or is not committed"
     return None
 
 
@@ -44,12 +44,12 @@ def listed_files(snapshot: SnapshotView) -> set[str]:
 
 
 def concerns_indexes(m: StepContext) -> bool:
-    """Something that counts has changed: an action completed, an index is offered or not any more, a base file was stored."""
+    """Whether a step matters for indexes: an action completed, a list of usable indexes changed, or an HFile was stored."""
     return m.event == "completed" or m.step.path == PROPERTIES_PATH or m.step.path.endswith(".hfile")
 
 
 def indexes_are_complete(m: StepContext) -> str | None:
-    """37. Each key leads to the file group of its row, wherever the index is offered; nobody waits while it is built."""
+    """37. Each key leads to the file group of its row if the index is usable; the lock is free while the index is built."""
     if m.step.path.endswith(".hfile"):
         is_built = m.doing.kind == "indexing" and m.step.path.startswith(f"{METADATA_FOLDER}/record_index/")
         waits = is_built and m.before.state.holder is not None and m.before.state.holder == m.step.process
@@ -62,7 +62,7 @@ def indexes_are_complete(m: StepContext) -> str | None:
 
 
 def located_keys(snapshot: SnapshotView) -> Mapping[str, tuple[str, str]]:
-    """Partition and file group of each key, as the index says."""
+    """Partition and file group of each key in the index."""
     metadata = MetadataTable.of(snapshot.table)
     found = {} if metadata is None else metadata.records("record_index", snapshot.timeline)
     return {
@@ -73,7 +73,7 @@ def located_keys(snapshot: SnapshotView) -> Mapping[str, tuple[str, str]]:
 
 
 def keys_of_rows(snapshot: SnapshotView) -> Mapping[str, tuple[str, str]]:
-    """The same from the rows themselves, which say in what file they are; of rows in logs that is the file group."""
+    """Partition and file group of each key from the meta columns of the rows."""
     rows = snapshot.table.snapshot(["_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name"]).to_pylist()
     return {row["_hoodie_record_key"]: (row["_hoodie_partition_path"], _group(row["_hoodie_file_name"])) for row in rows}
 

@@ -1,7 +1,7 @@
-"""What a bystander knows after each step of a run: who does what, which actions completed and when, what was taken back.
+"""What an observer knows after each step of a run: what each process does, and which actions completed or were rolled back.
 
-All of it follows from the steps alone. Programs say with notes what they begin (`Doing`) and what they got; requests to storage
-say the rest. A `Seen` is a value: runs that begin alike share theirs.
+It is derived from the steps only: programs note what they begin (`Doing`) and what they read; their requests to storage give
+the rest. An `ObservedState` is a value: runs with a common prefix share its states.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,12 +22,12 @@ from hudi_reference.timeline.instants.states import COMMITS
 from hudi_reference.timeline.instants.states import State as StateOfAction
 
 TIMELINE, HISTORY = f"{META_FOLDER}/timeline/", f"{META_FOLDER}/timeline/history/"
-#: What programs put on record.
+#: The notes of programs.
 BEGIN, END = "begin", "end"
 
 
 class Doing(NamedTuple):
-    """What a process is about to do: an operation of the model with its rows, or a service or query by its name."""
+    """What a process is doing: an operation of the model with its rows, or a service or query by name."""
 
     kind: str
     rows: tuple[Mapping[str, Any], ...] = ()
@@ -41,7 +41,7 @@ class Doing(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """A write of the time before the run."""
+    """A write before the run."""
 
     requested: str
     completion: str
@@ -51,25 +51,25 @@ class Prepared(NamedTuple):
 
 @dataclass(frozen=True)
 class Start:
-    """The table as the run found it, and what its programs promise."""
+    """The table before the run, and what its programs promise."""
 
     #: A model of the table, empty.
     model: Callable[[], Model]
     writes: tuple[Prepared, ...]
     #: Whether writers compare record keys, so that a key is in one file group only.
     unique_keys: bool = False
-    #: Whether writers of logs get along on one file group.
+    #: Whether writers of logs may write to one file group without conflict.
     non_blocking: bool = False
-    #: Whether the lock is a lease, which whoever is slow may lose.
+    #: Whether the lock is a lease, which a slow holder may lose.
     leased: bool = False
-    #: Whether writers beat a heart.
+    #: Whether writers send heartbeats.
     heartbeats: bool = False
-    #: Whether nobody is in a writer's way, so that every writer completes.
+    #: Whether no process conflicts with a writer, so that every writer completes.
     without_conflicts: bool = False
 
 
 class Begun(NamedTuple):
-    """An action that somebody put on the timeline in this run."""
+    """An action that a process added to the timeline in this run."""
 
     process: str
     doing: Doing
@@ -79,7 +79,7 @@ class Begun(NamedTuple):
 
 @dataclass(frozen=True)
 class Done:
-    """An action that completed, in this run after step `step`, or before it (step 0). `withdrawn` is the step that hid it."""
+    """An action that completed: at step `step`, or before the run (step 0). Step `withdrawn` rolled it back."""
 
     instant: Instant
     step: int = 0
@@ -87,12 +87,12 @@ class Done:
     doing: Doing | None = None
     record: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
     withdrawn: int | None = None
-    #: The greatest completion time that its process had seen when it chose its files.
+    #: The greatest completion time on the timeline that its process had read when it chose its files.
     based_on: str | None = None
 
     @cached_property
     def metadata(self) -> CommitMetadata:
-        """What a write says of its files."""
+        """The commit metadata of a write."""
         empty = CommitMetadata("UNKNOWN")
         return commit_metadata_of(self.record, self.instant.file_name) if self.is_write and self.record else empty
 
@@ -103,7 +103,7 @@ class Done:
 
     @property
     def completion(self) -> str:
-        """When."""
+        """Its completion time."""
         return self.instant.completion or self.instant.requested
 
     @cached_property
@@ -118,7 +118,7 @@ class Done:
 
     @property
     def is_compaction(self) -> bool:
-        """Whether it merged logs and changed no row."""
+        """Whether it merged logs without changing rows."""
         return self.metadata.operation in ("COMPACT", "LOG_COMPACT")
 
     @cached_property
@@ -130,7 +130,7 @@ class Done:
 
 @dataclass(frozen=True)
 class ObservedState:
-    """What is known after `step` steps."""
+    """What is known after `step` steps of a run."""
 
     start: Start
     state: State
@@ -138,18 +138,18 @@ class ObservedState:
     doing: Mapping[str, Doing] = field(default_factory=dict)
     begun: Mapping[str, Begun] = field(default_factory=dict)
     done: tuple[Done, ...] = ()
-    #: The latest time that was published in the name of an instant.
+    #: The greatest time in the name of any instant so far.
     latest: str = ""
-    #: The greatest completion time in the first look at the timeline of what a process does.
+    #: Process -> the greatest completion time in its first listing of the timeline.
     based_on: Mapping[str, str] = field(default_factory=dict)
     #: Processes that changed rows, or tried to.
     writers: frozenset[str] = frozenset()
-    #: Requested times of actions whose inflight file somebody has removed: a writer that has not noticed may store it again.
+    #: Requested times of actions whose inflight file was removed. Their writers may store it again.
     rolled_back: frozenset[str] = frozenset()
 
     @cached_property
     def visible(self) -> tuple[Done, ...]:
-        """Actions that completed and were not taken back, in the order of completion."""
+        """Actions that completed and were not rolled back, in the order of completion."""
         return tuple(sorted((d for d in self.done if d.withdrawn is None), key=lambda done: done.completion))
 
     @cached_property
@@ -171,13 +171,13 @@ class ObservedState:
         return [(instant, record) for instant in found if (record := self.record(instant))]
 
     def record(self, instant: Instant) -> Mapping[str, Any] | None:
-        """What the file of an instant holds."""
+        """The content of the file of an instant."""
         path = TIMELINE + instant.file_name
         stored = self.state.objects.get(path)
         return None if stored is None or not stored.body else read_action(stored.body, path, instant)
 
     def rows(self, *, until: str | None = None, requested: str | None = None) -> tuple[Row, ...]:
-        """What the model says: after all visible writes, those that completed `until` a time, or that were `requested` then."""
+        """The rows of the model after all visible writes, or those completed `until` a time, or `requested` until a time."""
         writes = [(w.requested, w.completion, w.kind, w.rows) for w in self.start.writes]
         writes += [
             (d.instant.requested, d.completion, d.doing.kind, d.doing.rows)  # type: ignore[misc]
@@ -192,7 +192,7 @@ class ObservedState:
         return replayed(self.start.model, counted)
 
     def after(self, step: Step) -> "ObservedState":
-        """What is known after one more step, apart from what it did to the timeline."""
+        """The state after one more step, except its effect on the timeline."""
         number, changes = self.step + 1, dict[str, Any]()
         if step.request == "note" and step.path == BEGIN:
             changes["doing"] = {**self.doing, step.process: step.asked.detail}
@@ -205,7 +205,7 @@ class ObservedState:
         return replace(self, state=step.state, step=number, **changes)
 
     def published(self, step: Step, instant: Instant) -> "ObservedState":
-        """The same after the file of an instant was created."""
+        """The state after the file of an instant was created."""
         latest = max(self.latest, instant.requested, instant.completion or "")
         begun = self.begun.get(instant.requested)
         if instant.state is not StateOfAction.COMPLETED:
@@ -214,31 +214,31 @@ class ObservedState:
             new = Begun(step.process, self.doing.get(step.process, Doing("unknown")), self.step, self.state)
             return replace(self, latest=latest, begun={**self.begun, instant.requested: new})
         doing = self.doing.get(step.process) if begun is None else begun.doing
-        # A service is based on its plan, which was made under the lock and named by the time.
+        # A service is based on its plan, which was made under the lock; its requested time is that of the plan.
         is_write = doing is not None and doing.is_write
         based_on = self.based_on.get(step.process) if is_write else instant.requested
         done = Done(instant, self.step, step.process, doing, self.record(instant), based_on=based_on)
         return replace(self, latest=latest, done=(*self.done, done))
 
     def removed(self, instant: Instant) -> "ObservedState":
-        """The same after a pending file was removed."""
+        """The state after a pending file was removed."""
         is_inflight = instant.state is StateOfAction.INFLIGHT
         return replace(self, rolled_back=self.rolled_back | {instant.requested}) if is_inflight else self
 
     def unpublished(self, instant: Instant) -> "ObservedState":
-        """The same after a completed action was hidden."""
+        """The state after a completed action was removed from the timeline."""
         hidden = tuple(replace(d, withdrawn=self.step) if d.instant == instant else d for d in self.done)
         return replace(self, done=hidden)
 
 
 def initial_state(start: Start, state: State) -> ObservedState:
-    """Before the first step: what is on the timeline was there before."""
+    """The state before the first step, with the actions that are on the timeline."""
     found = ObservedState(start, state)
     completed = [i for i in found.files if i.state is StateOfAction.COMPLETED]
     done = tuple(Done(instant, record=found.record(instant)) for instant in completed)
     latest = max((max(i.requested, i.completion or "") for i in found.files), default="")
     known = {d.instant.requested for d in done}
-    archived = tuple(  # the history keeps what the active timeline no longer shows
+    archived = tuple(  # archived actions
         Done(Instant(w.requested, "commit", StateOfAction.COMPLETED, w.completion))
         for w in start.writes if w.requested not in known
     )  # fmt: skip
@@ -253,7 +253,7 @@ def _greatest(names: Sequence[str]) -> str:
 def replayed(
     model: Callable[[], Model], writes: Sequence[tuple[str, str, Any, tuple[Mapping[str, Any], ...]]]
 ) -> tuple[Row, ...]:
-    """The rows that a model has after these writes, sorted."""
+    """The rows of a model after these writes, sorted."""
     filled = model()
     for requested, completion, kind, rows in writes:
         filled.apply(kind, rows, requested, completion)

@@ -1,4 +1,4 @@
-"""Invariants 10, 29, 30 and 32: who has to give way, and what was taken back stays so."""
+"""Invariants 10, 29, 30 and 32: which writers abort, and rolled-back writes stay rolled back."""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,7 +11,7 @@ from hudi_reference.timeline.instants.states import ACTIONS, State
 
 
 def _rollbacks(seen: ObservedState) -> Iterator[tuple[Instant, str | None]]:
-    """The rollbacks on the timeline that were planned, in any state, and what each takes back."""
+    """The planned rollbacks on the timeline, in any state, each with the instant that it rolls back."""
     for found in seen.files:
         if found.action == "rollback" and found.state is State.REQUESTED and (plan := seen.record(found)):
             yield found, (plan["instantToRollback"] or {}).get("commitTime")
@@ -25,7 +25,7 @@ def rolled_back_stays_so(m: StepContext) -> str | None:
         return None
     for rollback, target in _rollbacks(m.now):
         if target == instant.requested and rollback.requested != instant.requested:
-            return f"{instant.file_name} completes although {rollback.file_name} takes it back"
+            return f"{instant.file_name} completes although {rollback.file_name} rolls it back"
     return None
 
 
@@ -39,14 +39,14 @@ def rollbacks_leave_nothing(m: StepContext) -> str | None:
     target = plan["instantToRollback"].get("commitTime")
     planned = [path.rpartition("/")[2] for request in plan["RollbackRequests"] or () for path in request["filesToBeDeleted"]]
     states = [i for i in m.now.files if i.requested == target and ACTIONS[i.action].writes]
-    # The writer may live, and say once more that it has begun; it cannot complete, and the next rollback sweeps it away.
+    # The writer may still run and store its inflight file again; it cannot complete, and the next rollback removes the file.
     left = [i.file_name for i in states if i.state is not State.INFLIGHT or target not in m.now.rolled_back]
     left += [path for path in m.snapshot.data_files if path.rpartition("/")[2] in planned]
-    return f"{instant.file_name} completes, and of {target} there is still {left[0]}" if left else None
+    return f"{instant.file_name} completes, and {left[0]} of {target} still exists" if left else None
 
 
 def nothing_completes_during_a_restore(m: StepContext) -> str | None:
-    """32. An action that is requested meanwhile must not complete: that it begins cannot hurt."""
+    """32. An action may be requested during a restore, but must not complete."""
     instant = m.instant
     assert instant is not None
     restores = [i for i in m.before.pending if i.action == "restore"]
@@ -56,12 +56,12 @@ def nothing_completes_during_a_restore(m: StepContext) -> str | None:
 
 
 def one_writer_completes(seen: ObservedState, results: Mapping[str, ProcessResult]) -> str | None:
-    """10. Asked at the end of a run in which nobody died or stood still."""
+    """10. Evaluated at the end of a run without crashes and stalls."""
     writers = {process: ended for process, ended in results.items() if process in seen.writers}
     if any(ended.how in ("crashed", "stalled") for ended in results.values()):
         return None
-    gave_up = [process for process, ended in writers.items() if isinstance(ended.error, WriteConflict)]
-    if seen.start.without_conflicts and gave_up:
-        return f"{gave_up[0]} gave way, and nobody was in its way: {results[gave_up[0]].error}"
+    aborted = [process for process, ended in writers.items() if isinstance(ended.error, WriteConflict)]
+    if seen.start.without_conflicts and aborted:
+        return f"{aborted[0]} aborted without a conflict: {results[aborted[0]].error}"
     completed = [done for done in seen.done if done.step]
-    return f"{' and '.join(gave_up)} gave way, and nobody completed anything" if gave_up and not completed else None
+    return f"{' and '.join(aborted)} aborted, and no process completed anything" if aborted and not completed else None

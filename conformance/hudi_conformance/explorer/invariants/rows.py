@@ -1,4 +1,4 @@
-"""Invariants 6 to 12, 16, 17, 20 and 31: which rows readers see, and which writes may both complete."""
+"""Invariants 6 to 12, 16, 17, 20 and 31: the rows that readers see, and the writes that may both complete."""
 
 from hudi_conformance.explorer.invariants.observed_state import Done
 from hudi_conformance.explorer.invariants.snapshot_view import Row
@@ -6,7 +6,6 @@ from hudi_conformance.explorer.invariants.step_context import StepContext
 from hudi_reference.timeline.instants.states import State
 
 REWRITES = {"compaction", "clustering"}
-#: What takes back.
 ROLLBACKS = {"rollback", "withdrawal", "restore"}
 
 
@@ -18,7 +17,7 @@ def _differ(m: StepContext, right: tuple[Row, ...]) -> str | None:
     missing, extra = [row for row in right if row not in found], [row for row in found if row not in right]
     if not missing and not extra and len(found) == len(right):
         return None
-    return f"a snapshot lacks {missing} and shows {extra or len(found)}; right are {list(right)}"
+    return f"a snapshot lacks {missing} and shows {extra or len(found)}; expected are {list(right)}"
 
 
 def reads_are_committed(m: StepContext) -> str | None:
@@ -26,11 +25,11 @@ def reads_are_committed(m: StepContext) -> str | None:
     done = {action.instant.requested for action in m.now.visible}
     records = m.snapshot.records
     wrong = [(row, time) for row, time in records if time not in done] if not isinstance(records, str) else []
-    return f"the row {wrong[0][0]} of {wrong[0][1]} is seen, which has not completed" if wrong else None
+    return f"the row {wrong[0][0]} of {wrong[0][1]} is visible, which has not completed" if wrong else None
 
 
 def old_reads_stay_the_same(m: StepContext) -> str | None:
-    """7. The read point is the last write before the run; what a restore or a clean took away may be refused."""
+    """7. Reads as of the last write before the run; after a restore or clean the read may be refused."""
     if not m.now.start.writes:
         return None
     point = m.now.start.writes[-1].requested
@@ -40,11 +39,11 @@ def old_reads_stay_the_same(m: StepContext) -> str | None:
     right = m.now.rows(requested=point)
     if isinstance(found, str) or found == right:
         return None
-    return f"as of {point} there are {list(found)}; right are {list(right)}"
+    return f"as of {point} there are {list(found)}; expected are {list(right)}"
 
 
 def rows_follow_the_model(m: StepContext) -> str | None:
-    """8, 12, 16, 17, 20: the snapshot after the step is what the completed writes come to, whatever else lies there."""
+    """8, 12, 16, 17, 20: the snapshot after the step equals the model after the completed writes."""
     return _differ(m, m.now.rows())
 
 
@@ -93,14 +92,14 @@ def _overlap(one: Done, other: Done) -> bool:
 
 
 def _may_both_complete(m: StepContext, one: Done, other: Done) -> bool:
-    """The pairs that stand beside each other by construction."""
+    """Whether two overlapping writes of a group may both complete: logs beside a compaction, or non-blocking writers."""
     if one.is_compaction or other.is_compaction:
         return all(action.is_compaction or action.is_log_only or _is_hidden(one, other) for action in (one, other))
     return one.is_log_only and other.is_log_only and m.now.start.non_blocking
 
 
 def _is_hidden(one: Done, other: Done) -> bool:
-    """What is joined last in a file group that was replaced is read by nobody."""
+    """Whether a compaction completed in a file group that was replaced before, so that no reader uses it."""
     first, last = sorted((one, other), key=lambda done: done.completion)
     return last.is_compaction and last.groups & first.groups <= first.replaced
 
@@ -111,7 +110,7 @@ def keys_are_unique(m: StepContext) -> str | None:
         return None
     keys = [(row[0], row[1]) for row in m.snapshot.rows]
     twice = [key for key in keys if keys.count(key) > 1]
-    return f"the key {twice[0]} is there twice" if twice else None
+    return f"the key {twice[0]} exists twice" if twice else None
 
 
 def restored_is_the_savepoint(m: StepContext) -> str | None:

@@ -1,7 +1,7 @@
-"""What the reference reader finds in a state of the world: timeline, file groups, rows. Equal states are read once.
+"""What the reference reader sees in a state of the store: timeline, file groups, rows. Equal states are read once.
 
-What lies in the folders of markers, heartbeats and locks is nothing to a reader. That is not taken on trust: the storage that
-is read here has none of it.
+Readers must not depend on the folders of markers, heartbeats and locks. The storage that is read here does not contain them, so
+that a reader that needs them fails.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from hudi_reference.tables import WritableTable
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.instant import Instant
 
-#: Folders that readers never look into.
+#: Folders that readers must not need.
 UNREAD = (".hoodie/.temp/", ".hoodie/.heartbeat/", ".hoodie/.locks/")
 #: The columns that programs write, and the commit time of each row.
 COLUMNS = ("id", "city", "ts", "value", "_hoodie_commit_time")
@@ -31,17 +31,17 @@ Row = tuple[str | None, ...]
 
 @dataclass(frozen=True)
 class SnapshotView:
-    """The table in one state, to a reader that comes just then."""
+    """The table in one state as a reader sees it."""
 
     objects: Mapping[str, Stored] = field(repr=False)
 
     @cached_property
     def table(self) -> WritableTable:
-        """The table, on a copy that nobody writes to."""
+        """The table, on a private copy."""
         storage = MemoryStorage()
         for path, stored in self.objects.items():
             storage.put(path, stored.body)
-        return replace(open_table("memory:///looked-at", storage=storage), parallelism=1)
+        return replace(open_table("memory:///explored", storage=storage), parallelism=1)
 
     @cached_property
     def timeline(self) -> Timeline:
@@ -65,7 +65,7 @@ class SnapshotView:
 
     @cached_property
     def records(self) -> tuple[tuple[Row, str], ...] | str:
-        """The rows of a snapshot, sorted, each with the time of the commit that wrote it; or why there are none to be had."""
+        """The rows of a snapshot, sorted, each with the time of the commit that wrote it; or why the table cannot be read."""
         try:
             reader = self.view.reader(self.table)
             parts = [reader.read(found, list(COLUMNS)) for found in self.groups.latest_slices]
@@ -76,7 +76,7 @@ class SnapshotView:
 
     @property
     def rows(self) -> tuple[Row, ...] | str:
-        """The rows alone."""
+        """The rows without their commit times."""
         return self.records if isinstance(self.records, str) else tuple(row for row, _ in self.records)
 
     def rows_as_of(self, time: str) -> tuple[Row, ...] | str:
@@ -95,12 +95,12 @@ class SnapshotView:
 
 
 def row_of(row: Mapping[str, object]) -> Row:
-    """A row as it is compared."""
+    """A row in the form in which rows are compared."""
     return tuple(None if row.get(name) is None else str(row[name]) for name in COLUMNS[:4])
 
 
 class SnapshotViews:
-    """Looks at states, at equal ones once."""
+    """The views of states; equal states share one view."""
 
     def __init__(self) -> None:
         self._known: dict[frozenset[tuple[str, bytes]], SnapshotView] = {}

@@ -1,4 +1,4 @@
-"""One step of a run as invariants look at it: what was known before, what is known after, and what kind of event it was."""
+"""One step of a run as invariants see it: the observed states before and after it, and the kind of event."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,21 +12,21 @@ from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import State
 
-#: Kinds of events that may change what a reader sees, or how it finds it.
+#: Kinds of events that may change what a reader sees.
 VISIBLE = frozenset({"pending", "completed", "unpublished", "archived", "removed", "stored", "deleted", "history"})
 
 
 @dataclass(frozen=True)
 class StepContext:
-    """A step that may have changed something.
+    """A step with the observed states before and after it.
 
     event         what happened
     pending       a requested or inflight file was created          removed       such a file was deleted
-    completed     a completed file was created                      unpublished   such a file was deleted: the action is hidden
-    archived      such a file was deleted, the history has it       history       a file of the history changed
+    completed     a completed file was created                      unpublished   such a file was deleted: rolled back
+    archived      such a file was deleted after archiving         history       a file of the history changed
     stored        a data file was created                           deleted       a data file was deleted
-    acquire       the lock was asked for                            release       the lock was given up
-    begin, end    a program said so                                 other         nothing that readers look at
+    acquire       the lock was requested                            release       the lock was released
+    begin, end    a note of a program                               other         nothing that readers see
     """
 
     before: ObservedState
@@ -48,12 +48,12 @@ class StepContext:
 
     @property
     def doing(self) -> Doing:
-        """What the process is about."""
+        """What the process is doing."""
         return self.now.doing.get(self.step.process, Doing("unknown"))
 
     @property
     def plan(self) -> Mapping[str, Any] | None:
-        """What the requested file of the step's action says, None where there is none."""
+        """The content of the requested file of the action of the step, None if there is none."""
         time = None if self.instant is None else self.instant.requested
         found = next((i for i in self.now.files if i.requested == time and i.state is State.REQUESTED), None)
         return None if found is None else self.now.record(found)
@@ -68,7 +68,7 @@ InvariantCheck = Callable[[StepContext], str | None]
 
 
 def context_of(before: ObservedState, step: Step, views: SnapshotViews) -> StepContext:
-    """What a step was."""
+    """The context of a step."""
     now, path = before.after(step), step.path
     if step.state.digest == before.state.digest:
         if step.request == "delete" and path.startswith(TIMELINE) and (gone := parse_instant_name(path.removeprefix(TIMELINE))):

@@ -1,4 +1,4 @@
-"""Invariants 1 to 5 and 33 to 35: times, states, the lock."""
+"""Invariants 1 to 5 and 33 to 35: times, states, the lock and heartbeats."""
 
 from hudi_conformance.explorer.invariants.observed_state import Done
 from hudi_conformance.explorer.invariants.step_context import StepContext
@@ -8,7 +8,7 @@ from hudi_reference.timeline.instants.states import ACTIONS, State
 
 
 def is_new_time(m: StepContext) -> bool:
-    """A requested file or a completed one: each carries a time that was drawn for it. A savepoint has that of its commit."""
+    """Whether the file has a newly generated time: requested and completed files. A savepoint has the time of its commit."""
     assert m.instant is not None
     if m.instant.action == "savepoint":
         return m.instant.state is State.COMPLETED
@@ -23,7 +23,7 @@ def times_are_unique(m: StepContext) -> str | None:
     """1."""
     assert m.instant is not None
     taken = {time for i in m.before.files for time in (i.requested, i.completion) if i.identity != m.instant.identity}
-    return f"the time {_time(m.instant)} was given out twice" if is_new_time(m) and _time(m.instant) in taken else None
+    return f"the time {_time(m.instant)} was generated twice" if is_new_time(m) and _time(m.instant) in taken else None
 
 
 def completions_are_published_in_order(m: StepContext) -> str | None:
@@ -43,7 +43,7 @@ def requests_are_published_in_order(m: StepContext) -> str | None:
 
 
 def actions_complete_once(m: StepContext) -> str | None:
-    """4. Nor does a write that was called once complete under two instants, where it was begun anew."""
+    """4. A write that was called once and retried also completes under one instant only."""
     assert m.instant is not None
     found = [i for i in m.now.files if i.identity == m.instant.identity and i.state is State.COMPLETED]
     if len(found) > 1:
@@ -56,21 +56,21 @@ def actions_complete_once(m: StepContext) -> str | None:
 
 
 def _writes(done: Done) -> bool:
-    """Whether it brought the changes of a write, and not what a service made of them."""
+    """Whether it added the changes of a write; a service only reorganizes them."""
     return done.doing is not None and done.doing.is_write and done.is_write and not done.metadata.is_service
 
 
 def states_follow_each_other(m: StepContext) -> str | None:
-    """5. Who was taken back between two states may still say that it began: it must only never complete."""
+    """5. A writer that was rolled back between two states may still publish its inflight state, but must not complete."""
     instant = m.instant
     assert instant is not None
     states = {i.state: i for i in m.now.files if i.identity == instant.identity}
     if m.event == "archived":
-        return None if not states else f"{instant.file_name} is archived, and {states.popitem()[1].file_name} looks pending"
+        return None if not states else f"{instant.file_name} is archived, and {states.popitem()[1].file_name} appears pending"
     if m.event == "removed":
         is_left = State.INFLIGHT in states and State.COMPLETED not in states and instant.requested not in m.before.rolled_back
         if instant.state is State.REQUESTED and is_left:
-            return f"{instant.file_name} is gone before {states[State.INFLIGHT].file_name}"
+            return f"{instant.file_name} is deleted before {states[State.INFLIGHT].file_name}"
         return None
     if m.event == "pending" and instant.state is State.REQUESTED:
         return None
@@ -90,7 +90,7 @@ def lock_has_one_holder(m: StepContext) -> str | None:
     if m.event == "acquire" and m.now.state.holder == process and is_held:
         return f"{process} has the lock while {before.holder} holds it"
     if m.event == "release" and before.holder != process and not m.now.start.leased and m.step.fault is None:
-        return f"{process} gives up a lock that it does not hold"
+        return f"{process} releases a lock that it does not hold"
     return None
 
 
@@ -101,9 +101,9 @@ def publishers_hold_the_lock(m: StepContext) -> str | None:
         return None
     before = m.before.state
     if before.holder != m.step.process:
-        return f"{m.step.process} publishes {m.instant.file_name} without the lock, which {before.holder or 'nobody'} holds"
+        return f"{m.step.process} publishes {m.instant.file_name} without the lock, held by {before.holder or 'no process'}"
     if before.expires is not None and before.expires <= before.time:
-        return f"{m.step.process} publishes {m.instant.file_name} after its lease has run out"
+        return f"{m.step.process} publishes {m.instant.file_name} after its lease has expired"
     return None
 
 
@@ -114,4 +114,4 @@ def heartbeat_precedes_request(m: StepContext) -> str | None:
         return None
     if ACTIONS[m.instant.action].planned or f"{META_FOLDER}/.heartbeat/{m.instant.requested}" in m.before.state.objects:
         return None
-    return f"{m.instant.file_name} appears and nothing beats for it"
+    return f"{m.instant.file_name} appears without a heartbeat"

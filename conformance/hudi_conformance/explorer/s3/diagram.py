@@ -1,4 +1,4 @@
-"""A run through the gate as a sequence diagram: a column for each process, a line for each request."""
+"""A run through the proxy as a sequence diagram: a column for each process, a line for each request."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,9 +12,9 @@ from hudi_conformance.explorer.drawing import svg as picture
 from hudi_conformance.explorer.s3.proxy import Exchange
 from hudi_conformance.explorer.s3.run import Run
 
-#: So many requests in a row of one process that only look become one line.
+#: At least so many consecutive reads of one process are drawn as one line.
 FEW = 3
-#: Answers that are part of how things go.
+#: Statuses that are not errors.
 _USUAL = (200, 204, 206, 304, 404)
 _INSTANT = re.compile(r"(?<!\d)\d{17}(?!\d)")
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(-\d+)?")
@@ -22,13 +22,13 @@ _PROBE = re.compile(r"probe-[0-9a-f]{32}")
 
 
 class Names:
-    """Short names for times and file ids, in the order in which a run shows them, so that lines stay short."""
+    """Short names for times and file ids, numbered in the order of their first use."""
 
     def __init__(self) -> None:
         self.legend: dict[str, str] = {}
 
     def request(self, exchange: Exchange) -> str:
-        """What was asked, in a line: paths within the table, of several the first."""
+        """The request in a line: the path within the table, of several the first."""
         first, *others = exchange.request.place.split(" ")
         table, slash, path = first.partition("/")
         more = f" and {len(others)} more" if others else ""
@@ -51,7 +51,7 @@ class Names:
 
 @dataclass(frozen=True)
 class Line:
-    """A request, or several that only look; `kind` is look, change or fault."""
+    """A request, or several reads; `kind` is look, change or fault."""
 
     numbers: str
     process: str
@@ -61,7 +61,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A diagram before it is drawn: who took part and how each ended, the lines, and what short names stand for."""
+    """The content of a diagram: the processes and how each ended, the lines, and the legend of short names."""
 
     title: str
     ends: Mapping[str, str]
@@ -79,15 +79,15 @@ class Drawing:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Self:
-        """A diagram that was kept."""
+        """A stored diagram."""
         return cls(**{**raw, "lines": tuple(Line(**line) for line in raw["lines"]), "best_effort": tuple(raw["best_effort"])})
 
     def to_json(self) -> dict[str, Any]:
-        """All of it."""
+        """The diagram as JSON."""
         return asdict(self)
 
     def text(self) -> str:
-        """In words, for the terminal."""
+        """The diagram as text, for the terminal."""
         width = {name: max(map(len, [name, *(line.what for line in self.lines if line.process == name)])) for name in self.ends}
         head = f"{'request':>9}  " + "  ".join(name.ljust(width[name]) for name in self.ends)
         body = [
@@ -100,7 +100,7 @@ class Drawing:
         return "\n".join([self.title, "", head, "-" * len(head), *map(str.rstrip, body), "", *meanings, *effort]) + "\n"
 
     def svg(self) -> str:
-        """As a picture: a line down for each process and for the store, an arrow for each request."""
+        """The diagram as SVG: a vertical line for each process and for the store, an arrow for each request."""
         lane = 30 + 8 * max([40, *(len(line.what) for line in self.lines)])
         at = {name: 80 + lane * place for place, name in enumerate(self.ends)}
         store, height = 80 + lane * len(at), picture.TOP + picture.HEIGHT * (len(self.lines) + 2)
@@ -112,12 +112,12 @@ class Drawing:
         return picture.picture(store + 80, height, f"requests of {' and '.join(at)}, in order", parts)
 
     def html(self) -> str:
-        """The picture as a part of a page, with what its names mean."""
+        """The diagram as a part of a page, with its legend."""
         effort = {"best effort": "; ".join(self.best_effort)} if self.best_effort else {}
         return picture.figure(self.title, self.svg(), {**self.ends, **self.legend, **effort})
 
     def write(self, path: Path) -> None:
-        """Write it as the ending of the path says: .svg, .html, else text."""
+        """Write it in the format of the extension: .svg, .html, else text."""
         if path.suffix == ".html":
             written = picture.page(self.title, self.html())
         else:
@@ -130,7 +130,7 @@ def _lines(exchanges: Sequence[Exchange], processes: Sequence[str], names: Names
     for (process, is_quiet), group in groupby(known, key=lambda e: (e.client, _is_quiet(e))):
         found = list(group)
         if is_quiet and len(found) >= FEW:
-            yield Line(f"{found[0].number}-{found[-1].number}", process, f"… {len(found)} that only look", "look")
+            yield Line(f"{found[0].number}-{found[-1].number}", process, f"… {len(found)} reads", "look")
         else:
             yield from (Line(str(one.number), process, _words(one, names), _kind(one)) for one in found)
 

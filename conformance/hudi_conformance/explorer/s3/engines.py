@@ -1,4 +1,4 @@
-"""Engines as black boxes: each scenario with an engine and its partner in front of the gate, and what came of it."""
+"""Run the scenarios with an engine and its partner, which use the object store through the proxy."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -15,7 +15,7 @@ from hudi_conformance.explorer.s3.scheduling import InOrder
 from hudi_conformance.explorer.s3.store import Store, variables
 from hudi_conformance.explorer.simulation.schedule_file import Saved
 
-#: Wrong outcomes that are explained: who takes part, the scenario, and the erratum.
+#: Expected wrong outcomes: engine -> scenario -> erratum.
 LISTED: Mapping[str, Mapping[str, str]] = {
     "apache-hudi": {
         "is held back before it completes": "ER-134",
@@ -26,9 +26,9 @@ LISTED: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class Finding:
-    """What came of one scenario: "pass", "fail", "refused" or "error", and the run that shows it, if there was one.
+    """The outcome of one scenario: "pass", "fail", "refused" or "error", and its run, if there was one.
 
-    `listed` is the erratum that explains a wrong outcome of this scenario, None where none is expected.
+    `listed` is the erratum that explains an expected wrong outcome, else None.
     """
 
     scenario: str
@@ -39,7 +39,7 @@ class Finding:
 
     @property
     def is_expected(self) -> bool:
-        """Whether it is right, or wrong as listed."""
+        """Whether it is right, or wrong as expected."""
         return (self.outcome == "fail") if self.listed else self.outcome in ("pass", "refused")
 
     def to_json(self) -> dict[str, Any]:
@@ -55,14 +55,14 @@ class Finding:
         listed = f" [{self.listed}]" if self.listed else ""
         if self.run is None:
             return f"{self.outcome:<8}{self.scenario}: {self.says}{listed}"
-        figures = f"{len(self.run.exchanges)} requests, {self.run.seconds:.1f} s, share of the gate {self.run.share:.0%}"
+        figures = f"{len(self.run.exchanges)} requests, {self.run.seconds:.1f} s, share of the proxy {self.run.share:.0%}"
         effort = "; best effort" if self.run.best_effort else ""
         return f"{self.outcome:<8}{self.scenario}: {self.says}{listed} ({figures}{effort})"
 
 
 @contextmanager
 def trial(engine: str, partner: str, store: Store, proxy: Proxy) -> Iterator[Trial]:
-    """The two engines, started, each with the name of its process as its key."""
+    """Start the two engines; the access key of each is the name of its process."""
     with suppress(ConnectionError):
         store.create_bucket(BUCKET)
     with (
@@ -73,7 +73,7 @@ def trial(engine: str, partner: str, store: Store, proxy: Proxy) -> Iterator[Tri
 
 
 def findings(given: Trial, seeds: int = 2) -> Iterator[Finding]:
-    """Every scenario that the two can take part in; those that are drawn once for each seed."""
+    """Every scenario that both engines support; random ones once for each seed."""
     for client in (given.engine, given.partner):
         if "storage.s3" not in client.hello.features:
             yield Finding("all", "refused", f"{client.name} has no object stores")
@@ -90,7 +90,7 @@ def findings(given: Trial, seeds: int = 2) -> Iterator[Finding]:
 
 
 def replay(given: Trial, saved: Saved) -> Finding:
-    """The run of a schedule file once more, request by request, as far as the clients ask in the same order."""
+    """Replay a schedule file, request by request, as far as the clients send the same requests."""
     scenario = SCENARIOS[saved.scenario]
     return _found(saved.scenario, given, scenario, scenario.play(given, InOrder(saved.processes, saved.schedule)))
 
@@ -113,6 +113,6 @@ def _found(name: str, given: Trial, scenario: Scenario, reported: ScenarioResult
 
 
 def _ends(found: Run) -> str:
-    """Who was told what."""
+    """The outcome of each process."""
     reported = [f"{name} {'conflict' if isinstance(e.error, Conflict) else e.how}" for name, e in found.results.items()]
     return ", ".join(reported)

@@ -1,4 +1,4 @@
-"""What the gate hears and says: requests and answers of HTTP, and what they mean to an object store."""
+"""HTTP requests and answers of the proxy, and their meaning for an object store."""
 
 import asyncio
 import re
@@ -10,14 +10,14 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 _KEY = re.compile("<Key>([^<]*)</Key>")
 _COMPLETED = re.compile(r"/\.hoodie/timeline/\d{17}_\d{17}\.[a-z]+$")
 _CLIENT = re.compile(r"Credential=([^/,\s]+)/")
-#: What a client may not hear of the connection between gate and store, and the other way round.
+#: Headers of one connection, which the proxy does not forward.
 HOP = frozenset({"connection", "keep-alive", "transfer-encoding", "content-length", "expect"})
 Headers = Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request as it came, with the names of its headers in small letters. `client` is the id of its access key."""
+    """A request with the names of its headers in lower case. `client` is the id of its access key."""
 
     client: str
     method: str
@@ -37,7 +37,7 @@ class Request:
 
     @property
     def kind(self) -> str:
-        """What it asks of the store: get, head, list, put, create, replace, delete, copy, or a step of an upload in parts."""
+        """The kind of the request: get, head, list, put, create, replace, delete, copy, or a step of an upload in parts."""
         if self.method == "GET":
             return "list" if "/" not in self.path or self.query.keys() & {"list-type", "prefix"} else "get"
         if self.method == "POST":
@@ -54,25 +54,25 @@ class Request:
 
     @property
     def place(self) -> str:
-        """The key, for a list its prefix; several keys with a space in between."""
+        """The key, the prefix of a list, or several keys separated by spaces."""
         if self.kind == "delete many":
             return unescape(" ".join(_KEY.findall(self.body.decode(errors="replace"))))
         return self.query.get("prefix", "") if self.kind == "list" else self.path.partition("/")[2]
 
     @property
     def completes(self) -> bool:
-        """Whether it makes an action of a table's timeline complete."""
+        """Whether it publishes a completed instant."""
         return self.method == "PUT" and _COMPLETED.search(self.path) is not None
 
     def without_conditions(self) -> "Request":
-        """The request as a store sees it that knows no conditional writes."""
+        """The request as a store without conditional writes sees it."""
         kept = {name: value for name, value in self.headers.items() if name not in ("if-match", "if-none-match")}
         return Request(self.client, self.method, self.target, kept, self.body)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer of the store, or one that the gate made up."""
+    """An answer of the store, or a made-up one of the proxy."""
 
     status: int
     headers: Headers = field(default_factory=dict)
@@ -89,7 +89,7 @@ class Answer:
         return "\r\n".join([*lines, "", ""]).encode("latin-1") + (b"" if method == "HEAD" else self.body)
 
 
-#: What S3 says beside a status.
+#: Reason phrases by status.
 REASONS = {
     200: "OK", 204: "No Content", 206: "Partial Content", 304: "Not Modified", 400: "Bad Request", 403: "Forbidden",
     404: "Not Found", 409: "Conflict", 412: "Precondition Failed", 500: "Internal Server Error", 503: "Service Unavailable",
@@ -101,7 +101,7 @@ _WORDS = {
 
 
 def refusal(status: int) -> Answer:
-    """An answer of S3's with that status."""
+    """An error of S3 with that status."""
     word = _WORDS.get(status, "Refused")
     body = f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{word}</Code><Message>{word}</Message></Error>'
     return Answer(status, {"content-type": "application/xml"}, body.encode())

@@ -1,7 +1,7 @@
-"""The gate: a proxy in front of an object store that admits one request at a time, says whose, and records all of them.
+"""A proxy in front of an object store that forwards one request at a time, in the order of a scheduler, and records all.
 
-So the store serves one request after the other, whatever it does with several at once; and what a client sees of the network is
-in our hands: an answer may be late, cut, another one, or never come.
+The store therefore serves requests sequentially. The proxy also injects faults of the network: an answer may be delayed, cut,
+replaced or lost.
 """
 
 import asyncio
@@ -18,9 +18,9 @@ from hudi_conformance.explorer.s3.http_messages import Answer, Request, ask, rea
 from hudi_conformance.explorer.s3.scheduling import FirstComeFirstServed, Scheduler
 from hudi_conformance.explorer.simulation.scheduler import Choice
 
-#: What may befall a request: the process dies before or after it; it never arrives, or its answer does not; it is refused, or
-#: carried out and then said to have failed; its answer breaks off; nobody answers, though the connection stays; the answer
-#: is so many milliseconds late; its condition is ignored; the process is kept waiting until the others have ended.
+#: Faults of a request: the process crashes before or after it; the request or its answer is lost; it is refused, or executed
+#: and then reported as failed; the answer is cut; there is no answer, though the connection stays open; the answer is delayed
+#: by so many milliseconds; its condition is ignored; the process waits until the others have ended.
 FAULTS = (
     "crash-before", "crash-after", "lose-request", "lose-answer", "answer-403", "answer-409", "answer-412", "answer-500",
     "answer-503", "apply-answer-500", "apply-answer-503", "cut-body", "time-out", "apply-time-out", "delay-100",
@@ -28,15 +28,15 @@ FAULTS = (
 )  # fmt: skip
 _MADE_UP = re.compile(r"(apply-)?answer-(\d{3})")
 _DELAY = re.compile(r"delay-(\d+)")
-#: What befalls a request, where its turn says nothing.
+#: The fault of a request, if the scheduler names none.
 FaultOf = Callable[[Request], str | None]
-#: Seconds after which a client that has asked for nothing is taken to wait for another one.
+#: Seconds after which a client that sends no request is assumed to wait for another client.
 PATIENCE = 20.0
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """One request, what befell it, and the answer that the store gave, if it was asked. Times in seconds."""
+    """One request, its fault, the answer of the store, and the status that the client got. Times in seconds."""
 
     number: int
     request: Request
@@ -51,12 +51,12 @@ class Exchange:
 
     @property
     def client(self) -> str:
-        """Who asked."""
+        """The process that sent it."""
         return self.request.client
 
     @property
     def changed(self) -> bool:
-        """Whether the store holds something else now."""
+        """Whether it changed the store."""
         return self.request.kind not in ("get", "head", "list") and self.answer is not None and self.answer.status < 300
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ class Exchange:
 
 @dataclass
 class _Parked:
-    """A request that waits, and the connection that it came on."""
+    """A waiting request and its connection."""
 
     request: Request
     writer: asyncio.StreamWriter
@@ -76,15 +76,15 @@ class _Parked:
 
 
 class Proxy:
-    """The proxy, in a thread of its own. Without a `turns` it lets requests through as they come, still one at a time.
+    """The proxy, in its own thread. Without a scheduler it forwards requests as they arrive, still one at a time.
 
-    `ignores_conditions` makes it the door of a store that knows no conditional writes.
+    With `ignores_conditions` the store behaves like one without conditional writes.
     """
 
     def __init__(self, host: str, port: int, *, patience: float = PATIENCE, ignores_conditions: bool = False) -> None:
         self.exchanges: list[Exchange] = []
         self.ignores_conditions = ignores_conditions
-        #: Seconds of processor time that the gate itself has taken.
+        #: Seconds of processor time of the proxy itself.
         self.busy = 0.0
         self._upstream, self._patience = (host, port), patience
         self._scheduler: Scheduler = FirstComeFirstServed()
@@ -97,19 +97,19 @@ class Proxy:
         self._store: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
         self._loop = asyncio.new_event_loop()
         self._news = asyncio.Event()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="gate", daemon=True)
+        self._thread = threading.Thread(target=self._loop.run_forever, name="proxy", daemon=True)
         self._thread.start()
         self._server = self._do(self._listen())
         self._dispatcher = self._do(self._begin())
 
     @property
     def endpoint(self) -> str:
-        """The URL that clients are given instead of the store's."""
+        """The URL that clients use instead of that of the store."""
         port: int = self._server.sockets[0].getsockname()[1]
         return f"http://127.0.0.1:{port}"
 
     def schedule_by(self, scheduler: Scheduler, fault_of: FaultOf = lambda request: None) -> None:
-        """From now on in this order; what was recorded is forgotten, and whoever was dead lives again."""
+        """Use this scheduler from now on; clear the record and the crashed processes."""
 
         async def change() -> None:
             self._scheduler, self._fault_of = scheduler, fault_of
@@ -120,7 +120,7 @@ class Proxy:
         self._do(change())
 
     def end(self, client: str) -> None:
-        """The process will ask for nothing more."""
+        """State that the process sends no more requests."""
 
         async def note() -> None:
             self._ended.add(client)
@@ -129,7 +129,7 @@ class Proxy:
         self._do(note())
 
     def stop(self) -> None:
-        """Close the door; requests that wait get no answer."""
+        """Stop the proxy; waiting requests get no answer."""
 
         async def close() -> None:
             self._dispatcher.cancel()
@@ -150,11 +150,11 @@ class Proxy:
         self._loop.close()
 
     def __enter__(self) -> Self:
-        """The gate itself."""
+        """The proxy."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Close it."""
+        """Stop the proxy."""
         self.stop()
 
     def _do(self, work: Coroutine[Any, Any, Any]) -> Any:
@@ -170,7 +170,7 @@ class Proxy:
         return asyncio.create_task(self._dispatch())
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Park the requests of one connection, one after the other."""
+        """Queue the requests of one connection, one after the other."""
         self._connections.add(writer)
         with suppress(ConnectionError, asyncio.CancelledError):
             while (request := await read_request(reader, writer)) is not None:
@@ -185,7 +185,7 @@ class Proxy:
         self._connections.discard(writer)
 
     async def _dispatch(self) -> None:
-        """Serve whoever is next, one at a time."""
+        """Serve the requests that the scheduler chooses, one at a time."""
         while True:
             overdue = False
             try:
@@ -208,12 +208,12 @@ class Proxy:
         parked = next(parked for parked in self._parked if parked.request.client == choice.process)
         in_flight = sum(other.request.client == choice.process for other in self._parked)
         self._parked.remove(parked)
-        fault = "dead" if choice.process in self._crashed else choice.fault or self._fault_of(parked.request)
+        fault = "crashed" if choice.process in self._crashed else choice.fault or self._fault_of(parked.request)
         admitted = self._now()
         answer, in_store = None, 0.0
         if _has_effect(fault):
             bare = self.ignores_conditions or fault == "ignore-condition"
-            with suppress(OSError):  # the store is gone: nobody answers
+            with suppress(OSError):  # the store has stopped: there is no answer
                 answer = await self._ask(parked.request.without_conditions() if bare else parked.request)
             in_store = self._now() - admitted
         reported = await self._answer_client(parked, fault, answer)
@@ -222,7 +222,7 @@ class Proxy:
         self.exchanges.append(Exchange(number, parked.request, fault, answer, reported, *times, in_flight))
 
     async def _ask(self, request: Request) -> Answer:
-        """The store's answer, on one connection that is opened again where the store has closed it."""
+        """The answer of the store, on one connection that is reopened if the store has closed it."""
         while True:
             is_new = self._store is None
             if self._store is None:
@@ -244,11 +244,11 @@ class Proxy:
         self._store = None
 
     async def _answer_client(self, parked: _Parked, fault: str | None, answer: Answer | None) -> int | None:
-        """Give the client what it is to see; the status that it is told, None for none."""
+        """Send the answer, changed by the fault, to the client; the status that it gets, None without an answer."""
         if fault in ("crash-before", "crash-after"):
             self._crashed.add(parked.request.client)
         if fault in ("time-out", "apply-time-out"):
-            return None  # the connection stays, and nothing comes
+            return None  # the connection stays open
         if delay := _DELAY.fullmatch(fault or ""):
             await asyncio.sleep(int(delay[1]) / 1000)
         if made_up := _MADE_UP.fullmatch(fault or ""):
@@ -268,5 +268,5 @@ class Proxy:
 
 
 def _has_effect(fault: str | None) -> bool:
-    """Whether a request that this befalls reaches the store."""
-    return not (fault in ("dead", "crash-before", "lose-request", "time-out") or (fault or "").startswith("answer-"))
+    """Whether a request with this fault reaches the store."""
+    return not (fault in ("crashed", "crash-before", "lose-request", "time-out") or (fault or "").startswith("answer-"))

@@ -1,4 +1,4 @@
-"""Processes that use one table in an object store, each through the gate, and what came of them."""
+"""Run processes that use one table in an object store through the proxy."""
 
 import threading
 import time
@@ -11,18 +11,18 @@ from hudi_conformance.explorer.s3.proxy import Exchange, FaultOf, Proxy
 from hudi_conformance.explorer.s3.scheduling import FirstComeFirstServed, InOrder, ProcessScheduler
 from hudi_conformance.explorer.simulation.scheduler import Choice, ProcessResult
 
-#: Seconds after which a process that does not end is left alone.
+#: Seconds after which a process that does not end counts as stalled.
 LIMIT = 300.0
 
 
 @dataclass(frozen=True)
 class Run:
-    """What happened. `seconds` of wall time, `busy` of processor time of the gate, `in_store` of waiting for the store."""
+    """A run. `seconds` of wall time, `busy` of processor time of the proxy, `in_store` of waiting for the store."""
 
     results: Mapping[str, ProcessResult]
     exchanges: tuple[Exchange, ...]
     schedule: tuple[Choice, ...]
-    #: Why the same schedule may give another run: requests came several at a time, or in another order than was wished.
+    #: Why the same schedule may give another run: a process had several requests open, or did not send the expected one.
     best_effort: tuple[str, ...]
     seconds: float
     busy: float
@@ -30,7 +30,7 @@ class Run:
 
     @property
     def share(self) -> float:
-        """The gate's own part of the wall time."""
+        """The share of the wall time that the proxy itself takes."""
         return self.busy / self.seconds
 
     def of(self, process: str) -> tuple[Exchange, ...]:
@@ -39,7 +39,7 @@ class Run:
 
     @property
     def trace(self) -> tuple[str, ...]:
-        """Each request in a line, without what another run may do otherwise."""
+        """Each request as a line, without what differs between runs."""
         return tuple(str(exchange) for exchange in self.exchanges)
 
 
@@ -49,9 +49,10 @@ def run(
     scheduler: ProcessScheduler | None = None,
     fault_of: FaultOf = lambda request: None,
 ) -> Run:
-    """Run the processes, whose requests bear their names, until all of them have ended; without `turns` one after the other.
+    """Run the processes until all have ended; without a scheduler one after the other.
 
-    `befalls` says what befalls a request, where the turns do not. Whoever comes later finds the gate open.
+    The access key of each request is the name of its process. `fault_of` gives the fault of a request for which the scheduler
+    names none. Afterwards the proxy forwards requests as they arrive.
     """
     scheduler = scheduler or InOrder(tuple(processes))
     proxy.schedule_by(scheduler, fault_of)
@@ -79,15 +80,15 @@ def run(
 
 
 def several_at_once(exchanges: Sequence[Exchange], processes: Sequence[str]) -> list[str]:
-    """Who had more than one request under way, so that their order among each other was nobody's choice."""
+    """The processes that had several requests open at once, whose order the scheduler does not control."""
     most = {name: max((e.in_flight for e in exchanges if e.client == name), default=0) for name in processes}
-    return [f"{name} had up to {count} requests under way at once" for name, count in most.items() if count > 1]
+    return [f"{name} had up to {count} open requests at once" for name, count in most.items() if count > 1]
 
 
 def _run_process(proxy: Proxy, name: str, program: Callable[[], Any], results: dict[str, ProcessResult]) -> None:
     try:
         results[name] = ProcessResult("returned", program())
-    except Exception as error:  # whatever it is, it is this process's end
+    except Exception as error:  # any error ends this process only
         results[name] = ProcessResult("raised", error=error)
     finally:
         proxy.end(name)

@@ -1,4 +1,4 @@
-"""Schedules of requests through the gate as files, in the shape of all schedule files (`schedule_file`)."""
+"""Schedules of requests through the proxy as files, in the format of `simulation.schedule_file`."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,13 +9,13 @@ from hudi_conformance.explorer.simulation.schedule_file import OBJECT_STORE, Sav
 
 
 def saved_run(scenario: str, run: Run, engines: Sequence[str], **more: Any) -> Saved:
-    """The schedule of a run, with what was asked at each turn. Times and ids have short names: they are others each time."""
+    """The schedule of a run with its requests. Times and ids, which differ in each run, have short names."""
     requests = tuple(_asked(run))
     return Saved(scenario, tuple(run.results), run.schedule, requests, store=OBJECT_STORE, engines=tuple(engines), **more)
 
 
 def departure(saved: Saved, run: Run) -> str | None:
-    """The first turn at which a run of this schedule asked something else; None if it asked the same all along."""
+    """The first turn at which a run of this schedule sent another request, None if there is none."""
     for number, (wanted, found) in enumerate(zip(saved.requests, _asked(run), strict=False), 1):
         if wanted != found:
             return f"turn {number}: {run.schedule[number - 1]} asked {found}; the schedule has {wanted}"
@@ -25,7 +25,7 @@ def departure(saved: Saved, run: Run) -> str | None:
 
 
 def _asked(run: Run) -> Iterator[str | None]:
-    """What was asked at each turn; nothing where a process begins to stall."""
+    """The request at each turn; None where a process starts to stall."""
     names, exchanges = Names(), iter([exchange for exchange in run.exchanges if exchange.client in run.results])
     for choice in run.schedule:
         yield None if choice.fault == "stall" else names.request(next(exchanges))

@@ -1,7 +1,7 @@
-"""What two clients do with one table in the object store, in which turns, and what must come of it.
+"""Scenarios of two clients on one table in the object store: programs, the order of requests, and the expected outcome.
 
-An engine and its partner are processes of their own. What they do is seen from their requests, their answers, and what the
-partner reads afterwards.
+An engine and its partner are separate processes. They are observed by their requests, their answers, and what the partner
+reads afterwards.
 """
 
 import itertools
@@ -32,14 +32,14 @@ SCHEMA: Mapping[str, Any] = {
 }
 _ARROW = pa.schema([("id", pa.string()), ("ts", pa.int64()), ("value", pa.string())])
 _PROVIDERS = "org.apache.hudi.client.transaction.lock."
-#: What keeps processes of ours apart: a lease in the table itself.
+#: The lock of processes of the reference: a lease in the table itself.
 _LEASE = {
     "hoodie.write.lock.provider": f"{_PROVIDERS}StorageBasedLockProvider",
     "hoodie.write.lock.wait_time_ms_between_retry": "50",
     "hoodie.write.lock.max_wait_time_ms_between_retry": "200",
 }
-#: What engines are told beside, by name without release. Apache Hudi has no lock for object stores in its Spark bundle: it
-#: checks for conflicts all the same, under a lock of its own process.
+#: Settings of engines, by name without release. Apache Hudi has no lock for object stores in its Spark bundle: it still checks
+#: for conflicts, under a lock of its own process.
 SETTINGS: Mapping[str, Mapping[str, str]] = {
     "reference": _LEASE,
     "spark": _LEASE,
@@ -49,10 +49,10 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
         "hoodie.clean.failed.writes.policy": "LAZY",
     },
 }
-#: So many requests are more than a small write takes, and less than one that waits for a lock has patience for.
+#: More requests than a small write sends, and fewer than a writer sends until its wait for the lock times out.
 MOST = 250
 DUE = {"hoodie.compact.inline.max.delta.commits": "1"}
-#: What is wrong with a run, None if nothing is, and the run.
+#: The violation of a run, None if there is none, and the run.
 ScenarioResult = tuple[str | None, Run]
 Values = dict[str, str]
 
@@ -64,7 +64,7 @@ def family(engine: str) -> str:
 
 @dataclass
 class Trial:
-    """An engine and its partner in front of the gate, and tables that nobody else uses."""
+    """An engine and its partner behind the proxy, and tables of their own."""
 
     proxy: Proxy
     engine: Client
@@ -72,7 +72,7 @@ class Trial:
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def client(self, process: str) -> Client:
-        """Who is behind the name of a process."""
+        """The client of a process."""
         return self.engine if process == ENGINE else self.partner
 
     def table(self, kind: Any) -> str:
@@ -89,7 +89,7 @@ class Trial:
         return self.client(process).write(table, "upsert", arrow, options=self.settings(process))
 
     def compact(self, process: str, table: str) -> str | None:
-        """A compaction, planned and carried out."""
+        """Schedule and execute a compaction."""
         return self.client(process).service(table, "compaction", options={**self.settings(process), **DUE})
 
     def values(self, process: str, table: str) -> Values:
@@ -98,11 +98,11 @@ class Trial:
         return {row["id"]: row["value"] for row in rows.to_pylist()}
 
     def settings(self, process: str) -> Mapping[str, str]:
-        """How a process writes."""
+        """The write settings of a process."""
         return SETTINGS.get(family(self.client(process).name), {})
 
     def has_begun(self, process: str) -> Callable[[], bool]:
-        """Whether a process has stored a data file: what it is based on is settled then."""
+        """Whether a process has stored a data file: it has chosen the snapshot that it is based on."""
 
         def has() -> bool:
             return any(
@@ -122,7 +122,7 @@ def _reads(trial: Trial, scheduler: ProcessScheduler) -> ScenarioResult:
 
 
 def _reader_and_writer(reader: str, writer: str, trial: Trial, scheduler: ProcessScheduler) -> ScenarioResult:
-    """One reads three times, the other one commits meanwhile."""
+    """One process reads three times while the other one commits."""
     table, answers = trial.table("MERGE_ON_READ"), list[Values]()
 
     def read() -> None:
@@ -134,13 +134,13 @@ def _reader_and_writer(reader: str, writer: str, trial: Trial, scheduler: Proces
     _raise(found, reader, writer)
     states = [{"a": value, "b": value} for value in ("first", "second")]
     if any(answer not in states for answer in answers):
-        return f"a read that is neither before nor after the commit: {answers}", found
+        return f"a read equals neither the state before nor after the commit: {answers}", found
     order = [states.index(answer) for answer in answers]
-    return (None if order == sorted(order) else f"a commit was seen, and then not: {answers}"), found
+    return (None if order == sorted(order) else f"a commit was visible and later not: {answers}"), found
 
 
 def _both_write(trial: Trial, scheduler: ProcessScheduler) -> ScenarioResult:
-    """Each changes one row of the only file group; who is told of success has his row in the table."""
+    """Each process changes one row of the only file group; the row of each successful write is in the table."""
     table, keys = trial.table("COPY_ON_WRITE"), {ENGINE: "a", PARTNER: "b"}
     acts = {name: partial(trial.write, name, table, (key, 2, name)) for name, key in keys.items()}
     found = run(trial.proxy, acts, scheduler)
@@ -148,17 +148,17 @@ def _both_write(trial: Trial, scheduler: ProcessScheduler) -> ScenarioResult:
     values = trial.values(PARTNER, table)
     lost = [name for name, key in keys.items() if name in done and values.get(key) != name]
     if lost:
-        return f"lost update: {' and '.join(lost)} was told of success, and the rows are {values}", found
+        return f"lost update: {' and '.join(lost)} succeeded, and the rows are {values}", found
     revived = [name for name, key in keys.items() if name not in done and values.get(key) == name]
-    return (f"{revived} was told of a conflict, and its row is there" if revived else None), found
+    return (f"{revived} got a conflict, and its row is in the table" if revived else None), found
 
 
-def _service_and_writer(servant: str, writer: str, trial: Trial, scheduler: ProcessScheduler) -> ScenarioResult:
-    """One compacts, the other one commits meanwhile."""
+def _service_and_writer(service_process: str, writer: str, trial: Trial, scheduler: ProcessScheduler) -> ScenarioResult:
+    """One process compacts while the other one commits."""
     table = trial.table("MERGE_ON_READ")
     trial.write(PARTNER, table, ("a", 2, "second"))
     acts: dict[str, Callable[[], object]] = {
-        servant: lambda: trial.compact(servant, table),
+        service_process: lambda: trial.compact(service_process, table),
         writer: lambda: trial.write(writer, table, ("b", 3, "third")),
     }
     done = _acknowledged(found := run(trial.proxy, acts, scheduler))
@@ -167,7 +167,7 @@ def _service_and_writer(servant: str, writer: str, trial: Trial, scheduler: Proc
 
 
 def _acknowledged(found: Run) -> set[str]:
-    """Who was told of success; the others were told of a conflict. Raises any other error."""
+    """The processes that succeeded; the others got a conflict. Raises any other error."""
     for name, ended in found.results.items():
         if not isinstance(ended.error, Conflict | None):
             _raise(found, name)
@@ -183,7 +183,7 @@ def _raise(found: Run, *processes: str) -> None:
 
 @dataclass(frozen=True)
 class Scenario:
-    """Two clients on one table. `turns` are None where they are drawn from a seed."""
+    """Two clients on one table. `scheduler` is None if it is random."""
 
     name: str
     play: Callable[[Trial, ProcessScheduler], ScenarioResult]
@@ -193,7 +193,7 @@ class Scenario:
     partner_needs: tuple[str, ...] = ("create", "write.upsert")
 
     def variants(self, seeds: int) -> Iterator[tuple[str, Callable[[Trial], ProcessScheduler]]]:
-        """Name and turns of each run; where they are drawn, one for each seed."""
+        """Name and scheduler of each run; random ones once for each seed."""
         if self.scheduler is not None:
             yield self.name, self.scheduler
             return
@@ -206,7 +206,7 @@ def _drawn(seed: int, trial: Trial) -> ProcessScheduler:
 
 
 def _held_back(slow: str, quick: str, trial: Trial) -> ProcessScheduler:
-    """Between its check for conflicts and its completion nobody else may complete: that is what a lock is for."""
+    """Pause a writer between its conflict check and its completion, where the lock must exclude other completions."""
     return HeldBack(slow, quick, lambda request: request.completes, MOST)
 
 

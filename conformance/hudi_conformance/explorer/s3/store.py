@@ -13,7 +13,7 @@ from typing import Self
 
 #: How long the server may take until it answers, in seconds.
 START = 60.0
-#: A server whose threads are switched so often, in seconds, shows what a server on many machines shows.
+#: A server whose threads are switched after so many seconds behaves like a server on several machines.
 RACING = 1e-5
 _PROGRAM = """
 import sys
@@ -25,7 +25,7 @@ REGION = "us-east-1"
 
 
 class NoStore(Exception):
-    """The object store could not be started here; says why."""
+    """The object store could not be started; the message states why."""
 
 
 class Store:
@@ -43,18 +43,18 @@ class Store:
 
     @property
     def endpoint(self) -> str:
-        """The URL at which it listens, on this machine alone."""
+        """The URL at which it listens, on this machine only."""
         return f"http://{self.host}:{self.port}"
 
     def create_bucket(self, name: str) -> None:
-        """Make a bucket, past any gate."""
+        """Create a bucket, without the proxy."""
         connection = HTTPConnection(self.host, self.port, timeout=START)
         connection.request("PUT", f"/{name}", headers={"Authorization": f"AWS4-HMAC-SHA256 Credential=suite/1/{REGION}/s3/x"})
         connection.getresponse().read()
         connection.close()
 
     def stop(self) -> None:
-        """End the process; what was stored is gone."""
+        """Stop the process; its objects are lost."""
         self._process.kill()
         self._process.wait()
 
@@ -63,7 +63,7 @@ class Store:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """End it."""
+        """Stop it."""
         self.stop()
 
     def _wait(self) -> None:

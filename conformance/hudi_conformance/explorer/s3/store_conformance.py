@@ -1,9 +1,9 @@
-"""What writers need of an object store, tried on it: races have one winner, what was written is seen, deletes may be repeated.
+"""Check what writers need of an object store: races have one winner, writes are visible, deletes can be repeated.
 
     verdicts = examine_store(endpoint, bucket)
 
-A race is lost where a store looks whether it may write and then writes, and somebody else does so in between. Most rounds end
-well all the same, so a race that was never lost is likely to be one that cannot be; one that was lost once is proof.
+A store that checks a condition and then writes breaks its promise if another client writes in between. One broken round proves
+a defect; many rounds without one are only evidence.
 """
 
 import threading
@@ -24,7 +24,7 @@ PART = 5 << 20
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of one check."""
+    """The result of one check."""
 
     name: str
     promise: str
@@ -37,7 +37,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Place:
-    """An empty prefix of a bucket, and how to come by it."""
+    """An empty prefix of a bucket, and how to access it."""
 
     endpoint: str
     bucket: str
@@ -46,7 +46,7 @@ class Place:
     options: dict[str, Any]
 
     def client(self, name: str) -> Any:
-        """A client of its own, that sends each request once."""
+        """A new client that sends each request once."""
         from obstore.store import S3Store
 
         keys = {"access_key_id": name, "secret_access_key": "secret", "region": REGION} | self.options
@@ -55,13 +55,13 @@ class Place:
 
 
 def examine_store(endpoint: str, bucket: str, *, rounds: int = 10, **options: Any) -> tuple[Verdict, ...]:
-    """All verdicts on the store at `endpoint`. `options` are keys and region for obstore, where made-up ones will not do."""
+    """All verdicts on the store at `endpoint`. `options` are keys and region for obstore, if made-up ones are not accepted."""
     verdicts = []
     for name, (promise, check) in CHECKS.items():
-        place = Place(endpoint, bucket, f"fitness-{uuid4().hex}", rounds, options)
+        place = Place(endpoint, bucket, f"conformance-{uuid4().hex}", rounds, options)
         try:
             found = check(place)
-        except Exception as error:  # whatever a store does instead of what it should
+        except Exception as error:  # any error of the store is a broken promise
             found = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
         verdicts.append(Verdict(name, promise, found is None, found or "as promised"))
         with suppress(Exception):
@@ -87,7 +87,7 @@ Attempt = Callable[[Any, str, bytes], object]
 
 
 def _race(place: Place, before: Callable[[Any, str], Attempt]) -> str | None:
-    """Rounds in which all clients try the same at once; `before` each one prepares the key and says what they try."""
+    """Rounds in which all clients try the same at once; `before` prepares the key of a round and returns the attempt."""
     clients = [place.client(f"racer-{number}") for number in range(RACERS)]
     broken, most = 0, 1
     with ThreadPoolExecutor(RACERS) as pool:
@@ -102,7 +102,7 @@ def _race(place: Place, before: Callable[[Any, str], Attempt]) -> str | None:
 
 
 def _try(start: threading.Barrier, attempt: Attempt, client: Any, key: str, content: bytes) -> bytes | None:
-    """The content, if the client was told that it is there now."""
+    """The content, if the client got a success."""
     from obstore.exceptions import BaseError
 
     start.wait()
@@ -186,17 +186,17 @@ def _deletion(place: Place) -> str | None:
         with suppress(FileNotFoundError):
             obstore.delete(client, "gone")
     obstore.put(client, "gone", b"y", mode="create")
-    return None if _content(client, "gone") == b"y" else "the object of before came back"
+    return None if _content(client, "gone") == b"y" else "the deleted object is there again"
 
 
-#: By name: what is promised, and what says how it is broken, None if it is kept.
+#: Name -> promise, and the check that returns how it is broken, None if it is kept.
 CHECKS: dict[str, tuple[str, Callable[[Place], str | None]]] = {
-    "create if absent": ("of clients that create one object at once exactly one is told of success, and its bytes stay",
+    "create if absent": ("if several clients create one object at once, exactly one succeeds, and its bytes are stored",
                          _creation),
-    "compare and swap": ("of clients that replace one version at once exactly one is told of success, and its bytes stay",
+    "compare and swap": ("if several clients replace one version at once, exactly one succeeds, and its bytes are stored",
                          _replacement),
-    "list after put": ("a listing shows what was written before, and not what was deleted", _listing),
-    "range reads": ("a part of an object is that part", _ranges),
-    "upload in parts": ("an object written in parts is not there before the last step, and then whole", _parts),
-    "delete again": ("deleting what is gone does no harm, and the name is free again", _deletion),
+    "list after put": ("a listing contains the objects that were written before, and no deleted ones", _listing),
+    "range reads": ("a range read returns the range", _ranges),
+    "upload in parts": ("an object written in parts is invisible before the last step, and complete after it", _parts),
+    "delete again": ("a repeated delete has no effect, and the name can be created again", _deletion),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The history of an explored run: what its programs said of themselves, and what the store shows of their writes."""
+"""Build the history of an explored run from the notes of its programs and the effects of their writes in the store."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _OUTCOMES = {"returned": Outcome.DONE, "raised": Outcome.ABORTED}
 
 
 def greatest_wins(before: Rows, changes: Iterable[Rows]) -> dict[str, Any]:
-    """A table in event-time order: values are (ordering value, value), and the greater one stays; of equal ones the later."""
+    """A table in event-time order: values are (ordering value, value); the greater one wins, of equal ones the later."""
     rows = dict(before)
     for change in changes:
         late = {key for key, value in change.items() if value is not None and key in rows and value[0] < rows[key][0]}
@@ -23,7 +23,7 @@ def greatest_wins(before: Rows, changes: Iterable[Rows]) -> dict[str, Any]:
 
 
 def history_of(start: Start, run: Run, seen: ObservedState, *, ordering: bool = False) -> History:
-    """The history of a run of which this is known at its end. Values are those of the rows, with `ordering` in pairs."""
+    """The history of a run, given the observed state at its end. With `ordering`, values are (ordering value, value)."""
     changed = Changed(frozenset(_keys(start, run)), ordering)
     found, last = list[Operation](), {step.process: number for number, step in enumerate(run.steps, 1)}
     open_: dict[str, tuple[Doing, int]] = {}
@@ -46,13 +46,13 @@ def history_of(start: Start, run: Run, seen: ObservedState, *, ordering: bool = 
 
 @dataclass(frozen=True)
 class Changed:
-    """What writes change, given all keys of the run with their partitions."""
+    """Computes the changes of a write, given all keys of the run with their partitions."""
 
     keys: frozenset[tuple[str, str]]
     ordering: bool
 
     def by(self, kind: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """The new value of each key, None where it goes. Who replaces a partition takes every key that was there away."""
+        """The new value of each key, None if it is deleted. A replaced partition loses all its keys."""
         replaced = {row["city"] for row in rows} if kind in ("insert_overwrite", "delete_partition") else ()
         gone = {key: None for key, city in self.keys if city in replaced}
         if kind == "delete_partition":
@@ -60,7 +60,7 @@ class Changed:
         return gone | {row["id"]: None if kind == "delete" else self.value(row["value"], row["ts"]) for row in rows}
 
     def value(self, value: Any, ordering_value: Any) -> Any:
-        """As histories compare it."""
+        """The value as histories compare it."""
         return (int(ordering_value), value) if self.ordering else value
 
 
@@ -71,7 +71,7 @@ def _keys(start: Start, run: Run) -> Iterator[tuple[str, str]]:
 
 
 def _before(start: Start, seen: ObservedState, changed: Changed) -> list[Operation]:
-    """The writes of the time before the run, some of which it may have taken back."""
+    """The writes before the run, some of which it may have rolled back."""
     withdrawn = {done.instant.requested: done.withdrawn for done in seen.done}
     return [
         Operation("before", write.kind, 0, 0, wrote=changed.by(write.kind, write.rows), requested=write.requested,
@@ -83,7 +83,7 @@ def _before(start: Start, seen: ObservedState, changed: Changed) -> list[Operati
 def _of_a_process(
     process: str, doing: Doing, steps: tuple[int, int | None], outcome: Outcome, seen: ObservedState, changed: Changed
 ) -> list[Operation]:
-    """The operations of one call: what it completed, one after the other, or itself if it completed nothing."""
+    """The operations of one call: the actions that it completed, or the call itself if it completed none."""
     done = [action for action in seen.done if action.process == process and action.is_write]
     wrote = {} if not doing.is_write else changed.by(doing.kind, doing.rows)
     if not done:

@@ -1,6 +1,6 @@
-"""Scenarios explored side by side, in processes of their own. What is found does not depend on how many these are.
+"""Exploration of scenarios in several processes. The result does not depend on their number.
 
-A scenario that is followed exhaustively is one task; drawn runs are cut into tasks of `PART` runs, each with a seed of its own.
+An exhaustive exploration of a scenario is one task; random runs are divided into tasks of `PART` runs, each with its own seed.
 """
 
 import multiprocessing
@@ -15,15 +15,15 @@ from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
 from hudi_conformance.explorer.search.checker import Explored
 from hudi_conformance.explorer.simulation.scheduler import Choice
 
-#: Drawn runs of one task: many more than it takes to run the programs for the first time.
+#: Random runs of one task: so many that the first run of each program takes little of the time.
 PART = 5_000
-#: Primes keep the seeds of tasks apart, for seeds that people choose.
-_APART = 1_000_003
+#: Distance of the seeds of two tasks: a prime, so that usual seeds do not collide.
+_SEED_DISTANCE = 1_000_003
 
 
 @dataclass(frozen=True)
 class Task:
-    """A scenario within bounds, or `runs` drawn orders of it."""
+    """A scenario within bounds, or `runs` random orders of it."""
 
     scenario: str
     store: str
@@ -32,28 +32,28 @@ class Task:
     seed: int = 0
 
     def made(self) -> Scenario:
-        """The scenario itself."""
+        """The scenario."""
         return SCENARIOS[self.scenario].scenario(self.scenario, **self.bounds).on(self.store)
 
     def parts(self) -> list["Task"]:
-        """What can be done side by side; the first part begins with the seed itself."""
+        """The parts that can run in parallel; the first part uses the seed itself."""
         starts = range(0, self.runs or 1, PART)
         return [
-            replace(self, runs=self.runs and min(PART, self.runs - start), seed=self.seed + number * _APART)
+            replace(self, runs=self.runs and min(PART, self.runs - start), seed=self.seed + number * _SEED_DISTANCE)
             for number, start in enumerate(starts)
         ]
 
 
 @dataclass(frozen=True)
 class TaskResult:
-    """What a task looked at, and the schedule of the run that is wrong, if one is."""
+    """What a task explored, and the schedule of its failing run, if any."""
 
     found: Explored
     schedule: tuple[Choice, ...] | None = None
 
 
 def run_task(task: Task) -> TaskResult:
-    """Carry out a task."""
+    """Run a task."""
     scenario = task.made()
     found = scenario.explore() if task.runs is None else scenario.draw(task.runs, task.seed)
     if found.failure is None:
@@ -62,7 +62,7 @@ def run_task(task: Task) -> TaskResult:
 
 
 def combined(parts: Iterator[TaskResult]) -> TaskResult:
-    """All parts of a task up to the first that is wrong, as one."""
+    """The sum of all parts of a task up to the first failure."""
     total = next(parts)
     for part in parts if total.schedule is None else ():
         total = TaskResult(_sum(total.found, part.found), part.schedule)
@@ -84,9 +84,9 @@ RunTasks = Callable[[Iterable[Task]], Iterator[TaskResult]]
 
 @contextmanager
 def in_parallel(jobs: int, prepare: Callable[[], object]) -> Iterator[RunTasks]:
-    """What carries out tasks, in order; in more than one process `prepare` is called in each of them first.
+    """A function that runs tasks and returns their results in order, in `jobs` processes; each calls `prepare` first.
 
-    The processes are forked from one that has begun to do nothing: hashes of states are the same in all of them.
+    The processes are forked from one fresh process, so that hashes of states are equal in all of them.
     """
     if jobs == 1:
         yield lambda tasks: map(run_task, tasks)

@@ -1,7 +1,7 @@
-"""What meets on a table: the programs of writers, services and readers, and what makes a scenario of them.
+"""The programs of writers, services and readers on a table, and how scenarios are made of them.
 
-A program tells what it begins (`Doing`) and, where it reads, what it got: from these notes and the requests to storage the
-judge knows what every reader must see.
+A program notes what it begins (`Doing`) and what it read. From these notes and the requests to storage the checker derives
+what every reader must see.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -61,10 +61,10 @@ SCHEMA: Mapping[str, Any] = {
 }
 ARROW = pa.schema([("id", pa.string()), ("city", pa.string()), ("ts", pa.int64()), ("value", pa.string())])
 Row = Mapping[str, Any]
-#: What a process does, on a table of that setting.
+#: What a process does on a table.
 Program = Callable[[Actor, "Setting"], object]
 TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
-#: 2025-12-01: before worlds begin.
+#: 2025-12-01: before simulated time starts.
 BEFORE = 1_764_547_200_000
 
 
@@ -74,35 +74,35 @@ def row(id: str, value: str, city: str = "oslo", ts: int = 1) -> Row:
 
 
 def arrow(rows: Sequence[Row]) -> pa.Table:
-    """Rows as writers take them."""
+    """Rows as an Arrow table."""
     return pa.Table.from_pylist([dict(row) for row in rows], ARROW)
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A table and what was done to it before the run: writes, and services by their names."""
+    """A table and the actions before the run: writes, and services by name."""
 
     type: TableType = "COPY_ON_WRITE"
     before: tuple[tuple[str, tuple[Row, ...]], ...] = (("upsert", (row("a", "a0"), row("b", "b0"))),)
     ordering: bool = False
     #: Settings of all writers and services by Hudi's names.
     options: Mapping[str, str] = field(default_factory=dict)
-    #: What the programs promise; see `Start`.
+    #: Promises of the programs; see `Start`.
     promises: Mapping[str, bool] = field(default_factory=dict)
-    #: Settings of the world.
+    #: Settings of the simulated store.
     simulated: Mapping[str, Any] = field(default_factory=dict)
-    #: Writes that begin before the run, store their files and are never heard of again.
+    #: A write that stores its files before the run and crashes before it completes.
     crashed_write: tuple[Row, ...] = ()
 
     def model(self) -> Model:
-        """A model of the table, empty."""
+        """An empty model of the table."""
         mode: Any = "EVENT_TIME_ORDERING" if self.ordering else "COMMIT_TIME_ORDERING"
         ordering = ("ts",) if self.ordering else ()
         return Model(record_key=("id",), partition=("city",), ordering=ordering, merge_mode=mode, table_type=self.type)
 
 
 def prepared(setting: Setting) -> tuple[MemoryStorage, Start]:
-    """The table of a setting, and what the judge has to know of it."""
+    """The table of a setting, and its description for the checker."""
     storage, clock, ids = MemoryStorage(), ManualClock(BEFORE), SeededIds(7)
     given: dict[str, Any] = {"storage": storage, "clock": clock, "ids": ids, "lock": InProcessLock(timeout=0)}
     mode: Any = "EVENT_TIME_ORDERING" if setting.ordering else "COMMIT_TIME_ORDERING"
@@ -126,12 +126,12 @@ def prepared(setting: Setting) -> tuple[MemoryStorage, Start]:
 
 
 class _Crashed(BaseException):
-    """The writer is dead."""
+    """The writer has crashed."""
 
 
 @dataclass
 class _CrashingStorage:
-    """A storage of a writer that dies before it completes."""
+    """A storage whose writer crashes before it publishes the completion."""
 
     storage: MemoryStorage
 
@@ -139,7 +139,7 @@ class _CrashingStorage:
         return getattr(self.storage, name)
 
     def create(self, path: str, data: bytes) -> None:
-        """All but the last one."""
+        """Create the object, unless it is a completed instant."""
         if path.startswith(".hoodie/timeline/") and "_" in path.rpartition("/")[2]:
             raise _Crashed
         self.storage.create(path, data)
@@ -149,7 +149,7 @@ class _CrashingStorage:
 
 
 def writes(kind: Operation, *rows: Row, **options: str) -> Program:
-    """A writer: one operation with these rows. `options` in place of the setting's, dots written as `__`."""
+    """A writer: one operation with these rows. `options` replace those of the setting; a dot is written as `__`."""
 
     def program(actor: Actor, setting: Setting) -> object:
         given = {**setting.options, **{key.replace("__", "."): value for key, value in options.items()}}
@@ -161,7 +161,7 @@ def writes(kind: Operation, *rows: Row, **options: str) -> Program:
 
 
 def reads(times: int = 1, at: str | None = None) -> Program:
-    """A reader that asks for the rows so many times."""
+    """A reader that reads the rows `times` times."""
 
     def program(actor: Actor, setting: Setting) -> object:
         table = actor.open()
@@ -186,7 +186,7 @@ def deletes(city: str) -> Program:
 
 
 def serves(name: str, **options: str) -> Program:
-    """A process that carries out a service once. That there is nothing to do, or that it may not be, is no fault of it."""
+    """A process that runs a service once. It is no failure if the service has nothing to do or is refused."""
 
     def program(actor: Actor, setting: Setting) -> object:
         given = {**setting.options, **{key.replace("__", "."): value for key, value in options.items()}}
@@ -204,7 +204,7 @@ def _pending_writes(table: WritableTable) -> list[str]:
 
 
 def _roll_back_pending(table: WritableTable) -> object:
-    """Take every pending write for dead: what somebody does who knows better than heartbeats."""
+    """Roll back every pending write, whatever its heartbeat: what an operator may do."""
     found = reversed(_pending_writes(table))
     return [execute_rollback(table, schedule_rollback(table, requested, failed=True)) for requested in found]
 
@@ -215,7 +215,7 @@ def _roll_back_newest(table: WritableTable) -> object:
 
 
 def _roll_back_attempts(table: WritableTable) -> object:
-    """Undo attempts at plans that somebody seems to have given up."""
+    """Roll back attempts at plans."""
     return [rollback(table, i.requested) for i in table.timeline.pending if ACTIONS[i.action].reverts]
 
 
@@ -231,7 +231,7 @@ def _restore(table: WritableTable) -> object:
     return restore(table, _first(table))
 
 
-#: What an indexer is asked for: the record index, in few file groups.
+#: The index that an indexer builds: the record index, in two file groups.
 INDEX: Mapping[str, str] = {
     "hoodie.metadata.record.index.enable": "true",
     "hoodie.metadata.record.index.min.filegroup.count": "2",
@@ -242,7 +242,7 @@ def _execute_indexing(table: WritableTable) -> object:
     return [execute_indexing(table, pending.requested) for pending in pending_of(table.timeline, "indexing")]
 
 
-#: Services by name: what a process does with the table.
+#: Services by name.
 SERVICES: Mapping[str, Callable[[WritableTable], object]] = {
     "compaction": compact,
     "compaction-plan": schedule_compaction,
@@ -263,7 +263,7 @@ SERVICES: Mapping[str, Callable[[WritableTable], object]] = {
     "indexing-plan": lambda table: schedule_indexing(table, INDEX),
     "indexing-execution": _execute_indexing,
 }
-#: What the judge calls them, where that is another name.
+#: Service -> kind of its activity, where the names differ.
 KINDS = {
     "compaction-plan": "compaction",
     "compaction-execution": "compaction",
@@ -281,9 +281,9 @@ KINDS = {
 
 
 def recovers() -> Program:
-    """Whoever comes after the dead: carries out what is planned, rolls back what is not, then asks for the rows.
+    """A recovery after crashes: it executes pending plans, rolls back other pending actions, then reads the rows.
 
-    It returns what is still pending, which must be nothing.
+    It returns the actions that are still pending; there must be none.
     """
 
     def program(actor: Actor, setting: Setting) -> object:
@@ -300,9 +300,9 @@ def recovers() -> Program:
     return program
 
 
-#: A rollback that somebody has begun may be one of a completed write.
+#: A pending rollback may be one of a completed write.
 KINDS_OF_RECOVERY = {"rollback": "withdrawal"}
-#: Rounds of a recovery: what one takes back, the next one may carry out.
+#: Rounds of a recovery: a plan that one round rolls back is executed by the next.
 _ROUNDS = 3
 
 
@@ -310,7 +310,7 @@ def _finish_log_compaction(table: WritableTable, _: str) -> object:
     return log_compact(table)
 
 
-def _forget_savepoint(table: WritableTable, instant: str) -> object:
+def _delete_savepoint(table: WritableTable, instant: str) -> object:
     return delete_savepoint(table, instant)
 
 
@@ -318,7 +318,7 @@ def _finish_clustering(table: WritableTable, _: str) -> object:
     return cluster(table, {**table.options, "hoodie.clustering.inline.max.commits": "1000"})
 
 
-#: How what somebody left pending is brought to its end, by action; everything else is rolled back.
+#: How a pending action is finished, by action; every other one is rolled back.
 FINISHING: Mapping[str, Callable[[WritableTable, str], object]] = {
     "compaction": execute_compaction,
     "logcompaction": _finish_log_compaction,
@@ -326,7 +326,7 @@ FINISHING: Mapping[str, Callable[[WritableTable, str], object]] = {
     "clean": execute_clean,
     "rollback": execute_rollback,
     "restore": execute_restore,
-    "savepoint": _forget_savepoint,
+    "savepoint": _delete_savepoint,
     "indexing": lambda table, _: index(table),
 }
 
@@ -334,7 +334,7 @@ FINISHING: Mapping[str, Callable[[WritableTable, str], object]] = {
 
 
 def checking(setting: Setting, start: Start) -> Callable[[Run], str | None]:
-    """Judges runs on a table of that setting: by the invariants, by the isolation of their histories, by how they ended."""
+    """The check of runs on a table: invariants, isolation of the history, and how the processes ended."""
     checker = InvariantChecker(start)
 
     def check(run: Run) -> str | None:
@@ -349,40 +349,38 @@ def checking(setting: Setting, start: Start) -> Callable[[Run], str | None]:
 
 
 def _ended_badly(run: Run, seen: ObservedState) -> str | None:
-    told = {done.process for done in seen.done if done.step and done.is_write and run.steps[done.step - 1].fault is None}
+    completed = {done.process for done in seen.done if done.step and done.is_write and run.steps[done.step - 1].fault is None}
     for process, ended in run.results.items():
-        if process in seen.writers & told and isinstance(ended.error, StorageFault):  # whoever believes that writes once more
-            return (
-                f"{process} was told that its write completed, and fails with {ended.error} [OCC-024] (step {len(run.steps)})"
-            )
+        if process in seen.writers & completed and isinstance(ended.error, StorageFault):  # its caller would write again
+            return f"{process} fails with {ended.error}, although its write completed [OCC-024] (step {len(run.steps)})"
         if ended.error is not None and not isinstance(ended.error, HudiError):
-            return f"{process} ends with {type(ended.error).__name__}: {ended.error} (step {len(run.steps)})"
+            return f"{process} fails with {type(ended.error).__name__}: {ended.error} (step {len(run.steps)})"
         if process == RECOVERY and ended.value:
             return f"after the recovery {', '.join(ended.value)} is still pending [SVC-006] (step {len(run.steps)})"
     begun = [found.file_name for found in seen.pending if found.action == "savepoint"]
     if begun and all(ended.how == "returned" for ended in run.results.values()):
-        return f"{begun[0]} is left, of a savepoint that was refused [TL-021] (step {len(run.steps)})"
+        return f"{begun[0]} remains of a savepoint that was refused [TL-021] (step {len(run.steps)})"
     return None
 
 
 def _without_errors(check: Callable[[Run], str | None]) -> Callable[[Run], str | None]:
-    """The same check, and nobody has given way."""
+    """The same check, and no process may end with an error."""
 
     def asked(run: Run) -> str | None:
-        gave_way = (f"{name} {ended} (step {len(run.steps)})" for name, ended in run.results.items() if ended.how == "raised")
-        return check(run) or next(gave_way, None)
+        errors = (f"{name} {ended} (step {len(run.steps)})" for name, ended in run.results.items() if ended.how == "raised")
+        return check(run) or next(errors, None)
 
     return asked
 
 
-#: How far the clock of the process `late` is behind, in milliseconds.
+#: Clock skew of the process `late`, in milliseconds.
 SKEW = -10_000
-#: The process that begins when all others have ended.
+#: The process that starts when all others have ended.
 RECOVERY = "z"
 
 
 def explored(name: str, description: str, setting: Setting, programs: Mapping[str, Program], **bounds: Any) -> Scenario:
-    """A scenario of these programs, by the names of their processes. `bounds` are those of `Scenario`."""
+    """A scenario of these programs, by the names of their processes. `bounds` are attributes of `Scenario`."""
     storage, start = prepared(setting)
     others = tuple(process for process in programs if process != RECOVERY)
 
@@ -398,18 +396,18 @@ def explored(name: str, description: str, setting: Setting, programs: Mapping[st
 
 @dataclass(frozen=True)
 class Definition:
-    """A scenario by what it is made of, until somebody asks for it. `preemptions` and `crashes` are what CI can explore."""
+    """The definition of a scenario. `preemptions` and `crashes` are the bounds that continuous integration explores."""
 
     description: str
     setting: Setting
     programs: Mapping[str, Program]
     preemptions: int | None = 1
     crashes: int = 0
-    #: Whether all of them get along: nobody may end with an error.
+    #: Whether no process may end with an error.
     without_errors: bool = False
 
     def scenario(self, name: str, **bounds: Any) -> Scenario:
-        """The scenario, within other bounds if they are given."""
+        """Make the scenario; `bounds` replace those of the definition."""
         limits = {"preemptions": self.preemptions, "crashes": self.crashes, **bounds}
         found = explored(name, self.description, self.setting, self.programs, **limits)
         return replace(found, check=_without_errors(found.check)) if self.without_errors else found

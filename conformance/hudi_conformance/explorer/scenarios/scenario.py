@@ -1,4 +1,4 @@
-"""A scenario: a world, the processes in it, and what must hold whatever they do."""
+"""A scenario: a simulated store, processes on it, and the check of their runs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,26 +14,26 @@ from hudi_conformance.explorer.simulation.stores import STORES
 
 @dataclass(frozen=True)
 class Scenario:
-    """What the explorer explores."""
+    """A scenario with its bounds."""
 
     name: str
     description: str
     make_store: Callable[[], SimulatedStore]
     processes: Callable[[], Sequence[Process]]
-    #: Says what is wrong with a run, None if nothing is.
+    #: Returns the violation of a run, None if there is none.
     check: Check
-    #: The same of a state after any step; it is asked about once.
+    #: Returns the violation of a state; each state is checked once.
     each: CheckState | None = None
     #: Bound on preemptions; None explores all orders, reduced by partial order.
     preemptions: int | None = None
     crashes: int = 0
 
     def on(self, store: str) -> "Scenario":
-        """The same on another kind of store; its name is that of a profile."""
+        """The same scenario on another kind of store, given by name."""
         return replace(self, make_store=lambda: self.make_store().with_(store=STORES[store]))
 
     def explore(self, **more: Any) -> Explored:
-        """Look at all orders within the bounds, up to the first that is wrong. `more` is as for `exhaustive`."""
+        """Explore all orders within the bounds, up to the first failure. `more` are arguments of `exhaustive`."""
         bounds: dict[str, Any] = {
             "preemptions": self.preemptions,
             "crashes": self.crashes,
@@ -43,29 +43,32 @@ class Scenario:
         return exhaustive(self.make_store, self.processes, **(bounds | more))
 
     def draw(self, runs: int, seed: int, **more: Any) -> Explored:
-        """Draw orders, up to the first that is wrong. `more` is as for `priorities`."""
+        """Explore random orders, up to the first failure. `more` are arguments of `priorities`."""
         given: dict[str, Any] = {"crashes": self.crashes, "check": self.check, "each": self.each, **more}
         return priorities(self.make_store, self.processes, seed=seed, runs=runs, **given)
 
     def shrink(self, schedule: Schedule) -> Shrunk:
-        """The smallest failure that the one of this schedule leads to."""
+        """Shrink the failing run of this schedule."""
         return shrink(self.make_store, self.processes, schedule, self.check, self.each)
 
     def replay(self, saved: Saved, *, strict: bool = True) -> Run:
-        """Make a saved run again, with the processes that took part.
+        """Replay a saved run with its processes.
 
-        When `strict`, raises NotPossible or Diverged as soon as it does not go as it did; else choices that cannot be taken
-        are passed over.
+        If not `strict`, choices that cannot be taken are skipped.
+
+        Raises:
+            NotPossible: a choice cannot be taken.
+            Diverged: a process sent another request than in the saved run.
         """
-        taking_part = {process.name: process for process in self.processes()}
-        processes = [replace(taking_part[name], after=_among(taking_part[name], saved)) for name in saved.processes]
+        known = {process.name: process for process in self.processes()}
+        processes = [replace(known[name], after=_among(known[name], saved)) for name in saved.processes]
         run = run_simulation(Simulation(self.make_store(), processes), saved.schedule, strict=strict)
         if strict:
             saved.compare(run)
         return run
 
     def violation(self, run: Run) -> str | None:
-        """What is wrong with a run, or with any state in it."""
+        """The violation of a run, or of any state in it."""
         if self.each is not None:
             for step in run.steps:
                 if wrong := self.each(step.state):

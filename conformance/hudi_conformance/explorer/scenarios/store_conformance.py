@@ -1,4 +1,4 @@
-"""Whether a store keeps what it promises, found out by letting two processes meet in every order.
+"""Whether a kind of store keeps its promises, checked with two processes in every order.
 
 broken_promises(STORES["check-then-put"])       # create once: …, replace once: …
 """
@@ -16,14 +16,14 @@ from hudi_reference.storage import MemoryStorage, ObjectChanged, ObjectExists
 
 @dataclass(frozen=True)
 class StoreProperty:
-    """What a store for tables has to do: programs that meet there, and what may come of it."""
+    """A property that a store of tables needs: concurrent programs, and the check of their runs."""
 
     name: str
     programs: Sequence[Callable[[Actor], object]]
     check: Callable[[Run], str | None]
 
     def broken_by(self, store: Store) -> Failure | None:
-        """The first run that breaks the law on such a store."""
+        """The first run that violates the property on such a store."""
         storage = MemoryStorage()
         storage.put("known", b"")
         simulated = SimulatedStore.of(storage, store=store)
@@ -56,25 +56,25 @@ def _create_and_list(actor: Actor) -> bool:
 
 def _once(path: str) -> Callable[[Run], str | None]:
     def check(run: Run) -> str | None:
-        """Who is told of success is the one whose object is there, and nobody else is told so."""
+        """Exactly one process gets a success, and its object is stored."""
         winners = [name for name, ended in run.results.items() if ended.value is True]
-        stored = run.storage.get(path).decode() if run.storage.head(path) else "nobody"
+        stored = run.storage.get(path).decode() if run.storage.head(path) else "no process"
         if winners == [stored] or (len(winners) > 1 and path == "known" and _one_after_the_other(run)):
             return None
-        return f"{' and '.join(winners) or 'nobody'} were told of success, and {path} is of {stored}"
+        return f"{' and '.join(winners) or 'no process'} got a success, and {path} is of {stored}"
 
     return check
 
 
 def _one_after_the_other(run: Run) -> bool:
-    """Whether the second one looked after the first one was done: then both may succeed."""
+    """Whether the second process started after the first had finished: then both may succeed."""
     order = [step.process for step in run.steps]
     return order == sorted(order) or order == sorted(order, reverse=True)
 
 
 def _all_listed(run: Run) -> str | None:
     missed = [name for name, ended in run.results.items() if ended.value is not True]
-    return f"{missed[0]} does not find in a listing what it has created" if missed else None
+    return f"{missed[0]} does not find its object in a listing" if missed else None
 
 
 STORE_PROPERTIES = {
@@ -88,6 +88,6 @@ STORE_PROPERTIES = {
 
 
 def broken_promises(store: Store) -> dict[str, Failure]:
-    """The laws that the store says it keeps and does not, each with a run that shows it."""
+    """The promises that the store breaks, each with a failing run."""
     found = {name: STORE_PROPERTIES[name].broken_by(store) for name in store.promises}
     return {name: failure for name, failure in found.items() if failure is not None}

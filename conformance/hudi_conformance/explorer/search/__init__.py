@@ -1,1 +1,4 @@
-"""TODO docstring."""
+"""Which orders of the steps of several processes are explored, and how a failing run is shrunk.
+
+Works on simulations of any kind; imports only `simulation`.
+"""

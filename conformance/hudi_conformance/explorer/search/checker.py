@@ -1,4 +1,4 @@
-"""What an exploration counts, and whom it asks whether something is wrong."""
+"""The figures of an exploration, and the checks of its runs and states."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -6,40 +6,40 @@ from dataclasses import dataclass, field
 from hudi_conformance.explorer.simulation.scheduler import Run, Step
 from hudi_conformance.explorer.simulation.simulated_store import State
 
-#: Says what is wrong with a run, None if nothing is.
+#: Returns the violation of a run, None if there is none.
 Check = Callable[[Run], str | None]
-#: The same of a state, whichever run leads to it.
+#: Returns the violation of a state, whichever run leads to it.
 CheckState = Callable[[State], str | None]
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that is wrong, and what is wrong with it."""
+    """A failing run and its violation."""
 
     violation: str
     run: Run
-    #: Runs up to this one.
+    #: Number of this run.
     number: int
 
 
 @dataclass
 class Explored:
-    """What was looked at."""
+    """What was explored."""
 
-    #: Runs that came to their end, and were checked.
+    #: Runs that were finished and checked.
     runs: int = 0
-    #: Orders that were given up because an equivalent one had been taken, or a point was known already.
+    #: Orders that were abandoned because an equivalent one was explored, or their point was known.
     pruned: int = 0
-    #: Steps that were taken.
+    #: Steps taken.
     steps: int = 0
-    #: Steps at which a process died.
+    #: Steps at which a process crashed.
     crashes: int = 0
-    #: How often a program was really run; all other steps were known from an earlier run.
+    #: How often a program was run; all other steps were known from earlier runs.
     starts: int = 0
-    #: Orders of steps altogether, those that a known point leads to as well. None with reduction, and for drawn orders.
+    #: All orders of steps, including those from known points. None with reduction, and for random orders.
     interleavings: int | None = None
     failure: Failure | None = None
-    #: Whether nothing is left to look at.
+    #: Whether everything within the bounds was explored.
     is_complete: bool = False
     seen: set[int] = field(default_factory=set, repr=False)
 
@@ -51,7 +51,7 @@ class Explored:
 
 @dataclass
 class Checker:
-    """Counts, and asks the checks; a state is asked about once."""
+    """Counts steps and runs, and checks them; each state is checked once."""
 
     check: Check | None
     each: CheckState | None
@@ -60,7 +60,7 @@ class Checker:
     progress: Callable[[Explored], None] | None = None
 
     def step(self, step: Step) -> str | None:
-        """What is wrong with the state after a step."""
+        """Count a step; the violation of the state after it, if any."""
         self.found.steps += 1
         if step.fault is not None:
             self.found.crashes += step.fault.startswith("crash")
@@ -71,7 +71,7 @@ class Checker:
         return None if self.each is None else self.each(step.state)
 
     def end(self, run: Run) -> bool:
-        """A run has ended; whether exploring goes on."""
+        """Count and check a finished run; whether the exploration continues."""
         self.found.runs += 1
         if self.check is not None and (violation := self.check(run)):
             return self.fail(violation, run)
@@ -80,6 +80,6 @@ class Checker:
         return self.most_runs is None or self.found.runs < self.most_runs
 
     def fail(self, violation: str, run: Run) -> bool:
-        """Something is wrong: exploring ends."""
+        """Record the failure, which ends the exploration."""
         self.found.failure = Failure(violation, run, self.found.runs)
         return False

@@ -1,4 +1,4 @@
-"""Which requests of two processes may not change places: the others commute, and one order of them stands for both.
+"""Which requests of two processes conflict. All others commute, so that one order of them represents both.
 
 Reads commute. A listing does not commute with a change below its folder, nor a clock reading with a sleep.
 """
@@ -13,29 +13,29 @@ _PASSES_TIME = frozenset({"sleep", "stall"})
 
 
 def conflict(one: Request, other: Request) -> bool:
-    """Whether the order of the two matters. `crash` is the death of a process that holds the lock."""
+    """Whether the order of the two requests matters. `crash` is a crash of the lock holder."""
     first, second = one[0], other[0]
     if first in CHANGES:
-        return _meets(one, other)
+        return _change_conflicts(one, other)
     if second in CHANGES:
-        return _meets(other, one)
+        return _change_conflicts(other, one)
     if first in _LOCKING and second in _LOCKING:
         return True
     return (_passes_time(one) and _asks_time(other)) or (_passes_time(other) and _asks_time(one))
 
 
 def _passes_time(request: Request) -> bool:
-    """Whether time may be another one after it. Who takes a lease may have to wait until it has run out."""
+    """Whether time may advance. An acquirer of a lease may wait until it has expired."""
     return request[0] in _PASSES_TIME or (request[0] == "acquire" and request[2] is not None)
 
 
 def _asks_time(request: Request) -> bool:
-    """Whether the answer or the effect may be another one at another time. A lock that is no lease knows no time."""
+    """Whether the answer or the effect depends on the time. A lock without a lease does not."""
     return request[0] == "now" or (request[0] in ("acquire", "check") and request[2] is not None)
 
 
-def _meets(change: Request, other: Request) -> bool:
-    """Whether a change matters to another request, or the other to it."""
+def _change_conflicts(change: Request, other: Request) -> bool:
+    """Whether a change and another request conflict."""
     kind, path = other[0], change[1]
     if kind in ("list", "names"):
         return is_below(path, other[1]) and not (kind == "list" and other[2] is not None and is_below(path, other[2]))
@@ -47,26 +47,26 @@ def _meets(change: Request, other: Request) -> bool:
 
 
 def excludes(one: Request, other: Request) -> bool:
-    """Whether the two conflict, but are never both possible at one point, where the lock is no lease."""
+    """Whether the two conflict but are never both possible at one point, if the lock is not a lease."""
     return "acquire" in (one[0], other[0]) and bool({"release", "check", "crash"} & {one[0], other[0]})
 
 
 @dataclass
 class Relation:
-    """The conflicts among the requests of an exploration, each worked out once.
+    """The conflicts among the requests of an exploration, each computed once.
 
     A request has a number; `conflicts[a]` is a set of bits, one for each number that `a` conflicts with.
     """
 
     conflicts: list[int] = field(default_factory=list)
-    #: The same, without the pairs that are never both possible.
+    #: The same without the pairs that are never both possible.
     races: list[int] = field(default_factory=list)
     is_leased: bool = False
     _numbers: dict[tuple[str, str, object], int] = field(default_factory=dict)
     _requests: list[Request] = field(default_factory=list)
 
     def number(self, request: Request) -> int:
-        """The number of a request; of what it carries only what decides conflicts counts."""
+        """The number of a request. Requests that differ only in content that does not affect conflicts share one."""
         kind, path, detail = request
         key = (kind, path, detail if kind in ("list", "rename", "acquire", "check") else None)
         found = self._numbers.get(key)

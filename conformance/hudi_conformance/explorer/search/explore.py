@@ -1,8 +1,8 @@
-"""Every order in which processes may take their steps, or many of them.
+"""Explore every order in which processes may take their steps, or many of them.
 
 `exhaustive` without a bound reduces by partial order (`reduction`); with a bound on preemptions, or unreduced, it follows every
-order (`orders`). `priorities` draws orders (Burckhardt and others 2010). All of them look at each state of the store once and
-at each run.
+order (`interleavings`). `priorities` chooses random orders (Burckhardt and others 2010). All of them check each state of the
+store once, and each run.
 """
 
 import random
@@ -38,12 +38,17 @@ def exhaustive(
     most_runs: int | None = None,
     progress: Progress | None = None,
 ) -> Explored:
-    """Look at all orders, up to the first run that is wrong.
+    """Explore all orders, up to the first failing run.
 
-    `preemptions` is how often a process that could go on is made to wait; None is no bound. Up to `crashes` of the `faults`
-    happen, at every step where that matters. `check` gets each run, `each` gets each state. After `most_runs` it stops.
-    Without a bound orders are reduced unless `reduce` is False; where they are not, what follows on a point is looked at once,
-    unless `merge` is False.
+    Args:
+        make_store: makes the simulated store.
+        processes: the processes, or a function that makes them.
+        preemptions: how often a process that could continue may be made to wait; None is no bound.
+        crashes: how many of the `faults` may happen in a run. They are tried at every step where they make a difference.
+        check: checks each run; `each` checks each state.
+        reduce: whether orders are reduced by partial order; only without a bound on preemptions.
+        merge: whether each point is explored once, if orders are not reduced.
+        most_runs: stop after so many runs.
     """
     simulation, checker = simulation_of(make_store, processes), Checker(check, each, Explored(), most_runs, progress)
     wanted = Faults(crashes, faults)
@@ -58,7 +63,7 @@ def exhaustive(
 
 
 def simulation_of(make_store: MakeStore, processes: MakeProcesses) -> Simulation:
-    """Of a world and its processes, or what makes them."""
+    """The simulation of a store and its processes."""
     return Simulation(make_store(), processes() if callable(processes) else processes)
 
 
@@ -75,14 +80,14 @@ def priorities(
     each: CheckState | None = None,
     progress: Progress | None = None,
 ) -> Explored:
-    """Draw orders: processes have priorities, and at `depth` - 1 drawn steps the first one becomes the last.
+    """Explore random orders: processes have random priorities, and at `depth` - 1 random steps the first one becomes the last.
 
-    A fault that needs `depth` steps in one order is found with a probability of at least 1 / (n k^(depth - 1)) a run, for n
-    processes and k steps. Up to `crashes` of the `faults` happen in a run, at drawn steps.
+    A defect that needs `depth` steps in one order is found with a probability of at least 1 / (n k^(depth - 1)) a run, for
+    n processes and k steps. Up to `crashes` of the `faults` happen in a run, at random steps.
     """
     simulation, checker = simulation_of(make_store, processes), Checker(check, each, Explored(), runs, progress)
-    drawing = _Drawing(simulation, checker, random.Random(seed), depth, Faults(crashes, faults))
-    while drawing.run():
+    search = _RandomSearch(simulation, checker, random.Random(seed), depth, Faults(crashes, faults))
+    while search.run():
         pass
     found = checker.found
     found.starts = simulation.starts
@@ -91,19 +96,19 @@ def priorities(
 
 
 @dataclass
-class _Drawing:
-    """Orders by priorities."""
+class _RandomSearch:
+    """Random orders by priorities."""
 
     simulation: Simulation
     checker: Checker
     drawn: random.Random
     depth: int
     faults: Faults
-    #: The longest run so far: steps are drawn from as many.
+    #: Length of the longest run so far: random steps are chosen below it.
     length: int = 1
 
     def run(self) -> bool:
-        """One run; whether another one is to follow."""
+        """Make one run; whether another one follows."""
         rank = {place: 1 + self.drawn.random() for place in range(len(self.simulation.names))}
         changes = {self.drawn.randrange(self.length): -number for number in range(1, self.depth)}
         due = {self.drawn.randrange(self.length) for _ in range(self.drawn.randint(0, self.faults.most))}

@@ -1,4 +1,4 @@
-"""All orders of steps, one after the other, with a bound on preemptions or none. What follows on a point is looked at once."""
+"""All orders of steps, with or without a bound on preemptions. Each point is explored once."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -9,14 +9,14 @@ from hudi_conformance.explorer.simulation.scheduler import Point, Simulation, St
 
 
 class Budget(NamedTuple):
-    """What may still happen: preemptions (None: as many as there are), and faults."""
+    """How many preemptions (None: any number) and faults may still happen."""
 
     preemptions: int | None
     faults: int
 
 
 class Interleavings:
-    """Follows every order. Two that come to the same point go on alike, so the second one is only counted."""
+    """Follows every order. Orders that reach the same point have the same continuations, so the second one is only counted."""
 
     def __init__(
         self, simulation: Simulation, checker: Checker, faults: Faults, preemptions: int | None, *, merge: bool
@@ -24,17 +24,17 @@ class Interleavings:
         self.simulation, self.checker, self.faults, self.merge = simulation, checker, faults, merge
         self.budget = Budget(preemptions, faults.most)
         self.steps: list[Step] = []
-        #: Orders that lead from a point to the end.
+        #: Point -> number of orders from there to the end.
         self.known: dict[object, int] = {}
 
     def explore(self) -> None:
-        """From the beginning."""
+        """Explore from the first point."""
         found = self._follow(self.simulation.start(), None, self.budget)
         self.checker.found.is_complete = found is not None
         self.checker.found.interleavings = found
 
     def _follow(self, point: Point, last: int | None, budget: Budget) -> int | None:
-        """How many orders lead from here to the end; None if exploring has stopped."""
+        """Number of orders from here to the end; None if the exploration has stopped."""
         key: object = None
         if self.merge:
             key = (point.program_states, point.stalled, point.state[1:], None if budget.preemptions is None else last, budget)
@@ -63,7 +63,7 @@ class Interleavings:
     def _choices(
         self, point: Point, ready: Sequence[int], last: int | None, budget: Budget
     ) -> Iterator[tuple[int, str | None, Budget]]:
-        """Process, fault, and what may still happen after it; whoever went last first."""
+        """Process, fault, and the budget after it; the process of the last step first."""
         to_end = last in ready
         for place in (last, *(p for p in ready if p != last)) if to_end else ready:
             assert place is not None

@@ -1,8 +1,8 @@
-"""One order of each class of orders that differ only in steps that commute.
+"""Partial-order reduction: explore one order of each class of orders that differ only in steps that commute.
 
 Dynamic partial-order reduction by source sets (Abdulla and others 2014) with sleep sets (Godefroid 1996). Every run shows
-races: pairs of steps of two processes that conflict and that nothing else has put in order. For each race the later step is
-tried before the earlier one, too; where no race is, no other order is tried.
+races: pairs of conflicting steps of two processes whose order no other step determines. For each race the order with the later
+step first is also explored; where there is no race, no other order is explored.
 """
 
 from hudi_conformance.explorer.search.checker import Checker
@@ -11,30 +11,30 @@ from hudi_conformance.explorer.simulation.faults import Faults
 from hudi_conformance.explorer.simulation.scheduler import Point, Simulation, Step
 from hudi_conformance.explorer.simulation.simulated_store import Request
 
-#: For each process the place of the last step of it that happens before something; -1 if none does.
+#: A vector clock: for each process the position of its last step that happens before something, -1 if none does.
 Clock = tuple[int, ...]
 
 
 class Frame:
-    """A point of the run that is being followed, and what is still to be tried there."""
+    """A point of the current run, and the processes still to try there."""
 
     __slots__ = ("asleep", "clocks", "faults", "left", "moved", "point", "ready", "to_try", "tried")
 
     def __init__(self, point: Point, ready: list[int], asleep: frozenset[int], clocks: tuple[Clock, ...], faults: int) -> None:
         self.point, self.ready, self.faults = point, ready, faults
-        #: Processes whose next steps from here lead only to orders that are equivalent to some that were taken.
+        #: The sleep set: processes whose next steps lead only to orders that are equivalent to explored ones.
         self.asleep = asleep
-        #: What each process knows of the others: the steps that happen before its next one, but for conflicts of that one.
+        #: Of each process, the steps that happen before its next one, except by conflicts of that step.
         self.clocks = clocks
         self.to_try: set[int] = set()
         self.tried: set[int] = set()
-        #: Faults of the process that is being tried, None for its step without one.
+        #: Faults still to try for the current process, None for its step without a fault.
         self.left: list[str | None] = []
         self.moved = -1
 
 
 class Reduction:
-    """Follows one run after the other: down to its end, then back to the last point where something is to be tried."""
+    """Depth-first search: follows a run to its end, then returns to the last point with a process to try."""
 
     def __init__(self, simulation: Simulation, checker: Checker, faults: Faults) -> None:
         self.simulation, self.checker, self.faults = simulation, checker, faults
@@ -42,20 +42,20 @@ class Reduction:
         self.places = range(len(simulation.names))
         self.frames: list[Frame] = []
         self.steps: list[Step] = []
-        #: Of each process its steps: (place in the run, number of the request, what happens before it).
+        #: Of each process its steps: (position in the run, number of the request, vector clock).
         self.taken: list[list[tuple[int, int, Clock]]] = [[] for _ in self.places]
-        #: The same by place in the run: (process, what happens before the step, itself included).
+        #: By position in the run: (process, vector clock of the step, itself included).
         self.trace: list[tuple[int, Clock]] = []
 
     def explore(self) -> None:
-        """From the beginning."""
+        """Explore from the first point."""
         nothing = (-1,) * len(self.places)
         point, clocks = self.simulation.start(), (nothing,) * len(self.places)
         to_end = self._enter(Frame(point, self.simulation.runnable(point), frozenset(), clocks, self.faults.most), -1)
         while to_end and self.frames:
             frame = self.frames[-1]
             if frame.left or self._next_process(frame):
-                to_end = self._take(frame, frame.moved, frame.left.pop())
+                to_end = self._step(frame, frame.moved, frame.left.pop())
             else:
                 self._go_back()
         self.checker.found.is_complete = to_end
@@ -68,7 +68,7 @@ class Reduction:
             self.taken[self.frames[-1].moved].pop()
 
     def _next_process(self, frame: Frame) -> bool:
-        """Begin with another process that has to be tried here."""
+        """Start with another process that must be tried here; whether there is one."""
         for place in frame.to_try - frame.tried:
             frame.tried.add(place)
             if place not in frame.asleep:
@@ -77,8 +77,8 @@ class Reduction:
                 return True
         return False
 
-    def _take(self, frame: Frame, place: int, fault: str | None) -> bool:
-        """One step, and what becomes of it."""
+    def _step(self, frame: Frame, place: int, fault: str | None) -> bool:
+        """Take one step and enter the point after it; whether the exploration continues."""
         point, step = self.simulation.step(frame.point, place, fault)
         number = self.relation.number(step.asked if fault is None else _visible_effect(frame.point, step, fault))
         clock = self._clock(frame, place, number)
@@ -93,10 +93,10 @@ class Reduction:
         ready = self.simulation.runnable(point)
         for other in self.simulation.released(point, frame.ready, ready):
             clocks[other] = _merged(clocks)
-        asleep = self._still_asleep(frame, place, number)
+        asleep = self._sleep_set(frame, place, number)
         return self._enter(Frame(point, ready, asleep, tuple(clocks), frame.faults - (fault is not None)), place)
 
-    def _still_asleep(self, frame: Frame, place: int, number: int) -> frozenset[int]:
+    def _sleep_set(self, frame: Frame, place: int, number: int) -> frozenset[int]:
         sleeping = (frame.asleep | frame.tried) - {place}
         if not sleeping:
             return frame.asleep
@@ -106,7 +106,7 @@ class Reduction:
         )
 
     def _clock(self, frame: Frame, place: int, number: int) -> Clock:
-        """What happens before a step: all that its process knows, and of each other one the last step in conflict with it."""
+        """The vector clock of a step: that of its process, joined with the last conflicting step of each other process."""
         clock, conflicts = frame.clocks[place], self.relation.conflicts[number]
         for other in self.places:
             if other != place:
@@ -119,7 +119,7 @@ class Reduction:
         return (*clock[:place], len(self.steps), *clock[place + 1 :])
 
     def _enter(self, frame: Frame, moved: int) -> bool:
-        """Look at a new point: who goes on. Whoever has just moved, if he can, so that runs have few turns."""
+        """Enter a new point and choose the first process to try: that of the last step, if possible, for long turns."""
         self.frames.append(frame)
         if not frame.ready:
             return self.checker.end(self.simulation.ended(frame.point, self.steps))
@@ -131,7 +131,7 @@ class Reduction:
         return True
 
     def _find_races(self, place: int, number: int, known: Clock) -> None:
-        """Of each other process the last step that might as well have come after the step that is being taken."""
+        """Find races: of each other process the last step that could also have come after the current one."""
         races = self.relation.races[number]
         for other in self.places:
             if other != place:
@@ -143,7 +143,7 @@ class Reduction:
                         break
 
     def _reverse(self, raced: int, at: int) -> None:
-        """See to it that the last step is tried before the step `at`, together with all that does not depend on that one."""
+        """Reverse a race: at the point before the step `at`, try a process that leads to the current step first."""
         frame, first = self.frames[at], dict[int, int]()
         initials = []
         for position in range(at + 1, len(self.trace)):
@@ -160,7 +160,7 @@ class Reduction:
 
 
 def _visible_effect(point: Point, step: Step, fault: str) -> Request:
-    """What a fault is to the others."""
+    """The request that represents a faulty step in conflicts with other processes."""
     if fault == "crash-before":
         return Request("crash" if point.state.holder == step.process else "note")
     return Request("stall") if fault == "stall" else Request("note") if fault == "lose-request" else step.asked

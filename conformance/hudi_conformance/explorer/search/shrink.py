@@ -1,6 +1,6 @@
-"""A failing run made small: fewer processes, shorter programs, fewer faults, fewer turns, and no more steps than are needed.
+"""Shrink a failing run: fewer processes, shorter programs, fewer faults, fewer context switches, fewer steps.
 
-What counts is whether the run still fails, not whether it does so in the same words: a smaller failure explains more.
+A smaller run counts if it fails with any violation, not necessarily the same one: a smaller failure is easier to understand.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,13 +21,13 @@ from hudi_conformance.explorer.simulation.scheduler import (
     run_simulation,
 )
 
-#: Runs that may be spent on finding fewer turns.
+#: Most runs of one search for fewer context switches.
 MOST_RUNS = 5_000
 
 
 @dataclass(frozen=True)
 class InOrder:
-    """A program of several parts, one after the other; the shrinker leaves parts out. Its result is that of the last part."""
+    """A program of several parts, which the shrinker may remove. Its result is that of the last part."""
 
     parts: tuple[Callable[[Actor], object], ...]
 
@@ -41,7 +41,7 @@ class InOrder:
 
 @dataclass(frozen=True)
 class Shrunk:
-    """The smallest failure that was found: the choices that have to be made, after which everybody goes on in order."""
+    """The smallest failure found: the choices of its schedule, after which the processes continue in order."""
 
     processes: tuple[Process, ...]
     schedule: tuple[Choice, ...]
@@ -50,12 +50,12 @@ class Shrunk:
 
     @property
     def turns(self) -> int:
-        """How often another process goes on than the one before, within the schedule."""
+        """The number of turns in the schedule: sequences of steps of one process."""
         return sum(1 for _ in groupby(self.schedule, key=lambda choice: choice.process))
 
     @property
     def size(self) -> tuple[int, int, int, int]:
-        """What is made smaller, the first first: processes and parts, faults, turns, steps of the schedule."""
+        """What is minimized, in this order: processes and parts, faults, turns, steps of the schedule."""
         parts = sum(len(p.program.parts) if isinstance(p.program, InOrder) else 1 for p in self.processes)
         faults = sum(1 for choice in self.schedule if choice.fault)
         return parts, faults, self.turns, len(self.schedule)
@@ -68,7 +68,11 @@ def shrink(
     check: Check | None = None,
     each: CheckState | None = None,
 ) -> Shrunk:
-    """Make the failing run of a schedule small. Raises ValueError if it does not fail."""
+    """Shrink the failing run of a schedule.
+
+    Raises:
+        ValueError: the run does not fail.
+    """
     trial = _Trial(make_store, check, each)
     first = trial.fails(tuple(processes() if callable(processes) else processes), tuple(choices_of(schedule)))
     if first is None:
@@ -89,7 +93,7 @@ class _Trial:
     _simulation: tuple[tuple[Process, ...], Simulation] | None = None
 
     def fails(self, processes: tuple[Process, ...], schedule: tuple[Choice, ...]) -> Shrunk | None:
-        """The failure of that run, None if all is well. Choices that cannot be taken are passed over."""
+        """The failure of that run, None if it does not fail. Choices that cannot be taken are skipped."""
         try:
             run = run_simulation(self._of(processes), schedule, strict=False)
         except NotPossible:
@@ -101,7 +105,7 @@ class _Trial:
         return Shrunk(processes, taken, run, violation)
 
     def _of(self, processes: tuple[Process, ...]) -> Simulation:
-        """Programs that were run for an earlier trial are not run again."""
+        """The simulation of these processes, kept from the earlier trial so that programs are not run again."""
         if self._simulation is None or self._simulation[0] is not processes:
             self._simulation = (processes, Simulation(self.make_store(), processes))
         return self._simulation[1]
@@ -114,7 +118,7 @@ class _Trial:
         return self.check(run) if self.check is not None else None
 
     def smaller(self, found: Shrunk) -> Iterator[Shrunk]:
-        """Failures that may be smaller, those first that would save most."""
+        """Failures that may be smaller, the greatest reductions first."""
         for processes in _fewer(found.processes):
             failure = self.fails(processes, found.schedule) or self._searched(processes, found, found.turns)
             if failure is not None:
@@ -127,7 +131,7 @@ class _Trial:
                 yield failure
 
     def _searched(self, processes: tuple[Process, ...], found: Shrunk, turns: int) -> Shrunk | None:
-        """A failure of at most so many turns, with the faults of the one that is known, looked for in all orders."""
+        """A failure with at most so many turns and the same faults, searched in all orders."""
         faults = [choice.fault for choice in found.schedule if choice.fault]
         explored = exhaustive(
             self.make_store, processes, preemptions=turns - 1, crashes=len(faults), faults=tuple(dict.fromkeys(faults)),
@@ -137,23 +141,23 @@ class _Trial:
 
 
 def _needed(run: Run, length: int) -> int:
-    """How many of the first choices have to be said: from then on everybody goes on in order, without faults."""
+    """How many of the first choices are needed: after them the processes continue in order, without faults."""
     order = list(run.results)
     schedule = run.schedule
     end = min(length, len(schedule))
-    while end and schedule[end - 1].fault is None and _goes_on_in_order(schedule[end - 1 :], order):
+    while end and schedule[end - 1].fault is None and _is_in_order(schedule[end - 1 :], order):
         end -= 1
     return end
 
 
-def _goes_on_in_order(schedule: Sequence[Choice], order: Sequence[str]) -> bool:
-    """Whether the rest is one process after the other. That of a process that had to wait is not, and is said."""
+def _is_in_order(schedule: Sequence[Choice], order: Sequence[str]) -> bool:
+    """Whether the rest is one process after the other, in order and without faults."""
     turns = [name for name, _ in groupby(choice.process for choice in schedule)]
     return turns == sorted(set(turns), key=order.index) and not any(choice.fault for choice in schedule)
 
 
 def _fewer(processes: tuple[Process, ...]) -> Iterator[tuple[Process, ...]]:
-    """One process less, or one part of a program less."""
+    """Without one process, or without one part of a program."""
     for place, process in enumerate(processes):
         if len(processes) > 1:
             rest = (*processes[:place], *processes[place + 1 :])
@@ -166,7 +170,7 @@ def _fewer(processes: tuple[Process, ...]) -> Iterator[tuple[Process, ...]]:
 
 
 def _simpler(schedule: tuple[Choice, ...]) -> Iterator[tuple[Choice, ...]]:
-    """Without a fault, without a turn, with turns that change places, and with shorter turns."""
+    """Without a fault, without a turn, with two turns exchanged, and with shorter turns."""
     for place, choice in enumerate(schedule):
         if choice.fault:
             yield (*schedule[:place], Choice(choice.process), *schedule[place + 1 :])

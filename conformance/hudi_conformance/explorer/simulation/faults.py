@@ -1,14 +1,14 @@
-"""What may befall a process, and where that matters.
+"""Which faults a process can have, and at which requests they make a difference.
 
-That a process dies after a request is the same as that it dies before its next one; that it dies before a read is the same as
-before the next change. So exhaustive exploration needs few of the steps at which a fault could be.
+A crash after a request equals a crash before the next request, and a crash before a read equals a crash before the next
+change. Exhaustive exploration therefore injects faults at few of all steps.
 """
 
 from dataclasses import dataclass
 
 from hudi_conformance.explorer.simulation.simulated_store import CHANGES, Request
 
-#: A fault of `scheduler.FAULTS`: the requests before or at which it matters.
+#: Fault (see `scheduler.FAULTS`) -> kinds of requests at which it makes a difference.
 MATTERS_AT = {
     "crash-before": CHANGES | {"acquire", "release", "sleep"},
     "crash-after": CHANGES | {"acquire", "release", "sleep"},
@@ -20,11 +20,11 @@ MATTERS_AT = {
 
 @dataclass(frozen=True)
 class Faults:
-    """Which faults there are in a run: so many at most, of these kinds."""
+    """The faults of a run: at most `most`, of these kinds."""
 
     most: int = 0
     kinds: tuple[str, ...] = ("crash-before",)
 
     def at(self, request: Request | None) -> tuple[str, ...]:
-        """What may befall a process that is about to send this request."""
+        """The faults that make a difference for a process that is about to send this request."""
         return () if request is None else tuple(kind for kind in self.kinds if request.kind in MATTERS_AT[kind])

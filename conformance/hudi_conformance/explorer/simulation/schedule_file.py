@@ -1,10 +1,11 @@
-"""Schedules as files: JSON lines, one step a line, so that anybody can make a run again, read it and change it.
+"""Schedules as files: JSON lines, one step a line, which can be replayed, read and edited.
 
     {"schedule": 1, "scenario": "two-writers-of-one-group", "processes": ["a", "b"], "violation": "…"}
     {"process": "a", "request": "names .hoodie/timeline"}
     {"process": "b", "fault": "crash-before", "request": "create .hoodie/timeline/….commit"}
 
-The shape of a line is `schemas/schedule.json`. Who has not ended after the last line goes on in the order of `processes`.
+The shape of a line is `schemas/schedule.json`. Processes that have not ended after the last line
+continue in the order of `processes`.
 """
 
 import hashlib
@@ -22,21 +23,21 @@ from hudi_conformance.explorer.simulation.scheduler import Choice, Run
 from hudi_conformance.explorer.simulation.stores import STORES
 
 VERSION = 1
-#: The kind of store of schedules of requests through the gate (`schedule.s3`), whose clients are engines.
+#: The kind of store of schedules of HTTP requests through the proxy (`explorer.s3`), whose clients are engines.
 OBJECT_STORE = "s3"
 
 
 class ScheduleError(ValueError):
-    """A schedule file that cannot be used: file, line, and what is wrong with it."""
+    """A schedule file is not valid; the message names file and line."""
 
 
 class Diverged(ScheduleError):
-    """A process asked something else than when the schedule was saved."""
+    """A process sent another request than when the schedule was saved."""
 
 
 @dataclass(frozen=True)
 class Saved:
-    """A schedule with what it is for. `requests` are what the processes asked when it was saved, where that is known."""
+    """A schedule with its scenario. `requests` are the requests of the processes when it was saved, where known."""
 
     scenario: str
     processes: tuple[str, ...]
@@ -46,11 +47,11 @@ class Saved:
     violation: str | None = None
     mutant: str | None = None
     requirements: tuple[str, ...] = ()
-    #: Of schedules through the gate: the engine of each process.
+    #: The engine of each process, for schedules of requests through the proxy.
     engines: tuple[str, ...] = ()
 
     def compare(self, run: Run) -> None:
-        """Raises Diverged at the first step at which a run of this schedule asked something else."""
+        """Raise Diverged at the first step at which a run of this schedule sent another request."""
         for number, (step, request) in enumerate(zip(run.steps, self.requests, strict=False), 1):
             if request is not None and request != str(step.asked):
                 raise Diverged(f"step {number}: {step.process} asked {step.asked}; the schedule has {request}")
@@ -77,7 +78,7 @@ def write_schedule(saved: Saved, path: Path) -> None:
 
 
 def keep(saved: Saved, folder: Path) -> Path:
-    """Write it into a folder, under a name of its own."""
+    """Write it into a folder, under a name derived from its content."""
     digest = hashlib.sha256(repr((saved.schedule, saved.mutant)).encode()).hexdigest()[:8]
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{saved.scenario.replace(' ', '-')}-{digest}.jsonl"
@@ -89,13 +90,15 @@ def read_schedule(path: Path) -> Saved:
     """Read a file. Raises ScheduleError with the number of the line."""
     lines = [_line(path, number, text) for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)]
     if not lines:
-        raise ScheduleError(f"{path}: line 1: no first line with schedule, scenario, processes")
+        raise ScheduleError(f"{path}: line 1: the first line with schedule, scenario and processes is missing")
     head, steps = lines[0], lines[1:]
     if head.get("store", "atomic") not in (*STORES, OBJECT_STORE):
-        raise ScheduleError(f"{path}: line 1: no store {head['store']!r}; there are {', '.join(STORES)} and {OBJECT_STORE}")
+        raise ScheduleError(
+            f"{path}: line 1: no store {head['store']!r}; the stores are {', '.join(STORES)} and {OBJECT_STORE}"
+        )
     for number, step in enumerate(steps, 2):
         if step.get("process") not in head["processes"]:
-            raise ScheduleError(f"{path}: line {number}: no step of {', '.join(head['processes'])}")
+            raise ScheduleError(f"{path}: line {number}: not a step of {', '.join(head['processes'])}")
     return Saved(
         head["scenario"], tuple(head["processes"]), tuple(Choice(step["process"], step.get("fault")) for step in steps),
         tuple(step.get("request") for step in steps), head.get("store", "atomic"), head.get("violation"),
@@ -111,12 +114,12 @@ def _line(path: Path, number: int, text: str) -> dict[str, Any]:
     except ValidationError as error:
         raise ScheduleError(f"{path}: line {number}: {error.message}") from error
     except ValueError as error:
-        raise ScheduleError(f"{path}: line {number}: no JSON: {error}") from error
+        raise ScheduleError(f"{path}: line {number}: not JSON: {error}") from error
     return dict(found)
 
 
 @cache
 def _validator(title: str) -> Draft202012Validator:
-    """Of one of the two kinds of lines."""
+    """The validator of one of the two kinds of lines."""
     schema = json.loads((files("hudi_conformance") / "schemas" / "schedule.json").read_text(encoding="utf-8"))
     return Draft202012Validator(next(kind for kind in schema["oneOf"] if kind["title"] == title))

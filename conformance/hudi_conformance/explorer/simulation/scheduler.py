@@ -1,12 +1,12 @@
-"""Processes that take turns: one request of one of them at a time, in any order that is asked for.
+"""Processes that run request by request, in the order that a schedule gives.
 
-    world = World.of(storage)
+    simulated = SimulatedStore.of(storage)
     writers = [Process("a", lambda actor: actor.open().upsert(rows)), Process("b", lambda actor: actor.open().delete(keys))]
-    run(world, writers, schedule=["a", "a", "b"])        # two requests of a, one of b, then a to its end, then b
+    run(simulated, writers, schedule=["a", "a", "b"])      # two requests of a, one of b, then a to its end, then b
 
-Programs are plain code on the protocols of the reference. Each runs in a greenlet of its own, which stops wherever the
-program asks something of the world. What a program does next depends on nothing but the answers it got; so a program that got
-the same answers is not run again, it is looked up (`Life`).
+Programs are plain code on the protocols of the reference. Each runs in its own greenlet, which pauses at each request to the
+simulated store. What a program does next depends only on the answers that it got. A program that got the same answers before is
+therefore not run again: its next request is looked up (`ProgramTree`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,15 +37,15 @@ from hudi_reference.ids import Ids, SeededIds
 from hudi_reference.locks import Lock
 from hudi_reference.storage import ObjectInfo, Storage
 
-#: What may befall a process at a step: it dies before its request, or right after; the request has its effect, or none, and
-#: its answer does not arrive; the process stands still for a long time, until the others can do no more.
+#: Faults at a step: the process crashes before its request, or after it; the request has its effect, or none, and the answer
+#: is lost; the process pauses for an hour, until the others can do no more.
 FAULTS = ("crash-before", "crash-after", "lose-answer", "lose-request", "stall")
-#: A process that asks more than this does not end.
+#: A process that sends more requests than this is taken for endless.
 MOST_REQUESTS = 20_000
 
 
 class Choice(NamedTuple):
-    """Who takes the next step, and what befalls it."""
+    """The process that takes the next step, and its fault, if any."""
 
     process: str
     fault: str | None = None
@@ -59,7 +59,7 @@ Schedule = Sequence[Choice | str]
 
 @dataclass(frozen=True)
 class Process:
-    """A program by name. It begins when those that it comes `after` have ended, and its clock differs by `skew` ms."""
+    """A program with a name. It starts when the processes in `after` have ended; its clock differs by `skew` ms."""
 
     name: str
     program: "Callable[[Actor], object]"
@@ -69,7 +69,7 @@ class Process:
 
 @dataclass(frozen=True)
 class ProcessResult:
-    """How a process ended: "returned" a value, "raised" an error, "crashed"; "stalled" if the run was over first."""
+    """How a process ended: "returned" a value, "raised" an error, "crashed", or "stalled" if the run ended first."""
 
     how: str
     value: Any = None
@@ -83,7 +83,7 @@ class ProcessResult:
 
 
 class Step(NamedTuple):
-    """One step of a run: who, what was asked and answered, and the state of the world after it."""
+    """One step of a run: the process, its request, the answer, and the state of the store after it."""
 
     process: str
     asked: Request
@@ -108,7 +108,7 @@ class Step(NamedTuple):
 
     @property
     def effect(self) -> str:
-        """What came of it, in a word or two."""
+        """The effect of the step, in one or two words."""
         if self.fault in ("crash-before", "lose-request", "stall"):
             return "no effect"
         if isinstance(self.answer, Failed):
@@ -123,7 +123,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """What happened: every step, and how each process ended."""
+    """A run: every step, and how each process ended."""
 
     simulated: SimulatedStore
     steps: tuple[Step, ...]
@@ -141,15 +141,15 @@ class Run:
 
     @property
     def schedule(self) -> tuple[Choice, ...]:
-        """What makes this run again."""
+        """The schedule that repeats this run."""
         return tuple(Choice(step.process, step.fault) for step in self.steps)
 
 
-# A process and its view of the world.
+# A process and its access to the simulated store.
 
 
 class Actor:
-    """A process inside its program: storage, clock, lock and ids as it has them."""
+    """What a program gets: its storage, clock, lock and ids."""
 
     def __init__(self, process: Process, simulated: SimulatedStore, hub: greenlet) -> None:
         self.name = process.name
@@ -163,12 +163,12 @@ class Actor:
         self.ids: Ids = SeededIds(crc32(process.name.encode()))
 
     def ask(self, request: Request) -> Any:
-        """Stop until the scheduler has the request carried out; its answer."""
+        """Pause until the scheduler has executed the request; return its answer."""
         if self._is_crashed:
             raise GreenletExit
         try:
             answer = self._hub.switch(request)
-        except GreenletExit:  # nobody waits for this process any more: what its handlers ask is not heard
+        except GreenletExit:  # the process was discarded: requests of its error handlers have no effect
             self._is_crashed = True
             raise
         if answer.__class__ is Failed:
@@ -176,18 +176,18 @@ class Actor:
         return answer
 
     def note(self, what: str, detail: Any = None) -> None:
-        """Put something on record: a step without effect."""
+        """Record a note: a step without effect."""
         self.ask(Request("note", what, detail))
 
     def open(self, **options: Any) -> WritableTable:
-        """The table of this world. The keywords are those of `open_table`, where they differ from the actor's."""
+        """Open the table. `options` are keywords of `open_table` that replace those of the actor."""
         given = {"storage": self.storage, "clock": self.clock, "ids": self.ids, "lock": self.lock, **options}
         return replace(open_table("memory:///explored", **given), parallelism=1)
 
 
 @dataclass(frozen=True)
 class ActorStorage:
-    """Storage of which each request is a step."""
+    """Storage whose requests are steps."""
 
     actor: Actor
     store: Store
@@ -198,7 +198,7 @@ class ActorStorage:
         return self.actor.ask(Request("get", path, part))  # type: ignore[no-any-return]
 
     def open(self, path: str) -> pa.NativeFile:
-        """One step: the object is had whole."""
+        """One step: the whole object is read."""
         return content(self.actor.ask(Request("open", path)))
 
     def head(self, path: str) -> ObjectInfo | None:
@@ -232,7 +232,7 @@ class ActorStorage:
 
 @dataclass(frozen=True)
 class ActorClock:
-    """The world's clock, as much before or behind as the process's skew."""
+    """The simulated clock plus the skew of the process."""
 
     actor: Actor
 
@@ -241,12 +241,12 @@ class ActorClock:
         return int(self.actor.ask(Request("now"))) + self.actor.skew
 
     def sleep(self, milliseconds: int) -> None:
-        """One step, in which time passes for everybody."""
+        """One step, in which time advances for all processes."""
         self.actor.ask(Request("sleep", "", milliseconds))
 
 
 class ActorLock:
-    """The lock of the table. Taking it and giving it up are steps; who has it takes it again without one."""
+    """The table lock. Acquiring and releasing it are steps; its holder acquires it again without a step."""
 
     def __init__(self, actor: Actor, simulated: SimulatedStore) -> None:
         self.in_process = simulated.shares_clock
@@ -276,11 +276,11 @@ class ActorLock:
         self._actor.ask(Request("check", "", self._kind))
 
 
-# What a program does, as far as it is known.
+# What a program does, as far as it was run.
 
 
 class ProgramState:
-    """A moment in the life of a process: it waits for the answer to `request`, or has ended."""
+    """A state of a program: it waits for the answer to `request`, or has ended."""
 
     __slots__ = ("before", "ended", "next", "number", "request", "waits_for_lock")
 
@@ -293,7 +293,7 @@ class ProgramState:
         self.next: dict[Any, ProgramState] = {}
 
     def answers(self) -> list[Any]:
-        """All the answers that led here."""
+        """The answers that led to this state."""
         found, program_state = [], self
         while program_state.before:
             program_state, answer = program_state.before
@@ -302,26 +302,26 @@ class ProgramState:
 
 
 class NotPossible(Exception):
-    """The schedule names a process that cannot take a step there, or a process does not come to an end."""
+    """The schedule names a process that cannot take a step, or a process does not end."""
 
 
 class NotDeterministic(Exception):
-    """A program that got the same answers asked something else than before: the schedule says nothing about it."""
+    """A program that got the same answers as before sent another request, so that schedules do not determine runs."""
 
 
 class ProgramTree:
-    """A program as a tree: from each moment, the moment that each answer leads to. It grows by running the program."""
+    """A program as a tree: each state leads, by each answer, to the next state. It grows by running the program."""
 
     def __init__(self, process: Process, simulated: SimulatedStore) -> None:
         self.process = process
         self._world = simulated
-        #: Times that the program was started.
+        #: How often the program was started.
         self.starts = 0
         self._running: tuple[ProgramState, greenlet] | None = None
         self.first = self._begin()
 
     def after(self, program_state: ProgramState, answer: Any) -> ProgramState:
-        """The moment that comes after this answer."""
+        """The state after this answer."""
         found = program_state.next.get(answer)
         if found is None:
             if self._running is None or self._running[0] is not program_state:
@@ -341,14 +341,14 @@ class ProgramTree:
         running = self._running[1]
         if program_state.number > MOST_REQUESTS:
             raise NotPossible(
-                f"{self.process.name} has no end after {MOST_REQUESTS} requests, the last: {program_state.request}"
+                f"{self.process.name} does not end within {MOST_REQUESTS} requests, the last one: {program_state.request}"
             )
         found = ProgramState((program_state, answer), running.switch(answer))
         self._running = (found, running)
         return found
 
     def _replay_to(self, program_state: ProgramState) -> None:
-        """Run the program once more up to this moment, with the answers of then."""
+        """Run the program again up to this state, with the same answers."""
         known = self._begin()
         answers = program_state.answers()
         path = [program_state]
@@ -363,7 +363,7 @@ class ProgramTree:
 
 
 def _run_program(process: Process, simulated: SimulatedStore, hub: greenlet) -> ProcessResult:
-    """The greenlet of a process. It must not refer to what refers to the greenlet: nobody would ever collect both."""
+    """The greenlet of a process. It must not refer to objects that refer to the greenlet, so that both can be collected."""
     try:
         return ProcessResult("returned", process.program(Actor(process, simulated, hub)))
     except Exception as error:
@@ -377,27 +377,27 @@ _STALLED = ProcessResult("stalled")
 
 
 class Point(NamedTuple):
-    """A point of a run: the state of the world, the moment of each process, and who stands still."""
+    """A point of a run: the state of the store, the state of each program, and the stalled processes."""
 
     state: State
     program_states: tuple[ProgramState, ...]
     stalled: frozenset[int] = frozenset()
 
 
-#: Steps and points are made by the million: this way each takes half as long as by calling its class.
+#: Millions of steps and points are made; this takes half as long as calling their classes.
 _a_step: Callable[[tuple[str, Request, Any, State, str | None]], Step] = partial(tuple.__new__, Step)
 _a_point: Callable[[tuple[State, tuple[ProgramState, ...], frozenset[int]]], Point] = partial(tuple.__new__, Point)
 
 
 class Simulation:
-    """Processes in a world: from any point the points that can follow. Points are values; nothing is ever undone."""
+    """Processes on a simulated store. From any point it computes the points that can follow; points are values."""
 
     def __init__(self, simulated: SimulatedStore, processes: Sequence[Process]) -> None:
         store = simulated.store
         self.simulated = simulated if store is None else simulated.with_(list_delay=store.list_delay)
         self.names = tuple(process.name for process in processes)
         if len(set(self.names)) < len(self.names):
-            raise ValueError(f"two processes of one name: {self.names}")
+            raise ValueError(f"two processes have one name: {self.names}")
         self.place = {name: place for place, name in enumerate(self.names)}
         self._after = tuple(tuple(self.place[name] for name in process.after) for process in processes)
         self._have_order = any(self._after)
@@ -405,17 +405,18 @@ class Simulation:
 
     @property
     def starts(self) -> int:
-        """How often programs were really run."""
+        """How often programs were run."""
         return sum(tree.starts for tree in self._trees)
 
     def start(self) -> Point:
-        """Nobody has done anything."""
+        """The point before the first step."""
         return Point(self.simulated.state, tuple(tree.first for tree in self._trees))
 
     def runnable(self, point: Point) -> list[int]:
-        """Who can take a step. Who stands still, or waits for the lock, can when nobody else can do anything.
+        """The processes that can take a step.
 
-        Who waits for a lease can take a step at any time: it waits until the lease has run out.
+        A stalled process, or one that waits for the lock, can take a step only if no other process can. A process that waits
+        for a lease can always take a step: it waits until the lease has expired.
         """
         state, program_states, stalled = point
         waiting = [place for place, program_state in enumerate(program_states) if program_state.request is not None]
@@ -428,12 +429,11 @@ class Simulation:
         return ready or [p for p in waiting if not self._is_blocked(point, p)] or waiting
 
     def has_begun(self, point: Point, place: int) -> bool:
-        """Whether those that the process comes after have ended."""
+        """Whether the processes that must end before this one have ended."""
         return all(point.program_states[before].ended is not None for before in self._after[place])
 
     def released(self, point: Point, before: Sequence[int], after: Sequence[int]) -> list[int]:
-        """Of those that can take a step at this point and could not before it: those for whom all others had to come to an
-        end, and not only the lock to become free."""
+        """The processes that became runnable at this point because all others had ended, not because the lock became free."""
         new = [place for place in after if place not in before]
         return [
             p for p in new
@@ -444,7 +444,7 @@ class Simulation:
         return point.program_states[place].waits_for_lock and point.state.holder is not None and point.state.expires is None
 
     def step(self, point: Point, place: int, fault: str | None = None) -> tuple[Point, Step]:
-        """The point after a step of the process at that place. It must be runnable."""
+        """Take a step of the process at that place, which must be runnable; the point after it."""
         state, program_states, stalled = point
         program_state, name = program_states[place], self.names[place]
         request = program_state.request
@@ -491,15 +491,16 @@ def run(
     strict: bool = True,
     to_end: bool = True,
 ) -> Run:
-    """Carry out a schedule; after its end one process after the other goes on to its own, unless `goes_on` is False.
+    """Execute a schedule; then run each process to its end, one after the other, unless `to_end` is False.
 
-    Raises NotPossible for a choice that cannot be taken; such choices are passed over when not `strict`.
+    Raises:
+        NotPossible: a choice cannot be taken. If not `strict`, such choices are skipped.
     """
     return run_simulation(Simulation(simulated, processes), schedule, strict=strict, to_end=to_end)
 
 
 def run_simulation(simulation: Simulation, schedule: Schedule, *, strict: bool = True, to_end: bool = True) -> Run:
-    """The same in a simulation that is there already, and knows what its programs do."""
+    """Execute a schedule in an existing simulation, which need not run its programs again."""
     point, steps = simulation.start(), list[Step]()
     for choice in choices_of(schedule):
         place = simulation.place.get(choice.process)
@@ -516,14 +517,14 @@ def run_simulation(simulation: Simulation, schedule: Schedule, *, strict: bool =
 
 
 def choices_of(schedule: Schedule) -> Iterator[Choice]:
-    """The choices of a schedule; a text is the name of a process, with a fault after `!`."""
+    """The choices of a schedule; a text is the name of a process, optionally with a fault after `!`."""
     for choice in schedule:
         yield choice if isinstance(choice, Choice) else choice_of(choice)
 
 
 def choice_of(text: str) -> Choice:
-    """The choice that a text means. Raises ValueError for an unknown fault."""
+    """Parse a choice. Raises ValueError for an unknown fault."""
     name, _, fault = text.partition("!")
     if fault and fault not in FAULTS:
-        raise ValueError(f"{fault!r} is no fault; there are {', '.join(FAULTS)}")
+        raise ValueError(f"unknown fault {fault!r}; the faults are {', '.join(FAULTS)}")
     return Choice(name, fault or None)

@@ -1,7 +1,7 @@
-"""The world that processes share: objects, time and the lock of the table.
+"""The simulated store that processes share: objects, time and the table lock.
 
-A process does nothing to the world but send requests; each is carried out here, whole and at once. A state is a value: a
-request makes a new one and leaves the old one as it was, so that whoever explores can go back to any of them.
+Processes change it by requests only, and each request is executed here atomically. A state is a value: a request returns a new
+state and leaves the old one unchanged, so that a search can return to any earlier state.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,20 +16,20 @@ from hudi_reference.errors import LockNotHeld, LockNotObtained
 from hudi_reference.storage import MemoryStorage, ObjectChanged, ObjectExists, ObjectInfo, Storage, is_below
 from hudi_reference.storage import inside as inside_of_storage
 
-#: The path itself if it stays inside the table; few paths are asked about, and often.
+#: The path itself if it stays inside the table; cached, since few paths are asked for, and often.
 inside = cache(inside_of_storage)
-#: Where worlds begin unless they are told: 2026-01-01, in milliseconds since the epoch.
+#: Default start of simulated time: 2026-01-01, in milliseconds since the epoch.
 START = 1_767_225_600_000
-#: How long a stalled process stands still: longer than any heartbeat or lease lasts.
+#: Length of a stall in milliseconds: longer than any heartbeat or lease lasts.
 STALL = 3_600_000
-#: Objects that are read for the moment at which they were written, so that it matters who slept before.
+#: Objects whose modification time is read, so that their order with sleeps matters.
 TIMED = (".hoodie/.heartbeat", ".hoodie/.locks", ".hoodie/metadata/.hoodie/.heartbeat")
 
 
 class Request(NamedTuple):
-    """What a process asks of the world. `kind` is a method of `Storage`, or now, sleep, acquire, release, check, note.
+    """A request of a process. `kind` is a method of `Storage`, or now, sleep, acquire, release, check, note.
 
-    `detail` is what the kind needs besides: bytes of a change, (start, length) of a get, `skip` of a list, (bytes, version)
+    `detail` depends on the kind: bytes of a change, (start, length) of a get, `skip` of a list, (bytes, version)
     of a replace, milliseconds of a sleep.
     """
 
@@ -42,7 +42,7 @@ class Request(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """The answer is an error, which the process gets raised."""
+    """An answer that raises an error in the process."""
 
     kind: type[Exception]
     text: str
@@ -64,7 +64,7 @@ def failed(error: Exception) -> Failed:
 
 
 class Stored(NamedTuple):
-    """An object: its bytes, the moment it was written at, and its version, which nothing else ever has."""
+    """An object: its bytes, its modification time in milliseconds, and its version, which is unique."""
 
     body: bytes
     modified: int
@@ -72,15 +72,15 @@ class Stored(NamedTuple):
 
 
 class State(NamedTuple):
-    """All that can change of a world."""
+    """Everything in a simulated store that changes."""
 
     objects: Mapping[str, Stored]
-    #: Milliseconds since the epoch. Time stands still unless somebody sleeps.
+    #: Milliseconds since the epoch. Time advances only when a process sleeps or stalls.
     time: int = START
-    #: The process that holds the lock of the table, and until when, if that is a lease.
+    #: The process that holds the table lock, and the expiration of the lock, if it is a lease.
     holder: str | None = None
     expires: int | None = None
-    #: The same for the same objects.
+    #: A hash of the objects.
     digest: int = 0
 
     @property
@@ -89,13 +89,13 @@ class State(NamedTuple):
         return FrozenStorage(self.objects, self.time)
 
     def with_object(self, path: str, stored: Stored) -> "State":
-        """One object more, or another one at its path."""
+        """The state with this object at its path."""
         objects, time, holder, expires, digest = self
         digest ^= _digest(path, objects.get(path)) ^ _digest(path, stored)
         return State({**objects, path: stored}, time, holder, expires, digest)
 
     def without_object(self, path: str) -> "State":
-        """One object less."""
+        """The state without this object."""
         objects, time, holder, expires, digest = self
         rest = {known: stored for known, stored in objects.items() if known != path}
         return State(rest, time, holder, expires, digest ^ _digest(path, objects[path]))
@@ -107,23 +107,23 @@ def _digest(path: str, stored: Stored | None) -> int:
 
 @dataclass(frozen=True)
 class SimulatedStore:
-    """What stays the same in a run: where it begins, how the store behaves, how long the lock may be held."""
+    """What is constant in a run: the first state, the kind of store, and how long the lock may be held."""
 
     state: State
     #: A profile of `stores`; None is a store whose create and replace are atomic.
     store: Any = None
-    #: Milliseconds for which the lock is held at most; None is a lock that lasts until its holder releases it or dies.
+    #: Milliseconds for which the lock is held at most; None is a lock that lasts until its holder releases it or crashes.
     lease: int | None = None
-    #: Whether processes may take it that they share a clock (`Lock.in_process`).
+    #: Whether processes may assume that they share a clock (`Lock.in_process`).
     shares_clock: bool = True
-    #: Objects appear in listings so many milliseconds after they were written.
+    #: Delay in milliseconds after which a written object appears in listings.
     list_delay: int = 0
-    #: Listings that were answered before, by the objects' digest.
+    #: Cached listings, by the digest of the objects.
     _listed: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, storage: Storage, **settings: Any) -> "SimulatedStore":
-        """A world that begins with the objects of a storage; the settings are those of the class, and `time`."""
+        """A simulated store with the objects of a storage; `settings` are attributes of the class, and `time`."""
         found = {}
         for number, info in enumerate(storage.list()):
             found[info.path] = Stored(storage.get(info.path), START, f"{number}")
@@ -139,18 +139,18 @@ class SimulatedStore:
         return act(self, state, process, number, request) if act else (state, _READS[request.kind](self, state, request))
 
     def is_free(self, state: State, process: str) -> bool:
-        """Whether the lock can be had at once."""
+        """Whether the lock can be acquired at once."""
         return state.holder is None or (state.expires is not None and state.expires <= state.time)
 
     def after_crash(self, state: State, process: str) -> State:
-        """After the death of a process: a lock without a lease is free again, a lease runs on."""
+        """The state after a crash of a process: its lock is free again, unless it is a lease, which must expire."""
         if state.holder == process and state.expires is None:
             return state._replace(holder=None)
         return state
 
 
 class FrozenStorage(MemoryStorage):
-    """Objects of a state as a storage, for readers; changes stay in it. Times and versions are those of the state."""
+    """The objects of a state as a storage for readers. Its changes do not affect the state."""
 
     def __init__(self, objects: Mapping[str, Stored], time: int) -> None:
         super().__init__()
@@ -158,7 +158,7 @@ class FrozenStorage(MemoryStorage):
         self._writes = time
 
 
-# Requests that only look.
+# Reads.
 
 
 def _get(simulated: SimulatedStore, state: State, request: Request) -> Any:
@@ -181,7 +181,7 @@ def _info(path: str, found: Stored) -> ObjectInfo:
 
 
 def _listing(simulated: SimulatedStore, state: State, request: Request) -> Any:
-    """What lies below a folder. Nothing but the objects decides it, and time where listings are late."""
+    """The objects below a folder; depends on the objects, and on time only if listings are delayed."""
     key = (state.digest, request, state.time if simulated.list_delay else 0)
     found = simulated._listed.get(key)
     if found is None:
@@ -191,7 +191,7 @@ def _listing(simulated: SimulatedStore, state: State, request: Request) -> Any:
 
 
 class Listing(tuple[Any, ...]):
-    """A listing as an answer: there is one object for equal ones, and its hash is worked out once."""
+    """A listing as an answer. Equal listings are one object, and its hash is computed once."""
 
     _hash: int
 
@@ -237,12 +237,14 @@ _READS: dict[str, Callable[[SimulatedStore, State, Request], Any]] = {
     "note": lambda simulated, state, request: None,
 }
 
-# Requests that change something.
+# Changes.
 
 
 def _stored(simulated: SimulatedStore, state: State, process: str, number: int, path: str, body: bytes) -> State:
-    """Only where somebody asks for it an object tells the moment at which it was written: else changes would not commute with
-    the passing of time."""
+    """The state with a written object.
+
+    Only objects whose modification time is read have the current one: otherwise changes would not commute with sleeps.
+    """
     modified = state.time if simulated.list_delay or path.startswith(TIMED) else simulated.state.time
     return state.with_object(inside(path), Stored(bytes(body), modified, f"{process}#{number}"))
 
@@ -286,11 +288,11 @@ def _sleep(simulated: SimulatedStore, state: State, process: str, number: int, r
 
 
 def _acquire(simulated: SimulatedStore, state: State, process: str, number: int, request: Request) -> tuple[State, Any]:
-    """Take the lock. Who is let in although it is held has waited for it: for the lease to run out, or in vain."""
+    """Acquire the lock. If it is held, the process has waited: until the lease expired, or until the wait timed out."""
     if not simulated.is_free(state, process):
         if state.expires is None:
             held = f"the lock is held by {state.holder}"
-            return state, failed(LockNotObtained("somebody else holds the lock of the table", rule="TT-007", found=held))
+            return state, failed(LockNotObtained("another process holds the table lock", rule="TT-007", found=held))
         state = state._replace(time=state.expires)
     expires = None if simulated.lease is None else state.time + simulated.lease
     return state._replace(holder=process, expires=expires), None
@@ -309,7 +311,7 @@ def _check(simulated: SimulatedStore, state: State, process: str, number: int, r
 
 
 def _not_held(state: State, process: str) -> Failed:
-    error = LockNotHeld("the lock is not this owner's", rule="LOCK-001", expected=process, found=str(state.holder))
+    error = LockNotHeld("the lock is not held by this owner", rule="LOCK-001", expected=process, found=str(state.holder))
     return failed(error)
 
 

@@ -1,7 +1,7 @@
-"""How stores differ: what a client has to do there to create an object that nobody else has created.
+"""Kinds of stores, which differ in how a client creates an object conditionally.
 
-A profile says how one call of the `Storage` protocol becomes requests, and what the store promises. Some promise what they do
-not keep; `fitness` finds that out.
+A profile states into which requests a call of the `Storage` protocol is translated, and what the store promises. Some do not
+keep their promises; `scenarios.store_conformance` detects that.
 """
 
 from collections.abc import Callable
@@ -13,12 +13,12 @@ from hudi_reference.storage import ObjectChanged, ObjectExists
 
 
 class Client(Protocol):
-    """Who sends requests."""
+    """A sender of requests."""
 
     name: str
 
     def ask(self, request: Request) -> Any:
-        """Send one; its answer."""
+        """Send a request and return its answer."""
 
 
 def _creates(client: Client, path: str, data: bytes) -> None:
@@ -47,7 +47,7 @@ def _looks_and_replaces(client: Client, path: str, data: bytes, version: str) ->
 
 
 def _renames(client: Client, path: str, data: bytes) -> None:
-    """Written beside under a name of its own, then moved; who comes second is told."""
+    """Write under a temporary name, then rename; the second writer gets an error."""
     beside = f"{path}.{client.name}~"
     client.ask(Request("put", beside, data))
     try:
@@ -57,7 +57,7 @@ def _renames(client: Client, path: str, data: bytes) -> None:
         raise
 
 
-def _renames_and_does_not_tell(client: Client, path: str, data: bytes) -> None:
+def _renames_silently(client: Client, path: str, data: bytes) -> None:
     try:
         _renames(client, path, data)
     except ObjectExists:
@@ -72,21 +72,21 @@ class Store:
     description: str
     create: Callable[[Client, str, bytes], None] = _creates
     replace: Callable[[Client, str, bytes, str], None] = _replaces
-    #: Objects appear in listings so many milliseconds late.
+    #: Delay in milliseconds after which objects appear in listings.
     list_delay: int = 0
-    #: The laws of `fitness` that it says it keeps. A store that promises no conditional writes is safe under a lock.
+    #: The properties of `store_conformance` that it promises. A store without conditional writes is safe under a lock.
     promises: tuple[str, ...] = ("create once", "replace once", "list at once")
 
 
 STORES = {
     store.name: store
     for store in (
-        Store("atomic", "creates an object only where there is none, in one request"),
-        Store("lock-only", "every write overwrites: only a lock keeps writers apart", _overwrites, _looks_and_replaces,
+        Store("atomic", "creates an object only if there is none, in one request"),
+        Store("lock-only", "every write overwrites: only a lock excludes other writers", _overwrites, _looks_and_replaces,
               promises=("list at once",)),
-        Store("rename", "a file system: written beside, then moved to where nothing is", _renames),
-        Store("rename-untold", "the same, but who finds something there already is not told", _renames_and_does_not_tell),
-        Store("check-then-put", "looks whether it may write, then writes: two may do both at once", _looks_and_creates,
+        Store("rename", "a file system: writes a temporary file, then renames it if there is no target", _renames),
+        Store("rename-untold", "the same, but a writer that finds the target gets no error", _renames_silently),
+        Store("check-then-put", "checks for the object, then writes: two writers may do so at once", _looks_and_creates,
               _looks_and_replaces),
         Store("list-delayed", "new objects appear in listings a second late", list_delay=1000),
     )

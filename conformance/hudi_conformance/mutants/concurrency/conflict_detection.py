@@ -16,7 +16,7 @@ from hudi_reference.write.concurrency.conflict_resolution import MATRIX, Cell, C
 from hudi_reference.write.concurrency.heartbeats import Heartbeats
 from hudi_reference.write.locate import Located
 
-_BOTH = Cell(Verdict.BOTH, "nobody minds")
+_BOTH = Cell(Verdict.BOTH, "no conflict")
 
 
 @mutant(breaks="OCC-006")
@@ -199,14 +199,14 @@ def writes_to_clustered_groups_complete(patch: Patch) -> None:
 @mutant(breaks="OCC-016")
 def logs_appended_to_clustered_groups(patch: Patch) -> None:
     """A writer adds its log files to file groups that a clustering has replaced since."""
-    beside = Cell(Verdict.BOTH, "log files are in nobody's way")
+    beside = Cell(Verdict.BOTH, "log files do not conflict")
     patch.item(conflict_resolution.MATRIX, (WriteKind.APPENDS, WriteKind.CLUSTERS), beside)  # type: ignore[arg-type]
 
 
 @mutant(breaks=("OCC-016", "SVC-009"))
 def clustering_of_overwritten_groups_completes(patch: Patch) -> None:
     """A clustering completes although its file groups were overwritten in the meantime; replaced rows reappear."""
-    patch.item(MATRIX, (WriteKind.CLUSTERS, WriteKind.REPLACES), Cell(Verdict.BOTH, "nobody minds"))  # type: ignore[arg-type]
+    patch.item(MATRIX, (WriteKind.CLUSTERS, WriteKind.REPLACES), Cell(Verdict.BOTH, "no conflict"))  # type: ignore[arg-type]
 
 
 @mutant(breaks="OCC-017")

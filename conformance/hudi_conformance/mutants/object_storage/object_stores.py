@@ -12,7 +12,7 @@ from hudi_reference.timeline.transitions import Transitions
 
 
 def create_by_renaming(storage: Any, path: str, data: bytes) -> None:
-    """Write beside, copy into place unless somebody is there."""
+    """Write under another name, then copy to the final name unless the object exists."""
     import obstore
 
     if storage.head(path) is not None:
@@ -36,7 +36,7 @@ def throttled_request_not_retried(patch: Patch) -> None:
 
 
 def create_after_a_look(storage: ObjectStorage, path: str, data: bytes) -> None:
-    """Look, then write."""
+    """Check for the object, then write."""
     if storage.head(path) is not None:
         raise ObjectExists(path)
     storage.put(path, data)
