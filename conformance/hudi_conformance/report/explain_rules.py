@@ -34,7 +34,7 @@ def _rule(entry: Entry) -> Iterator[Line]:
     yield "sentence", f"“{rule.quote}”"
     yield "source", rule.cited
     yield "link", rule.url
-    yield "chapter", f"{chapter.id}: {chapter.title}"
+    yield "chapter", f"{chapter.title} (explain {chapter.id})"
     yield "roles", ", ".join(rule.role)
     yield "basis", basis_text(rule.id, entry.levels)
     yield "check", rule.check
