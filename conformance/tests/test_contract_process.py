@@ -67,7 +67,7 @@ def pid_of(client):
     return client._transport.pid
 
 
-def is_alive(pid):
+def is_running(pid):
     with suppress(ProcessLookupError):
         os.kill(pid, 0)
         return True
@@ -76,9 +76,9 @@ def is_alive(pid):
 
 def wait_until_dead(pid):
     deadline = time.monotonic() + 5
-    while is_alive(pid) and time.monotonic() < deadline:
+    while is_running(pid) and time.monotonic() < deadline:
         time.sleep(0.05)
-    return not is_alive(pid)
+    return not is_running(pid)
 
 
 def test_answers_come_back_in_the_order_of_the_messages(script):
@@ -95,7 +95,7 @@ def test_a_process_that_leaves_at_bye_is_not_killed(script):
     client = script(GOOD, bye='print("tidy", file=sys.stderr); time.sleep(0.3); break')
     pid = pid_of(client)
     assert client.close(grace=10) is True
-    assert not is_alive(pid)
+    assert not is_running(pid)
 
 
 def test_a_process_that_stays_after_bye_is_killed(script):
@@ -103,17 +103,17 @@ def test_a_process_that_stays_after_bye_is_killed(script):
     client = script(GOOD, bye="time.sleep(1000)")
     pid = pid_of(client)
     assert client.close(grace=0.5) is False
-    assert not is_alive(pid)
+    assert not is_running(pid)
 
 
 @pytest.mark.parametrize(
     ("body", "told"),
     [
         ('print("Loading ..."); ' + GOOD, "Loading ..."),
-        ('sys.stdout.buffer.write(b"\\xff\\xfe\\n"); sys.stdout.flush()', "no JSON line"),
-        ('say({"id": number, "outcome": "fine"})', "breaks its schema"),
+        ('sys.stdout.buffer.write(b"\\xff\\xfe\\n"); sys.stdout.flush()', "not a JSON line"),
+        ('say({"id": number, "outcome": "fine"})', "violates its schema"),
         ("say([1])", "an answer is a JSON object"),
-        ('say({"id": number, "inspect": {"properties": {}}})', "breaks its schema"),
+        ('say({"id": number, "inspect": {"properties": {}}})', "violates its schema"),
     ],
     ids=["a print", "no text", "unknown kind", "no object", "wrong shape"],
 )
@@ -124,24 +124,24 @@ def test_output_that_is_not_the_protocol_is_the_adapters_fault(script, body, tol
     assert told in str(caught.value)
 
 
-def test_output_that_nobody_asked_for_is_the_adapters_fault(script):
+def test_output_before_a_message_is_the_adapters_fault(script):
     """A second answer must not become the answer to the next message."""
     client = script(GOOD + "; " + GOOD)
     client.inspect(TABLE)
     time.sleep(0.2)
-    with pytest.raises(ProtocolFault, match="output before inspect was asked"):
+    with pytest.raises(ProtocolFault, match="output before the message inspect was sent"):
         client.inspect(TABLE)
 
 
 def test_an_answer_under_another_id_is_told_apart(script):
     """The adapter lost its place."""
-    with pytest.raises(WrongId, match="asked with id 1, answered with id 8"):
+    with pytest.raises(WrongId, match="message id 1, answer id 8"):
         script(f'say({{"id": 8, "inspect": {INSPECTION}}})').inspect(TABLE)
 
 
 def test_death_is_told_with_exit_status_and_the_last_words(script):
     """What the process printed last is the best clue."""
-    with pytest.raises(EngineCrash, match="ended with exit status 3 before it answered inspect") as caught:
+    with pytest.raises(EngineCrash, match="exited with status 3 before it answered inspect") as caught:
         script('print("no\\n" * 100 + "memory", file=sys.stderr); sys.stderr.flush(); os._exit(3)').inspect(TABLE)
     assert caught.value.status == 3
     assert caught.value.stderr.splitlines()[-1] == "memory"
@@ -155,10 +155,10 @@ def test_death_by_a_signal_is_told_by_its_name(script):
     assert caught.value.status == -11
 
 
-def test_death_is_noticed_although_a_child_keeps_the_pipes_open(script):
+def test_a_crash_is_detected_although_a_child_keeps_the_pipes_open(script):
     """The end of the process counts, not the end of its output; the child is killed with its group."""
     client = script('child = subprocess.Popen(["sleep", "1000"]); print(child.pid, file=sys.stderr, flush=True); os._exit(4)')
-    with pytest.raises(EngineCrash, match="exit status 4") as caught:
+    with pytest.raises(EngineCrash, match="exited with status 4") as caught:
         client.inspect(TABLE)
     assert wait_until_dead(int(caught.value.stderr.split()[-1]))
 
@@ -171,7 +171,7 @@ def test_a_hanging_process_is_killed_with_its_children(script):
     with pytest.raises(EngineTimeout, match="no answer to inspect within 1 s") as caught:
         client.inspect(TABLE)
     assert not isinstance(caught.value, SlowStart)
-    assert not is_alive(pid)
+    assert not is_running(pid)
     assert wait_until_dead(int(str(caught.value).split()[-1]))
 
 
@@ -215,7 +215,7 @@ def test_after_a_crash_the_next_message_meets_a_new_process(script):
 def test_rows_that_are_no_arrow_file_are_the_adapters_fault(script):
     """Cut, foreign, or not there at all."""
     for body in ('open(message["into"], "w").write("id,n"); ', ""):
-        with pytest.raises(ProtocolFault, match="no Arrow IPC file"):
+        with pytest.raises(ProtocolFault, match="not an Arrow IPC file"):
             script(body + 'say({"id": number, "rows": message["into"]})').read(TABLE, Query())
 
 
@@ -249,7 +249,7 @@ def test_an_engine_in_process_meets_the_same_checks():
             return {"timeline": "later"}
 
     with Client("sloppy", lambda: InProcessTransport(Sloppy), start_timeout=1, message_timeout=1) as client:
-        with pytest.raises(ProtocolFault, match="breaks its schema"):
+        with pytest.raises(ProtocolFault, match="violates its schema"):
             client.inspect(TABLE)
         with pytest.raises(Refused, match=r"read\.snapshot"):
             client.read(TABLE, Query())

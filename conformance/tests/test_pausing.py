@@ -54,7 +54,7 @@ def test_two_writers_halt_beside_each_other(reference: Client, known: Known) -> 
     reference.resume("b")
     with pytest.raises(Conflict):
         reference.resume("a")
-    with pytest.raises(EngineError, match="nobody halts under the name a"):
+    with pytest.raises(EngineError, match="no paused work has the name a"):
         reference.resume("a")
     assert values(reference, known) == ["x", "changed", "x"]
 

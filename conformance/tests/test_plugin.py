@@ -148,7 +148,7 @@ def test_an_engine_that_does_not_start_fails_every_case(pytester: pytest.Pyteste
     book.add("merge.one")
     book.add("merge.two")
     run(pytester, "--engine=stillborn", "--report=out").assert_outcomes(failed=2)
-    assert {r["message"] for r in results(pytester)} == {"the engine could not be made: RuntimeError: no heartbeat"}
+    assert {r["message"] for r in results(pytester)} == {"the engine could not be created: RuntimeError: no heartbeat"}
 
 
 def test_a_broken_case_is_one_line_and_not_a_traceback(pytester: pytest.Pytester, book: Casebook):

@@ -17,7 +17,7 @@ def test_every_function_of_the_contract_is_there():
 @pytest.mark.parametrize(
     ("function", "arguments", "says"),
     [
-        ("hash.nothing", {}, "no function"),
+        ("hash.nothing", {}, "unknown function"),
         ("hash.file-group", {"key": "a"}, "takes key, groups"),
         ("hash.file-group", {"key": "a", "groups": 2, "more": 1}, "takes key, groups"),
         ("hash.file-group", {"key": 5, "groups": 2}, "does not take these arguments"),

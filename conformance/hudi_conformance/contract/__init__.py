@@ -1,7 +1,12 @@
 """The contract between the suite and an engine.
 
-An engine is whatever answers these messages: a process that speaks JSON lines, or a Python class. Rows travel as Arrow
-IPC files whose path is in the message; tables are addressed by URI.
+An engine is a process that answers these messages as JSON lines, or a Python class derived from `Engine`. Rows are Arrow IPC
+files whose paths are in the messages; tables are addressed by URI.
+
+`messages`, `engine` and `schemas` define the contract; `client`, `process` and `in_process` are the side of the suite,
+`serve` is the side of the engine. Members may be added to messages and answers, and both sides ignore unknown members. The
+package imports nothing else of the project, so that adapters can use it in their own environments; only `smoke` uses the
+reference.
 """
 
 from hudi_conformance.contract.engine import Engine

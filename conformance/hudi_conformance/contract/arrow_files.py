@@ -14,7 +14,7 @@ def write_rows(rows: pa.Table, path: Path | str) -> None:
 def read_rows(path: Path | str) -> pa.Table:
     """The rows of an Arrow IPC file, mapped into memory and checked.
 
-    The check is complete: the file comes from a stranger, and Arrow trusts offsets and lengths. Raises OSError or
+    The check is complete, because the file is untrusted and Arrow does not check offsets and lengths itself. Raises OSError or
     pyarrow.ArrowInvalid.
     """
     with pa.memory_map(str(path)) as source:

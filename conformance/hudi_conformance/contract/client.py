@@ -1,4 +1,4 @@
-"""The suite's side of the dialogue: an engine of any kind behind the methods of `Engine`."""
+"""The client of an engine: sends messages to an engine of any kind, behind the methods of `Engine`."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,21 +39,21 @@ from hudi_conformance.contract.validation import SchemaViolation, check_answer, 
 
 
 class Transport(Protocol):
-    """A way to carry messages to one engine and answers back."""
+    """Transports messages to one engine, and its answers back."""
 
     def ask(self, message: Mapping[str, Any], timeout: float) -> Any:
         """The JSON value that answers `message`; raises ProtocolFault, EngineCrash or EngineTimeout."""
 
     def close(self, grace: float = GRACE) -> bool:
-        """End the engine; whether it ended by itself in `grace` seconds."""
+        """Stop the engine; whether it exited by itself within `grace` seconds."""
 
 
 class Client:
-    """What the suite talks to.
+    """A client of one engine, with the methods of `Engine`.
 
-    The methods are those of `Engine`. They raise `Refused`, `Conflict` and `EngineError`, which are answers; and
-    `ProtocolFault`, `EngineCrash` and `EngineTimeout`, after which the engine is gone: the next message starts it
-    anew, so that one bad case does not spoil the following ones.
+    They raise `Refused`, `Conflict` and `EngineError`, which are answers, and `ProtocolFault`, `EngineCrash` and
+    `EngineTimeout`, after which the engine is stopped. The next message starts it again, so that a failed case does not
+    affect later ones.
     """
 
     def __init__(self, name: str, start: Callable[[], Transport], *, start_timeout: float, message_timeout: float) -> None:
@@ -72,7 +72,7 @@ class Client:
 
     @property
     def alive(self) -> bool:
-        """Whether the engine is there; if not, the next message starts it anew."""
+        """Whether the engine is running; if not, the next message starts it again."""
         return self._transport is not None
 
     def read(self, table: str, query: Query) -> pa.Table:
@@ -85,7 +85,9 @@ class Client:
             into.unlink(missing_ok=True)
 
     def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
-        """Timeline and file slices of the table at `uri`, or what the file there holds, `keys` and `prefix` looked up."""
+        """Timeline and file slices of the table at `uri`, or the contents of the file at `uri` with look-ups of `keys`
+        and `prefix`.
+        """
         asked = {"keys": None if keys is None else list(keys), "prefix": prefix}
         found: dict[str, Any] = self._ask("inspect", uri=uri, **{k: v for k, v in asked.items() if v is not None})["inspect"]
         return found
@@ -116,27 +118,27 @@ class Client:
         instant: str | None = None,
         options: Mapping[str, str] | None = None,
     ) -> str | None:
-        """One table service; the requested time of its action, None where there was nothing to do."""
+        """One table service; the requested time of its action, None if there was nothing to do."""
         with self._said(Call(table, service, phase, instant, options or {})) as said:
             found: str | None = self._ask("service", **said)["done"].get("instant")
         return found
 
     def begin(self, writer: str, work: Work, until: Point) -> str | None:
-        """A write or service that halts at `until`; the requested time of its action."""
+        """Start a write or service that pauses at `until`; the requested time of its action."""
         with self._said(work) as said:
             kind = "write" if isinstance(work, Write) else "service"
             found: str | None = self._ask("begin", writer=writer, until=until, **{kind: said})["done"].get("instant")
         return found
 
     def resume(self, writer: str, until: Point | None = None) -> str | None:
-        """Go on with what halts under this name, up to `until` or to its end."""
+        """Resume the paused work of this name, up to `until` or to its end."""
         further = {} if until is None else {"until": until}
         found: str | None = self._ask("resume", writer=writer, **further)["done"].get("instant")
         return found
 
     @contextmanager
     def _said(self, work: Work) -> Iterator[dict[str, Any]]:
-        """The work as it stands in a message; its rows lie in a file for as long as the block lasts."""
+        """The work in the form of a message; its rows are in a file during the block."""
         said: dict[str, Any] = {"table": work.table, **({"options": dict(work.options)} if work.options else {})}
         if not isinstance(work, Write):
             yield said | {"service": work.service, "phase": work.phase, **({"instant": work.instant} if work.instant else {})}
@@ -149,7 +151,7 @@ class Client:
             path.unlink()
 
     def close(self, grace: float = GRACE) -> bool:
-        """End the engine; whether it ended by itself in `grace` seconds. The client can't be used afterwards."""
+        """Stop the engine; whether it exited by itself within `grace` seconds. The client cannot be used afterwards."""
         by_itself = self._drop(grace)
         self._folder.cleanup()
         return by_itself
@@ -163,7 +165,7 @@ class Client:
         self.close()
 
     def _ask(self, op: str, **fields: Any) -> dict[str, Any]:
-        """The answer to one message, started anew if the last one killed the engine."""
+        """The answer to one message; starts the engine again if the last message stopped it."""
         if self._transport is None:
             self._greet()
         self._last_id += 1
@@ -190,13 +192,13 @@ class Client:
         return self._judge(message, answer)
 
     def _judge(self, message: dict[str, Any], answer: Any) -> dict[str, Any]:
-        """`answer`, if it is one and good news; the exception of its kind otherwise."""
+        """`answer`, if it is a valid positive answer; otherwise raises the exception of its kind."""
         try:
             kind = check_answer(message["op"], answer)
         except SchemaViolation as e:
-            raise self._fault(f"the answer to {message['op']} breaks its schema: {e}") from None
+            raise self._fault(f"the answer to {message['op']} violates its schema: {e}") from None
         if answer.get("id") != message.get("id") and not (kind == "error" and answer["id"] is None):
-            raise self._fault(f"asked with id {message.get('id')}, answered with id {answer.get('id')}", WrongId)
+            raise self._fault(f"message id {message.get('id')}, answer id {answer.get('id')}", WrongId)
         match kind:
             case "refused":
                 raise Refused(answer[kind]["feature"], answer[kind]["message"])
@@ -211,10 +213,10 @@ class Client:
         try:
             return read_rows(path)
         except (OSError, pa.ArrowInvalid) as e:
-            raise self._fault(f"{path} is no Arrow IPC file: {e}") from e
+            raise self._fault(f"{path} is not an Arrow IPC file: {e}") from e
 
     def _fault(self, text: str, kind: type[ProtocolFault] = ProtocolFault) -> ProtocolFault:
-        """An adapter that lost its place can't be trusted with the next message."""
+        """Stop an adapter that answered with a wrong id, because its next answer would be wrong too."""
         self._drop(grace=0)
         return kind(text)
 

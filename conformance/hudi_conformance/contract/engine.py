@@ -1,4 +1,4 @@
-"""The base class of an engine written in Python, and the face that the suite sees of every engine."""
+"""The base class of an engine in Python; the client of every engine has the same methods."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from hudi_conformance.contract.messages import Hello, Operation, Phase, Point, Q
 
 
 class Engine:
-    """One engine. Override what it can do; whatever is left refuses.
+    """One engine. Override the methods that it supports; the others raise `Refused`.
 
     Methods raise `Refused`, `Conflict` or `EngineError`; any other exception counts as an error of the engine.
     Tables are URIs (`file:///...`, `s3://bucket/key`).
@@ -25,7 +25,7 @@ class Engine:
         raise Refused(f"read.{query.kind}", "this engine does not read")
 
     def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
-        """Timeline and file slices of the table (a folder) at `uri`, or what the file at `uri` holds, in the shape of
+        """Timeline and file slices of the table (a folder) at `uri`, or the contents of the file at `uri`, in the form of
         `schemas/table-inspection.json` or `schemas/file-inspection.json`.
 
         `keys` and `prefix` are looked up in a file: entries of an HFile, members of a base file's bloom filter.
@@ -57,24 +57,24 @@ class Engine:
         instant: str | None = None,
         options: Mapping[str, str] | None = None,
     ) -> str | None:
-        """One table service; the requested time of its action, None where there was nothing to do.
+        """One table service; the requested time of its action, None if there was nothing to do.
 
-        `instant` is what is rolled back, protected or restored to; with phase `execute` the requested time of the plan.
+        `instant` is the instant to roll back, to protect or to restore to; with phase `execute` the requested time of the plan.
         `options` are settings by Hudi's names (`hoodie.clean.commits.retained`); `{"delete": "true"}` removes a savepoint.
         """
         raise Refused(f"service.{service}", "this engine does not run it")
 
     def begin(self, writer: str, work: Work, until: Point) -> str | None:
-        """A write or service that halts at `until`; the requested time of its action.
+        """Start a write or service that pauses at `until`; the requested time of its action.
 
-        `writer` is the name by which `resume` calls for it. It holds nothing that others wait for while it halts: not the lock
-        of the table. Who begins anew under a name gives up, without a word, what halts under it: that process has died.
+        `writer` is its name for `resume`. Paused work must not hold the lock of the table. A `begin` with the name of paused
+        work abandons that work silently, as a crash of its process would.
         """
-        raise Refused("halt.write" if isinstance(work, Write) else "halt.service", "this engine does not halt")
+        raise Refused("halt.write" if isinstance(work, Write) else "halt.service", "this engine does not pause")
 
     def resume(self, writer: str, until: Point | None = None) -> str | None:
-        """Go on with what halts under this name, up to `until` or to its end; its answer is that of the write or service."""
-        raise Refused("halt.write", "this engine does not halt")
+        """Resume the paused work of this name, up to `until` or to its end; the answer is that of the write or service."""
+        raise Refused("halt.write", "this engine does not pause")
 
     def close(self) -> None:
         """Free what the engine holds; called once, after the last message."""

@@ -1,12 +1,12 @@
-"""The ways in which asking an engine can end without rows, told apart by whose doing it is."""
+"""The ways in which a message can fail: refusal, conflict, error, faulty protocol, crash, time-out."""
 
 
 class ContractError(Exception):
-    """Any end of a request other than its answer."""
+    """The base class: a message did not get its positive answer."""
 
 
 class Refused(ContractError):
-    """The engine says that it does not offer `feature`. A refusal is right where the engine cannot do the work."""
+    """The engine does not offer `feature`. A refusal is right if the engine cannot do the work."""
 
     def __init__(self, feature: str, message: str) -> None:
         super().__init__(f"refused {feature}: {message}")
@@ -15,14 +15,11 @@ class Refused(ContractError):
 
 
 class Conflict(ContractError):
-    """The engine gave up a write because another writer got there first."""
+    """The engine aborted a write because of a concurrent action."""
 
 
 class EngineError(ContractError):
-    """The engine answered with an error: it tried and failed, and said so.
-
-    `trace` is its stack trace, where it gave one.
-    """
+    """The engine answered with an error. `trace` is its stack trace, or None."""
 
     def __init__(self, message: str, trace: str | None = None) -> None:
         super().__init__(message)
@@ -30,21 +27,21 @@ class EngineError(ContractError):
 
 
 class ProtocolFault(ContractError):
-    """What came back is not the protocol: junk on standard output, or an answer that its schema rejects.
+    """The output is not valid in the protocol: other text on standard output, or an answer that its schema rejects.
 
     The adapter is at fault, not the engine behind it.
     """
 
 
 class WrongId(ProtocolFault):
-    """The answer carries the id of another message: the adapter lost its place in the dialogue."""
+    """The answer carries the id of another message: the adapter answers out of order."""
 
 
 class EngineCrash(ContractError):
-    """The engine's process ended before it answered, or never came to life.
+    """The process of the engine exited before it answered, or could not be started.
 
-    `status` is its exit status as `subprocess` counts it (negative: killed by that signal; None: it could not be
-    started, or still runs with its output closed); `stderr` is the end of its standard error.
+    `status` is its exit status as in `subprocess` (negative: killed by that signal; None: it could not be started, or still
+    runs with its output closed); `stderr` is the end of its standard error.
     """
 
     def __init__(self, message: str, status: int | None = None, stderr: str = "") -> None:

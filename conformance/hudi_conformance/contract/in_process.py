@@ -1,4 +1,4 @@
-"""An engine as an object: the same messages through the same dispatch, without a process."""
+"""An engine as an object in this process, with the same messages and the same dispatch."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -10,16 +10,16 @@ from hudi_conformance.contract.serve import dispatch
 
 
 class InProcessTransport:
-    """An engine in this process. Every message and answer is turned into JSON and back, as on the wire.
+    """An engine in this process. Every message and answer is encoded as JSON and decoded, as between processes.
 
-    Time limits are not kept: nothing can be killed without killing the suite.
+    Time limits are not enforced, because the engine cannot be killed without the suite.
     """
 
     def __init__(self, make: Callable[[], Engine]) -> None:
         try:
             self._engine = make()
         except Exception as e:
-            raise EngineCrash(f"the engine could not be made: {type(e).__name__}: {e}") from e
+            raise EngineCrash(f"the engine could not be created: {type(e).__name__}: {e}") from e
 
     def ask(self, message: Mapping[str, Any], timeout: float) -> Any:
         """The JSON value that answers `message`."""
@@ -27,7 +27,7 @@ class InProcessTransport:
         return json.loads(json.dumps(dispatch(self._engine, json.loads(json.dumps(message, allow_nan=False)))))
 
     def close(self, grace: float = 0) -> bool:
-        """Free what the engine holds."""
+        """Close the engine."""
         del grace
         self._engine.close()
         return True

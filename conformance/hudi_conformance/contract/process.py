@@ -1,4 +1,4 @@
-"""An engine as a process: JSON lines over its standard streams, with time limits and no survivors."""
+"""An engine as a process: JSON lines over its standard streams, with time limits; child processes are killed too."""
 
 import json
 import os
@@ -15,19 +15,19 @@ from typing import Any
 
 from hudi_conformance.contract.errors import EngineCrash, EngineTimeout, ProtocolFault
 
-#: Seconds that a process has to end by itself after `bye`.
+#: Seconds that a process has to exit by itself after `bye`.
 GRACE = 10.0
-#: Longest line that is taken for an answer, in bytes.
+#: The longest accepted answer, in bytes.
 LINE_LIMIT = 256 * 1024 * 1024
-#: A dead process may leave children that hold its pipes open, so its end is looked for this often, in seconds.
+#: Interval in seconds of the check for the exit of the process. Its pipes may stay open in child processes.
 _LOOK_UP = 0.25
 
 
 class ProcessTransport:
     """One process and the dialogue with it.
 
-    The process leads a process group of its own: killing the group ends its children (a JVM) too. Its standard error
-    goes to an unnamed file, of which errors quote the end.
+    The process has its own process group, so that its children (a JVM) are killed with it. Its standard error is written to an
+    unnamed file, whose end errors quote.
     """
 
     def __init__(self, argv: Sequence[str], env: Mapping[str, str] | None = None) -> None:
@@ -63,7 +63,7 @@ class ProcessTransport:
     def ask(self, message: Mapping[str, Any], timeout: float) -> Any:
         """The JSON value of the one line that answers `message`.
 
-        Raises ProtocolFault, EngineCrash or EngineTimeout; after any of them the process is dead.
+        Raises ProtocolFault, EngineCrash or EngineTimeout; after any of them the process is stopped.
         """
         deadline = time.monotonic() + timeout
         try:
@@ -80,7 +80,7 @@ class ProcessTransport:
             raise
 
     def close(self, grace: float = GRACE) -> bool:
-        """Say `bye`, wait `grace` seconds, kill what is left; whether the process ended by itself in time."""
+        """Send `bye`, wait `grace` seconds, kill the remaining processes; whether the process exited by itself in time."""
         if not self._kill.alive:
             return True
         if grace > 0:
@@ -96,11 +96,11 @@ class ProcessTransport:
         return by_itself
 
     def _must_be_silent(self, op: str) -> None:
-        """Whatever lies in the pipe before the message is sent can't be its answer."""
+        """Raise ProtocolFault for output that was sent before the message."""
         with suppress(BlockingIOError):
             self._buffer += os.read(self._out.fileno(), 65536)
         if self._buffer:
-            raise ProtocolFault(f"output before {op} was asked: {_quote(self._buffer)}\n{_CURE}{self._said()}")
+            raise ProtocolFault(f"output before the message {op} was sent: {_quote(self._buffer)}\n{_REMEDY}{self._said()}")
 
     def _send(self, message: Mapping[str, Any], deadline: float) -> None:
         rest = memoryview(json.dumps(message, allow_nan=False).encode() + b"\n")
@@ -114,7 +114,7 @@ class ProcessTransport:
     def _line(self, op: str, deadline: float) -> bytes:
         while b"\n" not in self._buffer:
             if len(self._buffer) > LINE_LIMIT:
-                raise ProtocolFault(f"an answer longer than {LINE_LIMIT} bytes without the end of its line")
+                raise ProtocolFault(f"a line longer than {LINE_LIMIT} bytes")
             self._wait(self._out.fileno(), selectors.EVENT_READ, op, deadline)
             chunk = os.read(self._out.fileno(), 1 << 20)
             if not chunk:
@@ -125,7 +125,7 @@ class ProcessTransport:
         return line
 
     def _wait(self, fd: int, event: int, op: str, deadline: float) -> None:
-        """Return when `fd` is ready; raise when time is up or the process is gone."""
+        """Return when `fd` is ready; raise when the time is up or the process has exited."""
         with selectors.DefaultSelector() as selector:
             selector.register(fd, event)
             while True:
@@ -142,23 +142,23 @@ class ProcessTransport:
         try:
             return json.loads(line)
         except ValueError:  # JSON and UTF-8 alike
-            raise ProtocolFault(f"output that is no JSON line: {_quote(line)}\n{_CURE}{self._said()}") from None
+            raise ProtocolFault(f"output that is not a JSON line: {_quote(line)}\n{_REMEDY}{self._said()}") from None
 
     def _death(self, op: str) -> EngineCrash:
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(1)  # standard output closes a moment before the process ends
+            self._process.wait(1)  # standard output is closed shortly before the process exits
         status = self._process.poll()
         return EngineCrash(
             f"the process {_end(status)} before it answered {op}{self._said()}", status=status, stderr=self._tail()
         )
 
     def _said(self) -> str:
-        """The end of standard error, ready to follow a message."""
+        """The end of standard error, as the last lines of a message."""
         words = self._tail()
         return f"\nlast lines of its standard error:\n{words}" if words else ""
 
     def _tail(self, lines: int = 20) -> str:
-        """Read without moving the file's position, which the process shares."""
+        """Read without a change of the file position, which the process shares."""
         if self._stderr.closed:
             return self._last_words
         fd = self._stderr.fileno()
@@ -167,10 +167,10 @@ class ProcessTransport:
 
 
 class _TooLate(Exception):
-    """The time limit of the message at hand."""
+    """The time limit of one message."""
 
 
-_CURE = "standard output belongs to the protocol: send whatever is printed to standard error"
+_REMEDY = "standard output is reserved for the protocol; print to standard error"
 
 
 def _quote(data: bytes | bytearray) -> str:
@@ -181,7 +181,7 @@ def _end(status: int | None) -> str:
     if status is None:
         return "closed its standard output"
     if status >= 0:
-        return f"ended with exit status {status}"
+        return f"exited with status {status}"
     try:
         return f"was killed by {signal.Signals(-status).name}"
     except ValueError:
@@ -189,7 +189,7 @@ def _end(status: int | None) -> str:
 
 
 def _kill_group(process: "subprocess.Popen[bytes]") -> None:
-    """End the process and its children, and reap it. The group may outlive its leader."""
+    """Kill the process and its children, and reap it. Children may run longer than the process."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     for stream in (process.stdin, process.stdout):

@@ -1,4 +1,4 @@
-"""The engine's side of the dialogue: one message in, one answer out."""
+"""The server side: answers messages with an `Engine`."""
 
 import json
 import os
@@ -19,14 +19,14 @@ Answer = dict[str, Any]
 
 
 def dispatch(engine: Engine, message: Any) -> Answer:
-    """The answer of `engine` to any message but `bye`, which has none. Never raises an Exception."""
+    """The answer of `engine` to any message except `bye`, which has none. Never raises an Exception."""
     try:
         check_message(message)
     except SchemaViolation as e:
         return _error(message, f"not a message of protocol 1: {e}")
     try:
         return engine.hello().to_json() if message["op"] == "hello" else _work(engine, message)
-    except Exception as e:  # whatever an engine throws is its answer
+    except Exception as e:  # any exception of an engine becomes an error answer
         return _error(message, f"{type(e).__name__}: {e}", traceback.format_exc())
 
 
@@ -45,7 +45,7 @@ def _work(engine: Engine, message: Message) -> Answer:
 def serve(engine: Engine | Callable[[], Engine]) -> None:
     """Answer messages from standard input until `bye` or the end of the input.
 
-    Give a function that makes the engine where making it may print: standard output is put aside first.
+    Pass a function that creates the engine if the constructor may print, because standard output is redirected first.
     """
     streams = take_streams()
     engine = engine if isinstance(engine, Engine) else engine()
@@ -61,7 +61,7 @@ def serve(engine: Engine | Callable[[], Engine]) -> None:
 
 @dataclass(frozen=True)
 class Streams:
-    """The two ends of the dialogue in the engine's process."""
+    """The streams of messages and answers in the process of the engine."""
 
     messages: IO[str]
     answers: IO[str]
@@ -75,8 +75,8 @@ class Streams:
 def take_streams() -> Streams:
     """Keep the real standard streams for the protocol.
 
-    File descriptor 1 is pointed at standard error and 0 at nothing, so that whatever a library, a JVM or another child
-    prints or reads stays out of the dialogue.
+    File descriptor 1 is redirected to standard error and 0 to the null device, so that output and input of libraries, of a
+    JVM or of other child processes do not mix with the protocol.
     """
     sys.stdout.flush()
     messages = os.fdopen(os.dup(0), "r", encoding="utf-8", errors="replace")
@@ -89,7 +89,7 @@ def take_streams() -> Streams:
 
 
 def parse(line: str) -> Any:
-    """The message in `line`; the line itself where it is not JSON, for `dispatch` to answer that it is no message."""
+    """The message in `line`; the line itself if it is not JSON, so that `dispatch` answers with an error."""
     try:
         return json.loads(line)
     except json.JSONDecodeError:
@@ -120,7 +120,7 @@ def _compute(engine: Engine, message: Message) -> Answer:
 
 
 def _as_json(found: Any) -> Any:
-    """`found`; what is no JSON is an error of this message, not the end of the dialogue."""
+    """`found`. A value that is not JSON raises here, and becomes an error answer."""
     json.dumps(found)
     return found
 

@@ -1,7 +1,7 @@
-"""A first look at an adapter, step by step: what works and, where something does not, whose fault it is.
+"""The smoke test of an adapter, step by step.
 
-Every step is one promise of the contract. A step that fails blames the adapter (it breaks the protocol), or the engine behind
-it (it speaks well and is wrong), and says in one line what to do.
+Each step checks one promise of the contract. A failed step blames either the adapter, which violates the protocol, or its
+engine, whose answer is wrong, and states a remedy in one line.
 """
 
 import tempfile
@@ -39,7 +39,7 @@ _ROWS = [{"id": "a", "n": 3}, {"id": "b", "n": 2}]
 
 @dataclass(frozen=True)
 class Finding:
-    """How one step went. `blame` is None where all is well; `skipped` where the engine does not offer what it asks for."""
+    """The result of one step. `blame` is None without a fault; `skipped` is set if the engine does not offer the feature."""
 
     step: str
     said: str = ""
@@ -49,7 +49,7 @@ class Finding:
 
 
 class Fault(Exception):
-    """A promise not kept."""
+    """A step failed."""
 
     def __init__(self, blame: Blame, said: str, remedy: str) -> None:
         super().__init__(said)
@@ -57,11 +57,11 @@ class Fault(Exception):
 
 
 class NotOffered(Exception):
-    """The engine does not declare what the step needs."""
+    """The engine does not declare the features of the step."""
 
 
 class Smoke:
-    """One run of all steps on one engine. `start` starts it; `oracle` makes and reads tables."""
+    """One run of all steps on one engine. `start` starts it; `oracle` creates and reads tables."""
 
     def __init__(self, name: str, start: Callable[[], Transport], limits: tuple[float, float], oracle: Engine) -> None:
         self._start, self._oracle = start, oracle
@@ -70,7 +70,7 @@ class Smoke:
         self._client: Client | None = None
 
     def findings(self) -> Iterator[Finding]:
-        """The steps, one by one as they are done. If the engine does not start there is one step only."""
+        """Run the steps and yield each result. If the engine does not start, there is one step only."""
         with tempfile.TemporaryDirectory(prefix="hudi-smoke-") as folder:
             self._folder = Path(folder)
             self._table = (self._folder / "table").as_uri()
@@ -88,12 +88,12 @@ class Smoke:
         yield _FIRST, self._starts
         yield "answers an unknown operation with an error", self._unknown_operation
         yield "answers each message under its own id", self._ids
-        yield "answers for a table that is not there with an error", self._no_table
+        yield "answers with an error if the table does not exist", self._no_table
         yield "reads a small copy-on-write table", self._reads
         yield "refuses a query that it does not declare", self._refuses
         yield "inspects the table", self._inspects
         yield "creates a table and writes to it", self._writes
-        yield "ends by itself after bye", self._ends
+        yield "exits by itself after bye", self._ends
         yield "starts again", self._starts
 
     def _make_table(self) -> None:
@@ -105,11 +105,13 @@ class Smoke:
         try:
             hello = self._connected().hello
         except EngineTimeout as e:
-            raise Fault("adapter", str(e), "answer hello before the heavy work, or allow more with --start-timeout") from e
+            raise Fault(
+                "adapter", str(e), "answer hello before long initialization, or raise the limit with --start-timeout"
+            ) from e
         except EngineCrash as e:
-            raise Fault("adapter", str(e), "run the command by hand; what it printed to standard error tells why") from e
+            raise Fault("adapter", str(e), "run the command by hand; its standard error shows the reason") from e
         except EngineError as e:
-            raise Fault("engine", str(e), "the adapter lives but its engine does not start: see the message") from e
+            raise Fault("engine", str(e), "the adapter runs but its engine does not start; see the message") from e
         return f"{hello.engine} {hello.version} in {hello.language}, {len(hello.features)} features"
 
     def _unknown_operation(self) -> str:
@@ -123,13 +125,13 @@ class Smoke:
         return ""
 
     def _ids(self) -> str:
-        """Numbers that nobody can guess by counting messages."""
+        """Message ids that are not consecutive numbers."""
         for number in (90_000, 17, 2**40):
             answer = self._raw({"op": "inspect", "id": number, "uri": self._table})
             found = answer.get("id") if isinstance(answer, dict) else None
             if found != number:
                 remedy = "copy the message's id into its answer"
-                raise Fault("adapter", f"asked with id {number}, answered with id {found}", remedy)
+                raise Fault("adapter", f"message id {number}, answer id {found}", remedy)
         return ""
 
     def _no_table(self) -> str:
@@ -139,7 +141,7 @@ class Smoke:
         except EngineError as e:
             return str(e).splitlines()[0]
         except Refused as e:
-            remedy = "refuse only what the engine does not offer; whatever goes wrong is an error"
+            remedy = "refuse only what the engine does not offer; answer every failure with an error"
             raise Fault("adapter", str(e), remedy) from e
         raise Fault("engine", f"returned {rows.num_rows} rows", "fail where .hoodie/hoodie.properties is missing")
 
@@ -161,7 +163,7 @@ class Smoke:
         except Refused as e:
             return str(e)
         except EngineError as e:
-            remedy = 'answer {"refused": {"feature": ..., "message": ...}} where the engine does not offer the work'
+            remedy = 'answer {"refused": {"feature": ..., "message": ...}} if the engine does not offer the operation'
             raise Fault("adapter", f"an error, not a refusal: {e}", remedy) from e
         remedy = f"declare read.{missing} in hello if the rows are right, refuse the query otherwise"
         raise Fault("adapter", f"returned {rows.num_rows} rows for read.{missing}", remedy)
@@ -182,7 +184,7 @@ class Smoke:
         try:
             _compare(self._oracle.read(table, Query(columns=("id", "n"))), "the reference finds these rows in what was written")
         except (EngineError, Refused) as e:
-            remedy = "the reference can't read the table: keep to table version 8 and see the rule that the message names"
+            remedy = "the reference cannot read the table: write table version 8, and see the rule in the message"
             raise Fault("engine", str(e), remedy) from e
         return f"instant {instant}"
 
@@ -199,7 +201,7 @@ class Smoke:
             raise NotOffered(f"{', '.join(missing)} not declared")
 
     def _connected(self) -> Client:
-        """The engine behind a client; started anew if the last step ended it."""
+        """The client of the engine, which is started again if the last step stopped it."""
         if self._client is not None and not self._client.alive:
             self._end(grace=0)
         if self._client is None:
@@ -226,11 +228,11 @@ class Smoke:
         return client is None or client.close(grace)
 
 
-_FIRST = "starts and says who it is"
+_FIRST = "starts and answers hello"
 
 
 def _try(step: str, check: Callable[[], str]) -> Finding:
-    """The finding of one step; endings that the step itself does not explain are explained here."""
+    """The finding of one step, also if it failed with an unexpected error of the contract."""
     try:
         return Finding(step, check())
     except NotOffered as e:
@@ -242,18 +244,18 @@ def _try(step: str, check: Callable[[], str]) -> Finding:
         return Finding(step, str(e), blame, remedy)
 
 
-#: Endings in the middle of a step: whose fault each is, and what to do. The first that fits counts.
+#: Unexpected errors in a step: who is to blame, and the remedy. The first matching entry counts.
 _ENDINGS: tuple[tuple[type[ContractError], Blame, str], ...] = (
     (WrongId, "adapter", "copy the message's id into its answer"),
     (
         ProtocolFault,
         "adapter",
-        "one JSON object a line, in the shapes of docs/plug-in-an-engine.md; all other output to standard error",
+        "print one JSON object for each line, as in docs/plug-in-an-engine.md; print everything else to standard error",
     ),
-    (Refused, "adapter", "take the feature out of hello, or offer it"),
-    (EngineCrash, "engine", "catch what the engine throws and answer with an error: a dead process answers nobody"),
-    (EngineTimeout, "engine", "find out what it waits for, or allow more with --message-timeout"),
-    (ContractError, "engine", "the adapter reports a failure of its engine: see the message"),
+    (Refused, "adapter", "remove the feature from hello, or implement it"),
+    (EngineCrash, "engine", "catch the exceptions of the engine and answer with an error"),
+    (EngineTimeout, "engine", "find out why it does not answer, or raise the limit with --message-timeout"),
+    (ContractError, "engine", "the adapter reports a failure of its engine; see the message"),
 )
 
 

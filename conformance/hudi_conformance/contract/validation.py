@@ -29,7 +29,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
 
 
 class SchemaViolation(ValueError):
-    """A message or an answer that its schema rejects, said in one line."""
+    """A message or an answer that its schema rejects, in one line."""
 
 
 def check_message(message: Any) -> None:
@@ -43,7 +43,7 @@ def check_message(message: Any) -> None:
 
 
 def check_answer(op: str, answer: Any) -> str:
-    """The kind of `answer` to a message `op`; raises SchemaViolation unless it is a right answer to that message."""
+    """The kind of `answer` to a message `op`; raises SchemaViolation unless it is a valid answer to that message."""
     if not isinstance(answer, dict):
         raise SchemaViolation(f"an answer is a JSON object, found {_short(answer)}")
     kind = _kind(ANSWERS[op], answer)
@@ -52,12 +52,12 @@ def check_answer(op: str, answer: Any) -> str:
 
 
 def check_inspection(found: Any) -> None:
-    """Raise SchemaViolation unless `found` has the shape of `inspect TABLE --json`."""
+    """Raise SchemaViolation unless `found` has the form of `inspect TABLE --json`."""
     _check("table-inspection", found)
 
 
 def violation(name: str, value: Any) -> str | None:
-    """What the schema `name` (file name without .json) finds wrong with `value`, in one line; None if it is right."""
+    """The violation of the schema `name` (file name without .json) by `value`, in one line; None if there is none."""
     error = best_match(_validator(name).iter_errors(value))
     return None if error is None else _in_one_line(name, error)
 
@@ -69,7 +69,7 @@ def _check(name: str, value: Any) -> None:
 
 
 def _kind(allowed: Iterable[str], answer: Mapping[str, Any]) -> str:
-    """Answers are told apart by the key that they carry; an identity is known by its engine."""
+    """The kind of an answer, by its key; the answer to `hello` has the key `engine`."""
     for kind in allowed:
         if ("engine" if kind == "hello" else kind) in answer:
             return kind

@@ -1,1 +1,5 @@
-"""The engines shipped with the suite; `registry` names them, `support` has what their adapters share."""
+"""The engines shipped with the suite: `registry` has their names, `support` has modules that several adapters share.
+
+Each adapter imports the contract, `support` and the libraries of its engine. Adapters are imported only when an engine is
+started.
+"""

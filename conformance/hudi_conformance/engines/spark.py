@@ -1,4 +1,4 @@
-"""The reference on Apache Spark behind the contract; runs in the environment of the extra `spark`.
+"""The adapter of the Spark engine of the reference; runs in the environment of the extra `spark`.
 
 `python -m hudi_conformance.engines.spark` speaks the contract's protocol.
 """
@@ -14,37 +14,37 @@ from hudi_conformance import __version__
 from hudi_conformance.contract import Conflict, EngineError, Hello, Query, Refused
 from hudi_conformance.contract.messages import Operation
 from hudi_conformance.contract.serve import serve
-from hudi_conformance.engines.reference.engine import HALTS, OFFERED, Reference
+from hudi_conformance.engines.reference.engine import OFFERED, PAUSES, Reference
 from hudi_conformance.engines.support.environments import ensure_java
 from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.evolution import conform
 
-#: What the reference offers by itself and not on Spark.
+#: Features of the reference that its Spark engine does not offer.
 _NOT_HERE = frozenset({"merge.samples", "read.by-id", "types.avro", "write.insert-overwrite", "write.delete-partition"})
 
 
 class SparkEngine(Reference):
-    """Tables as DataFrames; made and inspected by the reference itself.
+    """Reads and writes DataFrames; the reference creates and inspects tables.
 
-    Spark starts with `hello` and ends with this object; between messages no state is kept.
+    Spark starts with `hello` and stops with this object; no other state is kept between messages.
     """
 
     @cached_property
     def spark(self) -> Any:
-        """The session, on the machine's Java or the packaged one."""
+        """The session, on the Java of the machine or the packaged one."""
         ensure_java()
         from hudi_spark.session import local_session
 
         return local_session()
 
     def hello(self) -> Hello:
-        """The suite's own version: engine and suite are one distribution."""
+        """The version is that of the suite, because both are one distribution."""
         self.spark.range(1).count()
-        return Hello("spark", __version__, "python", OFFERED - HALTS - _NOT_HERE)
+        return Hello("spark", __version__, "python", OFFERED - PAUSES - _NOT_HERE)
 
     def read(self, table: str, query: Query) -> pa.Table:
-        """The rows of a query. Spark's timestamps come back as the table's type."""
+        """The rows of a query; timestamps are cast to the type of the table."""
         import hudi_spark
         from hudi_spark.read import make_plan
 
@@ -58,7 +58,7 @@ class SparkEngine(Reference):
             return conform(rows, pa.schema([stored.field(name) for name in columns]), "result")
 
     def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
-        """One commit of a DataFrame in one piece: the rows of a message are few, and each piece makes files of its own."""
+        """One commit of a DataFrame with one partition, because each partition writes its own files."""
         import hudi_spark
 
         with _in_terms_of_the_contract():
@@ -73,7 +73,7 @@ class SparkEngine(Reference):
 
 @contextmanager
 def _in_terms_of_the_contract() -> Iterator[None]:
-    """The families of the reference's errors, and Spark's errors by their first line, as answers of the contract."""
+    """Translate errors of the reference, and errors of Spark by their first line, into those of the contract."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 

@@ -27,7 +27,7 @@ class PausableSteps:
     #: The requested time of its action, as far as it is known.
     instant: str | None = None
 
-    def go_on(self, until: Point | None) -> bool:
+    def run(self, until: Point | None) -> bool:
         """Up to that point or to the end; whether it halts."""
         while True:
             try:
@@ -38,6 +38,6 @@ class PausableSteps:
             if point == until:
                 return True
 
-    def give_up(self) -> None:
+    def abandon(self) -> None:
         """The process has died: its client is closed."""
         self.steps.close()

@@ -1,4 +1,4 @@
-"""The contract's functions that plan a clustering, computed by the reference: no table is needed."""
+"""The functions of the contract that plan a clustering without a table, computed by the reference."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Json = Any
 
 @dataclass(frozen=True)
 class _Given:
-    """What the arguments say of the content of files, by their ids."""
+    """The statistics of files in the arguments, by file id."""
 
     files: Mapping[str, Mapping[str, Json]]
 

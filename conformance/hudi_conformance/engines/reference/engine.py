@@ -1,4 +1,4 @@
-"""The reference implementation behind the contract."""
+"""The adapter of the reference implementation."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from hudi_conformance.engines.reference.pausing import PausableGreenlet
     from hudi_reference import WritableTable
 
-#: What it offers of work that halts on its way.
-HALTS = frozenset({"halt.write", "halt.service"})
-#: What the reference offers on tables.
+#: Features of pausable writes and services.
+PAUSES = frozenset({"halt.write", "halt.service"})
+#: Features of the reference on tables.
 OFFERED = frozenset(
     {
         "read.snapshot",
@@ -90,10 +90,10 @@ OFFERED = frozenset(
         "archive.flink-settings",
         "merge.custom",
         "merge.samples",
-        *HALTS,
+        *PAUSES,
     }
 )
-#: What it offers below the level of tables.
+#: Features of the reference on single files and functions.
 BYTES = frozenset(
     {
         "inspect.log-file",
@@ -112,15 +112,15 @@ BYTES = frozenset(
 
 
 class Reference(Engine):
-    """Opens the table anew for each message: an engine keeps no state between them."""
+    """Opens the table for each message, and keeps no state between messages except paused work."""
 
     def hello(self) -> Hello:
-        """The suite's own version: reference and suite are one distribution."""
+        """The version is that of the suite, because both are one distribution."""
         return Hello("reference", __version__, "python", OFFERED | BYTES)
 
     def read(self, table: str, query: Query) -> pa.Table:
         """The rows of a query."""
-        with _in_terms_of_the_contract():
+        with _contract_errors():
             opened = replace(_opened(table), schema_on_read=query.by_id)
             chosen: dict[str, Any] = {"columns": query.columns, "where": query.where}
             match query.kind:
@@ -141,7 +141,7 @@ class Reference(Engine):
         from hudi_conformance.engines.reference.files import inspect_file
         from hudi_reference.files.inspection.file_type import is_file
 
-        with _in_terms_of_the_contract():
+        with _contract_errors():
             if is_file(uri):
                 return inspect_file(uri, keys=keys, prefix=prefix)
         return self.inspect_table(uri)
@@ -150,7 +150,7 @@ class Reference(Engine):
         """Properties, timeline and file groups of a table."""
         from hudi_reference.metadata.availability import inspect_metadata_table
 
-        with _in_terms_of_the_contract():
+        with _contract_errors():
             opened = _opened(uri)
             return {**opened.inspect(), "metadata_table": inspect_metadata_table(opened)}
 
@@ -158,7 +158,7 @@ class Reference(Engine):
         """A pure function of the format."""
         from hudi_conformance.engines.reference.functions import compute
 
-        with _in_terms_of_the_contract():
+        with _contract_errors():
             return compute(function, arguments)
 
     def create(self, table: str, spec: TableSpec) -> None:
@@ -166,7 +166,7 @@ class Reference(Engine):
         from hudi_reference import create_table
         from hudi_reference.records.mergers.sample_mergers import SAMPLE_MERGERS
 
-        with _in_terms_of_the_contract(), catch_warnings(action="ignore", category=DeprecationWarning):
+        with _contract_errors(), catch_warnings(action="ignore", category=DeprecationWarning):
             create_table(
                 table,
                 name=spec.name,
@@ -184,7 +184,7 @@ class Reference(Engine):
 
     def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit of rows or keys."""
-        with _in_terms_of_the_contract():
+        with _contract_errors():
             return _write(_opened(table, options), operation, rows)
 
     def service(
@@ -199,19 +199,19 @@ class Reference(Engine):
         """One table service."""
         from hudi_conformance.engines.reference.services import Order, run
 
-        with _in_terms_of_the_contract():
+        with _contract_errors():
             return run(_opened(table), service, Order(phase, instant, options or {}))
 
     def begin(self, writer: str, work: Work, until: Point) -> str | None:
-        """A write or service that halts."""
+        """Start a pausable write or service."""
         if until in ("drawn", "planned"):
-            raise Refused(f"halt.{until}", "what is decided under the lock of the table is published before it is given back")
-        with _in_terms_of_the_contract():
+            raise Refused(f"halt.{until}", "begin times and plans are published under the lock under which they are made")
+        with _contract_errors():
             return self._paused.begin(writer, _pausable(work), until)
 
     def resume(self, writer: str, until: Point | None = None) -> str | None:
-        """It goes on."""
-        with _in_terms_of_the_contract():
+        """Resume paused work."""
+        with _contract_errors():
             return self._paused.resume(writer, until)
 
     @cached_property
@@ -246,7 +246,7 @@ def _opened(table: str, options: Mapping[str, str] | None = None) -> "WritableTa
 
 
 def _data_columns(rows: pa.Table) -> pa.Table:
-    """Meta columns are given only to whoever names them."""
+    """Rows without meta columns, which are returned only if the query names them."""
     return rows.drop_columns([name for name in rows.column_names if name in _META])
 
 
@@ -262,8 +262,8 @@ _META = frozenset(
 
 
 @contextmanager
-def _in_terms_of_the_contract() -> Iterator[None]:
-    """The families of the reference's errors as answers of the contract."""
+def _contract_errors() -> Iterator[None]:
+    """Translate the errors of the reference into those of the contract."""
     try:
         yield
     except UnsupportedFeature as e:

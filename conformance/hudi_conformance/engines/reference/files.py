@@ -1,4 +1,4 @@
-"""One file as the reference sees it, in the contract's shape (`schemas/file-inspection.json`)."""
+"""The inspection of one file by the reference (`schemas/file-inspection.json`)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ from hudi_reference.files.inspection.records import Records
 from hudi_reference.files.log.block import BlockType, CorruptBlock, HeaderKey
 from hudi_reference.timeline.instants.instant import parse_instant_name
 
-#: Block types in the words of the contract.
+#: Names of block types in the contract.
 BLOCKS = {
     BlockType.COMMAND: "command",
     BlockType.DELETE: "delete",
@@ -33,7 +33,7 @@ BLOCKS = {
     BlockType.PARQUET_DATA: "parquet",
     BlockType.CDC_DATA: "cdc",
 }
-#: Wrappers of ordering values in the words of the contract, with the Avro type of their `value`.
+#: Wrapper of ordering values -> its name in the contract and the Avro type of its `value`.
 WRAPPERS: dict[str, tuple[str, Any]] = {
     "BooleanWrapper": ("boolean", "boolean"),
     "IntWrapper": ("int", "int"),
@@ -51,10 +51,10 @@ WRAPPERS: dict[str, tuple[str, Any]] = {
 
 
 def inspect_file(uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
-    """What one file holds. Raises a HudiError for a file that no reader may accept.
+    """The contents of one file. Raises a HudiError for a file that readers must refuse.
 
-    `keys` and `prefix` are looked up in an HFile; a base file's bloom filter is asked for the keys. A file is taken for what
-    its name says, as readers of tables do, and for what its bytes say where the name says nothing.
+    `keys` and `prefix` are looked up in an HFile; in the bloom filter of a base file, the keys only. The type of a
+    file follows from its name, as in readers of tables, or from its bytes if the name has no known form.
     """
     storage, path = locate(uri)
     if is_history_file(path):
@@ -73,12 +73,12 @@ def inspect_file(uri: str, *, keys: Sequence[str] | None = None, prefix: str | N
 
 
 def log_file(blocks: Iterable[InspectedBlock]) -> dict[str, Any]:
-    """The blocks of a log file. Raises the refusal of one that nobody may pass over."""
+    """The blocks of a log file. Raises for a block that a reader must not skip."""
     return {"format": "log", "blocks": [log_block(block) for block in blocks]}
 
 
 def log_block(found: InspectedBlock) -> dict[str, Any]:
-    """One block; what cannot be decoded is absent, and `error` says why."""
+    """One block; content that cannot be decoded is absent, and `error` has the reason."""
     if found.refusal is not None:
         raise found.refusal
     block = found.block
@@ -106,7 +106,7 @@ def log_block(found: InspectedBlock) -> dict[str, Any]:
 
 
 def headers(entries: Mapping[int, str]) -> dict[str, str]:
-    """A header by the names of its keys; by the number of one that nobody knows."""
+    """A header by the names of its keys, or by the number of an unknown key."""
     return {header_name(key): text for key, text in entries.items()}
 
 
@@ -140,7 +140,7 @@ def ordering(stored: Any) -> dict[str, Any] | None:
     if wrapper == "ArrayWrapper":
         return {"type": "array", "value": [ordering(part) for part in record["wrappedValues"] or ()]}
     word, declared = WRAPPERS[wrapper]
-    if word == "decimal":  # at the scale that it is stored with
+    if word == "decimal":  # with its stored scale
         return {"type": word, "value": format(record["value"], "f")}
     return {"type": word, "value": canonical_record({"value": record["value"]}, _holder(declared))["value"]}
 
@@ -169,7 +169,7 @@ def hfile(found: HFile, keys: Sequence[str] | None = None, prefix: str | None = 
 
 
 def compression(found: HFile) -> str:
-    """The codec of an HFile in the word of the contract."""
+    """The name of an HFile codec in the contract."""
     return {1: "gz", 2: "none"}[found.trailer.compression]
 
 

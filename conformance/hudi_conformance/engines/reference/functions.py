@@ -1,6 +1,6 @@
-"""The contract's pure functions, computed by the reference.
+"""The pure functions of the contract, computed by the reference.
 
-Arguments and values are JSON; the reference's own errors come through.
+Arguments and values are JSON; errors of the reference are raised unchanged.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,17 +34,17 @@ from hudi_reference.timeline.history.manifest import LevelFile, parse_level_file
 from hudi_reference.timeline.instants.times import milliseconds_of
 
 Json = Any
-#: A bitmap of a few bytes can stand for more positions than any memory holds; no answer is longer than this.
+#: The largest number of positions in an answer, because a bitmap of a few bytes may have more positions than fit in memory.
 MOST_POSITIONS = 1_000_000
 
 
 def compute(function: str, arguments: Mapping[str, Json]) -> Json:
     """The value of a function of the contract.
 
-    Raises EngineError for an unknown function or arguments that it does not take, HudiError for values without an answer.
+    Raises EngineError for an unknown function or invalid arguments, HudiError for values without a result.
     """
     if function not in FUNCTIONS:
-        raise EngineError(f"no function {function!r}; there are {', '.join(FUNCTIONS)}")
+        raise EngineError(f"unknown function {function!r}; the functions are {', '.join(FUNCTIONS)}")
     work, names = FUNCTIONS[function]
     if set(names) != arguments.keys():
         raise EngineError(f"{function} takes {', '.join(names)}, not {', '.join(arguments) or 'nothing'}")
@@ -68,7 +68,7 @@ def _log_file_name(name: str) -> Json:
 def _history_file_name(name: str) -> Json:
     parts = parse_level_file_name(name)
     if parts is None:
-        raise MalformedHistory("not the name of a history file", rule="LSM-013", path=name,
+        raise MalformedHistory("the name is not that of a history file", rule="LSM-013", path=name,
                                expected="<minimum>_<maximum>_<level>.parquet")  # fmt: skip
     return {"minimum": parts[0], "maximum": parts[1], "level": parts[2]}
 
@@ -97,7 +97,7 @@ def _complex_key(fields: Sequence[tuple[str, str | None]]) -> str:
     return composite_key([name for name, _ in fields], [value for _, value in fields])
 
 
-#: Avro types of key fields -> how a value's text becomes what is stored.
+#: Avro type of a key field -> conversion from the text of a value to the stored value.
 _STORED: dict[str, Callable[[Json], Json]] = {
     "int": int, "long": int, "float": float, "double": float, "string": str, "boolean": bool, "bytes": bytes.fromhex,
 }  # fmt: skip
@@ -116,7 +116,7 @@ def _generate_key(fields: Sequence[tuple[str, Json, Json]], properties: Mapping[
 
 
 def _key_column(found: pa.DataType, kind: Json, value: Json) -> pa.Array:
-    """A column of the one value."""
+    """A column with one value."""
     if value is None or pa.types.is_decimal(found):
         return pa.array([None if value is None else Decimal(value)], found)
     plain = kind if isinstance(kind, str) else kind["type"]
@@ -155,7 +155,9 @@ def _may_hold(kind: str, text: str, keys: Sequence[str]) -> list[bool]:
 def _positions(bitmap: str) -> list[str]:
     found = decode_positions(bitmap, "the bitmap")
     if len(found) > MOST_POSITIONS:
-        raise InvalidQuery("more positions than an answer holds", expected=f"up to {MOST_POSITIONS}", found=str(len(found)))
+        raise InvalidQuery(
+            "the bitmap has more positions than an answer may have", expected=f"up to {MOST_POSITIONS}", found=str(len(found))
+        )
     return [str(position) for position in islice(found, MOST_POSITIONS)]
 
 
@@ -167,13 +169,13 @@ def _partitions_after(step: Any, partition: str, partitions: Sequence[str], infl
 
 
 class Function(NamedTuple):
-    """What computes a function, and the names of its arguments in the contract, in order."""
+    """The implementation of a function, and the names of its arguments in order."""
 
     work: Callable[..., Json]
     arguments: tuple[str, ...]
 
 
-#: By the contract's name.
+#: The functions by their names in the contract.
 FUNCTIONS: Mapping[str, Function] = {
     "log-file-name.parse": Function(_log_file_name, ("name",)),
     "log-file-names.sort": Function(in_merge_order, ("names",)),

@@ -1,4 +1,4 @@
-"""Files of the timeline history as the reference sees them, in the contract's shape (`schemas/file-inspection.json`)."""
+"""The inspection of files of the timeline history by the reference (`schemas/file-inspection.json`)."""
 
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ def _manifest(storage: Storage, folder: str, number: int) -> Json:
 
 
 def level_file_at(storage: Storage, folder: str, name: str) -> LevelFile:
-    """The level file, as a manifest would list it as it is. Raises FileNotFoundError."""
+    """The level file as a manifest with its actual length would list it. Raises FileNotFoundError."""
     info, parts = storage.head(f"{folder}/{name}"), parse_level_file_name(name)
     if info is None or parts is None:
         raise FileNotFoundError(name)

@@ -1,4 +1,4 @@
-"""The file of an action in one state as the reference sees it, in the contract's shape (`schemas/file-inspection.json`)."""
+"""The inspection of the file of an action by the reference (`schemas/file-inspection.json`)."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from hudi_reference.timeline.instants.instant import Instant
 
 
 def instant_record(storage: Storage, path: str, instant: Instant) -> Record | None:
-    """The record in the file; None for an empty one that may be empty. Raises the error of one that no reader may accept."""
+    """The record in the file; None for a file that may be empty and is. Raises for a file that readers must refuse."""
     try:
         return read_action(storage.get(path), path, instant)
     except FileNotFoundError as error:
@@ -19,7 +19,7 @@ def instant_record(storage: Storage, path: str, instant: Instant) -> Record | No
 
 
 def instant_file(storage: Storage, path: str, instant: Instant) -> dict[str, Any]:
-    """The action, its state, and what its file says of it."""
+    """The action, its state, and the record in its file."""
     record = instant_record(storage, path, instant)
     return {
         "format": "instant",
@@ -38,5 +38,9 @@ def content_of(record: Record, path: str) -> dict[str, Any]:
         return canonical_record(record, record.schema)
     except (HudiError, TypeError, ValueError, KeyError, AttributeError) as error:
         raise MalformedMetadata(
-            "a value of another type", rule="TL-002", path=path, expected=record.name, found=f"{type(error).__name__}: {error}"
+            "the value does not fit its type",
+            rule="TL-002",
+            path=path,
+            expected=record.name,
+            found=f"{type(error).__name__}: {error}",
         ) from error

@@ -1,4 +1,4 @@
-"""The function `merge.fold`: what the reference leaves of the versions of one record.
+"""The function `merge.fold`: the result of merging several versions of one record.
 
 A version is `{"kind", "row", "ordering"}`, its row and ordering value canonical. Kinds: `row`, `flagged` (a row whose
 `_hoodie_is_deleted` is true), `partial` (a row of a partial block, which holds the columns that it names), `delete` (a delete
@@ -42,7 +42,7 @@ def fold(
     base: Json,
     log: Sequence[Json],
 ) -> Json:
-    """The contract's answer: the row that is left with its ordering value, null for both where none is left."""
+    """The answer: the merged row with its ordering value; null for both if the record is deleted."""
     columns = arrow_schema(parse_schema(schema, "schema"))
     versions = _Versions(columns, tuple(ordering))
     stored = versions.rows([base] if base is not None else [])
@@ -68,7 +68,7 @@ def _merging(
 
 
 def choose(strategy: str | None, record_type: str, mergers: Sequence[Mapping[str, str]]) -> int:
-    """The function `merger.choose`: the place of the merger, from 0. Raises UnknownMerger where none fits."""
+    """The function `merger.choose`: the place of the merger, from 0. Raises UnknownMerger if there is none."""
     found = merger_resolution.choose(strategy, [(one["strategy"], one["record_type"]) for one in mergers], record_type)
     if found is None:
         raise UnknownMerger("no merger fits", rule="MRG-037", expected=f"{strategy} for {record_type}", found=repr(mergers))

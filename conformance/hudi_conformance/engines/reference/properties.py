@@ -1,4 +1,4 @@
-"""A properties file, and what follows from its entries, in the contract's shapes."""
+"""The inspection of a properties file, and functions on its entries."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ _NAMES = tuple(path.rpartition("/")[2] for path in (PROPERTIES_PATH, BACKUP_PATH
 
 
 def is_properties_file(path: str) -> bool:
-    """Whether a file is called like the properties of a table, or their backup."""
+    """Whether a file has the name of the table properties or of their backup."""
     return path.rpartition("/")[2] in _NAMES
 
 

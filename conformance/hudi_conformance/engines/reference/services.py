@@ -1,4 +1,4 @@
-"""The contract's table services, carried out by the reference."""
+"""The table services of the contract, executed by the reference."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,34 +20,34 @@ from hudi_reference.services.rollback.savepoint import delete_savepoint, savepoi
 
 @dataclass(frozen=True)
 class Order:
-    """What is asked of a service: see the contract's `service`."""
+    """The arguments of a service: see the operation `service`."""
 
     phase: Phase
     instant: str | None
     options: Mapping[str, str]
 
     def of(self, service: Service) -> str:
-        """The instant that a service concerns. Raises EngineError where none is given."""
+        """The instant of the service. Raises EngineError if none is given."""
         if self.instant is None:
             raise EngineError(f"{service} needs an instant")
         return self.instant
 
 
-#: Carries out an order on a table; the requested time of the action, None where there was nothing to do.
+#: Executes an order on a table; the requested time of the action, None if there was nothing to do.
 Act = Callable[[Table, Order], str | None]
 
 
 def run(table: Table, service: Service, order: Order) -> str | None:
-    """Carry the service out; the requested time of its action, None where there was nothing to do. Raises Refused."""
+    """Execute a service; the requested time of its action, None if there was nothing to do. Raises Refused."""
     if service not in SERVICES:
-        raise Refused(f"service.{service}", "this service is still to come")
+        raise Refused(f"service.{service}", "this service is not implemented")
     return SERVICES[service](table, order)
 
 
 def _archive(table: Table, order: Order) -> str | None:
-    """Archiving is no action of its own: the answer is the newest one that went."""
+    """Archive; answers the newest archived instant, because archiving has no instant of its own."""
     if order.phase != "run":
-        raise Refused("service.archive", "archiving has no plan that could be scheduled")
+        raise Refused("service.archive", "archiving has no plan to schedule")
     going = archive(table, order.options).going
     return going[-1].requested if going else None
 
@@ -58,7 +58,7 @@ def _planned(
     execute: Callable[[Table, str], str],
     both: Callable[[Table, Mapping[str, str]], str | None],
 ) -> Act:
-    """A service that finds out by itself what there is to do."""
+    """A service that plans its work itself."""
 
     def act(table: Table, order: Order) -> str | None:
         match order.phase:
@@ -73,18 +73,18 @@ def _planned(
 
 
 def _undoing(service: Service, **phases: Callable[[Table, str], str | None]) -> Act:
-    """A service that undoes what it is told to."""
+    """A service that rolls back the given instant."""
     return lambda table, order: phases[order.phase](table, order.of(service))
 
 
 def _savepoint(table: Table, order: Order) -> str | None:
     if order.phase != "run":
-        raise Refused("service.savepoint", "a savepoint has no plan that could be scheduled")
+        raise Refused("service.savepoint", "a savepoint has no plan to schedule")
     act = delete_savepoint if order.options.get("delete") == "true" else savepoint
     return act(table, order.of("savepoint"))
 
 
-#: By the contract's name.
+#: The services by their names in the contract.
 SERVICES: Mapping[Service, Act] = {
     "archive": _archive,
     "clean": _planned("clean", schedule_clean, execute_clean, clean),

@@ -1,6 +1,6 @@
-"""Processes on several machines that draw times from the reference, on clocks that are set apart: a simulation.
+"""A simulation of processes on several machines that take instant times with different clocks.
 
-True time passes only where somebody waits, so the same program gives the same times.
+True time advances only when a process waits, so that the same program gives the same times.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,60 +19,60 @@ from hudi_reference.timeline.shared_counter import SharedCounter
 
 #: True time when a program begins: 2026-01-01T00:00:00Z, in milliseconds.
 START = 1767225600000
-#: A process that has drawn a time takes so many milliseconds to create the file that carries it.
+#: Milliseconds between taking a time and creating the file with it.
 PUBLISHING = 3
 
 
 def time_text(milliseconds: str, zone: str) -> str:
-    """The function `time.format`: a moment as an instant time in a zone of the IANA's list."""
+    """The function `time.format`: a time as an instant time in an IANA time zone."""
     return format_time(int(milliseconds), zone_of(zone))
 
 
 def zone_of(name: str) -> tzinfo:
-    """A zone by its name; raises EngineError for one that nobody knows."""
+    """A time zone by its name; raises EngineError for an unknown name."""
     if name == "UTC":
         return UTC
     with suppress(ZoneInfoNotFoundError, ValueError, OSError):
         return ZoneInfo(name)
-    raise EngineError(f"no time zone {name!r}")
+    raise EngineError(f"unknown time zone {name!r}")
 
 
 @dataclass
 class Host:
-    """A machine: its clock shows true time and `offset` milliseconds. `at` is the true time up to which it has worked."""
+    """A machine whose clock differs from true time by `offset` milliseconds. `at` is the true time up to which it has run."""
 
     offset: int
     at: int = START
 
     def now(self) -> int:
-        """What the clock shows."""
+        """The time of the clock."""
         return self.at + self.offset
 
     def sleep(self, milliseconds: int) -> None:
-        """Let time pass here."""
+        """Advance the time of this machine."""
         self.at += milliseconds
 
 
 @dataclass
 class DistributedLock:
-    """A lock that all hosts reach: whoever comes while it is held waits until it is free. Owners are numbers of hosts."""
+    """A lock that all hosts share; a host waits while another one holds it. Owners are numbers of hosts."""
 
     hosts: Sequence[Host]
     in_process: bool = False
     spans: list[list[int]] = field(default_factory=list)
 
     def acquire(self, owner: str) -> None:
-        """Wait until the owner before has released it."""
+        """Wait until the previous owner has released it."""
         host = self.hosts[int(owner)]
         host.at = max([host.at, *(span[-1] for span in self.spans)])
         self.spans.append([host.at])
 
     def release(self, owner: str) -> None:
-        """Free from now on."""
+        """Release the lock at the current time of its owner."""
         self.spans[-1].append(self.hosts[int(owner)].at)
 
     def check(self, owner: str) -> None:
-        """Nobody takes it away."""
+        """The lock cannot be lost."""
 
 
 def draw(
@@ -80,13 +80,13 @@ def draw(
 ) -> list[Mapping[str, Any]]:
     """The function `true-time.draw`.
 
-    In each round of `program` the processes it names begin at once and draw a time each, in the order named. `source` is
-    `clocks` or `counter`; "crash" in a round lets the process that keeps the counter die and start again.
+    In each round of `program` the named processes start at the same time and take a time each, in the given order. `source` is
+    `clocks` or `counter`; "crash" in a round lets the process of the counter crash and start again.
     """
     hosts = [Host(offset) for offset in clocks]
     work = {"clocks": _on_clocks, "counter": _on_a_counter}.get(source)
     if work is None:
-        raise EngineError(f"no source of times {source!r}")
+        raise EngineError(f"unknown source of times {source!r}")
     return work(hosts, skew, program)
 
 
@@ -122,5 +122,5 @@ def _on_a_counter(hosts: Sequence[Host], skew: int | None, program: Sequence[Seq
 
 
 def _event(process: int, time: str, **moments: int | None) -> Mapping[str, Any]:
-    """Moments are true time, as texts."""
+    """True times as strings."""
     return {"process": process, "time": time, **{name: None if at is None else str(at) for name, at in moments.items()}}

@@ -1,1 +1,4 @@
-"""TODO docstring."""
+"""Modules that several adapters share: environments, how an engine is started, canonical values, paused work.
+
+Imports the contract only; `avro_values` and `metadata_json` also import the reference.
+"""

@@ -1,4 +1,6 @@
-"""Canonical values (see `values`) of decoded Avro records: for what Arrow has no columns for, unions of several records."""
+"""Canonical values (see `cases.values`) of decoded Avro records, for unions of several records, which Arrow does not
+support.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -68,5 +70,5 @@ def _leaf(value: Any, schema: Any) -> Any:
     try:
         return from_arrow(pa.scalar(value, column), declared_by(column))
     except (pa.ArrowException, OverflowError) as error:
-        message = "a value that its type cannot hold"
+        message = "the value does not fit its type"
         raise MalformedLogBlock(message, rule="LF-020", expected=str(column), found=repr(value)) from error

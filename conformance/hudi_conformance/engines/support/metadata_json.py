@@ -1,4 +1,4 @@
-"""Records of the metadata table in the contract's words: 64-bit integers as text, binary as hex."""
+"""Records of the metadata table as JSON: 64-bit integers as text, binary as hex."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ Json = Any
 
 
 def metadata_record(key: str, value: str) -> Json:  # noqa: PLR0911  one for each type
-    """What the value (hex) of this key says. Raises MalformedIndexEntry."""
+    """The decoded value (hex) of this key. Raises MalformedIndexEntry."""
     (found,) = decode_entries([Entry(key.encode(), bytes.fromhex(value))], SCHEMA, "the value")
     match found.payload:
         case records.PartitionList(partitions):

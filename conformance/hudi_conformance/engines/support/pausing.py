@@ -1,4 +1,4 @@
-"""Work that halts on its way, kept by the name of its writer; what halts, and how, is the engine's affair."""
+"""Paused writes and services by the names of their writers. Each engine implements `Pausable`."""
 
 from typing import Protocol
 
@@ -7,39 +7,39 @@ from hudi_conformance.contract.messages import Point
 
 
 class Pausable(Protocol):
-    """One process that can be made to wait."""
+    """A write or service that can pause at given points."""
 
-    #: The requested time of its action, as far as it is known.
+    #: The requested time of its action, None while it is unknown.
     instant: str | None
 
-    def go_on(self, until: Point | None) -> bool:
-        """Up to that point or to the end; whether it halts."""
+    def run(self, until: Point | None) -> bool:
+        """Run up to that point, or to the end; whether it paused."""
         ...
 
-    def give_up(self) -> None:
-        """The process has died: nothing of what it would do at its end happens."""
+    def abandon(self) -> None:
+        """Abandon the work, as a crash of its process would: no cleanup is done."""
         ...
 
 
 class PausedWork:
-    """What halts, by the name of its writer."""
+    """The paused work of an engine, by the names of the writers."""
 
     def __init__(self) -> None:
         self._processes: dict[str, Pausable] = {}
 
     def begin(self, writer: str, process: Pausable, until: Point) -> str | None:
-        """Run it up to that point; what halts under this name has died."""
+        """Run work up to that point, and abandon earlier paused work of this writer."""
         before = self._processes.pop(writer, None)
         if before is not None:
-            before.give_up()
+            before.abandon()
         self._processes[writer] = process
         return self.resume(writer, until)
 
     def resume(self, writer: str, until: Point | None) -> str | None:
-        """Let it go on. Raises EngineError if nobody halts under that name."""
+        """Resume work. Raises EngineError if no work of that writer is paused."""
         process = self._processes.pop(writer, None)
         if process is None:
-            raise EngineError(f"nobody halts under the name {writer}")
-        if process.go_on(until):
+            raise EngineError(f"no paused work has the name {writer}")
+        if process.run(until):
             self._processes[writer] = process
         return process.instant

@@ -87,7 +87,7 @@ def test_a_clean_keeps_what_its_policy_guarantees(engine: Client, policy: str, p
     slow = PausableGreenlet(table, lambda it: it.upsert(as_arrow([row("slow", 90, "slow", "slow")])))
     if pending_after is not None:
         write_until(table, clock, times, pending_after)
-        slow.go_on("requested" if pending_after % 2 else "stored")
+        slow.run("requested" if pending_after % 2 else "stored")
     write_until(table, clock, times, len(HISTORY))
     clock.time -= HOUR // 2
     first = promised(len(HISTORY))
@@ -99,5 +99,5 @@ def test_a_clean_keeps_what_its_policy_guarantees(engine: Client, policy: str, p
     assert files(table, times) == needed(0 if first is None else first)
     assert (values(table), [values(table, time) for time in reads]) == (now, before)
     if pending_after is not None:
-        slow.go_on(None)
+        slow.run(None)
         assert values(table) == sorted([*now, "slow"])
