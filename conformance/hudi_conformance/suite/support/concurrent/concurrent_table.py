@@ -1,7 +1,7 @@
-"""A stage: writers and services of one engine on one table, which a test moves from point to point.
+"""A stage: concurrent writers and services of one engine on one table, which a test moves from point to point.
 
-What has to come of it is said by one law, whichever way an engine chose to be right: the change of who was told of success is
-in the rows, and nothing of the others is. Who gives way is the engine's affair; that all do is wrong.
+One property holds for every correct engine: the rows contain the changes of the writers that reported success, and no others. An
+engine may choose the writer that aborts, but at least one must succeed.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,26 +26,27 @@ NewUri = Callable[[], str]
 Options = Mapping[str, str]
 _NONE: Options = MappingProxyType({})
 HALTS = pytest.mark.needs(*WRITES, "halt.write", "merge.commit-time")
-#: Whatever can be compacted, or joined, is.
+#: Settings with which everything that can be compacted is due.
 DUE: Mapping[Service, Options] = {
     "compaction": {"hoodie.compact.inline.max.delta.commits": "1"},
     "log-compaction": {"hoodie.log.compaction.enable": "true", "hoodie.log.compaction.blocks.threshold": "2"},
 }
-GIVES_WAY = (Conflict, EngineError)
+#: The answers of an engine that aborts a write or a service.
+ABORTS = (Conflict, EngineError)
 
 
 @dataclass
 class Stage:
-    """A table with a and b in one file group and c in another, and what a reader has to find in it."""
+    """A table with a and b in one file group and c in another, and the rows that a reader must find."""
 
     engine: Client
     uri: str
     rows: dict[str, str] = field(default_factory=dict)
-    #: Settings of all its writers, besides that there are several.
+    #: Settings of all writers, in addition to those for several writers.
     options: Options = field(default_factory=dict)
-    #: What halting writers are about to change.
+    #: The changes of paused writers.
     changes: dict[str, Change] = field(default_factory=dict)
-    #: The writers that were told of success, in this order.
+    #: The writers that reported success, in this order.
     done: list[str] = field(default_factory=list)
     _numbers: "count[int]" = field(default_factory=lambda: count(1))
 
@@ -58,17 +59,17 @@ class Stage:
     def begins(
         self, writer: str, change: Change, until: Point = "stored", *, operation: Operation = "upsert", options: Options = _NONE
     ) -> str | None:
-        """A writer by name, up to that point; its instant, None if it has given way already."""
+        """Begin a write and pause it at a point. Return its instant, or None if it has aborted."""
         self.changes[writer] = change
         return self._asked(lambda: self.engine.begin(writer, self._write(change, options, operation), until), writer)
 
     def goes_on(self, writer: str, until: Point) -> None:
-        """The writer goes on to that point."""
+        """Resume a write up to a point."""
         if writer in self.changes:
             self._asked(lambda: self.engine.resume(writer, until), writer)
 
     def ends(self, writer: str) -> bool:
-        """The writer goes on to its end; whether it was told of success."""
+        """Resume a write to its end. Return whether it reported success."""
         change = self.changes.get(writer)
         if change is None or self._asked(lambda: self.engine.resume(writer), writer) is None:
             return False
@@ -77,14 +78,14 @@ class Stage:
         return True
 
     def both_end(self, first: str, second: str) -> None:
-        """Both go on to their ends, in this order. One at least is told of success, and the rows are as the law says."""
+        """Resume both writes to their ends, in this order. At least one must report success; check the rows."""
         self.ends(first)
         self.ends(second)
         assert self.done
         self.check("both have ended")
 
     def writes(self, change: Change, *, operation: Operation = "upsert", options: Options = _NONE) -> str:
-        """A write from its beginning to its end, which has to succeed; its instant."""
+        """Run a whole write, which must succeed. Return its instant."""
         work = self._write(change, options, operation)
         instant = self.engine.write(work.table, work.operation, work.rows, options=work.options)
         self.rows |= change
@@ -97,20 +98,20 @@ class Stage:
     def _asked(self, ask: Callable[[], str | None], writer: str) -> str | None:
         try:
             return ask()
-        except GIVES_WAY:
+        except ABORTS:
             self.changes.pop(writer, None)
             return None
 
     def runs(self, service: Service, phase: Phase = "run", instant: str | None = None, options: Options = _NONE) -> str | None:
-        """A service from beginning to end; None where there is nothing to do, or where it gives way."""
+        """Run a whole service. Return its instant, or None if there is nothing to do or it aborts."""
         given = self.call(service, phase, instant, options).options
         try:
             return self.engine.service(self.uri, service, phase=phase, instant=instant, options=given)
-        except GIVES_WAY:
+        except ABORTS:
             return None
 
     def planned(self, service: Service, options: Options = _NONE) -> str:
-        """The requested time of a plan that is made now. There has to be something to do."""
+        """Schedule a service. Return the requested time of the plan. There must be something to do."""
         given = self.call(service, options=options).options
         instant = self.engine.service(self.uri, service, phase="schedule", options=given)
         assert instant is not None, f"no {service} is due"
@@ -121,23 +122,23 @@ class Stage:
         return Call(self.uri, service, phase, instant, {**SEVERAL_WRITERS, **DUE.get(service, {}), **options})
 
     def starts(self, worker: str, call: Call, until: Point = "stored") -> bool:
-        """A service by a worker of that name, up to that point; whether it has not given way."""
+        """Begin a service and pause it at a point. Return whether it has not aborted."""
         return self._asked(lambda: self.engine.begin(worker, call, until), worker) is not None
 
     def finishes(self, worker: str) -> bool:
-        """The worker goes on to the end; whether it was told of success."""
+        """Resume a service to its end. Return whether it reported success."""
         return self._asked(lambda: self.engine.resume(worker), worker) is not None
 
     def values(self) -> list[tuple[str, str]]:
-        """Keys and values that a reader gets now; a key that is there twice comes twice."""
+        """Keys and values of the current snapshot; a duplicate key is returned twice."""
         return [(found["id"], found["value"]) for found in snapshot(self.engine, self.uri)]
 
     def check(self, when: str) -> None:
-        """The rows are those of the writers that were told of success."""
-        assert self.values() == sorted(self.rows.items()), f"{when}; told of success: {', '.join(self.done) or 'nobody'}"
+        """Check that the rows are those of the writers that reported success."""
+        assert self.values() == sorted(self.rows.items()), f"{when}; reported success: {', '.join(self.done) or 'none'}"
 
     def check_published(self, instant: str, action: str) -> None:
-        """The action completed once at most, and every file that it says it stored is there."""
+        """Check that the action completed at most once, and that all files in its metadata exist."""
         completed = [name for name in instant_files(self.uri, action) if name.startswith(f"{instant}_")]
         assert len(completed) <= 1, f"one action, completed {len(completed)} times"
         for _ in completed:
