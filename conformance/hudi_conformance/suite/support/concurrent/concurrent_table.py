@@ -1,7 +1,7 @@
 """A stage: concurrent writers and services of one engine on one table, which a test moves from point to point.
 
-One property holds for every correct engine: the rows contain the changes of the writers that reported success, and no others. An
-engine may choose the writer that aborts, but at least one must succeed.
+One property holds for every correct engine: the rows contain the changes of the writers that reported success, and no others.
+An engine may choose the writer that aborts, but at least one must succeed.
 """
 
 from collections.abc import Callable, Mapping
