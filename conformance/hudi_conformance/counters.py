@@ -1,12 +1,12 @@
-"""What a test tries, counted where it is tried: orders, crashes, requests. The plugin puts it into the test's result."""
+"""Counters of what tests do: interleavings, crashes, requests. The plugin adds them to the result of the test that counted."""
 
 from collections import Counter
 
-#: What is counted, for people, in the order of reports.
+#: The counters and their meanings, in the order of reports.
 MEANINGS = {
-    "programs": "programs explored in every order within their bounds",
-    "orders": "orders of requests that were followed to the end",
-    "drawn": "orders among them that were drawn",
+    "programs": "programs whose interleavings were all explored, within their bounds",
+    "orders": "interleavings of requests that were run to the end",
+    "drawn": "random interleavings among them",
     "steps": "requests and clock readings in these",
     "crashes": "crashes of a process at one of them",
     "crash_points": "crash points: a crash after each change in turn, and a check of the table",
@@ -20,12 +20,12 @@ _found: Counter[str] = Counter()
 
 
 def count(**found: int) -> None:
-    """More of what was tried; the names are those of `MEANINGS`."""
+    """Add to counters; the names are those of `MEANINGS`."""
     _found.update({name: int(number) for name, number in found.items() if number})
 
 
 def taken() -> dict[str, int]:
-    """What was tried since this was asked last."""
+    """The counters since the last call; they are reset."""
     found = {name: _found[name] for name in MEANINGS if _found[name]}
     _found.clear()
     return found

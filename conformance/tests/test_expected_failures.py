@@ -67,7 +67,7 @@ def test_an_entry_that_says_nothing_any_more_is_stale(path: Path):
     """A case that is gone is noticed when everything ran; one that is not asked any more is always noticed."""
     found = lists.load("tiny", path)
     ran = [result("merge.b", "unsupported")]
-    assert found.stale(ran, complete=False) == ["merge.b: is not offered now, nobody fails it"]
+    assert found.stale(ran, complete=False) == ["merge.b: is not offered now and does not fail"]
     assert found.stale(ran, complete=True)[0] == "merge.a: there is no such case"
     assert found.stale([result("merge.a", "fail"), result("merge.b", "error")], complete=True) == []
 

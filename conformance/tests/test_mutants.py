@@ -200,7 +200,7 @@ def test_hunting_runs_the_suite_with_the_mutant_applied():
     (late,) = (m for m in all_mutants() if m.name == "late-records-win")
     cases = golden("merge.event-time.late-record.mor", "merge.event-time.newer-record.mor")
     reported: list[Kill] = []
-    (kill,) = mutation_run.hunt([late], cases, done=reported.append)
+    (kill,) = mutation_run.run_mutants([late], cases, done=reported.append)
     assert reported == [kill]
     assert kill.killed_by == ("merge.event-time.late-record.mor",)
     assert end_of(kill, cases) == "own"
@@ -211,15 +211,15 @@ def test_other_cases_run_when_no_citing_case_fails():
     (late,) = (m for m in all_mutants() if m.name == "late-records-win")
     stranger = Mutant(late.name, ("LAY-003",), late.description, late.apply)
     cases = golden("layout.partition.plain.mor", "merge.event-time.late-record.mor")
-    (kill,) = mutation_run.hunt([stranger], cases, done=lambda _: None)
+    (kill,) = mutation_run.run_mutants([stranger], cases, done=lambda _: None)
     assert end_of(kill, cases) == "other"
-    (survivor,) = mutation_run.hunt([stranger], cases[:1], done=lambda _: None)
+    (survivor,) = mutation_run.run_mutants([stranger], cases[:1], done=lambda _: None)
     assert end_of(survivor, cases) == "survived"
 
 
 def test_a_run_without_a_report_is_an_error_and_not_a_kill():
     """A run that never started its cases kills nothing."""
-    with pytest.raises(mutation_run.SuiteBroke, match="no-such-mutant"):
+    with pytest.raises(mutation_run.SuiteError, match="no-such-mutant"):
         mutation_run.failing("no-such-mutant", golden("merge.event-time.late-record.mor"))
 
 

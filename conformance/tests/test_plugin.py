@@ -57,8 +57,8 @@ def test_a_failure_teaches(pytester: pytest.Pytester, book: Casebook):
             "  rule      MRG-029  *",
             "  expected  a   10",
             "  found     a   11",
-            "  because   Look at the tiny engine.",
-            "  again     hudi-conformance run liar --only merge.one",
+            "  cause     Look at the tiny engine.",
+            "  repeat    hudi-conformance run liar --only merge.one",
         ]
     )
     done.stdout.no_fnmatch_line("*Traceback*")
@@ -152,7 +152,7 @@ def test_an_engine_that_does_not_start_fails_every_case(pytester: pytest.Pyteste
 
 
 def test_a_broken_case_is_one_line_and_not_a_traceback(pytester: pytest.Pytester, book: Casebook):
-    """Whoever writes a case reads what is wrong with it."""
+    """The message names the file, the key and the mistake."""
     book.add("merge.one", needs="read.snapshot")
     done = run(pytester)
     done.stdout.fnmatch_lines(["*case.json: needs: 'read.snapshot' is not of type 'array'"])
@@ -262,7 +262,7 @@ def test_loading_the_plugin_imports_nothing_heavy(pytester: pytest.Pytester):
 def test_the_suite_as_a_package_brings_the_golden_cases(
     pytester: pytest.Pytester, book: Casebook, monkeypatch: pytest.MonkeyPatch
 ):
-    """`pytest --pyargs hudi_conformance.suite` in anybody's project runs programs and golden cases."""
+    """`pytest --pyargs hudi_conformance.suite` in any project runs Python cases and golden cases."""
     from hudi_conformance.cases import schema
 
     book.add("merge.one")

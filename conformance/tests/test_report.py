@@ -26,7 +26,7 @@ def test_the_matrix_counts_right_answers_by_chapter_and_engine():
 
 
 def test_surprises_come_first_and_wrong_answers_before_all():
-    """Whoever reads from the top sees first what nobody would have noticed."""
+    """The first results of a report are those that nothing else would have shown."""
     assert [(r.case, r.outcome.value) for r in worst_first(RESULTS)] == [
         ("merge.late", "fail"),
         ("model.program", "crash"),
@@ -54,10 +54,10 @@ def test_many_differences_are_cut_and_counted():
 
 
 def test_a_block_holds_rule_rows_reason_and_command():
-    """What a person needs to go on, in the order of the questions that she asks."""
+    """The labels come in a fixed order: the rule first, the command that repeats the case last."""
     words = [line.split()[0] for line in block(RESULTS[1]).splitlines()[1:]]
     assert [w for w in words if w not in ("id", "1", "2")] == [
-        "rule", "case", "expected", "found", "expected", "found", "sum", "because", "erratum", "list", "again",
+        "rule", "case", "expected", "found", "expected", "found", "summary", "cause", "erratum", "list", "repeat",
     ]  # fmt: skip
     assert block(RESULTS[1]).endswith("hudi-conformance run apache-hudi@1.0.2 --only merge.late")
 
@@ -69,14 +69,14 @@ def test_the_command_to_rerun_an_adapter_quotes_it():
 
 
 def test_the_terminal_shows_matrix_surprises_known_failures_and_stale_entries():
-    """One screen tells how it went and what to do next."""
+    """Matrix, unexpected results, known failures and stale entries, in this order."""
     console = Console(width=150, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
     show(console, RUN, RESULTS)
     console.file.close()
     text = console.export_text()
     order = [
         "seed 20261121 · 5 cases", "reference", "log format", "1/1  1 open", "wrong answers first", "merge.late",
-        "SILENT-STALE", "known, and listed", "merge.known", "stale entry",
+        "SILENT-STALE", "known failures, with", "merge.known", "stale entry",
     ]  # fmt: skip
     assert sorted(order, key=text.index) == order
 
@@ -138,7 +138,7 @@ def test_the_page_has_the_figures_of_this_run():
     tried = result("test_s3::one", "reference", "pass", counts=counts)
     other = result("test_s3::two", "reference", "pass", counts={"orders": 34})
     found = {one.about: one.value for one in figures.lines({r.case: r.counts for r in (tried, other)})}
-    assert found["orders of requests that were followed to the end"] == "1,234"
+    assert found["interleavings of requests that were run to the end"] == "1,234"
     assert found["faults survived without lost or duplicated changes"] == "43"
     assert found["the proxy's share of the time of runs on an object store"] == "5%"
     text = page(RUN, [*RESULTS, tried, other])

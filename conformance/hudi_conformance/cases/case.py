@@ -23,7 +23,7 @@ from hudi_conformance.requirements.chapters import chapter_of_golden_case
 
 @dataclass(frozen=True)
 class Producer:
-    """Who wrote the table of a case; `recipe` is `file::function` in the repository."""
+    """The engine that wrote the table of a case; `recipe` is `file::function` in the repository."""
 
     engine: str
     recipe: str
@@ -37,9 +37,9 @@ class Producer:
 
 @dataclass(frozen=True)
 class Expected:
-    """The right answer: one of `rows`, `inspect`, `variants`, `reads` (files), `refused`, `error`, `vectors`; none when `open`.
+    """The expected answer: one of `rows`, `inspect`, `variants`, `reads` (files), `refused`, `error`, `vectors`, or `open`.
 
-    With `or_error` no answer is right too: an error or a refusal.
+    With `or_error`, an error or a refusal is accepted too.
     """
 
     rows: str | None = None
@@ -57,7 +57,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Case:
-    """One golden case; the fields are those of `case.json`, `folder` is where it lies."""
+    """One golden case; the fields are those of `case.json`, `folder` is the folder that contains it."""
 
     folder: Path
     id: str
@@ -89,12 +89,12 @@ class Case:
 
     @property
     def subject(self) -> Path:
-        """Where the committed table, file or vectors lie. Never hand it to an engine: `place` makes a copy."""
+        """The committed table, file or vectors. Engines must not get this path: `place` makes a copy."""
         return (self.folder / (self.table or self.file or self.vectors_file or "")).resolve()
 
     @property
     def inspects(self) -> bool:
-        """Whether the question is put by `inspect` and not by `read`."""
+        """Whether the engine is asked by `inspect` and not by `read`."""
         return self.expected.inspect is not None or self.file is not None
 
     @cached_property
@@ -127,19 +127,19 @@ class Case:
 
     @cached_property
     def rows(self) -> tuple[Rows, ...]:
-        """The right rows, then the further answers that are accepted; empty if no rows are expected."""
+        """The expected rows, then further accepted answers; empty if no rows are expected."""
         names = () if self.expected.rows is None else (self.expected.rows, *self.expected.accept)
         return tuple(load_rows(self.folder / name) for name in names)
 
     @cached_property
     def inspection(self) -> tuple[dict[str, Any], ...]:
-        """What inspecting must show, then the further answers that are accepted; empty if that is not the question."""
+        """The expected inspection, then further accepted answers; empty if the case expects no inspection."""
         names = () if self.expected.inspect is None else (self.expected.inspect, *self.expected.accept)
         return tuple(read_json(self.folder / name) for name in names)
 
 
 def load(path: Path) -> Case:
-    """The case in the file `path`; raises `CaseError` for the first thing that is wrong with it."""
+    """Read the case in the file `path`. Raises `CaseError` for the first mistake in it."""
     path = path.resolve()
     raw = read_json(path)
     check(path, raw, "case.json")
@@ -164,7 +164,7 @@ def _tuples(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_files(case: Case) -> None:
-    """Every file that a case names exists, so that a typing error is not taken for an engine's fault."""
+    """Check that every file that a case names exists, so that a mistake in the case is not reported as a fault of an engine."""
     subjects = {"table": case.table, "file": case.file, "vectors": case.vectors_file}
     if len([name for name in subjects.values() if name is not None]) != 1:
         raise CaseError(case.path, "table", "a case has either a table, a file or vectors")
@@ -181,7 +181,7 @@ def _check_files(case: Case) -> None:
 
 
 def looks_like_a_case(path: Path) -> bool:
-    """Whether a file of the name `case.json` is one of ours, wherever it lies: other projects use the name too."""
+    """Whether a file named `case.json` is a golden case; other projects use the name too."""
     if path.resolve().is_relative_to(fixtures_root()):
         return True
     try:

@@ -1,7 +1,7 @@
 """Cases below the level of tables: one file, a family of damaged copies of one file, vectors of a pure function.
 
-A family is one file and a list of what is done to copies of it; vectors are inputs and outputs of one function. Both are many
-small questions with one description, so they count as one case, which tells the first questions that went wrong.
+A family is one file and a list of changes, each made to a copy of it; vectors are inputs and outputs of one function.
+Each is one case, whose result names the first copies or inputs that failed.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ Verdict = Literal["valid", "must-refuse", "must-recover"]
 
 @dataclass(frozen=True)
 class Patch:
-    """From offset `at` of the undamaged file, `remove` bytes give way to those of `insert` (hex)."""
+    """From offset `at` of the undamaged file, `remove` bytes are replaced by those of `insert` (hex)."""
 
     at: int
     remove: int = 0
@@ -22,7 +22,7 @@ class Patch:
 
 @dataclass(frozen=True)
 class Variant:
-    """One damaged copy of a file and what inspecting it must give: `inspect`, any `error`, or either with `or_error`."""
+    """One damaged copy of a file and the expected inspection: `inspect`, any `error`, or either with `or_error`."""
 
     name: str
     says: str = ""
@@ -50,7 +50,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Vector:
-    """One input of a function and what is right: `value` (valid), no value (invalid), or `value` or none (acceptable)."""
+    """One input of a function and its expected output: `value` (valid), an error (invalid), or either (acceptable)."""
 
     id: int
     comment: str
@@ -66,13 +66,13 @@ class Vector:
 
     @property
     def name(self) -> str:
-        """How a report calls it."""
+        """The name in reports."""
         return f"test {self.id} ({self.comment})"
 
 
 @dataclass(frozen=True)
 class Vectors:
-    """The vectors of one function; `notes` say which danger a flag stands for."""
+    """The vectors of one function; `notes` explain the flags."""
 
     function: str
     tests: tuple[Vector, ...]

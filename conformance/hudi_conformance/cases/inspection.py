@@ -1,7 +1,7 @@
-"""Comparing what an engine shows of a table or file with what a case expects.
+"""Comparing an inspection of a table or file with what a case expects.
 
-The expected JSON is compared where it says something: of an object's keys only those that it names, except under the names
-of `CLOSED`, where nothing may be added. Lists are compared whole and in order, the timeline's and slices by their instants.
+Of an object only the keys in the expected JSON are compared, except under the names of `CLOSED`, where no key may be added.
+Lists are compared whole and in order, the timeline's and slices by their instants.
 """
 
 from collections.abc import Mapping
@@ -10,13 +10,13 @@ from typing import Any
 
 from hudi_conformance.cases.rows import Row, text
 
-#: What must match completely: a file group, an instant, a header or a column too many is as wrong as one too few.
+#: Members that must match completely: an additional file group, instant, header or column is as wrong as a missing one.
 CLOSED = frozenset({"file_groups", "timeline", "header", "rows", "deletes", "entries", "found"})
 
 
 @dataclass(frozen=True)
 class Contradiction:
-    """The first place where an inspection says something else: its path in the JSON, expected and found value."""
+    """The first place where an inspection differs: its path in the JSON, expected and found value."""
 
     path: str
     expected: Any
@@ -50,8 +50,8 @@ def _in_list(expected: list[Any], found: list[Any], at: tuple[str, ...], *, clos
     if at[:1] == ("file_groups",) and at[-1] == "slices":
         expected, found = sorted(expected, key=_base_instant), sorted(found, key=_base_instant)
     for number, (one, other) in enumerate(zip(expected, found, strict=False)):
-        if (told := _contradiction(one, other, (*at, str(number)), closed=closed)) is not None:
-            return told
+        if (different := _contradiction(one, other, (*at, str(number)), closed=closed)) is not None:
+            return different
     if len(expected) != len(found):
         number = min(len(expected), len(found))
         one, other = ([*items[number : number + 1], None][0] for items in (expected, found))
@@ -67,8 +67,8 @@ def _in_object(
         return Contradiction(".".join((*at, name)), None, found[name])
     for name, value in expected.items():
         inner = closed or name in CLOSED
-        if (told := _contradiction(value, found.get(name), (*at, name), closed=inner)) is not None:
-            return told
+        if (different := _contradiction(value, found.get(name), (*at, name), closed=inner)) is not None:
+            return different
     return None
 
 

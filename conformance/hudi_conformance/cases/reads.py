@@ -1,6 +1,6 @@
 """Several queries of one table, each with its right answer: windows, points in time, choices of columns.
 
-Many small questions with one description: they count as one case, which tells the first questions that went wrong.
+All of them together are one case, whose result names the first queries that failed.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from hudi_conformance.contract.messages import Query
 
 @dataclass(frozen=True)
 class Read:
-    """One query and what is right: the first of `rows` or another of them, any `error`, or either with `or_error`."""
+    """One query and its expected answer: one of `rows`, any `error`, or either with `or_error`."""
 
     name: str
     query: Query

@@ -1,4 +1,4 @@
-"""Rows as a case compares them: canonical values in a multiset, never encodings, never an order of rows."""
+"""Comparing rows: canonical values as a multiset. Encodings and the order of rows do not matter."""
 
 import json
 from collections import Counter
@@ -20,7 +20,7 @@ NAMED = 3
 
 @dataclass(frozen=True)
 class Rows:
-    """Expected rows: declared types by column in order, canonical rows, the columns that tell rows apart."""
+    """Expected rows: declared types by column in order, canonical rows, the columns that identify a row."""
 
     types: Mapping[str, Type]
     rows: tuple[Row, ...]
@@ -57,7 +57,7 @@ class NoRow(ValueError):
 
 
 def rows_of(raw: Sequence[Row], types: Mapping[str, Type], key: Sequence[str] = ()) -> Rows:
-    """Rows as they stand in a file of a case. Raises NoRow."""
+    """The rows in a file of a case. Raises NoRow."""
     rows = []
     for number, row in enumerate(raw):
         if row.keys() != types.keys():
@@ -77,10 +77,10 @@ def canonical(table: pa.Table, types: Mapping[str, Type]) -> list[dict[str, Any]
 
 @dataclass(frozen=True)
 class Differences:
-    """What tells found rows from expected ones; false when nothing does.
+    """The differences between found and expected rows; false if there are none.
 
     `changed` are pairs (expected, found) of rows with one key; `missing` and `unexpected` have no partner. `absent` are
-    columns that the answer lacks, `strange` are columns that nobody asked for, or twice.
+    columns that the answer lacks, `strange` are columns that were not requested, or that are there twice.
     """
 
     changed: tuple[tuple[Row, Row], ...] = ()
@@ -101,7 +101,7 @@ class Differences:
         yield from ((None, row) for row in self.unexpected)
 
     def summary(self) -> str:
-        """One line that is the same on every run: how many of what, and which."""
+        """One line that is the same on every run: the number of each kind of difference, and the first keys."""
         parts = [
             *self._counted("changed", [e for e, _ in self.changed]),
             *self._counted("missing", self.missing),
@@ -130,9 +130,9 @@ def differences(
     absent: tuple[str, ...] = (),
     strange: tuple[str, ...] = (),
 ) -> Differences:
-    """Compare canonical rows as multisets; those left over on both sides are paired by `key`.
+    """Compare canonical rows as multisets; rows that remain on both sides are paired by `key`.
 
-    Without a key it is the first column whose values tell the expected rows apart, if there is one.
+    Without a key, the first column with distinct values in the expected rows is used, if there is one.
     """
     counted = Counter(map(_frozen, expected)), Counter(map(_frozen, found))
     missing = _thaw(counted[0] - counted[1])
@@ -181,7 +181,7 @@ def _key(row: Row, key: tuple[str, ...]) -> str:
 
 
 def text(value: Any) -> str:
-    """A canonical value for people: null, text as it is, everything else as JSON."""
+    """A canonical value as text: null, text as it is, everything else as JSON."""
     if value is None:
         return "null"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The files of a case: where the golden cases lie, and what is checked of each JSON file before it is used."""
+"""The folder of the golden cases, and the schema checks of their JSON files."""
 
 import json
 from functools import cache

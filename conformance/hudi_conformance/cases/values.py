@@ -199,7 +199,7 @@ def _fields(declared: Type) -> Mapping[str, Type]:
 
 
 def _struct_of_arrow(value: pa.Scalar, declared: Type) -> dict[str, Any]:
-    """All declared fields by name, null where absent; fields that nobody declared show up as they are."""
+    """All declared fields by name, null where absent; fields that are not declared are kept as they are."""
     fields = _fields(declared)
     names = {value.type.field(i).name for i in range(value.type.num_fields)}
     known = {n: from_arrow(value[n], t) if n in names else "(no such field)" for n, t in fields.items()}

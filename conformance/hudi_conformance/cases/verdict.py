@@ -1,4 +1,4 @@
-"""What an engine's answer to a case is worth: a pure function from case, engine and answer to a result."""
+"""Judging an engine's answer to a case: a pure function from case, engine and answer to a result."""
 
 import re
 import shlex
@@ -26,7 +26,7 @@ from hudi_conformance.requirements.chapters import OTHER
 
 
 class Outcome(StrEnum):
-    """How a case ended for an engine."""
+    """Outcome of a case on an engine."""
 
     PASS = "pass"
     FAIL = "fail"
@@ -39,7 +39,7 @@ class Outcome(StrEnum):
 
     @property
     def words(self) -> str:
-        """The word of reports."""
+        """The word in reports."""
         return {"fail": "wrong", "unsupported": "not offered"}.get(self.value, self.value)
 
     @property
@@ -51,7 +51,7 @@ class Outcome(StrEnum):
 #: Pairs of expected and found values that a report shows of a case of many small questions.
 SHOWN = 20
 
-#: Outcomes in the order of reports: wrong answers first, because nobody notices them by themselves.
+#: Outcomes in the order of reports: wrong answers first, because nothing else shows them.
 WORST_FIRST = (
     Outcome.FAIL,
     Outcome.CRASH,
@@ -66,7 +66,7 @@ WORST_FIRST = (
 
 @dataclass(frozen=True)
 class Judgement:
-    """The part of a result that the answer decides."""
+    """The part of a result that depends on the answer."""
 
     outcome: Outcome
     message: str = ""
@@ -78,9 +78,9 @@ class Judgement:
 class Result:
     """One case on one engine, complete enough for every report.
 
-    `message` is one line that is the same on every run; `detail` is what else the engine said. `pairs` are rows that
+    `message` is one line that is the same on every run; `detail` is the rest of what the engine reported. `pairs` are rows that
     differ, expected and found side by side. `listed` is the reason in the engine's list of expected failures;
-    `surprise` says in what way the result is not the expected one, None if it is.
+    `surprise` is the difference to the expected result, None if there is none.
     """
 
     case: str
@@ -99,7 +99,7 @@ class Result:
     node: str = ""
     listed: str | None = None
     surprise: str | None = None
-    #: What a Python test tried (`counts.MEANINGS`), if it passed.
+    #: Counters of a Python test (`counters.MEANINGS`), if it passed.
     counts: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -108,7 +108,7 @@ class Result:
         return shlex.join(["hudi-conformance", "run", self.engine, "--only", self.case])
 
     def having(self, found: Judgement) -> Self:
-        """The result with what the answer decided."""
+        """The result with this judgement."""
         return replace(self, **vars(found))
 
     def to_json(self) -> dict[str, Any]:
@@ -125,14 +125,14 @@ class Result:
         return cls(**known)
 
 
-#: What came back: rows, the JSON of an inspection or of a value, an exception of the contract, or None when nobody asked.
+#: Rows, the JSON of an inspection or of a value, an exception of the contract, or None if the engine was not asked.
 Answer: TypeAlias = Any
 
 
 def judge(case: Case, engine: str, hello: Hello, answer: Answer, seconds: float = 0.0) -> Result:
-    """The result of `case` on `engine`, which introduced itself with `hello`; `answer` is None if it was not asked.
+    """The result of `case` on `engine`, whose introduction is `hello`; `answer` is None if it was not asked.
 
-    For a case of many small questions it is a list with an answer for each.
+    For a case of several questions it is a list with an answer for each.
     """
     return replace(empty_result(case, engine).having(_judge(case, hello, answer)), seconds=seconds)
 
@@ -153,7 +153,7 @@ def empty_result(case: Case, engine: str) -> Result:
 
 
 def lacking(needs: tuple[str, ...], hello: Hello) -> str | None:
-    """What stops an engine from being asked: the features it does not declare, as a message; None if it has all."""
+    """The features that an engine does not declare, as a message; None if it declares all."""
     missing = [f for f in needs if f not in hello.features]
     return f"not offered: {', '.join(missing)}" if missing else None
 
@@ -185,7 +185,7 @@ def _judge_whole(case: Case, answer: Answer) -> Judgement:
 
 
 def judge_exception(error: BaseException) -> Judgement:
-    """The outcome that an exception of the contract stands for; any other exception is an error too."""
+    """The outcome of an exception of the contract; any other exception is an error too."""
     match error:
         case Refused():
             return Judgement(Outcome.REFUSED, f"refused {error.feature}: {one_line(error.message)}")
@@ -202,7 +202,7 @@ def judge_exception(error: BaseException) -> Judgement:
 
 
 def _together(found: Sequence[tuple[str, Judgement]]) -> Judgement:
-    """The judgement of a case of many small questions: the worst of them, and the first that came to it."""
+    """The judgement of a case of several questions: the worst outcome, and the first question that has it."""
     worst = min((judged.outcome for _, judged in found), key=WORST_FIRST.index)
     if worst is Outcome.PASS:
         return Judgement(worst)
@@ -218,7 +218,7 @@ def _together(found: Sequence[tuple[str, Judgement]]) -> Judgement:
 
 
 def _judge_variant(variant: Variant, answer: Answer) -> Judgement:
-    """What inspecting one damaged copy is worth."""
+    """Judge the inspection of one damaged copy."""
     if isinstance(answer, BaseException):
         return _no_answer(answer, right=variant.error is not None or variant.or_error)
     if variant.inspect is None:
@@ -227,7 +227,7 @@ def _judge_variant(variant: Variant, answer: Answer) -> Judgement:
 
 
 def _judge_read(read: Read, answer: Answer) -> Judgement:
-    """What the rows of one query are worth."""
+    """Judge the rows of one query."""
     if isinstance(answer, BaseException):
         return _no_answer(answer, right=read.error is not None or read.or_error)
     if not read.rows:
@@ -236,13 +236,13 @@ def _judge_read(read: Read, answer: Answer) -> Judgement:
 
 
 def _judge_vector(vector: Vector, answer: Answer) -> Judgement:
-    """What the value of a function is worth."""
+    """Judge the value of a function."""
     if isinstance(answer, BaseException):
         return _no_answer(answer, right=vector.result != "valid")
     if vector.result == "invalid":
         return Judgement(Outcome.FAIL, f"a value for what is none: {text(answer)}")
-    told = contradiction({"value": vector.value}, {"value": answer})
-    return _contradicted([told])
+    different = contradiction({"value": vector.value}, {"value": answer})
+    return _contradicted([different])
 
 
 def _no_answer(answer: BaseException, *, right: bool) -> Judgement:
@@ -252,7 +252,7 @@ def _no_answer(answer: BaseException, *, right: bool) -> Judgement:
 
 
 def _as_the_case_has_it(case: Case, found: Judgement) -> Judgement:
-    """An ending without an answer, seen from what the case expects. Dying is never right, also where all is open."""
+    """Judge an error, refusal or crash by what the case expects. A crash is never right, not even in an open case."""
     any_no = case.expected.error is not None or case.expected.or_error
     honest = (Outcome.REFUSED, Outcome.ERROR) if any_no else (Outcome.REFUSED,)
     expects_none = case.expected.refused is not None or any_no
@@ -266,7 +266,7 @@ def _as_the_case_has_it(case: Case, found: Judgement) -> Judgement:
 
 
 def _record(case: Case, answer: Answer) -> Judgement:
-    """What the engine answered where nothing is settled: how it differs from what the case thinks likely."""
+    """Record the answer to an open question: how it differs from the answer that the case names as likely."""
     if not case.rows and not case.inspection:
         return Judgement(Outcome.OPEN, _said(answer))
     found = _compare_inspections(case, answer) if case.inspects else _compare_rows(case, answer)
@@ -285,7 +285,7 @@ def _compare_rows(case: Case, answer: Answer) -> Judgement:
 
 
 def _compare_with(right: Sequence[Rows], answer: Answer) -> Judgement:
-    """Right if it equals the expected rows or a further accepted answer; differences are told from the former."""
+    """Right if it equals the expected rows or a further accepted answer; differences are those to the expected rows."""
     if not isinstance(answer, pa.Table):
         return Judgement(Outcome.ERROR, "the adapter broke the protocol: no rows in the answer")
     found: list[Differences] = []
@@ -300,16 +300,16 @@ def _compare_inspections(case: Case, answer: Answer) -> Judgement:
     return _contradicted([contradiction(expected, answer) for expected in case.inspection])
 
 
-def _contradicted(told: Sequence[Contradiction | None]) -> Judgement:
-    """Right if one of the right answers is not contradicted; otherwise told from the first."""
-    first = told[0]
-    if first is None or None in told:
+def _contradicted(found: Sequence[Contradiction | None]) -> Judgement:
+    """Right if one of the accepted answers is not contradicted; otherwise the contradiction of the first is reported."""
+    first = found[0]
+    if first is None or None in found:
         return Judgement(Outcome.PASS)
     return Judgement(Outcome.FAIL, first.summary(), pairs=(first.pair(),))
 
 
 def one_line(text: str) -> str:
-    """The first line of what an engine said, without what differs from run to run: scratch paths and long numbers."""
+    """The first line of a message, without what differs from run to run: scratch paths and long numbers."""
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
     first = re.sub(r"(file:/+|/)[^\s'\"]*?/table(?=[/\s'\".,:;)]|$)", "<table>", first)
     return re.sub(r"\b(0x[0-9a-f]+|\d{5,})\b", "#", first)[:300]

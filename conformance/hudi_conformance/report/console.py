@@ -1,4 +1,4 @@
-"""A run in the terminal: progress while it goes on, then the matrix and what is not as it should be."""
+"""A run in the terminal: progress, then the matrix and the results that are not right."""
 
 import io
 import os
@@ -26,12 +26,12 @@ def own_console(*, errors: bool = False) -> Console:
     return Console(file=os.fdopen(os.dup(stream.fileno()), "w", encoding="utf-8"), highlight=False, soft_wrap=False)
 
 
-#: Seconds between two lines of progress where no bar can be drawn: in logs.
+#: Seconds between two lines of progress where the output is not a terminal.
 BETWEEN_LINES = 30.0
 
 
-class Progressing:
-    """A pytest plugin that takes the place of pytest's own output: a bar on a terminal, now and then a line in a log."""
+class ProgressDisplay:
+    """A pytest plugin that replaces the output of pytest: a progress bar on a terminal, a line every half minute in a log."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -45,24 +45,24 @@ class Progressing:
 
     @pytest.hookimpl(trylast=True)
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Pytest's reporter goes on, into a buffer: other plugins count on it."""
+        """Redirect the reporter of pytest into a buffer; other plugins need it."""
         plugins = config.pluginmanager
         plugins.unregister(plugins.getplugin("terminalreporter"))
         plugins.register(pytest.TerminalReporter(config, self.silenced), "terminalreporter")
         self._progress.start()
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A case file that cannot be used stops the run."""
+        """Keep the error of a case file that cannot be used."""
         if report.failed:
             self.broken.append(str(report.longrepr))
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Now the number of cases is known."""
+        """Set the number of cases."""
         self._expect(len(session.items))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: Sequence[str]) -> None:
-        """The same, when other processes collect."""
+        """Set the number of cases when other processes collect."""
         self._expect(len(ids))
 
     def _expect(self, number: int) -> None:
@@ -70,7 +70,7 @@ class Progressing:
             self._progress.update(self._task, total=number)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """One more result."""
+        """Count a result and show progress."""
         line = getattr(report, "hudi_result", None)
         if line is not None:
             self.counts[Outcome(line["outcome"])] += 1
@@ -84,12 +84,12 @@ class Progressing:
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:
-        """The bar goes."""
+        """Remove the bar."""
         self._progress.stop()
 
 
 def show(console: Console, run: Run, results: Sequence[Result]) -> None:
-    """The matrix, then every case that is not as it should be."""
+    """Print the matrix, then every result that is not right."""
     number = len({r.case for r in results})
     seed = "" if run.seed is None else f" · seed {run.seed}"
     cases = "1 case" if number == 1 else f"{number} cases"
@@ -103,7 +103,7 @@ def show(console: Console, run: Run, results: Sequence[Result]) -> None:
         for result in surprises:
             _show_block(console, result)
     if known:
-        console.rule(Text("known, and listed with their reasons"), align="left", style="dim")
+        console.rule(Text("known failures, with the reasons in the list"), align="left", style="dim")
         for result in known:
             console.print(_known(result), overflow="ellipsis", no_wrap=True)
     for complaint in run.stale:
@@ -111,7 +111,7 @@ def show(console: Console, run: Run, results: Sequence[Result]) -> None:
 
 
 def _show_block(console: Console, result: Result) -> None:
-    """One case; long texts wrap beside their word, the command to copy does not wrap at all."""
+    """Print one case. Long texts wrap beside their labels; the command to copy does not wrap."""
     head = Text.assemble((result.case, "bold"), f"   {result.engine}   ")
     head.append(result.outcome.words, style=STYLES[result.outcome])
     if result.flags:
@@ -121,10 +121,10 @@ def _show_block(console: Console, result: Result) -> None:
     grid.add_column(style="dim", width=10)
     grid.add_column(overflow="fold")
     for name, value in facts(result):
-        if name != "again":
+        if name != "repeat":
             grid.add_row(f"  {name}", Text(value, style={"expected": "green", "found": "red"}.get(name, "")))
     console.print(grid)
-    console.print(Text.assemble(("  again     ", "dim"), result.rerun), soft_wrap=True)
+    console.print(Text.assemble(("  repeat    ", "dim"), result.rerun), soft_wrap=True)
     console.print()
 
 

@@ -1,4 +1,4 @@
-"""A result in words: which rule, expected and found side by side, what it probably means, how to see it again."""
+"""A result as text: rule, expected and found values, probable cause, and the command that repeats it."""
 
 from collections.abc import Iterator, Sequence
 
@@ -20,20 +20,20 @@ def block(result: Result) -> str:
 
 
 def facts(result: Result) -> Iterator[tuple[str, str]]:
-    """The block as pairs of a word and what it stands for."""
+    """The lines of the block as pairs of label and text."""
     yield from (("rule", rule(r)) for r in result.requirements)
     if result.description:
         yield "case", result.description
     yield from sides(result.pairs)
     if result.message:
-        yield "says" if not result.pairs else "sum", result.message
+        yield "message" if not result.pairs else "summary", result.message
     yield from (("detail", line) for line in result.detail.splitlines()[1 : SHOWN + 1])
     if result.because:
-        yield "because", result.because
+        yield "cause", result.because
     yield from (("erratum", erratum(e)) for e in result.errata)
     if result.surprise is not None:
         yield "list", result.surprise
-    yield "again", result.rerun
+    yield "repeat", result.rerun
 
 
 def rule(id_: str) -> str:

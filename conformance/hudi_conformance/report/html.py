@@ -1,4 +1,4 @@
-"""The report as one HTML page that needs nothing else: no script, font or picture from anywhere."""
+"""The report as one self-contained HTML page, which loads no script, font or image."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ from hudi_conformance.report.matrix import Cell, matrix
 from hudi_conformance.report.run import EngineRun, Run
 from hudi_conformance.requirements import chapters
 
-#: What each outcome means, for somebody who has never seen the suite.
+#: The meanings of the outcomes, in the legend of the page.
 MEANINGS = {
     Outcome.PASS: "the right answer",
     Outcome.FAIL: "a wrong answer, given as if it were right",
-    Outcome.ERROR: "the engine failed and said so",
-    Outcome.REFUSED: "declares the feature, then refuses it",
+    Outcome.ERROR: "the engine reported an error",
+    Outcome.REFUSED: "the engine declares the feature, then refuses the case; reported separately",
     Outcome.UNSUPPORTED: "the engine does not declare a feature that the case needs; it was not asked",
-    Outcome.CRASH: "the engine's process died",
+    Outcome.CRASH: "the process of the engine crashed",
     Outcome.TIMEOUT: "no answer in time",
-    Outcome.OPEN: "the specification does not settle it: answers are recorded, nobody fails",
+    Outcome.OPEN: "the specification leaves it open: answers are recorded and do not fail",
 }
 
 
@@ -54,12 +54,12 @@ class CaseView:
 
     @property
     def first(self) -> Result:
-        """Any of the results: what they say of the case itself is the same."""
+        """Any of the results: their facts about the case are the same."""
         return self.results[0]
 
     @property
     def notable(self) -> tuple[Result, ...]:
-        """Results that need words: everything but a right answer that was expected."""
+        """Results that the page explains: all but right answers that were expected."""
         return tuple(r for r in self.results if r.outcome is not Outcome.PASS or r.surprise is not None)
 
     @property

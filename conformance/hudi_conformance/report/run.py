@@ -1,4 +1,4 @@
-"""What a report says of a run: the run as a whole, and the engines in it."""
+"""The facts of a run in a report: the run as a whole, and its engines."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,7 @@ from hudi_conformance import __version__
 
 @dataclass(frozen=True)
 class EngineRun:
-    """An engine in a run: the name it was asked for by, how it introduced itself, why it did not start if it did not."""
+    """An engine in a run: the requested name, its introduction, and why it did not start, if it did not."""
 
     name: str
     version: str | None = None
@@ -18,14 +18,14 @@ class EngineRun:
 
     @property
     def title(self) -> str:
-        """Name and version for people; the version once."""
+        """Name and version, for headings."""
         name = self.name.partition("@")[0]
         return name if self.version is None or self.name == "reference" else f"{name} {self.version}"
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a report says about the run as a whole; `seconds` is wall time."""
+    """The facts of the run as a whole; `seconds` is wall time."""
 
     engines: tuple[EngineRun, ...]
     seed: int | None

@@ -1,4 +1,4 @@
-"""A run as files: one result a line, the run as a whole, and the page for people."""
+"""A run as files: `report.jsonl`, `run.json` and the HTML page."""
 
 import json
 from collections.abc import Sequence

@@ -1,7 +1,8 @@
 """The known failures of an engine: `expected-failures/<engine>.toml`.
 
-A list says what goes wrong today and why. An unlisted failure, a listed case that passes, one that fails in another
-way, and an entry whose case is gone or is no longer asked each fail the run: the list is right or the run is red.
+A list has an entry for each known failure, with the reason. These fail the run: a failure that is not listed, a listed case
+that passes, a listed case that fails with another outcome or message, and an entry whose case does not exist or is no longer
+asked.
 """
 
 import json
@@ -17,12 +18,12 @@ from hudi_conformance.cases.verdict import Outcome, Result
 
 PACKAGE = Path(__file__).parents[1]
 
-#: The reason that `--update` gives to an entry it adds, to be replaced by somebody who knows.
+#: The reason of entries that `--update` adds; it is to be replaced by an explanation.
 UNEXPLAINED = "not explained yet"
 
 HEADER = """\
-# What is known to go wrong with {engine}. A failure that is not listed here fails the run, and so does an entry that is
-# no longer true. Rewrite: hudi-conformance run {engine} --expected-failures FILE --update (reasons are kept).
+# Known failures of {engine}. A failure that is not listed here fails the run, and so does an entry that is out of date.
+# Rewrite: hudi-conformance run {engine} --expected-failures FILE --update (reasons are kept).
 """
 
 
@@ -32,7 +33,7 @@ class ListError(ValueError):
 
 @dataclass(frozen=True)
 class Entry:
-    """One known failure. In `message`, `*` stands for anything, for what differs from run to run."""
+    """One known failure. In `message`, `*` matches what differs from run to run."""
 
     case: str
     outcome: Outcome
@@ -42,7 +43,7 @@ class Entry:
     erratum: str | None = None
 
     def matches(self, result: Result) -> bool:
-        """Whether the case went wrong in the way that is known."""
+        """Whether the result has the outcome and the message of this entry."""
         pattern = ".*".join(map(re.escape, self.message.split("*")))
         return result.outcome is self.outcome and re.fullmatch(pattern, result.message) is not None
 
@@ -57,7 +58,7 @@ class ExpectedFailures:
     comment: str = ""
 
     def settle(self, result: Result) -> Result:
-        """The result with what the list says of it: `listed` if it is the expected failure, `surprise` otherwise."""
+        """The result with `listed`, if it is an expected failure, or with `surprise`, if it is not as expected."""
         entry = self.entries.get(result.case)
         if entry is None:
             unknown = "not in the list of expected failures" if result.outcome.is_failure else None
@@ -72,9 +73,9 @@ class ExpectedFailures:
         return result
 
     def stale(self, results: Sequence[Result], *, complete: bool, engines: Sequence[str] = ()) -> list[str]:
-        """Complaints about entries that say nothing any more.
+        """Messages about entries that are out of date.
 
-        `complete`: every case of the suite was run. A relay is missed only if its writer is one of `engines`.
+        `complete`: every case of the suite was run. A relay counts as missing only if its writer is one of `engines`.
         """
         found = {r.case: r.outcome for r in results}
         complaints = []
@@ -83,11 +84,11 @@ class ExpectedFailures:
             if case not in found and complete and (relay is None or relay[1] in engines):
                 complaints.append(f"{case}: there is no such case")
             elif found.get(case) in (Outcome.UNSUPPORTED, Outcome.OPEN):
-                complaints.append(f"{case}: is {found[case].words} now, nobody fails it")
+                complaints.append(f"{case}: is {found[case].words} now and does not fail")
         return complaints
 
     def updated(self, results: Iterable[Result], *, complete: bool) -> "ExpectedFailures":
-        """The list that these results are as expected by; entries that still hold and reasons are kept."""
+        """The list that has these results as expected; entries that still match, and reasons, are kept."""
         kept = {} if complete else dict(self.entries)
         for result in sorted(results, key=lambda r: r.case):
             kept.pop(result.case, None)
@@ -126,7 +127,7 @@ def root() -> Path:
 
 
 def default_path(engine: str) -> Path | None:
-    """Where the list of a shipped engine lies, whether there is one yet or not; None for a command line."""
+    """The path of the list of a shipped engine, whether it exists or not; None for a command line."""
     name = engine.replace(":", "-")
     return root() / f"{name}.toml" if re.fullmatch(r"[\w.@-]+", name) else None
 

@@ -19,7 +19,7 @@ from hudi_conformance.runner.session import Session
 
 
 class CaseFile(pytest.File):
-    """A `case.json`; a wrong one is an error of collection, told in one line."""
+    """A `case.json`; a mistake in it is an error of collection, reported in one line."""
 
     session_of_run: Session
 
@@ -32,14 +32,14 @@ class CaseFile(pytest.File):
             yield item
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The error of the case file without a traceback: the file is at fault, not the code that read it."""
+        """The error of the case file without a traceback, because the mistake is in the file."""
         if isinstance(excinfo.value, CaseError):
             return str(excinfo.value)
         return super().repr_failure(excinfo)
 
 
 class CaseItem(pytest.Item):
-    """One case on one engine. Running it never raises what the engine did wrong: the result says that."""
+    """One case on one engine. Running it does not raise the errors of the engine: the result has them."""
 
     def __init__(self, *, case: Case, run: Session, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -64,14 +64,14 @@ class CaseItem(pytest.Item):
         return self.path, None, f"{self.case.id} on {self.name}"
 
 
-#: How often an engine may die over the small questions of one case before the others are not asked.
-DEATHS = 3
+#: After so many crashes or time-outs in one case of several questions, the others are not asked.
+MOST_CRASHES = 3
 
 
 def ask(client: Client, case: Case) -> Answer | list[Answer]:
-    """What the engine answers to the case on a copy of its table or file; an exception counts as an answer.
+    """The answer of the engine to the case, on a copy of its table or file; an exception is an answer too.
 
-    A list for a case of many small questions: one answer for each of its variants, reads or vectors, in order.
+    For a case of several questions it is a list: one answer for each of its variants, reads or vectors, in order.
     """
     if case.vectors is not None:
         function = case.vectors.function
@@ -97,16 +97,16 @@ def _inspect_bytes(client: Client, case: Case, folder: Path, data: bytes) -> Ans
 
 def _each(questions: Iterable[Callable[[], Answer]]) -> list[Answer]:
     answers: list[Answer] = []
-    deaths: list[Answer] = []
+    crashes: list[Answer] = []
     for question in questions:
-        answers.append(deaths[-1] if len(deaths) == DEATHS else _answer(question))
+        answers.append(crashes[-1] if len(crashes) == MOST_CRASHES else _answer(question))
         if isinstance(answers[-1], EngineCrash | EngineTimeout):
-            deaths.append(answers[-1])
+            crashes.append(answers[-1])
     return answers
 
 
 def _answer(question: Callable[[], Answer]) -> Answer:
     try:
         return question()
-    except Exception as error:  # whatever comes is the engine's answer, and is judged
+    except Exception as error:  # any exception is the engine's answer, and is judged
         return error

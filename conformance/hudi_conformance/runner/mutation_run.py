@@ -17,24 +17,26 @@ from hudi_conformance.report.stored_verdicts import case_of
 TIME_LIMIT = 900
 
 
-class SuiteBroke(RuntimeError):
+class SuiteError(RuntimeError):
     """The run with this mutant timed out, or wrote no report."""
 
 
-def hunt(mutants: Sequence[Mutant], cases: Sequence[CitedCase], *, jobs: int = 1, done: Callable[[Kill], None]) -> list[Kill]:
+def run_mutants(
+    mutants: Sequence[Mutant], cases: Sequence[CitedCase], *, jobs: int = 1, done: Callable[[Kill], None]
+) -> list[Kill]:
     """Apply one mutant after the other and record which cases fail; `done` is called for each.
 
     The golden cases that cite one of the mutant's rules run first. If none of them fails, the Python cases that cite one run,
     and if none of these fails, all others, up to the first that fails. Cases that fail without a mutant are excluded.
 
     Raises:
-        SuiteBroke: a run timed out or wrote no report.
+        SuiteError: a run timed out or wrote no report.
     """
     rules = {rule for mutant in mutants for rule in mutant.breaks}
     broken = failing(None, [c for c in cases if rules & set(c.requirements)])
     passing = [c for c in cases if c.id not in broken]
     with ThreadPoolExecutor(jobs) as pool:
-        running = [pool.submit(_hunt_one, mutant, passing) for mutant in mutants]
+        running = [pool.submit(_run_one, mutant, passing) for mutant in mutants]
         kills = []
         for finished in as_completed(running):
             kills.append(finished.result())
@@ -42,7 +44,7 @@ def hunt(mutants: Sequence[Mutant], cases: Sequence[CitedCase], *, jobs: int = 1
     return kills
 
 
-def _hunt_one(mutant: Mutant, cases: Sequence[CitedCase]) -> Kill:
+def _run_one(mutant: Mutant, cases: Sequence[CitedCase]) -> Kill:
     rules = set(mutant.breaks)
     own = [c for c in cases if rules & set(c.requirements)]
     golden = [c for c in own if c.golden is not None]
@@ -65,7 +67,7 @@ def failing(mutant: str | None, cases: Sequence[CitedCase], *, stop_early: bool 
         try:
             _, results = read(Path(scratch))
         except FileNotFoundError:
-            raise SuiteBroke(f"no report with {mutant or 'no mutant'}:\n{found[-3000:]}") from None
+            raise SuiteError(f"no report with {mutant or 'no mutant'}:\n{found[-3000:]}") from None
     return frozenset(case_of(r) for r in results if r.outcome.is_failure)
 
 
@@ -76,7 +78,7 @@ def _pytest(options: Iterable[str], cases: Iterable[CitedCase]) -> str:
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
     except subprocess.TimeoutExpired as error:
-        raise SuiteBroke(f"no end after {TIME_LIMIT} s: {' '.join(options)}") from error
+        raise SuiteError(f"not finished after {TIME_LIMIT} s: {' '.join(options)}") from error
     return done.stdout + done.stderr
 
 

@@ -1,8 +1,7 @@
 """The pytest plugin: golden cases as items, engines as fixtures, results and lists of expected failures.
 
-It is loaded into every pytest run of an environment that holds the suite, so it does nothing until it meets a case:
-options and marks are registered, and the suite is imported when the first `case.json` of ours, or the first test
-with our fixtures, is collected.
+Every pytest run of an environment that has the suite loads it, so it only registers options and marks; the suite is imported
+when the first golden case, or the first test with the fixtures of the suite, is collected.
 """
 
 import os
@@ -56,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """`--pyargs hudi_conformance.suite` means the golden cases too."""
+    """Add the golden cases to `--pyargs hudi_conformance.suite`."""
     if session.config.option.pyargs and "hudi_conformance.suite" in session.config.args:
         from hudi_conformance.cases.schema import fixtures_root
 
@@ -67,7 +66,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """The golden case in a `case.json`, unless it is some other project's."""
+    """Collect the golden case in a `case.json`, unless the file belongs to another project."""
     if file_path.name != "case.json":
         return None
     from hudi_conformance.cases import case
@@ -81,7 +80,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """`--cases` and `--skip-cases`; and each engine that is a process gets one worker of xdist, so that it starts once."""
+    """Apply `--cases` and `--skip-cases`; give each engine that is a process one worker of xdist, so that it starts once."""
     ours = [item for item in items if _is_ours(item)]
     if not ours:
         return
@@ -108,7 +107,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         from hudi_conformance import counters
         from hudi_conformance.runner import python_cases
 
-        counters.taken()  # by others, before this test
+        counters.taken()  # reset what other tests counted
         python_cases.skip_unless_offered(item, session_of(item.config))
 
 
@@ -116,7 +115,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Turns what came of a case into its result, and the result into what pytest reports."""
+    """Make the result of a case, and the report of pytest from it."""
     report = yield
     ended = call.when == "call" or (call.when == "setup" and not report.passed)
     if ended and _is_ours(item):
@@ -136,7 +135,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 class Results:
-    """Gathers the results of all processes in the one that reports, and ends the run with them."""
+    """Collects the results of all processes, and finishes the run with them."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -146,7 +145,7 @@ class Results:
         self.ending: Ending | None = None
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """The result that came with a report, if it is one of a case."""
+        """Keep the result that a report carries, if it is the report of a case."""
         line = getattr(report, "hudi_result", None)
         if line is not None:
             self.lines.append(line)
@@ -154,17 +153,17 @@ class Results:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Lists of expected failures are checked or rewritten, reports written."""
+        """Check or rewrite the lists of expected failures, and write the reports."""
         if self.lines:
             from hudi_conformance.runner import run_report
 
             self.ending = run_report.finish(session, session_of(self.config), self.lines, self.hellos, self.started)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """What the lists and reports have to say, below pytest's own summary."""
-        if self.ending is not None and self.ending.told:
+        """Print messages about lists and reports below the summary of pytest."""
+        if self.ending is not None and self.ending.messages:
             terminalreporter.section("hudi-conformance")
-            for line in self.ending.told:
+            for line in self.ending.messages:
                 terminalreporter.line(line)
 
 

@@ -1,9 +1,9 @@
-"""Cases written as Python tests: their engines, their names, and what came of them.
+"""Cases written as Python tests: their engines, their names, and their results.
 
 A folder of such tests has a `conftest.py` that imports everything named in `__all__` from here. That brings the fixtures
 `engine`, `writer` and `reader` (each a `Client`), once per engine of `--engine` and once per ordered pair. The marks
-`requirements("MRG-029", ...)` and `needs("read.snapshot", writer=("create", ...))` say what a test checks and what it
-needs of an engine; an engine that does not offer it is not asked.
+`requirements("MRG-029", ...)` and `needs("read.snapshot", writer=("create", ...))` name the rules that a test checks and the
+features that it needs; an engine that does not declare them is not asked.
 """
 
 import itertools
@@ -37,7 +37,7 @@ def writer(request: pytest.FixtureRequest) -> Client:
 
 @pytest.fixture(scope="session")
 def reader(request: pytest.FixtureRequest) -> Client:
-    """The engine that reads, in a relay of two; the result counts as its."""
+    """The engine that reads, in a relay of two; the result is its result."""
     return session_of(request.config).client(request.param)
 
 
@@ -54,7 +54,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def case_id(item: pytest.Item) -> str:
-    """`<file>::<test>`, with its parameters but for the engine; a relay says who wrote."""
+    """`<file>::<test>` with its parameters, without the engine; a relay names the engine that wrote."""
     mark = _engine_mark(item)
     function = getattr(item, "originalname", item.name)
     words = [f"by {mark.kwargs['writer']}"] if "writer" in mark.kwargs else []
@@ -78,7 +78,7 @@ def _own_parameters(item: pytest.Item) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    """The same text in every run and on every machine, for what has no such text of its own."""
+    """A text of a parameter that is the same in every run and on every machine."""
     match value:
         case set() | frozenset():
             return f"{{{', '.join(sorted(map(repr, value)))}}}"
@@ -96,7 +96,7 @@ def _engine_mark(item: pytest.Item) -> pytest.Mark:
     return mark
 
 
-#: Set on a relay whose writer cannot take part: that says nothing about the reader, so there is no result.
+#: Set on a relay whose writer lacks a feature. That is not a result of the reader.
 NO_RESULT = pytest.StashKey[bool]()
 
 
@@ -113,7 +113,7 @@ def skip_unless_offered(item: pytest.Item, session: Session) -> None:
 
 
 def result_of(item: pytest.Item, call: pytest.CallInfo[None]) -> Result:
-    """What came of a Python test, seen from its exception."""
+    """The result of a Python test, from its exception."""
     text = (getattr(item, "function", item).__doc__ or "").strip().split("\n\n")[0]
     name = case_id(item)
     return Result(

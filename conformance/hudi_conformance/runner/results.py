@@ -1,4 +1,4 @@
-"""From what came of a test item to its result, and from the result to what pytest reports."""
+"""Results of test items, and what pytest reports of them."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ def result_of(item: pytest.Item, call: pytest.CallInfo[None]) -> Result:
 
 
 def settle(report: pytest.TestReport, item: pytest.Item, result: Result, session: Session) -> None:
-    """Make `report` say what `result` and the engine's list of expected failures say; results travel with it."""
+    """Set the outcome of `report` from the result and the engine's list of expected failures; the report carries the result."""
     result = session.settle(result)
     hello = session.hello(result.engine)
     report.hudi_result = result.to_json()  # type: ignore[attr-defined]
@@ -50,7 +50,7 @@ def settle(report: pytest.TestReport, item: pytest.Item, result: Result, session
 
 
 def _fail(report: pytest.TestReport, result: Result) -> None:
-    """The block about the case; a Python test that ran keeps its traceback, which says where it stood, too."""
+    """Report the block about the case; a Python test that ran keeps its traceback too."""
     if report.longrepr is None or report.when == "setup" or "::test_" not in result.case:
         report.longrepr = block(result)
     else:

@@ -1,4 +1,4 @@
-"""The end of a run: lists of expected failures are checked or rewritten, reports written."""
+"""The end of a run: check or rewrite the lists of expected failures, write the reports."""
 
 import time
 from collections.abc import Sequence
@@ -17,15 +17,15 @@ from hudi_conformance.runner.session import Session
 
 @dataclass(frozen=True)
 class Ending:
-    """A run that is over; `page` is the report page, if one was asked for."""
+    """A finished run; `page` is the HTML report, if one was requested."""
 
     run: Run
     results: tuple[Result, ...]
     page: Path | None
 
     @property
-    def told(self) -> list[str]:
-        """What lists and reports have to say, line by line."""
+    def messages(self) -> list[str]:
+        """Messages about lists and reports, one a line."""
         page = [] if self.page is None else [f"report: {self.page}"]
         return [*self.run.stale, *(f"rewritten: {path}" for path in self.run.rewritten), *page]
 
@@ -37,7 +37,7 @@ def finish(
     hellos: dict[str, dict[str, Any]],
     started: float,
 ) -> Ending:
-    """Judge the lists and write the reports that were asked for."""
+    """Check the lists and write the reports that were requested."""
     results = [Result.from_json(line) for line in lines]
     complete = is_complete(session)
     stale = [] if ours.update else ours.stale(results, complete=complete)
@@ -58,7 +58,7 @@ def finish(
 
 
 def is_complete(session: pytest.Session) -> bool:
-    """Whether the whole suite was asked for and nothing stopped the run: only then can a listed case be said to be gone."""
+    """Whether the whole suite ran to its end: only then is a listed case without result a case that does not exist."""
     config = session.config
     where = config.invocation_params.dir
     asked = {PACKAGE / "suite" if arg == "hudi_conformance.suite" else (where / arg).resolve() for arg in config.args}
@@ -68,7 +68,7 @@ def is_complete(session: pytest.Session) -> bool:
 
 
 def engine_run(name: str, hello: dict[str, Any] | None) -> EngineRun:
-    """The engine of a run, from what it said first."""
+    """The engine of a run, from its introduction."""
     said = (hello or {}).get("hello")
     failed = (hello or {}).get("failed_start")
     if said is None:

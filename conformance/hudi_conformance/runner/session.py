@@ -1,4 +1,4 @@
-"""What one pytest process knows: the engines that were started, the lists of expected failures, the mutant."""
+"""The state of one pytest process: started engines, lists of expected failures, the mutant."""
 
 from collections.abc import Iterable
 from contextlib import ExitStack
@@ -15,18 +15,18 @@ from hudi_conformance.runner.expected_failures import ExpectedFailures
 
 
 class EngineDidNotStart(ContractError):
-    """An engine that could not even be tried: no such name, no environment, a factory that fails."""
+    """An engine that did not start: no such name, no environment, or a factory that fails."""
 
 
 @dataclass
 class Session:
-    """Engines by the name they were asked for. Each starts when the first case needs it, once per process."""
+    """Engines by the name under which they were requested. Each starts when the first case needs it, once per process."""
 
     engines: tuple[str, ...]
     list_path: Path | None = None
     update: bool = False
     mutant: str | None = None
-    #: How many programs each model-based test draws; None: as many as the engine can afford.
+    #: Random programs of each model-based test; None: as many as the engine can run in a short time.
     programs: int | None = None
     _clients: dict[str, Client | ContractError] = field(default_factory=dict)
     _lists: dict[str, ExpectedFailures] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Session:
     def apply_mutant(self) -> None:
         """Apply the mutant, if one was requested, to the reference of this process.
 
-        Whether a case notices is all that counts then: no failing program is made shorter.
+        Failing programs are not shrunk then, because only the outcome of the case matters.
         """
         if self.mutant is not None:
             from hypothesis import Phase, settings
@@ -66,12 +66,12 @@ class Session:
         return client
 
     def hello(self, engine: str) -> Hello | None:
-        """How the engine introduced itself; None if it did not, or not yet."""
+        """The introduction of the engine; None if there is none yet."""
         client = self._clients.get(engine)
         return client.hello if isinstance(client, Client) else None
 
     def failed_start(self, engine: str) -> str | None:
-        """Why the engine did not start; None if it did, or was not asked to."""
+        """Why the engine did not start; None if it did, or was not needed."""
         client = self._clients.get(engine)
         return str(client) if isinstance(client, ContractError) else None
 
@@ -82,21 +82,21 @@ class Session:
         return self._lists[engine]
 
     def settle(self, result: Result) -> Result:
-        """The result with what the engine's list says; when the list is rewritten, nothing is a surprise."""
+        """The result compared with the engine's list; when the list is rewritten, every result is as expected."""
         settled = self.list_of(result.engine).settle(result)
         if self.update and settled.surprise is not None:
             return replace(settled, surprise=None, listed="recorded" if result.outcome.is_failure else None)
         return settled
 
     def stale(self, results: Iterable[Result], *, complete: bool) -> list[str]:
-        """Complaints about entries of lists that say nothing any more."""
-        told = []
+        """Messages about entries of lists that are out of date."""
+        messages = []
         for engine in self.engines:
             mine = [r for r in results if r.engine == engine]
             found = self.list_of(engine)
             stale = found.stale(mine, complete=complete, engines=self.engines)
-            told += [f"{found.path}: {complaint}" for complaint in stale]
-        return told
+            messages += [f"{found.path}: {complaint}" for complaint in stale]
+        return messages
 
     def rewrite(self, results: Iterable[Result], *, complete: bool) -> list[Path]:
         """Rewrite the lists of the engines that ran; the files written."""

@@ -1,4 +1,4 @@
-"""`hudi-conformance fixtures`: the golden tables, for maintainers and for those who use them without the runner."""
+"""`hudi-conformance fixtures`: list, check, export and regenerate the golden cases."""
 
 import hashlib
 import shutil
@@ -25,7 +25,9 @@ from hudi_conformance.runner.selection import is_chosen
 #: All golden tables together, in bytes.
 LIMIT = 60_000_000
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, verify, export and regenerate the golden tables.")
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="List, verify, index, export and regenerate the golden cases."
+)
 
 Only = Annotated[
     list[str] | None,
@@ -61,7 +63,7 @@ def index(
 
 @app.command()
 def verify() -> None:
-    """Check every case: shape, files, ids, rules, size. Says nothing about any engine."""
+    """Check every case: schema, files, ids, rules, size. No engine is run."""
     root = fixtures_root()
     wrong = list(problems(root))
     for line in wrong:
@@ -72,7 +74,7 @@ def verify() -> None:
 
 
 def problems(root: Path) -> Iterator[str]:
-    """What is wrong with the cases below `root`, one line each."""
+    """The mistakes in the cases below `root`, one line each."""
     seen: dict[str, Path] = {}
     for path in sorted(root.rglob("case.json")):
         try:
@@ -100,7 +102,7 @@ def _is_stale(root: Path) -> bool:
 
 
 def _problems_of(case: Case, root: Path) -> Iterator[str]:
-    """What the file itself cannot show. Reading the expected answers raises CaseError."""
+    """Mistakes that the schema of the file cannot find. Reading the expected answers raises CaseError."""
     place = case.folder.relative_to(root.resolve()).parts
     if ".".join(place[:2]) != case.id:
         yield f"id: the folder of {case.id} is {case.id.replace('.', '/', 1)}/, found {'/'.join(place)}/"
@@ -118,7 +120,7 @@ def _problems_of(case: Case, root: Path) -> Iterator[str]:
 
 
 def _problems_of_parts(case: Case) -> Iterator[str]:
-    """What is wrong with the small questions of a case."""
+    """Mistakes in the variants, reads and vectors of a case."""
     length = case.subject.stat().st_size if case.variants else 0
     for variant in case.variants:
         ends = [0, *(at for patch in variant.patches for at in (patch.at, patch.at + patch.remove)), length]
@@ -145,7 +147,7 @@ def export(
 ) -> None:
     """Copy all golden cases, for use without the runner; an archive gets its SHA-256 beside it."""
     if to.exists():
-        typer.echo(f"{to} is there already; name another place", err=True)
+        typer.echo(f"{to} exists already; name another path", err=True)
         raise typer.Exit(2)
     if to.name.endswith(".tar.gz"):
         archive(fixtures_root(), to)
@@ -159,7 +161,7 @@ def export(
 
 
 def archive(root: Path, to: Path) -> None:
-    """All files of `root` and the schemas, in order and without owner, as the same bytes every time."""
+    """Archive all files of `root` and the schemas, in order and without owner, so that the bytes are the same every time."""
     import gzip
 
     with to.open("wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", mtime=0, filename="") as packed:  # noqa: SIM117
@@ -178,12 +180,12 @@ def _anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 @app.command()
 def add(
-    programs: Annotated[list[Path], typer.Argument(metavar="PROGRAM.json...", help="Drawn programs that tests have saved.")],
+    programs: Annotated[list[Path], typer.Argument(metavar="PROGRAM.json...", help="Random programs that tests have saved.")],
     case: Annotated[
         str | None, typer.Option("--id", metavar="WORD.NAME", help="Id of the one new case; merge.drawn.<file name> if none.")
     ] = None,
 ) -> None:
-    """Keep drawn programs as golden cases: the reference writes their tables, the model says what every query has to give."""
+    """Add random programs as golden cases: the reference writes their tables, the model gives the expected answers."""
     from hudi_conformance.suite.support.saved_programs import add_case, from_json
 
     if case is not None and len(programs) > 1:
@@ -196,11 +198,11 @@ def add(
             typer.echo(f"{name}: the first word of an id is one of {', '.join(golden_words())}", err=True)
             raise typer.Exit(2)
         if (fixtures_root() / word / rest).exists():
-            typer.echo(f"{name} is there already", err=True)
+            typer.echo(f"{name} exists already", err=True)
             raise typer.Exit(2)
     for path, name in chosen.items():
         folder = add_case(from_json(read_json(path)), name, fixtures_root())
-        typer.echo(f"{cases.load(folder / 'case.json').id}: {folder}; say in case.json which rules it checks")
+        typer.echo(f"{cases.load(folder / 'case.json').id}: {folder}; name the rules that it checks in case.json")
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -208,7 +210,7 @@ def regenerate(context: typer.Context) -> None:
     """Write golden tables again from their recipes and show what changed; options are those of tools/recipes."""
     checkout = fixtures_root().parent
     if not (checkout / "tools" / "recipes").is_dir():
-        typer.echo("regenerate needs a source checkout: the recipes lie in its tools/", err=True)
+        typer.echo("regenerate needs a source checkout with the recipes in tools/", err=True)
         raise typer.Exit(2)
     done = subprocess.run([sys.executable, "-m", "tools.recipes", *context.args], cwd=checkout, check=False)
     raise typer.Exit(done.returncode)

@@ -13,10 +13,10 @@ from hudi_conformance.cases.renames import current_mutant
 from hudi_conformance.mutants import Mutant, all_mutants
 from hudi_conformance.mutants.harness.score import Kill, save_kills
 from hudi_conformance.report.evidence import ROOT, CitedCase, gather
-from hudi_conformance.runner.mutation_run import SuiteBroke, hunt
+from hudi_conformance.runner.mutation_run import SuiteError, run_mutants
 
 #: The outcomes of a mutant, best first, and how each is shown.
-ENDS = {
+OUTCOMES = {
     "own": "[green]killed[/]",
     "other": "[yellow]killed by other rules' cases only[/]",
     "survived": "[red]survived[/]",
@@ -24,8 +24,8 @@ ENDS = {
 
 
 def mutants(
-    only: Annotated[str | None, typer.Option("--only", help="Mutants whose name or rule matches, * for anything.")] = None,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Mutants that are run at the same time.")] = 1,
+    only: Annotated[str | None, typer.Option("--only", help="Mutants by name or rule; * matches any text.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Mutants that run at the same time.")] = 1,
 ) -> None:
     """Apply one mutant after the other to the reference and record which cases fail."""
     if not (ROOT / "pyproject.toml").is_file():
@@ -37,27 +37,27 @@ def mutants(
         raise typer.Exit(2)
     cases = gather().cases
     try:
-        kills = _hunt(chosen, cases, jobs)
-    except SuiteBroke as error:
+        kills = _run(chosen, cases, jobs)
+    except SuiteError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(3) from None
     save_kills({k.name: list(k.killed_by or ()) for k in kills}, all_mutants())
-    ends = {k.name: end_of(k, cases) for k in kills}
-    Console().print(_table(kills, ends))
-    raise typer.Exit(0 if all(end == "own" for end in ends.values()) else 1)
+    outcomes = {k.name: outcome_of(k, cases) for k in kills}
+    Console().print(_table(kills, outcomes))
+    raise typer.Exit(0 if all(outcome == "own" for outcome in outcomes.values()) else 1)
 
 
-def _hunt(chosen: list[Mutant], cases: tuple[CitedCase, ...], jobs: int) -> list[Kill]:
+def _run(chosen: list[Mutant], cases: tuple[CitedCase, ...], jobs: int) -> list[Kill]:
     with Progress(transient=True, console=Console(stderr=True)) as progress:
         task = progress.add_task("without a mutant", total=len(chosen))
-        return hunt(chosen, cases, jobs=jobs, done=lambda k: progress.update(task, advance=1, description=k.name))
+        return run_mutants(chosen, cases, jobs=jobs, done=lambda k: progress.update(task, advance=1, description=k.name))
 
 
 def _matches(mutant: Mutant, pattern: str) -> bool:
     return any(fnmatch(name, pattern) or pattern in name for name in (mutant.name, *mutant.breaks))
 
 
-def end_of(kill: Kill, cases: Iterable[CitedCase]) -> str:
+def outcome_of(kill: Kill, cases: Iterable[CitedCase]) -> str:
     """`own`, `other` or `survived`."""
     if not kill.killed_by:
         return "survived"
@@ -65,14 +65,14 @@ def end_of(kill: Kill, cases: Iterable[CitedCase]) -> str:
     return "own" if citing & set(kill.killed_by) else "other"
 
 
-def _table(kills: list[Kill], ends: dict[str, str]) -> Table:
+def _table(kills: list[Kill], outcomes: dict[str, str]) -> Table:
     table = Table("mutant", "breaks", "", "killed by", box=None, header_style="bold")
     table.columns[0].overflow = table.columns[3].overflow = "fold"
-    order = list(ENDS)
-    for kill in sorted(kills, key=lambda k: (order.index(ends[k.name]), k.name)):
+    order = list(OUTCOMES)
+    for kill in sorted(kills, key=lambda k: (order.index(outcomes[k.name]), k.name)):
         killers = kill.killed_by or ()
         more = f" and {len(killers) - 2} more" if len(killers) > 2 else ""
-        table.add_row(kill.name, ", ".join(kill.breaks), ENDS[ends[kill.name]], ", ".join(killers[:2]) + more)
-    counted = [f"{list(ends.values()).count(end)} {end}" for end in ENDS]
+        table.add_row(kill.name, ", ".join(kill.breaks), OUTCOMES[outcomes[kill.name]], ", ".join(killers[:2]) + more)
+    counted = [f"{list(outcomes.values()).count(outcome)} {outcome}" for outcome in OUTCOMES]
     table.caption = f"{len(kills)} mutants: {', '.join(counted)}"
     return table

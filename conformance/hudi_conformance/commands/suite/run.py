@@ -14,7 +14,7 @@ from rich.console import Console
 
 from hudi_conformance.cases.schema import PACKAGE, fixtures_root
 from hudi_conformance.engines import registry
-from hudi_conformance.report.console import Progressing, own_console, show
+from hudi_conformance.report.console import ProgressDisplay, own_console, show
 from hudi_conformance.runner.run_report import Ending
 from hudi_conformance.runner.selection import UnknownPattern, nodes
 
@@ -68,13 +68,13 @@ def run(
     for name in names:
         if (complaint := _prepare(console, name)) is not None:
             raise _stop(console, complaint, BROKEN)
-    face, catcher = Progressing(own_console(errors=True)), _Catcher()
+    display, catcher = ProgressDisplay(own_console(errors=True)), _Catcher()
     arguments = [*_settings(report.resolve(), seed, jobs), *chosen, *(f"--engine={name}" for name in names)]
     arguments += [f"--expected-failures={expected_failures}"] if expected_failures is not None else []
     arguments += ["--update-expected-failures"] if update else []
     arguments += [f"--programs={programs}"] if programs is not None else []
-    code = pytest.main(arguments, plugins=[face, catcher])
-    raise typer.Exit(_conclude(console, face, catcher.ending, int(code)))
+    code = pytest.main(arguments, plugins=[display, catcher])
+    raise typer.Exit(_conclude(console, display, catcher.ending, int(code)))
 
 
 def _chosen(console: Console, only: list[str], skip: list[str], jobs: int) -> list[str]:
@@ -110,7 +110,7 @@ class _Catcher:
 
 
 def _wrong_usage(names: list[str], expected_failures: Path | None) -> str | None:
-    """What is wrong with the arguments, in one line; None if nothing is."""
+    """The first mistake in the arguments, in one line; None if there is none."""
     if expected_failures is not None and expected_failures.is_file() and len(names) > 1:
         return f"{expected_failures} is the list of one engine; with several engines give a folder of <engine>.toml"
     for name in names:
@@ -149,16 +149,16 @@ def _settings(report: Path, seed: int, jobs: int) -> list[str]:
     return found
 
 
-def _conclude(console: Console, face: Progressing, ending: Ending | None, code: int) -> int:
+def _conclude(console: Console, display: ProgressDisplay, ending: Ending | None, code: int) -> int:
     """Show the results; the exit code of the command."""
-    if face.broken:
-        console.print("the suite is broken: these files cannot be used\n", *face.broken, sep="\n", markup=False)
+    if display.broken:
+        console.print("the suite is broken: these files cannot be used\n", *display.broken, sep="\n", markup=False)
         return BROKEN
     if ending is None:
         if code == pytest.ExitCode.NO_TESTS_COLLECTED:
             console.print(NOTHING_LEFT, style="red", markup=False)
             return USAGE
-        console.print(face.silenced.getvalue(), markup=False)
+        console.print(display.silenced.getvalue(), markup=False)
         return USAGE if code == pytest.ExitCode.USAGE_ERROR else BROKEN
     show(console, ending.run, ending.results)
     failed = [e for e in ending.run.engines if e.failed_start is not None]
@@ -166,7 +166,7 @@ def _conclude(console: Console, face: Progressing, ending: Ending | None, code: 
         console.print(f"{engine.name} did not start: {engine.failed_start}", style="bold red", markup=False)
     result = BROKEN if failed or code not in (0, 1) else code
     if result == BROKEN and not failed:
-        console.print(face.silenced.getvalue(), markup=False)
+        console.print(display.silenced.getvalue(), markup=False)
     lists = ", ".join(ending.run.rewritten) + " rewritten" if ending.run.rewritten else "unchanged"
     console.print(f"\nreport: {ending.page}   expected failures: {lists}   exit {result}", markup=False)
     return result
