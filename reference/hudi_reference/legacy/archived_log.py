@@ -1,9 +1,9 @@
-"""The archived timeline of version 6: log files that hold one record for each state of an action.
+"""The archived timeline of version 6: log files with one record for each state of an action.
 
     .hoodie/<archive folder>/.commits_.archive.<n>_<token>
 
-Files are appended to, and small ones are merged into new ones while the old ones are still there: a state may be told twice.
-No query of a table of version 6 depends on what is in here; an inspection shows it, a migration takes it over.
+Writers append to files, and merge small files into new ones before they delete the old ones, so a state may be stored twice. No
+query of a table of version 6 depends on the archive; inspection and migration read it.
 """
 
 import re
@@ -25,7 +25,7 @@ from hudi_reference.timeline.instants.version_6 import LegacyInstant, just_after
 
 _NAME = re.compile(r"\.commits_\.archive\.(\d{1,9})(?:_\d+-\d+-\d+)?", re.ASCII)
 
-#: Completed action -> the field that holds its metadata.
+#: Completed action -> the field with its metadata.
 _METADATA = {
     "commit": "hoodieCommitMetadata",
     "deltacommit": "hoodieCommitMetadata",
@@ -35,7 +35,7 @@ _METADATA = {
     "savepoint": "hoodieSavePointMetadata",
     "indexing": "hoodieIndexCommitMetadata",
 }
-#: Pending action -> the fields that may hold its plan, and the record that each is; the last one that is filled counts.
+#: Pending action -> the fields that may have its plan, with the type of each; the last one with a value counts.
 _PLANS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "clean": (("hoodieCleanerPlan", "HoodieCleanerPlan"),),
     "compaction": (("hoodieCompactionPlan", "HoodieCompactionPlan"),),
@@ -49,7 +49,7 @@ _PLANS: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 @dataclass(frozen=True)
 class ArchivedInstant:
-    """A completed action. Metadata and plan are records as plain values, the plan with its record's name."""
+    """A completed action. Metadata and plan are records as plain values; the plan has the name of its record type."""
 
     instant: Instant
     metadata: Mapping[str, Any] | None = None
@@ -58,10 +58,10 @@ class ArchivedInstant:
 
 @implements("COMPAT-001", "COMPAT-003")
 def read_archived_log(storage: Storage, folder: str) -> tuple[ArchivedInstant, ...]:
-    """Every completed action in the archive, by requested time; () where nothing was archived.
+    """Every completed action in the archive, by requested time; empty if nothing was archived.
 
-    Raises MalformedHistory for a damaged file. What a writer that died has appended in part is passed over: the instants are
-    still active then.
+    Raises MalformedHistory for a damaged file. An incomplete block at the end of a file is the append of a crashed writer; it
+    is ignored, because the instants are then still on the active timeline.
     """
     completed: dict[tuple[str, str], ArchivedInstant] = {}
     plans: dict[tuple[str, str], tuple[str, Mapping[str, Any]]] = {}
@@ -122,7 +122,7 @@ def _malformed(path: str, offset: int | None, found: str) -> MalformedHistory:
 
 
 class ArchivedLog(History):
-    """The archived timeline of version 6, to be asked as the history of version 8 is."""
+    """The archived timeline of version 6 with the interface of the history of version 8."""
 
     @cached_property
     def _instants(self) -> tuple[Instant, ...]:

@@ -1,4 +1,4 @@
-"""What a table of version 6 is loaded by, and what one of version 8."""
+"""Loading the timeline by the rules of the table's version."""
 
 from hudi_reference.errors import UnfinishedMigration
 from hudi_reference.layout.properties import META_FOLDER, TableProperties
@@ -13,7 +13,7 @@ from hudi_reference.timeline.instants.version_6 import legacy_instants, list_leg
 
 @implements("COMPAT-001", "COMPAT-003")
 def timeline_of(storage: Storage, properties: TableProperties, known: Timeline | None = None) -> Timeline:
-    """The timeline as storage has it now, by the rules of the table's version; `known` is an earlier look at it."""
+    """The timeline as storage has it now, by the rules of the table's version; `known` is the timeline as loaded earlier."""
     if not properties.is_legacy:
         return load_timeline(storage, properties, known)
     instants = legacy_instants(list_legacy_files(storage), properties)
@@ -24,7 +24,7 @@ def timeline_of(storage: Storage, properties: TableProperties, known: Timeline |
 
 @implements("COMPAT-003", "COMPAT-006")
 def _check_not_half_upgraded(storage: Storage, properties: TableProperties, timeline: Timeline) -> None:
-    """An upgrade that moves instants one by one, and dies, leaves each of them in one of two places (ER-086)."""
+    """Raises UnfinishedMigration if an interrupted upgrade moved some instants to the folder of version 8 (ER-086)."""
     folder = f"{META_FOLDER}/{properties.get('hoodie.timeline.path')}"
     known = {instant.identity for instant in timeline.instants}
     for name in storage.names(folder):

@@ -13,7 +13,7 @@ from hudi_reference.records.merge_tables import Kind
 from hudi_reference.records.ordering import orderings_of
 from hudi_reference.requirement import implements
 
-#: What tells records apart in a merge: their keys, or the numbers of their rows in the base file.
+#: The identity of a record in a merge: its key, or the number of its row in the base file.
 Identity = str | int
 
 KEY = "_hoodie_record_key"
@@ -46,8 +46,9 @@ class Changes:
         return pa.concat_tables([self.schema.empty_table(), *(b for b in self.batches if isinstance(b, pa.Table))])
 
     def versions(self, ordering: tuple[str, ...], marker: DeleteMarker | None = None) -> Iterator[tuple[Identity, Version]]:
-        """Records and their versions, in merge order. A version's position is that of its row in `rows`, -1 for an entry
-        without row.
+        """Records and their versions, in merge order.
+
+        The position of a version is that of its row in `rows`, or -1 for a delete entry.
         """
         for number, versions in enumerate(self.by_batch(ordering, marker)):
             yield from zip(self.identities(number), versions, strict=True)
@@ -64,7 +65,7 @@ class Changes:
                 yield map(version_of, batch)
 
     def identities(self, number: int) -> Iterable[Identity]:
-        """Which record each entry of a block concerns."""
+        """For each entry of a block the record that it changes: its key, or its row in the base file."""
         batch = self.batches[number]
         if self.record_positions is not None:
             return self.record_positions[number]
@@ -87,7 +88,7 @@ def version_of(delete: Delete) -> Version:
 
 
 def kinds_of(rows: pa.Table, marker: DeleteMarker | None = None) -> list[Kind]:
-    """What each row is: a row, or a delete with the row's ordering value."""
+    """For each row whether it is a row, or a delete with the ordering value of the row."""
     flags = deleted(rows, marker)
     if flags is None:
         return [Kind.ROW] * rows.num_rows

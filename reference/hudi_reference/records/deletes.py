@@ -1,6 +1,7 @@
-"""Which rows are deletes, spec "Record Merger > Deletes": a flag, a marker that the table names, the operation column.
+"""Which rows are deletes, spec "Record Merger > Deletes": by a flag, by the delete marker of the table, or by the operation
+column.
 
-A delete that is stored as a row has the row's ordering value. Any of the three marks is enough.
+A delete that is stored as a row has the ordering value of the row. Each of the three marks is sufficient.
 """
 
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from hudi_reference.requirement import implements
 
 IS_DELETED = "_hoodie_is_deleted"
 OPERATION = "_hoodie_operation"
-#: Operations that take a row away: a delete, and the image before an update.
+#: Operations that remove a row: a delete, and the image before an update.
 REMOVING = ("D", "-U")
 
 
@@ -32,13 +33,13 @@ class DeleteMarker:
 
 
 def delete_columns(marker: DeleteMarker | None) -> tuple[str, ...]:
-    """The columns that say which rows are deletes, if the table has them."""
+    """The columns that mark deletes, if the table has them."""
     return (IS_DELETED, OPERATION, *((marker.column,) if marker else ()))
 
 
 @implements("MRG-001", "MRG-014")
 def deleted(rows: pa.Table, marker: DeleteMarker | None = None) -> pa.ChunkedArray | None:
-    """For each row whether it is a delete, never null; None where no column could say so."""
+    """For each row whether it is a delete, never null; None if the table has no column that marks deletes."""
     found: pa.ChunkedArray | None = None
     for flags in _flags(rows, marker):
         known = pc.fill_null(flags, False)
@@ -65,11 +66,11 @@ def _is_marker(value: Any, marker: DeleteMarker) -> bool:
 
 
 def _text(value: Any) -> str:
-    """A value as Java's `toString` has it, for the types that markers are of: texts, booleans, whole numbers."""
+    """A value as text, like Java's `toString`, for the types of delete markers: texts, booleans, integers."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def without_deletes(rows: pa.Table, marker: DeleteMarker | None = None) -> pa.Table:
-    """The rows that are none."""
+    """The rows that are not deletes."""
     flags = deleted(rows, marker)
     return rows if flags is None else rows.filter(pc.invert(flags))

@@ -1,7 +1,7 @@
-"""Which of several versions of a record is right, spec "Record Merging", by the tables in `decisions`.
+"""Which of several versions of a record wins, spec "Record Merging", by the tables in `merge_tables`.
 
-All versions of a key in one file slice (the base row first, then the log entries in merge order) are folded from the oldest on.
-Queries, writes and services use this one function, so they agree.
+The versions of a key in a file slice are merged from the oldest on: first the base row, then the log entries in merge order.
+Queries, writes and table services all use this function, so that they agree.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,14 +16,14 @@ from hudi_reference.requirement import implements
 
 @dataclass(frozen=True)
 class Version:
-    """One version of a record. `position` says where its row is, for whoever made the version."""
+    """One version of a record. `position` identifies its row for the caller."""
 
     kind: Kind
     ordering: Ordering | None
     position: int
 
 
-#: The decision tables that need nothing but the versions; a custom mode has its merger.
+#: The decision tables of the modes without a merger.
 DECISIONS: dict[MergeMode, Decisions] = {
     "COMMIT_TIME_ORDERING": decisions_of(COMMIT_TIME.stored),
     "EVENT_TIME_ORDERING": decisions_of(EVENT_TIME.stored),
@@ -34,7 +34,7 @@ Merge = Callable[[Version, Version], Version]
 
 @implements("MRG-001", "MRG-008", "MRG-025", "MRG-028", "MRG-029", "MRG-030", "BLK-012")
 def merger_of(mode: MergeMode) -> Merge:
-    """The function that says which of an older and a newer version stays."""
+    """The function that returns which of an older and a newer version wins."""
     decisions = DECISIONS[mode]
 
     def merge(older: Version, newer: Version) -> Version:
@@ -46,7 +46,7 @@ def merger_of(mode: MergeMode) -> Merge:
 
 @implements("MRG-028")
 def cell_of(decisions: Decisions, older: Version, newer: Version) -> Cell:
-    """The decision for two versions; raises IncomparableOrdering where the tables refuse one."""
+    """The decision for two versions. Raises IncomparableOrdering if the tables refuse the two."""
     cells = decisions[older.kind, newer.kind]
     cell = cells.get(None) or cells[order_of(newer.ordering, older.ordering)]
     if cell.result is Result.BY_DEFAULT:
@@ -58,7 +58,7 @@ def cell_of(decisions: Decisions, older: Version, newer: Version) -> Cell:
 
 @implements("MRG-003", "MRG-027", "RDR-014")
 def fold(versions: Iterable[Version], merge: Merge) -> Version | None:
-    """The version that stays of all, oldest first; None for no versions."""
+    """The version that wins of all, given oldest first; None for no versions."""
     winner: Version | None = None
     for version in versions:
         winner = version if winner is None else merge(winner, version)

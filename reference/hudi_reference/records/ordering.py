@@ -1,7 +1,7 @@
-"""Ordering values: taken from rows as stored, and compared, spec "Record Merging > Event time".
+"""Ordering values: how they are taken from stored rows and compared, spec "Record Merging > Event time".
 
-A missing ordering value is the default, the number 0. Numbers compare as numbers whatever their width, NaN is greater than
-every other number, texts compare by their UTF-8 bytes, several fields one after the other.
+A missing ordering value is the default, the number 0. Numbers of all widths are compared as numbers, and NaN is greater than
+every other number. Texts are compared by their UTF-8 bytes, several fields one after the other.
 """
 
 import decimal
@@ -27,7 +27,7 @@ def orderings_of(rows: pa.Table, fields: tuple[str, ...]) -> list[Ordering | Non
 
 
 def stored_values(rows: pa.Table, field: str) -> pa.ChunkedArray:
-    """A column with dates, times and timestamps as the numbers that stand for them in Avro; `a.b` is field b of struct a.
+    """A column, with dates, times and timestamps as the numbers that Avro stores; `a.b` is field b of struct a.
 
     Raises UnsupportedSchema for a type whose values have no order.
     """
@@ -48,7 +48,7 @@ def stored_values(rows: pa.Table, field: str) -> pa.ChunkedArray:
 
 
 def type_of(schema: pa.Schema, field: str) -> pa.DataType:
-    """The type of an ordering field, `a.b` being field b of struct a; the null type where there is no such column."""
+    """The type of an ordering field, where `a.b` is field b of struct a; the null type if there is no such column."""
     name, *path = field.split(".")
     if name not in schema.names:
         return pa.null()
@@ -60,7 +60,7 @@ def type_of(schema: pa.Schema, field: str) -> pa.DataType:
 
 @implements("MRG-019")
 def default_of(kind: pa.DataType) -> Scalar | None:
-    """What a null ordering value of this type compares as; None for the null type."""
+    """The value as which a null ordering value of this type is compared; None for the null type."""
     if pt.is_string(kind) or pt.is_binary(kind):
         return "" if pt.is_string(kind) else b""
     if pt.is_decimal(kind):
@@ -70,7 +70,7 @@ def default_of(kind: pa.DataType) -> Scalar | None:
 
 @implements("MRG-028")
 def order_of(newer: Ordering | None, older: Ordering | None) -> Order:
-    """How the ordering value of the newer version compares with that of the older one, nulls apart."""
+    """The order of the ordering value of the newer version relative to that of the older one; nulls are orders of their own."""
     if newer is None:
         return Order.BOTH_NULL if older is None else Order.NEWER_NULL
     if older is None:
@@ -80,7 +80,7 @@ def order_of(newer: Ordering | None, older: Ordering | None) -> Order:
 
 @implements("MRG-019", "MRG-028")
 def compared(newer: Ordering | None, older: Ordering | None) -> Order:
-    """The same for comparable values, a null being the default value."""
+    """The order of two comparable values; a null is the default value."""
     left, right = _sort_key(newer), _sort_key(older)
     return Order.LOWER if left < right else Order.EQUAL if left == right else Order.GREATER
 
@@ -93,7 +93,7 @@ def is_lower(left: Ordering | None, right: Ordering | None) -> bool:
 
 
 def incomparable(one: Ordering | None, other: Ordering | None) -> IncomparableOrdering:
-    """What is wrong with two ordering values of different kinds."""
+    """The error for two ordering values that cannot be compared."""
     message = "two ordering values of one key cannot be compared"
     return IncomparableOrdering(message, rule="MRG-028", found=f"{one!r} and {other!r}")
 
@@ -116,7 +116,7 @@ def _sort_key(value: Any) -> tuple[Any, ...]:
 
 
 def _are_comparable(left: Any, right: Any) -> bool:
-    """Nothing compares with everything, field by field where there are several."""
+    """Whether two values can be compared, field by field; null can be compared with every value."""
     if left is None or right is None:
         return True
     if isinstance(left, tuple) and isinstance(right, tuple):

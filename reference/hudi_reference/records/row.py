@@ -1,4 +1,4 @@
-"""A row that a merger reads, or makes: values by column, converted from Arrow only when they are looked at."""
+"""A row that a merger reads or makes: values by column, converted from Arrow on access."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ import pyarrow as pa
 
 @dataclass(frozen=True)
 class Row(Mapping[str, Any]):
-    """Values by column. A cell is an Arrow scalar as it was read, or a plain value that a merger put there."""
+    """Values by column. A cell is an Arrow scalar as it was read, or a plain value of a merger."""
 
     cells: Mapping[str, Any]
 
     @classmethod
     def at(cls, columns: Mapping[str, pa.ChunkedArray], place: int) -> "Row":
-        """The row of a table at a place."""
+        """The row of a table at a position."""
         return cls({name: column[place] for name, column in columns.items()})
 
     @staticmethod
@@ -35,6 +35,6 @@ class Row(Mapping[str, Any]):
 
 
 def table_of(rows: list[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Rows as a table; null in columns that a row does not hold."""
+    """Rows as a table; columns that a row does not have are null."""
     cells = [Row.cells_of(row) for row in rows]
     return pa.table([pa.array([row.get(f.name) for row in cells], f.type) for f in schema], schema=schema)

@@ -1,4 +1,4 @@
-"""What tells two states of a file group from each other, row by row: inserted, updated and deleted records."""
+"""The difference between two states of a file group: inserted, updated and deleted records."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -45,9 +45,9 @@ class Difference:
         return pa.concat_tables(parts)
 
     def _matched(self) -> tuple[list[tuple[int, int]], list[int], list[int]]:
-        """Positions of the rows with one key before and after, of those only before, and of those only after.
+        """Positions of the rows with one key in both states, of those only before, and of those only after.
 
-        Plain inserts may have given several rows one key; these are matched in order.
+        Plain inserts may have stored several rows with one key; these are matched in order.
         """
         waiting: dict[str, list[int]] = {}
         for place, key in enumerate(self.before.keys.to_pylist()):
@@ -68,7 +68,7 @@ class Difference:
 
 
 def image(rows: pa.Table, places: pa.Array | None, count: int) -> pa.ChunkedArray:
-    """The rows at these places as structs, null where a place is; `count` nulls if there are no places."""
+    """The rows at these positions as structs, null for a null position; `count` nulls without positions."""
     kind = pa.struct(list(rows.schema))
     if places is None:
         return pa.chunked_array([pa.nulls(count, kind)])
@@ -78,7 +78,7 @@ def image(rows: pa.Table, places: pa.Array | None, count: int) -> pa.ChunkedArra
 
 
 def same_rows(one: pa.Table, other: pa.Table) -> pa.Array:
-    """Which rows have the same values in all columns; a NaN is the same as a NaN."""
+    """For each row whether it has the same values in all columns; NaN equals NaN."""
     same = pa.repeat(pa.scalar(True), one.num_rows)
     for left, right in zip(one.columns, other.columns, strict=True):
         same = pc.and_(same, _same_values(left.combine_chunks(), right.combine_chunks()))
@@ -96,7 +96,7 @@ def _same_values(left: pa.Array, right: pa.Array) -> pa.Array:
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Whether two values of one nested type are the same; entries of a map have no order."""
+    """Whether two values of one nested type are equal; entries of a map have no order."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_alike(value, other[name]) for name, value in one.items())
     if isinstance(one, list) and isinstance(other, list):

@@ -1,7 +1,7 @@
-"""Avro schemas and the Arrow schemas that stand for them.
+"""Avro schemas and the corresponding Arrow schemas.
 
-Rows are Arrow in memory; the table's schema is an Avro record, stored in commit metadata, log blocks and properties. Every data
-column is nullable in Arrow, as deleted and evolved columns make it so.
+Rows are Arrow in memory. The schema of a table is an Avro record, stored in commit metadata, log blocks and properties. Every
+data column is nullable in Arrow, because deletes and schema evolution leave nulls.
 """
 
 import json
@@ -17,7 +17,7 @@ from hudi_reference.schema.validation import check_soundness
 
 AvroSchema = Mapping[str, Any]
 
-#: The five meta columns, in their place before the data columns.
+#: The five meta columns, which come before the data columns.
 META_COLUMNS = (
     "_hoodie_commit_time",
     "_hoodie_commit_seqno",
@@ -52,7 +52,7 @@ _LOGICAL: dict[tuple[str, str], pa.DataType] = {
 
 @implements("LF-038")
 def parse_schema(text: str | bytes | Mapping[str, Any], path: str) -> AvroSchema:
-    """A record schema from its JSON; raises MalformedSchema, and UnsupportedSchema for types without end."""
+    """A record schema from its JSON. Raises MalformedSchema, and UnsupportedSchema for recursive types."""
     try:
         schema = dict(text) if isinstance(text, Mapping) else json.loads(text)
         parsed = fastavro.parse_schema(json.loads(json.dumps(schema)))
@@ -86,13 +86,13 @@ def without_meta_columns(schema: AvroSchema) -> AvroSchema:
 
 
 def only(schema: AvroSchema, names: Iterable[str]) -> AvroSchema:
-    """The record of the named fields, in the schema's order."""
+    """The record with only the named fields, in the order of the schema."""
     wanted = set(names)
     return {**schema, "fields": [field for field in schema["fields"] if field["name"] in wanted]}
 
 
 def arrow_schema(schema: AvroSchema, path: str | None = None) -> pa.Schema:
-    """The Arrow columns of an Avro record, found at `path`; raises UnsupportedSchema for a type without a counterpart."""
+    """The Arrow columns of an Avro record, found at `path`. Raises UnsupportedSchema for a type without an Arrow type."""
     known: dict[str, Any] = {}
     try:
         space = _space_of(_full_name(schema, None))
@@ -136,7 +136,7 @@ def _logical_type(avro: Mapping[str, Any]) -> pa.DataType | None:
 
 def _record_type(avro: Mapping[str, Any], known: dict[str, Any], namespace: str | None) -> pa.DataType:
     inner = _space_of(_full_name(avro, namespace))
-    _remember(avro, None, known, namespace)  # a record that holds itself has no Arrow type
+    _remember(avro, None, known, namespace)  # a recursive record has no Arrow type
     fields = [pa.field(f["name"], _arrow_type(f["type"], known, inner)) for f in avro.get("fields", ())]
     return _remember(avro, pa.struct(fields), known, namespace)
 
@@ -155,7 +155,7 @@ def _remember(avro: Mapping[str, Any], kind: Any, known: dict[str, Any], namespa
 
 
 def _full_name(avro: Mapping[str, Any], namespace: str | None) -> str:
-    """The name of a type with its namespace, which is that of the type around it unless it says otherwise."""
+    """The full name of a type; without a namespace of its own it has that of the enclosing type."""
     name, space = str(avro.get("name", "")), avro.get("namespace", namespace)
     return name if "." in name or not space else f"{space}.{name}"
 

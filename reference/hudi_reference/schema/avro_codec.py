@@ -1,4 +1,4 @@
-"""Single Avro records without a container: what log blocks and HFiles hold."""
+"""Single Avro records without a container, as stored in log blocks and HFiles."""
 
 import io
 import json
@@ -19,20 +19,21 @@ DAMAGE = (
 
 
 def codec_schema(schema: AvroSchema) -> Any:
-    """The schema as the codec takes it: UUIDs stay the texts that Arrow has."""
+    """The schema for the codec; UUIDs are texts, as in Arrow."""
     return _parsed(schema, keeps=lambda logical: logical != "uuid")
 
 
 def plain_schema(schema: AvroSchema) -> Any:
-    """The schema as the codec takes it, without logical types: values come as they are stored, so that every one of them comes.
+    """The schema for the codec without logical types, so that every stored value can be decoded.
 
-    A timestamp is a number then, and may lie in a year that Python's calendar has not; a decimal is the bytes of its digits.
+    A timestamp is then a number, which may be in a year that Python's calendar does not have; a decimal is the bytes of its
+    digits.
     """
     return _parsed(schema, keeps=lambda logical: not isinstance(logical, str))
 
 
 def decimal_schema(schema: AvroSchema) -> Any:
-    """The schema as the codec takes it, where of all logical types only decimals are told from what is stored."""
+    """The schema for the codec with decimals as the only logical type."""
     return _parsed(schema, keeps=lambda logical: logical == "decimal")
 
 
@@ -44,10 +45,10 @@ def _parsed(schema: AvroSchema, keeps: Callable[[Any], bool]) -> Any:
 
 
 def decode_datum(data: memoryview | bytes, schema: Any, *, named: bool = False) -> Any:
-    """The record that `data` is, under a schema of the codec; raises one of DAMAGE, also where bytes are left over.
+    """The record in `data` under a schema of the codec. Raises one of DAMAGE, also if bytes follow the record.
 
-    `named`: of a union of several records comes a pair, the record's full name and the record. The library is lenient: only
-    what gives the same bytes again, or was walked byte by byte, is taken for the datum.
+    With `named`, a value of a union of records is a pair: full name of the record, record. The library accepts malformed data,
+    so the result is accepted only if it is encoded to the same bytes again, or if `check_datum` accepts the data.
     """
     body = io.BytesIO(data)
     record = fastavro.schemaless_reader(body, schema, return_record_name=named, return_record_name_override=named)
@@ -59,7 +60,7 @@ def decode_datum(data: memoryview | bytes, schema: Any, *, named: bool = False) 
 
 
 def _gives(data: memoryview | bytes, record: Any, schema: Any) -> bool:
-    """Whether a record is written as these bytes; of several right forms of a list the library knows one."""
+    """Whether a record is encoded to these bytes. Of several valid encodings of a list the library makes only one."""
     try:
         return encode_datum(record, schema) == data
     except DAMAGE:

@@ -1,8 +1,7 @@
-"""Walking through an Avro datum without making anything of it, to see that its bytes are what the schema says.
+"""Checking the bytes of an Avro datum against its schema without decoding it.
 
-The Avro library takes what damaged bytes say further than they can mean: a branch -1 is the last one to it, a number may have
-any number of bytes. So a datum can be walked. The walk looks at numbers, lengths, branches, symbols and counts; whether a
-text is UTF-8 the library does notice.
+The Avro library accepts malformed bytes: it reads branch -1 as the last one, and numbers of any length. This module checks
+numbers, lengths, branches, symbols and counts. The library itself checks that texts are UTF-8.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +10,7 @@ from typing import Any
 from hudi_reference.requirement import implements
 
 Data = memoryview | bytes
-#: From the place where a value begins to the place where it ends. Raises ValueError and IndexError.
+#: Checks a value: from the offset of its beginning to the offset of its end. Raises ValueError and IndexError.
 Walk = Callable[[Data, int], int]
 
 
@@ -34,7 +33,7 @@ def _walk_of(avro: Any, known: dict[str, Walk]) -> Walk:
 
 
 def _number(data: Data, place: int, longest: int = 10) -> tuple[int, int]:
-    """A zigzag number of at most so many bytes, and where it ends."""
+    """A zigzag number of at most `longest` bytes, and the offset after it."""
     raw = shift = 0
     for _ in range(longest):
         byte = data[place]
@@ -95,7 +94,9 @@ def _record(avro: Mapping[str, Any], known: dict[str, Walk]) -> Walk:
 
 
 def _blocks(item: Walk) -> Walk:
-    """Items in blocks: their number, which is negative where the block's size follows, up to a block of none."""
+    """Items in blocks: each block is the number of its items, negative if the size of the block follows; the last block is
+    empty.
+    """
 
     def walk(data: Data, place: int) -> int:
         while True:

@@ -1,7 +1,7 @@
-"""Which types of incoming columns a table's column takes: those whose every value it can hold.
+"""Which types of incoming columns can be written into a column of the table: those whose every value the column can store.
 
-Stored rows may be widened further, as schemas evolve (`evolution`); what a writer is given must fit as it is, so that the text
-"12" does not become a number on its way into a table.
+Stored rows may be widened further when the schema evolves (`evolution`). Rows of a write must fit without conversion, so the
+text "12" is not written as a number.
 """
 
 import pyarrow as pa
@@ -12,7 +12,7 @@ from hudi_reference.requirement import implements
 
 @implements("LF-038")
 def fits(found: pa.DataType, wanted: pa.DataType) -> bool:
-    """Whether a column of type `found` can be written into one of type `wanted`; timestamps are held to their values later."""
+    """Whether a column of type `found` can be written into one of type `wanted`; values of timestamps are checked later."""
     if found == wanted or pt.is_null(found):
         return True
     if pt.is_dictionary(found):

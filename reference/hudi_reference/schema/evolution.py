@@ -1,6 +1,6 @@
-"""Bringing stored rows to the schema of the query, spec "Schema Evolution" as deployed: columns are matched by name.
+"""Converting stored rows to the schema of a query, spec "Schema Evolution" as deployed: columns are matched by name.
 
-A column that the stored rows lack is null; a type may be widened (`promotion`).
+A column that the stored rows do not have is null; a type may be widened (`promotion`).
 """
 
 import pyarrow as pa
@@ -13,9 +13,9 @@ from hudi_reference.schema.promotion import conversion
 
 @implements("LAY-002", "COMPAT-003")
 def conform(rows: pa.Table, schema: pa.Schema, path: str) -> pa.Table:
-    """The columns of `schema`, in its order and types, from rows stored under an older schema.
+    """The columns of `schema`, in its order and types, from rows that were stored under an older schema.
 
-    Raises UnsupportedSchema when a stored value cannot become the wanted type.
+    Raises UnsupportedSchema if a stored value cannot be converted to the wanted type.
     """
     columns = [_column(rows, field, path) for field in schema]
     return pa.table(columns, schema=schema) if columns else rows.select([])
@@ -85,6 +85,6 @@ def _convert_map(array: pa.MapArray, wanted: pa.MapType, where: str) -> pa.Array
 
 
 def _offsets(array: pa.ListArray) -> pa.Array:
-    """Offsets into `array.flatten()`, which leaves out what lies under null lists."""
+    """Offsets into `array.flatten()`, which omits the values of null lists."""
     lengths = pc.fill_null(pc.list_value_length(array), 0)
     return pa.concat_arrays([pa.array([0], pa.int32()), pc.cast(pc.cumulative_sum(lengths), pa.int32())])

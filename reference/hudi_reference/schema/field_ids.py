@@ -1,8 +1,9 @@
-"""Columns matched by the ids of a schema history, as tables have it whose schema was changed by statements.
+"""Matching columns by the field ids of a schema history, in tables whose schema was changed by statements.
 
-`hoodie.schema.on.read.enable` in deployed engines. Each version of the schema names every field, nested ones too, and gives it
-an id for good: a renamed field keeps it, a field that was dropped and added again has another. So a column of a file is found
-by what its name meant when the file was written. The history lies in `.hoodie/.schema/`, its newest version in commit metadata.
+Deployed engines do so with `hoodie.schema.on.read.enable`. Each version of the schema names every field, including nested
+fields, and gives it a permanent id: a renamed field keeps its id, a field that is dropped and added again gets another one. So
+the id of a column in a file is that of its name in the version with which the file was written. The history is stored in
+`.hoodie/.schema/`, and its newest version in commit metadata.
 """
 
 import json
@@ -20,14 +21,14 @@ from hudi_reference.requirement import implements
 
 @dataclass(frozen=True)
 class IdField:
-    """A field in one version: its id, its name, and the fields inside; those of a list or map are its parts."""
+    """A field in one version: its id, its name, and its nested fields; for a list or map these are its elements."""
 
     id: int
     name: str
     parts: tuple["IdField", ...] = ()
 
     def tree(self) -> Iterator["IdField"]:
-        """The field and all fields inside."""
+        """The field and all its nested fields."""
         yield self
         for part in self.parts:
             yield from part.tree()
@@ -39,7 +40,7 @@ Version = tuple[IdField, ...]
 @implements("LF-038")
 @dataclass(frozen=True)
 class SchemaHistory:
-    """The versions of a table's schema, by the requested time of the action that made each as a number."""
+    """The versions of a table's schema, by the requested time, as a number, of the action that made each."""
 
     versions: Mapping[int, Version] = field(default_factory=dict)
 
@@ -59,14 +60,14 @@ class SchemaHistory:
         return cls(versions)
 
     def at(self, instant: str) -> Version | None:
-        """The version by which an action that was requested then wrote its files; None before the first."""
+        """The version of files that an action requested at this time wrote; None before the first version."""
         known = [version for version in self.versions if version <= int(instant)]
         return self.versions[max(known)] if known else None
 
 
 @dataclass(frozen=True)
 class ById:
-    """How the columns of files become those of a query whose fields are `wanted`."""
+    """Converts columns of files to those of a query whose fields are `wanted`."""
 
     history: SchemaHistory
     wanted: Version
@@ -77,7 +78,7 @@ class ById:
         return {found.id: found.name for top in self.wanted for found in top.tree()}
 
     def stored(self, names: Sequence[str], instant: str) -> list[str]:
-        """What a file of the instant calls the query's columns; those that it cannot have are left out."""
+        """The names of the query's columns in files of the instant, without columns that these files cannot have."""
         version = self.history.at(instant)
         if version is None:
             return list(names)
@@ -86,12 +87,12 @@ class ById:
         return [there[ids[name]] for name in names if name in ids and ids[name] in there]
 
     def present(self, names: Iterable[str], instant: str) -> frozenset[str]:
-        """What the query calls these columns of a file of the instant."""
+        """The names in the query of these columns of a file of the instant."""
         there = {found.name: found.id for found in self.history.at(instant) or ()}
         return frozenset(self._names.get(there[name], name) if name in there else name for name in names)
 
     def renamed(self, rows: pa.Table, instant: str) -> pa.Table:
-        """The rows of a file of the instant under the query's names, without columns that the query has not."""
+        """The rows of a file of the instant under the names of the query, without columns that are not in the query."""
         version = self.history.at(instant)
         if version is None:
             return rows
@@ -105,7 +106,9 @@ class ById:
         return column if kind == column.type else pa.chunked_array([chunk.view(kind) for chunk in column.chunks], kind)
 
     def _type(self, kind: pa.DataType, parts: Version) -> pa.DataType:
-        """The type with the query's names inside; what the query has not gets a name that no column can have."""
+        """The type with the names of the query for nested fields; fields that are not in the query get a name that no column
+        can have.
+        """
         if pt.is_struct(kind):
             there = {part.name: part for part in parts}
             return pa.struct([self._part(inner, there.get(inner.name)) for inner in kind])
@@ -126,7 +129,7 @@ def _record(record: Mapping[str, Any]) -> Version:
 
 
 def _parts(kind: Any) -> Version:
-    """The fields inside of a type."""
+    """The nested fields of a type."""
     match kind:
         case {"type": "record"}:
             return _record(kind)

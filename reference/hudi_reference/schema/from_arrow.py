@@ -13,7 +13,7 @@ _PLAIN = {"boolean", "int", "long", "float", "double", "bytes", "string"}
 
 
 def avro_field(field: pa.Field, space: str) -> dict[str, Any]:
-    """A nullable field of a record; types that need names have them in the namespace `space`, as deployed writers name them.
+    """A nullable field of a record. Named types have names in the namespace `space`, like those of deployed writers.
 
     Raises InvalidRows for types that a table cannot have.
     """
@@ -47,7 +47,7 @@ def _avro_type(kind: pa.DataType, name: str, space: str) -> Any:  # noqa: PLR091
 
 
 def _decimal(kind: pa.DataType, space: str) -> dict[str, Any]:
-    """The fewest bytes that hold so many digits and a sign."""
+    """A decimal with the fewest bytes that can store the digits and a sign."""
     size = next(count for count in range(1, 17) if 2 ** (8 * count - 1) > 10**kind.precision)
     return {
         "type": "fixed", "name": "fixed", "namespace": space, "size": size,

@@ -1,8 +1,8 @@
-"""Which types a column may be widened to, and what becomes of its values, spec "Schema Evolution" as deployed.
+"""Type promotion: the types to which a column may be widened, and the conversion of its values, spec "Schema Evolution".
 
-Two tables as data. `BY_NAME` are the steps that a write may take, which every reader of tables follows: it matches columns by
-name. `BY_ID` are those that a change of the table's schema by statement may take: its readers match columns by the ids of a
-schema history. Readers here take every step of both.
+Two tables as data. `BY_NAME` has the promotions by a write, which readers follow that match columns by name. `BY_ID` has the
+promotions by a statement that changes the schema, which readers follow that match columns by field id. Readers here follow
+both.
 """
 
 import decimal
@@ -15,7 +15,7 @@ import pyarrow.types as pt
 from hudi_reference.java_text import texts_of
 from hudi_reference.requirement import implements
 
-#: From a kind of type to the wider ones, by their names in Avro.
+#: From a type to the wider types, by their names in Avro.
 BY_NAME: dict[str, tuple[str, ...]] = {
     "int": ("long", "float", "double", "string"),
     "long": ("float", "double", "string"),
@@ -43,9 +43,9 @@ def promotes(found: pa.DataType, wanted: pa.DataType) -> bool:
 
 
 def conversion(found: pa.DataType, wanted: pa.DataType) -> Convert | None:
-    """What makes stored values of one type values of the other; None where the table of steps has no such step.
+    """The conversion of stored values from one type to another; None if the tables have no such promotion.
 
-    Types that only count in other units, or that Arrow has several forms of, are one kind, and so no step.
+    Types that differ only in their unit, or in their Arrow representation, count as the same type.
     """
     if pt.is_null(found) or pt.is_dictionary(found):
         return _as_arrow_does
@@ -60,16 +60,16 @@ def conversion(found: pa.DataType, wanted: pa.DataType) -> Convert | None:
 
 
 def _counts(number: pa.DataType, time: pa.DataType) -> bool:
-    """Whether the one is the plain number that stands for the other.
+    """Whether one type is the plain number that represents the other.
 
-    ORC has no times of day, and in Parquet files of deployed writers a local time may be a long without a further word.
+    ORC has no times of day, and Parquet files of deployed writers may store a local timestamp as a long without a logical type.
     """
     may_be = pt.is_time(time) or (pt.is_timestamp(time) and time.tz is None)
     return bool(may_be and pt.is_integer(number) and number.bit_width == time.bit_width)
 
 
 def kind_of(kind: pa.DataType) -> str:
-    """The name of a type in these tables: Avro's, or Arrow's for types that never change."""
+    """The name of a type in these tables: that of Avro, or that of Arrow for types that are never promoted."""
     for name, is_kind in _KINDS.items():
         if is_kind(kind):
             return name
@@ -100,9 +100,9 @@ def _in_another_unit(array: pa.Array, wanted: pa.DataType) -> pa.Array:
 
 
 def _rounded_float(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """A float that was stored is the number that its shortest text says: 1.1 stays 1.1, and is not 1.10000002384...
+    """A stored float becomes the number with its shortest decimal text: 1.1 stays 1.1, and does not become 1.10000002384...
 
-    An integer beyond the digits of the type becomes the nearest number.
+    An integer with more digits than the type becomes the nearest number.
     """
     if pt.is_floating(array.type):
         return pc.cast(pc.cast(array, pa.string()), wanted)
@@ -114,7 +114,7 @@ def _text(array: pa.Array, wanted: pa.DataType) -> pa.Array:
 
 
 def _decimal(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """Digits beyond the scale are rounded half up. Raises pyarrow.ArrowInvalid for texts and numbers that are too long."""
+    """Rounds digits beyond the scale half up. Raises pyarrow.ArrowInvalid for texts and numbers that are too long."""
     step, context = decimal.Decimal(1).scaleb(-wanted.scale), decimal.Context(prec=80, rounding=decimal.ROUND_HALF_UP)
     try:
         values = [
@@ -126,7 +126,7 @@ def _decimal(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     return pa.array(values, wanted)
 
 
-#: The steps that are no mere cast, by the kinds on both sides; "" for any kind.
+#: The conversions other than a cast, by both types; "" for any type.
 _STEPS: dict[tuple[str, str], Convert] = {
     ("", "float"): _rounded_float,
     ("", "double"): _rounded_float,

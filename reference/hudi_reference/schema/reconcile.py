@@ -1,7 +1,7 @@
-"""The schema that a table has after a write whose rows have more columns, or wider ones, spec "Schema Evolution" as deployed.
+"""The schema of a table after a write whose rows have new or wider columns, spec "Schema Evolution" as deployed.
 
-A schema is only ever extended: a new column comes behind the others, a type takes a step of `promotion.BY_NAME`, and neither a
-column nor a value of its old type is lost. Inside of nested types it is the same.
+A schema is only extended: a new column is appended, and a type is promoted by `promotion.BY_NAME`. No column and no value of
+its old type is lost. The same holds for nested fields.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,10 @@ from hudi_reference.schema.promotion import BY_NAME, kind_of, promotes
 
 @implements("LF-038")
 def reconciled(schema: AvroSchema, rows: pa.Schema) -> AvroSchema:
-    """The schema of a table with `schema` once `rows` were written to it; the same one if they fit as it is.
+    """The schema of a table with `schema` after `rows` are written to it; the same schema if they fit.
 
-    Raises InvalidRows for a column that would be narrowed or become another type, or that differs from one of the table in
-    small and capital letters only: deployed engines take the two for one.
+    Raises InvalidRows for a column that would be narrowed or change its type, and for a name that differs from that of another
+    column only in case: deployed engines treat the two as one column.
     """
     data = pa.schema([field for field in rows if field.name not in META_COLUMNS])
     name, space = str(schema["name"]), str(schema.get("namespace") or "")
@@ -32,7 +32,7 @@ def reconciled(schema: AvroSchema, rows: pa.Schema) -> AvroSchema:
 
 
 def _fields(known: Sequence[Mapping[str, Any]], found: Sequence[pa.Field], space: str, path: str) -> list[Any]:
-    """The fields of a record, those that the rows add behind the others."""
+    """The fields of a record; new fields of the rows are appended."""
     given = {field.name: field for field in found}
     fields = [_field(field, given[field["name"]], space, path) if field["name"] in given else field for field in known]
     names = {str(field["name"]) for field in known}
@@ -55,7 +55,7 @@ def _field(known: Mapping[str, Any], found: pa.Field, space: str, path: str) -> 
 
 
 def _type(avro: Any, found: pa.DataType, space: str, path: str) -> Any:
-    """The type of a column, widened where its values in the rows ask for it."""
+    """The type of a column, promoted if its values in the rows need it."""
     if isinstance(avro, list):
         return [branch if branch == "null" else _type(branch, found, space, path) for branch in avro]
     wanted = arrow_schema({"type": "record", "name": "r", "fields": [{"name": "f", "type": avro}]}, path).field("f").type

@@ -1,4 +1,4 @@
-"""Which columns may be null: where Avro's schema says so. For Parquet files, whose readers hold the two against each other."""
+"""Nullability of columns by the Avro schema, for Parquet files: readers compare the two schemas."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from hudi_reference.schema.avro import AvroSchema
 
 
 def with_required(columns: pa.Schema, avro: AvroSchema) -> pa.Schema:
-    """`columns` with nulls allowed only where the Avro record `avro` allows them, inside of nested types too."""
+    """`columns`, nullable only where the Avro record `avro` is, in nested types too."""
     known: dict[str, Any] = {}
     kinds = {field["name"]: field["type"] for field in avro["fields"]}
     return pa.schema([_field(column.name, column.type, kinds[column.name], known) for column in columns])
@@ -33,7 +33,7 @@ def _type(kind: pa.DataType, avro: Any, known: dict[str, Any]) -> pa.DataType:
 
 
 def _resolved(avro: Any, known: dict[str, Any]) -> Any:
-    """The type itself where a name, or a type that says nothing but another type, stands for it."""
+    """The type that a name refers to, or that is nested in a type without further content."""
     if isinstance(avro, str):
         return known.get(avro.rpartition(".")[2], avro)
     if isinstance(avro["type"], dict):

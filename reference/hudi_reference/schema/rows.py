@@ -1,6 +1,6 @@
-"""Rows between Arrow and the Python values that the Avro library reads and writes.
+"""Converting rows between Arrow and the Python values that the Avro library reads and writes.
 
-Dates, times and timestamps pass as the numbers that are stored, since Arrow has more years than Python's calendar.
+Dates, times and timestamps are converted as the stored numbers, because Arrow has more years than Python's calendar.
 """
 
 import decimal
@@ -10,14 +10,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
-#: More digits than a column has, so that no value is rounded on its way.
+#: More digits than any column has, so that no value is rounded.
 _DIGITS = decimal.Context(prec=100)
 
 
 def from_avro(rows: Sequence[Any], schema: pa.Schema) -> pa.Table:
-    """Decoded Avro records as an Arrow table; decimals may be the bytes that are stored.
+    """Decoded Avro records as an Arrow table; decimals may be the stored bytes.
 
-    Raises pyarrow.ArrowException and ValueError for values that the schema has not.
+    Raises pyarrow.ArrowException and ValueError for values that do not fit the schema.
     """
     columns = []
     for field in schema:
@@ -53,7 +53,7 @@ def _stored(kind: pa.DataType) -> pa.DataType:
 
 
 def _converter(kind: pa.DataType) -> Callable[[Any], Any] | None:
-    """What a decoded value needs before Arrow takes it: maps become lists of pairs; None for types that need nothing."""
+    """The conversion of a decoded value for Arrow, such as maps to lists of pairs; None for types that need none."""
     if pt.is_decimal(kind):
         return lambda value: _decimal(value, kind.scale) if isinstance(value, bytes) else value
     if pt.is_map(kind):

@@ -1,8 +1,8 @@
-"""What a schema must be before anything is decoded under it, beside what the Avro library looks at.
+"""Checks of a schema before data is decoded under it, in addition to those of the Avro library.
 
-Refused are schemas under which a few bytes could stand for values without end. A type that holds itself nests as deep as
-damaged bytes say, deeper than a decoder's stack. Of an array whose elements take no bytes, damaged bytes can claim more
-elements than fit into memory. No writer of Hudi tables stores such types.
+Schemas are refused under which a few bytes could represent values without limit. A recursive type can be nested as deeply as
+damaged bytes claim, deeper than the stack of a decoder. An array of elements without bytes can have more elements than fit into
+memory. No writer of Hudi tables stores such types.
 """
 
 from typing import Any
@@ -13,9 +13,9 @@ _LEAST = {"null": 0, "boolean": 1, "int": 1, "long": 1, "float": 4, "double": 8,
 
 
 def check_soundness(schema: Any, path: str) -> None:
-    """Check a schema that the Avro library parsed, so that named types stand under their full names.
+    """Check a schema that the Avro library has parsed, in which named types have their full names.
 
-    Raises ValueError for names and sizes that cannot be, UnsupportedSchema for types without end.
+    Raises ValueError for invalid names and sizes, UnsupportedSchema for types with values without limit.
     """
     try:
         _least_bytes(schema, {})
@@ -25,7 +25,7 @@ def check_soundness(schema: Any, path: str) -> None:
 
 
 def _least_bytes(avro: Any, known: dict[str, int | None]) -> int:
-    """The least number of bytes that a value of the type takes. `known` has the named types; None while one is looked at."""
+    """The least number of bytes of a value of the type. `known` has the named types; None for a type that is being checked."""
     least: int | None
     match avro:
         case str():
@@ -63,14 +63,14 @@ def _record(name: str, fields: list[Any], known: dict[str, int | None]) -> int:
 
 
 def _new_name(name: Any, known: dict[str, int | None]) -> str:
-    """A name that no other type has."""
+    """A name that no other type has. Raises ValueError."""
     if _text(name) in known or name in _LEAST:
         raise ValueError(f"the name {name!r} of a type has another meaning already")
     return str(name)
 
 
 def _text(name: Any) -> str:
-    """A name, if it is one: text of Unicode that is not empty."""
+    """A name, if it is a text that is not empty. Raises ValueError."""
     if not isinstance(name, str) or not name.encode():
         raise ValueError(f"the name {name!r}")
     return name

@@ -1,4 +1,4 @@
-"""The ranges of the values in base files, as the statistics in Parquet footers say them."""
+"""The ranges of the values in base files, from the statistics in Parquet footers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,13 +9,13 @@ from hudi_reference.files.base.parquet import opened_parquet
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 
-#: Least and greatest value; None where nobody knows.
+#: Least and greatest value; None if they are not known.
 Range = tuple[Any, Any] | None
 
 
 @implements("CLU-015")
 def column_ranges(storage: Storage, path: str, columns: Sequence[str]) -> list[Range]:
-    """The range of each of the columns in the base file at `path`, nulls left out.
+    """The range of each of the columns in the base file at `path`, without nulls.
 
     None for a column without values or statistics, and in files of other formats. Raises FileNotFoundError, MalformedBaseFile.
     """

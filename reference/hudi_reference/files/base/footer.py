@@ -1,4 +1,4 @@
-"""What base files of every format say of themselves: least and greatest record key, bloom filter over the keys, Avro schema."""
+"""The footer of base files in every format: least and greatest record key, bloom filter over the keys, Avro schema."""
 
 import json
 from collections.abc import Mapping
@@ -13,17 +13,17 @@ from hudi_reference.schema.avro import AvroSchema
 
 RECORD_KEY = "_hoodie_record_key"
 
-#: Keys of the footers of Parquet and ORC files. HFiles have names of their own: see `hfile.base`.
+#: Keys of the footers of Parquet and ORC files. HFiles have other names: see `base.hfile`.
 MIN_KEY = "hoodie_min_record_key"
 MAX_KEY = "hoodie_max_record_key"
 FILTER = "org.apache.hudi.bloomfilter"
-#: Absent beside a filter of fixed size.
+#: Absent for a filter of fixed size.
 FILTER_TYPE = "hoodie_bloom_filter_type_code"
 
 
 @dataclass(frozen=True)
 class BaseFileFooter:
-    """The footer of the base file at `path`; None is what it does not say."""
+    """The footer of the base file at `path`; None for entries that it does not have."""
 
     path: str
     min_key: str | None = None
@@ -43,7 +43,7 @@ class BaseFileFooter:
 
 @implements("IDX-004")
 def footer_of(path: str, rows: pa.Table, schema: AvroSchema, bloom: FilterType | None) -> BaseFileFooter:
-    """What a new base file with these rows says; without keys if the table leaves its meta columns empty.
+    """The footer of a new base file with these rows; without keys if the table has no meta columns.
 
     Raises InvalidRows for an empty record key.
     """
@@ -60,7 +60,7 @@ def footer_of(path: str, rows: pa.Table, schema: AvroSchema, bloom: FilterType |
 
 
 def key_values(footer: BaseFileFooter) -> dict[str, str]:
-    """The entries of a Parquet or ORC footer, its schema aside."""
+    """The entries of a Parquet or ORC footer, without its schema."""
     # ER-075: Parquet and ORC footers omit the kind of a filter of fixed size.
     type_code = None if footer.type_code == FilterType.SIMPLE else footer.type_code
     entries = {MIN_KEY: footer.min_key, MAX_KEY: footer.max_key, FILTER: footer.filter_text, FILTER_TYPE: type_code}

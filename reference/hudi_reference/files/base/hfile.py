@@ -1,4 +1,4 @@
-"""HFile base files, spec "Base Files": rows as Avro records by their record keys; their schema is in the file info."""
+"""HFile base files, spec "Base Files": rows as Avro records by their record keys, with the schema in the file info."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from hudi_reference.schema.avro_codec import DAMAGE
 from hudi_reference.schema.rows import from_avro, to_avro
 from hudi_reference.storage import Storage
 
-#: Keys of the file info, and the name of a meta block: what the footers of other formats have under names of their own.
+#: Keys of the file info, and the name of a meta block, for the entries of `BaseFileFooter`.
 _SCHEMA, _MIN_KEY, _MAX_KEY, _FILTER_TYPE, _FILTER = (
     "schema",
     "minRecordKey",
@@ -42,7 +42,7 @@ def read_hfile_base(storage: Storage, path: str, columns: Sequence[str] | None, 
 
 
 def read_hfile_footer(storage: Storage, path: str) -> BaseFileFooter:
-    """What an HFile says of itself; raises MissingDataFile, MalformedBaseFile, UnsupportedFileFormat."""
+    """The footer of an HFile. Raises MissingDataFile, MalformedBaseFile, UnsupportedFileFormat."""
     hfile = open_hfile(storage, path)
     bloom = hfile.meta(_FILTER)
     least, greatest, kind, schema = (_text(hfile, key) for key in (_MIN_KEY, _MAX_KEY, _FILTER_TYPE, _SCHEMA))
@@ -59,8 +59,7 @@ def _text(hfile: HFile, key: str) -> str | None:
 def encode_hfile_base(rows: pa.Table, footer: BaseFileFooter, _: Mapping[str, str]) -> bytes:
     """The bytes of an HFile base file: the rows sorted by their keys.
 
-    Raises InvalidRows for a row without a key, for one that comes twice or is too long, and where a reader would give back
-    another row.
+    Raises InvalidRows for a missing, duplicate or too long key, and for a row that a reader would not return as it is.
     """
     keys = rows.column(RECORD_KEY)
     if keys.null_count:

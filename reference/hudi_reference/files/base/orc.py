@@ -32,7 +32,7 @@ def read_orc(storage: Storage, path: str, columns: Sequence[str] | None, *, thre
 
 
 def _check_zone(source: pa.NativeFile, path: str) -> None:
-    """Refuse timestamps that would be read wrong by some hours."""
+    """Refuse timestamps whose time zone is not UTC, which would be read with an offset of some hours."""
     other = zones_of(source) - UTC
     if other:
         raise UnsupportedFileFormat(
@@ -42,14 +42,14 @@ def _check_zone(source: pa.NativeFile, path: str) -> None:
 
 
 def read_orc_footer(storage: Storage, path: str) -> BaseFileFooter:
-    """What an ORC file says of itself; raises FileNotFoundError, MalformedBaseFile."""
+    """The footer of an ORC file. Raises FileNotFoundError, MalformedBaseFile."""
     with opened_orc(storage, path) as (file, _):
         return from_key_values(path, dict(file.metadata or {}), _SCHEMA)
 
 
 @contextmanager
 def opened_orc(storage: Storage, path: str) -> Iterator[tuple[orc.ORCFile, pa.NativeFile]]:
-    """An ORC file and its bytes; raises FileNotFoundError, MalformedBaseFile, also for what goes wrong while it is read."""
+    """An ORC file and its bytes. Raises FileNotFoundError, MalformedBaseFile, also for errors while it is read."""
     try:
         with storage.open(path) as source:
             yield orc.ORCFile(source), source
@@ -74,7 +74,7 @@ def encode_orc(rows: pa.Table, footer: BaseFileFooter, _: Mapping[str, str]) -> 
 
 
 def _stored(kind: pa.DataType) -> pa.DataType:
-    """The type of a stored column. Timestamps are those of UTC, without a zone, as deployed writers have them."""
+    """The type of a stored column. Timestamps are stored in UTC without a zone, like those of deployed writers."""
     if pt.is_struct(kind):
         return pa.struct([pa.field(field.name, _stored(field.type)) for field in kind])
     if pt.is_map(kind):

@@ -1,17 +1,17 @@
-"""Entries of its writer's own in the footer of an ORC file, which the library that writes ORC here has no way in for.
+"""Entries in the footer of an ORC file, which the ORC library cannot write.
 
     stripes, statistics | footer | postscript | its length (1)
 
-The footer is a protobuf message in chunks: three bytes, little-endian, of length and whether the chunk is stored as it is (the
-lowest bit), then so many bytes. What follows a message counts as part of it, so entries go into chunks of their own behind the
-others. The postscript begins with the footer's length.
+The footer is a protobuf message in chunks. A chunk is three bytes, little-endian, with its length and, in the lowest bit,
+whether it is stored uncompressed; then its bytes. Bytes after a protobuf message are part of it, so the entries are appended as
+further chunks. The postscript begins with the length of the footer.
 """
 
 from collections.abc import Mapping
 
 from hudi_reference.files.hfile.varint import protobuf_varint, read_protobuf_varint
 
-#: No reader takes a chunk that is larger than the compression blocks, which the library is told to make so large.
+#: The size of compression blocks in written files; readers refuse larger chunks.
 BLOCK_SIZE = 1 << 16
 _METADATA, _NAME, _VALUE = (number << 3 | 2 for number in (5, 1, 2))
 _FOOTER_LENGTH = 1 << 3

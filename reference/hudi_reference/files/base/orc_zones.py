@@ -1,9 +1,9 @@
-"""The time zones in which an ORC file was written, which the library that reads ORC here does not tell.
+"""The time zones of the writers of an ORC file, which the ORC library does not return.
 
-A timestamp of ORC is a time on the clock of its writer. Deployed writers put instants there, as their own clock shows them, and
-leave the zone of that clock in the footer of each stripe. Without the zone such an instant would be read wrong by some hours.
+A timestamp of ORC is the local time of its writer. Deployed writers store instants as their local time, and the time zone in
+the footer of each stripe. Without the zone such an instant would be read with an offset of some hours.
 
-    stripes, each with a footer behind its data | statistics | footer | postscript | its length (1)
+    stripes, each with a footer after its data | statistics | footer | postscript | its length (1)
 """
 
 import zlib
@@ -14,14 +14,14 @@ import pyarrow.types as pt
 
 from hudi_reference.files.hfile.varint import protobuf_fields, read_protobuf_varint
 
-#: Names of the zone in which a time on the clock is the instant itself; the first is that of a writer who says none.
+#: Names of UTC, in which local time and instant are equal; the first is that of a writer that stores none.
 UTC = frozenset({"", "UTC", "GMT", "Z", "Zulu", "Universal", "Etc/UTC", "Etc/GMT", "Etc/Universal", "Etc/Zulu"})
-#: No chunk of a footer has more bytes.
+#: The most bytes of a chunk of a footer.
 _LONGEST_CHUNK = 1 << 23
 
 
 def zones_of(source: pa.NativeFile) -> frozenset[str]:
-    """The names of the zones of all stripes; raises ValueError where the file cannot be taken apart."""
+    """The names of the zones of all stripes. Raises ValueError if the file cannot be parsed."""
     size = source.size()
     length = _read(source, size - 1, 1)[0]
     postscript = dict(protobuf_fields(_read(source, size - 1 - length, length)))
@@ -38,7 +38,7 @@ def _zone(source: pa.NativeFile, stripe: dict[int, int | bytes], compression: in
 
 
 def _plain(data: bytes, compression: int) -> bytes:
-    """The message in these chunks: three bytes of length and whether the chunk is not compressed, then the chunk."""
+    """The message in these chunks, uncompressed. Each chunk follows three bytes: its length, and whether it is uncompressed."""
     if compression == 0:
         return data
     position, parts = 0, []
@@ -85,7 +85,7 @@ def _bytes(value: int | bytes) -> bytes:
 
 
 def has_clock_times(kind: pa.DataType) -> bool:
-    """Whether there are timestamps in this type whose zone is that of the writer."""
+    """Whether the type contains timestamps without a zone, which are local times of the writer."""
     if pt.is_timestamp(kind):
         return kind.tz is None
     return any(has_clock_times(kind.field(i).type) for i in range(kind.num_fields))

@@ -15,16 +15,16 @@ from hudi_reference.files.base.parquet_rows import parquet_file, read_rows
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 
-#: The setting of writers that names the compression of base files. Without it that is zstd: it costs a tenth of gzip's time.
+#: The setting for the compression of base files, and the default, which takes a tenth of the time of gzip.
 CODEC_KEY, DEFAULT_CODEC = "hoodie.parquet.compression.codec", "zstd"
-#: What the library calls them, and the level that deployed writers have where that is not the library's own.
+#: The names in the library, and the level of deployed writers if it is not the library's default.
 _CODECS: Mapping[str, tuple[str, int | None]] = {
     "zstd": ("zstd", None),
     "gzip": ("gzip", 6),
     "snappy": ("snappy", None),
     "uncompressed": ("none", None),
 }
-#: In files of fewer rows than this every column has a dictionary; in others those whose first values come again.
+#: In files of fewer rows than this every column has a dictionary; in larger ones only columns with repeated values.
 _FEW_ROWS = 10_000
 _SCHEMA = "parquet.avro.schema"
 
@@ -37,14 +37,14 @@ def read_parquet(storage: Storage, path: str, columns: Sequence[str] | None, *, 
 
 
 def read_parquet_footer(storage: Storage, path: str) -> BaseFileFooter:
-    """What a Parquet file says of itself; raises FileNotFoundError, MalformedBaseFile."""
+    """The footer of a Parquet file. Raises FileNotFoundError, MalformedBaseFile."""
     with opened_parquet(storage, path) as file:
         return from_key_values(path, file.metadata.metadata or {}, _SCHEMA)
 
 
 @contextmanager
 def opened_parquet(storage: Storage, path: str) -> Iterator[pq.ParquetFile]:
-    """A Parquet file; raises FileNotFoundError, MalformedBaseFile, also for what goes wrong while it is read."""
+    """A Parquet file. Raises FileNotFoundError, MalformedBaseFile, also for errors while it is read."""
     with _reading(storage, path) as source:
         yield parquet_file(source)
 
@@ -72,7 +72,7 @@ def encode_parquet(rows: pa.Table, footer: BaseFileFooter, settings: Mapping[str
 
 
 def codec_of(settings: Mapping[str, str]) -> str:
-    """The compression of base files that a writer's settings ask for. Raises UnsupportedTableFeature."""
+    """The compression of base files that a writer's settings name. Raises UnsupportedTableFeature."""
     codec = settings.get(CODEC_KEY, DEFAULT_CODEC).lower()
     if codec not in _CODECS:
         raise UnsupportedTableFeature("an unknown compression of Parquet files", rule="BF-002", path=CODEC_KEY,
@@ -81,7 +81,7 @@ def codec_of(settings: Mapping[str, str]) -> str:
 
 
 def parquet_of(rows: pa.Table, entries: Mapping[str, str], codec: str = DEFAULT_CODEC) -> bytes:
-    """The bytes of a Parquet file with these entries in its footer; no Arrow schema inside: readers go by Parquet's own."""
+    """The bytes of a Parquet file with these entries in its footer, without an Arrow schema: readers use Parquet's types."""
     out, (compression, level) = io.BytesIO(), _CODECS[codec]
     with pq.ParquetWriter(
         out, rows.schema, compression=compression, compression_level=level, use_dictionary=_with_dictionary(rows),
@@ -93,7 +93,9 @@ def parquet_of(rows: pa.Table, entries: Mapping[str, str], codec: str = DEFAULT_
 
 
 def _with_dictionary(rows: pa.Table) -> bool | list[str]:
-    """The columns that are worth a dictionary: of others it is made in vain, and thrown away once it is too large."""
+    """The columns that get a dictionary: in large files only those with few distinct values, because a dictionary that becomes
+    too large is dropped again.
+    """
     if rows.num_rows < _FEW_ROWS:
         return True
     head = rows.slice(0, _FEW_ROWS)

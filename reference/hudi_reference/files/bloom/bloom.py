@@ -1,17 +1,18 @@
 """Bloom filters over record keys, spec "Indexes > Bloom filter": in footers of base files and in the metadata table.
 
     field              width   value
-    marker             4       -1; a positive number is the count of hashes of the oldest filters, all Jenkins, no type follows
+    marker             4       -1; the oldest filters have the number of hashes here, and no type: it is Jenkins
     hashes             4       positions for each key
     type               1       hash function: see HashType
-    bits               4       of the filter, or of each row of a growing one
+    bits               4       of the filter, or of each row of a dynamic filter
     SIMPLE: bits       -       bit i is bit i % 8, the least first, of byte i // 8
     DYNAMIC_V0, before the rows:
       entries          4       keys for which a row is made
-      keys             4       in the row that grows
-      rows             4       how many follow, each a whole SIMPLE filter with the same head
+      keys             4       in the last row
+      rows             4       number of rows that follow, each a SIMPLE filter with the same head
 
-All integers are big-endian, and the whole is stored as Base64 text. A key may be held if all its bits are set in one row.
+All integers are big-endian; the filter is stored as Base64 text. It may contain a key if all bits of the key are set in one
+row.
 """
 
 import binascii
@@ -33,13 +34,13 @@ from hudi_reference.files.bloom.bloom_hash import HashType, bits_of_many
 from hudi_reference.requirement import implements
 
 _MARKER = -1
-#: Deployed writers: one key in so many that are not there is taken for held.
+#: The rate of false positives of deployed writers.
 RATE = 1e-9
-#: Deployed writers: a filter grows no further than for so many keys.
+#: The number of keys up to which filters of deployed writers grow.
 MAX_ENTRIES = 100_000
-#: A file's filter gets no more bits than this, 1.4 MB in Base64: from 195 000 keys on, its rate is worse instead.
+#: The most bits of a file's filter, 1.4 MB in Base64; with more than 195,000 keys the rate of false positives grows instead.
 _FILE_BITS = 1 << 23
-#: No rate that a number of 64 bits can say asks for more.
+#: The most hashes that any rate that is a 64-bit number needs.
 _MOST_HASHES = 1100
 _MOST_BITS = 2**31 - 1
 
@@ -48,7 +49,7 @@ Keys: TypeAlias = "Sequence[str] | pa.Array"
 
 @implements("IDX-005")
 class FilterType(StrEnum):
-    """The kinds of filters, by the text that names them: of fixed size, or growing by rows."""
+    """The kinds of filters, by their names: of fixed size, or growing by rows."""
 
     SIMPLE = "SIMPLE"
     DYNAMIC_V0 = "DYNAMIC_V0"
@@ -56,7 +57,7 @@ class FilterType(StrEnum):
 
 @dataclass(frozen=True)
 class BloomFilter:
-    """A filter. `rows` are the bits; a SIMPLE filter has one row. `entries` and `count` are those of a growing filter."""
+    """A filter. `rows` are the bits; a SIMPLE filter has one row. `entries` and `count` are those of a dynamic filter."""
 
     kind: FilterType
     hashes: int
@@ -68,7 +69,7 @@ class BloomFilter:
 
     @implements("IDX-004")
     def may_hold(self, keys: Keys) -> list[bool]:
-        """For each key whether it may be among those that were added; False is certain. Raises Misuse for an empty key."""
+        """For each key whether it may have been added; False is certain. Raises Misuse for an empty key."""
         if _has_empty(keys):
             raise Misuse("a bloom filter holds no empty key", rule="IDX-004", expected="keys of one character at least")
         found = np.zeros(len(keys), np.bool_)
@@ -102,8 +103,16 @@ def make_filter(
 ) -> BloomFilter:
     """A filter with all these keys, in their order.
 
-    It is made for `entries` keys; of keys that are not there, a share of `rate` may be taken for held. A growing filter gets a
-    row for each so many keys, up to `max_entries`. Raises InvalidRows for an empty key, Misuse for a size that no filter has.
+    Args:
+        keys: the record keys.
+        kind: SIMPLE or DYNAMIC_V0.
+        entries: the number of keys for which the filter, or a row of it, is made.
+        rate: the rate of false positives.
+        max_entries: the number of keys up to which a dynamic filter gets further rows.
+
+    Raises:
+        InvalidRows: an empty key.
+        Misuse: no filter has such a size.
     """
     if _has_empty(keys):
         raise InvalidRows("a bloom filter takes no empty key", rule="IDX-004", expected="keys of one character at least")
@@ -122,14 +131,14 @@ def make_filter(
 
 
 def make_file_filter(keys: Keys, kind: FilterType = FilterType.DYNAMIC_V0) -> BloomFilter:
-    """The filter for the footer of a file with these keys: as large as they need. Raises InvalidRows for an empty key."""
+    """The filter for the footer of a file with these keys, as large as they need. Raises InvalidRows for an empty key."""
     entries = max(1, len(keys))
     rate = max(RATE, math.exp(-_FILE_BITS / entries * math.log(2) ** 2))
     return make_filter(keys, kind, entries=entries, rate=min(rate, 0.5))
 
 
 def _size(entries: int, rate: float) -> tuple[int, int]:
-    """Bits and hashes for so many keys at this rate."""
+    """The number of bits and hashes for this number of keys at this rate."""
     if entries < 1 or not 0 < rate < 1:
         raise Misuse(
             "no filter has such a size", expected="1 entry at least, a rate between 0 and 1", found=f"{entries}, {rate}"
@@ -141,8 +150,10 @@ def _size(entries: int, rate: float) -> tuple[int, int]:
 
 
 def _row_of(numbers: npt.NDArray[np.intp], entries: int, most_rows: int) -> npt.NDArray[np.intp]:
-    """The row of each key by its number. Rows fill one after the other; once all are full, one more key goes to the first row,
-    and those after it to all in turns from the first on.
+    """The row of each key by its number.
+
+    Rows are filled one after the other. When all are full, the next key goes to the first row, and the keys after it to all
+    rows in turn from the first on.
     """
     beyond = numbers - most_rows * entries
     return np.where(beyond < 0, numbers // entries, np.maximum(beyond - 1, 0) % most_rows)
@@ -156,10 +167,9 @@ def _has_empty(keys: Keys) -> bool:
 
 @implements("IDX-005", "IDX-006")
 def decode_filter(kind: str, text: str | bytes, path: str) -> BloomFilter:
-    """The filter of this kind that is stored as Base64 `text` in the file at `path`.
+    """The filter of this kind that is stored as Base64 `text` in the file at `path`. Takes a few times the memory of the text.
 
-    Raises MalformedBloomFilter, and UnsupportedBloomFilter for an unknown kind or hash function. Takes no more memory than a
-    few times the text.
+    Raises MalformedBloomFilter, and UnsupportedBloomFilter for an unknown kind or hash function.
     """
     if kind not in FilterType.__members__:
         known = " or ".join(FilterType)
@@ -173,7 +183,7 @@ def decode_filter(kind: str, text: str | bytes, path: str) -> BloomFilter:
 
 @dataclass
 class _Reader:
-    """What was read of the filter in the file at `path`: `position` bytes of `data`."""
+    """Reads the filter of the file at `path`; `position` bytes of `data` have been read."""
 
     data: bytes
     path: str
@@ -194,7 +204,7 @@ class _Reader:
         return BloomFilter(kind, hashes, bits, tuple(self._row(head, bits) for _ in range(rows)), entries, count, hash_type)
 
     def _head(self) -> tuple[int, HashType, int]:
-        """Hashes, hash function, bits."""
+        """Read the number of hashes, the hash function, and the number of bits."""
         hashes, number = self._int(), HashType.JENKINS.value
         if hashes == _MARKER:
             hashes, number = self._int(), self._take(1)[0]
@@ -215,7 +225,7 @@ class _Reader:
         return self._take(-(-bits // 8))
 
     def _expect(self, rows: int, head: int, bits: int) -> None:
-        """The rest is exactly so many rows; checked before any of them is taken."""
+        """Check that exactly this number of rows follows, before any of them is read."""
         size, left = rows * (head + -(-bits // 8)), len(self.data) - self.position
         if size != left:
             self._fail(f"{size} bytes, for {rows} rows of {bits} bits", f"{left} bytes")

@@ -11,7 +11,7 @@
     payload                        -       compressed or not, for all blocks of a file alike
     checksums                      4 each  one for each chunk of header and stored payload
 
-All integers are big-endian. Blocks follow one another without gaps.
+All integers are big-endian. There are no gaps between blocks.
 """
 
 import struct
@@ -28,7 +28,7 @@ _HEADER = struct.Struct(">8siiqBii")
 HEADER_SIZE = _HEADER.size
 BYTES_PER_CHECKSUM = 16384
 NO_BLOCK = -1
-#: Deflate stores 1032 bytes in one at best: a block that claims more is no block, and is not worth the memory.
+#: The best ratio of deflate. A block that claims a better one is malformed, and no memory is allocated for it.
 _BEST_RATIO = 1032
 
 
@@ -81,7 +81,7 @@ class _Header:
 
 @implements("BF-002")
 def encode_block(kind: BlockType, payload: bytes, previous: int, compression: Compression, checksum: ChecksumType) -> bytes:
-    """The bytes of one block; the same for the same input, always."""
+    """The bytes of one block; always the same for the same input."""
     stored = payload if compression is Compression.NONE else _gzip(payload)
     data_size = HEADER_SIZE + len(stored)
     on_disk = len(stored) + checksum_size(data_size)
@@ -91,9 +91,9 @@ def encode_block(kind: BlockType, payload: bytes, previous: int, compression: Co
 
 @implements("BF-002")
 def decode_block(data: Data, at: int, place: Place, compression: Compression, kinds: Collection[BlockType]) -> Block:
-    """The block that `data` begins with, and that lies at offset `at`.
+    """Decode the block at the beginning of `data`, which is at offset `at` of the HFile.
 
-    Raises MalformedBaseFile, also where it is none of `kinds`, and UnsupportedFileFormat.
+    Raises MalformedBaseFile, also for a block that is not of one of `kinds`, and UnsupportedFileFormat.
     """
     kind = _kind(bytes(data[:8]), at, place, kinds)
     header = _header(data, at, place)
@@ -141,7 +141,7 @@ def _kind(magic: bytes, at: int, place: Place, kinds: Collection[BlockType]) -> 
 
 
 def _inflate(stored: Data, size: int, compression: Compression, at: int, place: Place) -> Data:
-    """The payload, of exactly `size` bytes; never more are made."""
+    """The payload, which has to have `size` bytes; not more than that is decompressed."""
     if compression is Compression.NONE:
         if len(stored) != size:
             raise place.malformed("a block that is not compressed, of two sizes", at, f"{len(stored)} bytes", f"{size} bytes")
@@ -166,14 +166,14 @@ def _gunzip(stored: Data, size: int) -> bytes:
 
 
 def _gzip(payload: bytes) -> bytes:
-    """One member without name and time, as Java writes it."""
+    """One gzip member without name and time, like that of Java."""
     deflater = zlib.compressobj(wbits=-15)
     body = deflater.compress(payload) + deflater.flush()
     return b"\x1f\x8b\x08" + bytes(7) + body + struct.pack("<II", zlib.crc32(payload), len(payload) & 0xFFFFFFFF)
 
 
 def checksum_size(size: int, chunk: int = BYTES_PER_CHECKSUM) -> int:
-    """How many bytes the checksums of so many bytes take."""
+    """The number of bytes of the checksums of `size` bytes."""
     return 4 * -(-size // chunk)
 
 

@@ -1,11 +1,11 @@
-"""The key-values of a data block, one behind the other.
+"""The key-values of a data block.
 
     field          width   value
     key length     4       2 and the row and 10
     value length   4
     row length     2       a row has up to 32767 bytes
     row            -       the record key in UTF-8
-    suffix         10      no column family, the last timestamp there is, type Put
+    suffix         10      no column family, the greatest timestamp, type Put
     value          -
     version        1       0
 
@@ -21,10 +21,10 @@ from hudi_reference.files.hfile.varint import Data, Place
 _LENGTHS = struct.Struct(">iiH")
 #: The column family has length 0, the timestamp is the greatest, the key type is Put.
 SUFFIX = bytes.fromhex("00 7fffffffffffffff 04")
-#: Of an index key that HBase made up, between the last row of a block and the first of the next one.
+#: The suffix of a key that HBase makes for an index, between the last row of a block and the first row of the next one.
 MADE_UP_SUFFIX = SUFFIX[:-1] + b"\xff"
 LONGEST_ROW = 32767
-#: What an entry has beside its row and its value.
+#: The bytes of an entry without its row and value.
 OVERHEAD = _LENGTHS.size + len(SUFFIX) + 1
 
 
@@ -36,12 +36,12 @@ class Entry(NamedTuple):
 
 
 def encode_key(row: bytes) -> bytes:
-    """The key of a row as the index and the file info store it."""
+    """The key of a row as stored in the index and in the file info."""
     return struct.pack(">H", len(row)) + row + SUFFIX
 
 
 def made_up_key(before: bytes, row: bytes) -> bytes:
-    """The shortest key, as HBase finds it, behind the row `before` and not behind `row`: an index may say it instead."""
+    """The shortest key, as made by HBase, that is greater than the row `before` and not greater than `row`, for an index."""
     pairs = enumerate(zip(before, row, strict=False))
     common = next((at for at, (a, b) in pairs if a != b), min(len(before), len(row)))
     if common < len(before) and before[common] + 1 < row[common]:
@@ -89,5 +89,5 @@ def _read_entry(payload: Data, position: int, at: int, place: Place) -> tuple[En
 
 
 def text_of(row: bytes) -> str:
-    """A row for people."""
+    """A row as text for messages."""
     return repr(row[:60].decode("utf-8", "backslashreplace"))

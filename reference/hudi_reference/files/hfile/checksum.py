@@ -21,7 +21,7 @@ class ChecksumType(IntEnum):
 
 
 def checksums(kind: ChecksumType, data: bytes | memoryview, chunk: int) -> bytes:
-    """The checksums of `data`, one for each `chunk` bytes begun; zeros, as many, where there is nothing to check."""
+    """The checksums of `data`, one for each chunk of `chunk` bytes; zeros for the type NONE."""
     parts = [data[start : start + chunk] for start in range(0, len(data), chunk)]
     if kind is ChecksumType.NONE:
         return bytes(4 * len(parts))

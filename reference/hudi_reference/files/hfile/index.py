@@ -4,8 +4,8 @@ A root index (of data, and of meta blocks by name) is a list of entries whose nu
 disk (4), length of the key as Hadoop writes it, key. An index of several levels has further blocks below the root, each with
 the number of its entries, their relative offsets and the end of the last (4 each), and the entries without key lengths.
 
-HBase may store a shorter key than the first row: one between the last row of the block before and the first of the block. So a
-row of an index is a lower bound, and need not exist.
+HBase may store a shorter key than the first row: one between the last row of the previous block and the first row of the block.
+So a row of an index is a lower bound, and may not exist.
 """
 
 import struct
@@ -18,12 +18,12 @@ from hudi_reference.files.hfile.cell import MADE_UP_SUFFIX, SUFFIX, encode_key, 
 from hudi_reference.files.hfile.varint import Data, Place, hadoop_varint, read_hadoop_varint
 
 _PLACE = struct.Struct(">qi")
-#: Behind the entries of a root of several levels: offset and size of the leaf in the middle, and an entry of it.
+#: After the entries of a root of several levels: offset and size of the middle leaf, and the number of an entry in it.
 _MIDDLE = 16
 
 
 class IndexEntry(NamedTuple):
-    """A block by the least row (or the name) that it may hold."""
+    """The location of a block, with the least row (or the name) that it may contain."""
 
     row: bytes
     offset: int
@@ -31,7 +31,7 @@ class IndexEntry(NamedTuple):
 
 
 def encode_index(entries: Sequence[IndexEntry], *, rows: bool) -> bytes:
-    """The payload of a root index: of data blocks by full keys if `rows`, else of meta blocks by bare names."""
+    """The payload of a root index: of data blocks by full keys if `rows`, else of meta blocks by names."""
     keys = [encode_key(entry.row) if rows else entry.row for entry in entries]
     return b"".join(
         _PLACE.pack(entry.offset, entry.size) + hadoop_varint(len(key)) + key for entry, key in zip(entries, keys, strict=True)
@@ -46,7 +46,7 @@ def encode_inner_index(entries: Sequence[IndexEntry]) -> bytes:
 
 
 def read_meta_index(block: Block, count: int, end: int, place: Place) -> dict[str, IndexEntry]:
-    """Meta blocks by name; they lie before offset `end`."""
+    """Meta blocks by name. All are before offset `end`."""
     entries, rest = _read_root(block, count, place)
     if rest:
         raise place.malformed("bytes behind the meta index", block.offset, f"{rest} bytes")
@@ -55,7 +55,7 @@ def read_meta_index(block: Block, count: int, end: int, place: Place) -> dict[st
 
 
 def read_data_index(block: Block, count: int, levels: int, end: int, place: Place) -> list[IndexEntry]:
-    """The entries of the root of the data index, which leads to blocks before offset `end`."""
+    """The entries of the root of the data index. All blocks are before offset `end`."""
     entries, rest = _read_root(block, count, place)
     if rest not in ((0, _MIDDLE) if levels > 1 else (0,)):
         raise place.malformed("bytes behind the data index", block.offset, f"{rest} bytes", f"{levels} levels, {count} entries")
@@ -63,7 +63,7 @@ def read_data_index(block: Block, count: int, levels: int, end: int, place: Plac
 
 
 def read_inner_index(block: Block, end: int, place: Place) -> list[IndexEntry]:
-    """The entries of a leaf or intermediate index, which leads to blocks before offset `end`."""
+    """The entries of a leaf or intermediate index. All blocks are before offset `end`."""
     payload = block.payload
     count = int.from_bytes(payload[:4], "big")
     table = 4 * (count + 2)
@@ -83,7 +83,7 @@ def _read_entry(payload: Data, position: int, end: int) -> IndexEntry:
 
 
 def _read_root(block: Block, count: int, place: Place) -> tuple[list[IndexEntry], int]:
-    """The entries, and how many bytes are behind them."""
+    """The entries, and the number of bytes after them."""
     payload, position = block.payload, 0
     entries = []
     if count > len(payload) // (_PLACE.size + 1):
@@ -113,7 +113,7 @@ def _by_row(entries: Sequence[IndexEntry], end: int, block: Block, place: Place)
 
 
 def _row(key: bytes, block: Block, place: Place) -> bytes:
-    """The row of an index key; newer writers of Apache Hudi leave the suffix away."""
+    """The row of an index key; newer writers of Apache Hudi omit the suffix."""
     end = 2 + int.from_bytes(key[:2], "big")
     if len(key) < 2 or end > len(key) or key[end:] not in (b"", SUFFIX, MADE_UP_SUFFIX):
         raise place.malformed("an index key that is none of Apache Hudi's", block.offset, key[:60].hex(),
@@ -122,7 +122,7 @@ def _row(key: bytes, block: Block, place: Place) -> bytes:
 
 
 def _check_places(entries: Sequence[IndexEntry], end: int, block: Block, place: Place) -> None:
-    """Each block behind the one before: no block is read twice, and no scan goes in circles."""
+    """Check that each block comes after the one before, so that no block is read twice and no scan is endless."""
     free = 0
     for entry in entries:
         if entry.offset < free or entry.size < HEADER_SIZE or entry.offset + entry.size > end:

@@ -1,7 +1,8 @@
-"""Writing the index of data blocks, in as many levels as its size asks for, as HBase does.
+"""Writing the index of data blocks, in as many levels as its size needs, like HBase.
 
-Leaf indexes stand between the data blocks, each behind those that it leads to. If there is more than one, the root leads to
-them, or to intermediate indexes over them, where it would grow too large itself. Readers load the root when they open the file.
+Leaf indexes are stored between the data blocks, each after the blocks that it indexes. If there are several leaves, the root
+indexes them, or intermediate indexes over them if the root would become too large. Readers load the root when they open the
+file.
 """
 
 import struct
@@ -22,9 +23,9 @@ _EMPTY = 8
 
 @dataclass
 class IndexWriter:
-    """The index so far. Its entries have whole keys, not bare rows.
+    """The index written so far. Its entries have full keys, not rows.
 
-    A block of it is closed at `block_size` bytes of payload; a root of `least_entries` is never too large.
+    A block of the index is closed at `block_size` bytes of payload; a root with `least_entries` entries is never too large.
     """
 
     add: Add
@@ -36,18 +37,18 @@ class IndexWriter:
     _leaf: list[IndexEntry] = field(default_factory=list)
     _leaf_size: int = 0
     _root: list[IndexEntry] = field(default_factory=list)
-    #: How many data blocks each leaf leads to.
+    #: The number of data blocks that each leaf indexes.
     _counts: list[int] = field(default_factory=list)
 
     def data_block(self, entry: IndexEntry) -> None:
-        """A data block was written."""
+        """Add a data block that was written."""
         self._leaf.append(entry)
         self._leaf_size += len(encode_inner_index([entry])) - _EMPTY
         if _EMPTY + self._leaf_size >= self.block_size:
             self._write_leaf()
 
     def finish_leaves(self) -> None:
-        """The last data block was written."""
+        """Write the last leaf, after the last data block."""
         if not self._counts:
             self._root = self._leaf
         elif self._leaf:
@@ -91,7 +92,7 @@ class IndexWriter:
         return IndexEntry(entries[0].row, *self.add(kind, payload))
 
     def _middle(self) -> bytes:
-        """The leaf that leads to the data block in the middle, and its number there."""
+        """The leaf that indexes the data block in the middle, and the number of the entry there."""
         middle = (sum(self._counts) - 1) // 2
         ends = list(accumulate(self._counts))
         number = next(i for i, end in enumerate(ends) if middle < end)

@@ -1,11 +1,12 @@
-"""Reading HFiles by ranges: the trailer, then the section that is loaded on opening, then only the blocks that are asked for.
+"""Reading HFiles by ranges: the trailer, then the section that is loaded on opening, then only the blocks that are needed.
 
     scanned          data blocks, with leaf indexes between them
     not scanned      meta blocks, intermediate indexes
     load on open     root of the data index, meta index, file info
     trailer          4096 bytes
 
-Nothing is trusted: each number is checked before it leads anywhere, and no more memory is taken than the stored bytes explain.
+Every number is checked before it is used as an offset or a size, and memory is allocated only in proportion to the stored
+bytes.
 """
 
 from bisect import bisect_left
@@ -22,9 +23,9 @@ from hudi_reference.files.hfile.varint import Data, Place
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 
-#: `length` bytes of the HFile from an offset on; fewer if it ends before.
+#: Reads `length` bytes of the HFile from an offset on, or fewer at its end.
 Fetch = Callable[[int, int], Data]
-#: Whether a block is wanted, by the least row that it may hold and that of the block after it (None: there is none).
+#: Whether a block is wanted, by the least row that it may contain and that of the next block (None: the last block).
 MayHold = Callable[[bytes, bytes | None], bool]
 
 
@@ -47,8 +48,8 @@ def open_hfile(storage: Storage, path: str) -> "HFile":
 
 
 def hfile_of(data: Data, path: str, start: int = 0) -> "HFile":
-    """The HFile that `data` is: the content of a log block, whose offset in the file at `path` is `start`."""
-    view = memoryview(data).cast("B")  # the bytes of an Arrow buffer come as signed numbers
+    """The HFile in `data`, which is a file, or the content of a log block that begins at `start` in the file at `path`."""
+    view = memoryview(data).cast("B")  # an Arrow buffer has signed bytes
     return _open(lambda offset, length: view[offset : offset + length], len(view), Place(path, start))
 
 
@@ -79,7 +80,7 @@ def _open(fetch: Fetch, size: int, place: Place) -> "HFile":
 
 
 class _LoadOnOpen:
-    """The blocks between the load-on-open offset and the trailer, one after the other."""
+    """The blocks between the load-on-open offset and the trailer, in order."""
 
     def __init__(self, fetch: Fetch, trailer: Trailer, end: int, place: Place) -> None:
         self.start = self.position = trailer.load_on_open_offset
@@ -87,13 +88,13 @@ class _LoadOnOpen:
         self.compression, self.place = Compression(trailer.compression), place
 
     def take(self, kind: BlockType) -> Block:
-        """The next block, which must be of that kind."""
+        """The next block, which has to be of the given kind."""
         block = decode_block(self.data[self.position - self.start :], self.position, self.place, self.compression, [kind])
         self.position += block.size
         return block
 
     def finish(self) -> None:
-        """Nothing lies behind the last block."""
+        """Check that no bytes follow the last block."""
         rest = self.start + len(self.data) - self.position
         if rest:
             raise self.place.malformed("bytes between the file info and the trailer", self.position, f"{rest} bytes", "none")
@@ -107,7 +108,7 @@ def _exactly(fetch: Fetch, start: int, length: int, place: Place) -> Data:
 
 
 def _check_info(info: Mapping[str, bytes], trailer: Trailer, place: Place) -> None:
-    """Key-values of another version carry other bytes behind their value."""
+    """Refuse key-values of another version, which have other bytes after their value."""
     version = info.get("KEY_VALUE_VERSION", b"")
     newest = info.get("MAX_MEMSTORE_TS_KEY", bytes(8))
     if version != b"\x00\x00\x00\x01" or any(newest):
@@ -131,13 +132,13 @@ class HFile:
     metas: Mapping[str, IndexEntry] = field(repr=False)
 
     def meta(self, name: str) -> bytes | None:
-        """The content of a meta block, None if there is none of the name."""
+        """The content of a meta block; None if there is none of the name."""
         entry = self.metas.get(name)
         return None if entry is None else bytes(self._block(entry, BlockType.META).payload)
 
     @implements("BLK-026")
     def get(self, *keys: str) -> Iterator[Entry]:
-        """The entries of these keys, in the order of the file; each block that may hold some is read once."""
+        """The entries of these keys, in the order of the file. Each block that may contain some is read once."""
         rows = sorted({_row(key) for key in keys})
         wanted = set(rows)
 
@@ -149,7 +150,7 @@ class HFile:
 
     @implements("BLK-026")
     def range(self, start: str, end: str | None = None) -> Iterator[Entry]:
-        """The entries from `start` on, and before `end` if that is given."""
+        """The entries from `start` on, and before `end` if given."""
         return self._between(_row(start), None if end is None else _row(end))
 
     @implements("BLK-026")
@@ -160,7 +161,7 @@ class HFile:
 
     @implements("BLK-025")
     def __iter__(self) -> Iterator[Entry]:
-        """All entries; raises MalformedBaseFile where there are fewer or more than the trailer says."""
+        """All entries. Raises MalformedBaseFile if their number is not that of the trailer."""
         count = 0
         for entry in self._entries(lambda first, following: True):
             count += 1
@@ -186,7 +187,7 @@ class HFile:
         return (entry for entry in self._entries(may_hold) if entry.row >= start and (end is None or entry.row < end))
 
     def _entries(self, may_hold: MayHold) -> Iterator[Entry]:
-        """The entries of the data blocks that may hold what is looked for."""
+        """The entries of the wanted data blocks."""
         free = 0
         for leaf, following in self._leaves(self.root, self.trailer.data_index_levels, None, may_hold):
             if leaf.offset < free:
@@ -199,7 +200,7 @@ class HFile:
     def _leaves(
         self, entries: Sequence[IndexEntry], levels: int, end: bytes | None, may_hold: MayHold
     ) -> Iterator[tuple[IndexEntry, bytes | None]]:
-        """The data blocks below these entries of an index, each with the least row of the block after it."""
+        """The data blocks below these index entries, each with the least row of the next block."""
         for entry, following in zip(entries, (*(after.row for after in entries[1:]), end), strict=False):
             if not may_hold(entry.row, following):
                 continue
@@ -213,7 +214,9 @@ class HFile:
             yield from self._leaves(inner, levels - 1, following, may_hold)
 
     def _check_row(self, row: bytes, entry: IndexEntry, following: bytes | None) -> None:
-        """A row outside what the index says of its block would be found by a scan and not by a look-up."""
+        """Check that a row is within the bounds that the index has for its block: otherwise a look-up would miss a row that a
+        scan returns.
+        """
         if row < entry.row or (following is not None and row >= following):
             expected = f"from {text_of(entry.row)}" + ("" if following is None else f" to before {text_of(following)}")
             raise self.place.malformed(
@@ -233,5 +236,5 @@ class HFile:
 
 
 def _row(key: str) -> bytes:
-    """A key as it is stored; text that no file can hold is found in none."""
+    """A key as stored; None or a text that is not UTF-8 is in no file."""
     return key.encode("utf-8", "surrogatepass")

@@ -1,8 +1,9 @@
 """Avro records as the values of an HFile.
 
-The key is the record key in UTF-8, not an Avro string (ER-042). A field of the name `key` is emptied before a record is stored,
-since the key says it already, and the reader gives it back. Apache Hudi does so in the metadata table, where that field is the
-record key, and in every other table that has such a column, where it loses what was in it.
+The key is the record key in UTF-8, not an Avro string (ER-042). A field named `key` is emptied before a record is stored,
+because it equals the key of the entry, and the reader restores it. Apache Hudi does this in the metadata table, where that
+field is the record key. It also does it in every other table that has a column of this name, which loses the values of the
+column.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +24,7 @@ KEY_FIELD = "key"
 def decode_records(
     entries: Iterable[Entry], schema: AvroSchema, place: Place, *, named: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """The records that are the values, `named` as in `decode_datum`; raises MalformedBaseFile."""
+    """The records that are the values; `named` as in `decode_datum`. Raises MalformedBaseFile."""
     parsed = codec_schema(schema)
     for entry in entries:
         try:
@@ -40,7 +41,7 @@ def decode_records(
 def encode_records(records: Iterable[tuple[str, dict[str, Any]]], schema: AvroSchema) -> list[Entry]:
     """Records with their keys as the entries of an HFile, in its order.
 
-    Raises InvalidRows for a record that a reader would give back otherwise.
+    Raises InvalidRows for a record that a reader would not return as it is.
     """
     parsed = codec_schema(schema)
     return sorted(Entry(key.encode(), encode_datum(_without_key(key, record), parsed)) for key, record in records)

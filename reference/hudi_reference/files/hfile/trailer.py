@@ -19,10 +19,10 @@ MAGIC = b'TRABLK"$'
 SIZE = 4096
 MAJOR_VERSION = 3
 MINOR_VERSION = 3
-#: The offset of the first and last data block of a file that has none.
+#: The offset of the first and last data block in a file without data blocks.
 NO_OFFSET = 2**64 - 1
 COMPARATOR = "org.apache.hudi.io.storage.HoodieHBaseKVComparator"
-#: Far more levels than an index of any size has: each level multiplies the blocks by the entries of one.
+#: More levels than any index has: each level multiplies the number of blocks by the entries of one.
 _MOST_LEVELS = 16
 _FILE_INFO_MAGIC = b"PBUF"
 
@@ -33,7 +33,7 @@ def _number(tag: int) -> Any:
 
 @dataclass(frozen=True)
 class Trailer:
-    """The fields of the message, in the order of their numbers. Offsets from the HFile's start; sizes uncompressed."""
+    """The fields of the message, in the order of their numbers. Offsets are from the HFile's start, sizes are uncompressed."""
 
     file_info_offset: int = _number(1)
     load_on_open_offset: int = _number(2)
@@ -57,14 +57,14 @@ _FIELDS: dict[int, Any] = {f.metadata["tag"]: f for f in fields(Trailer) if f.me
 
 
 def encode_trailer(trailer: Trailer) -> bytes:
-    """The 4096 bytes; without an encryption key, which HBase fails on even if it is empty."""
+    """The 4096 bytes. They have no encryption key, because HBase fails on one even if it is empty."""
     message = b"".join(_encode_field(tag, getattr(trailer, _FIELDS[tag].name)) for tag in sorted(_FIELDS) if tag != 13)
     head = MAGIC + protobuf_varint(len(message)) + message
     return head + bytes(SIZE - 4 - len(head)) + bytes([trailer.minor_version]) + MAJOR_VERSION.to_bytes(3, "big")
 
 
 def decode_trailer(data: Data, at: int, place: Place) -> Trailer:
-    """The trailer whose bytes these are, at offset `at`. Raises MalformedBaseFile, UnsupportedFileFormat."""
+    """Decode the trailer at offset `at`. Raises MalformedBaseFile, UnsupportedFileFormat."""
     if data[: len(MAGIC)] != MAGIC:
         raise place.malformed("no trailer at the end: the file is cut, or no HFile", at, repr(bytes(data[:8])), repr(MAGIC))
     major = int.from_bytes(data[-3:], "big")
@@ -81,7 +81,7 @@ def decode_trailer(data: Data, at: int, place: Place) -> Trailer:
 
 
 def _message(data: Data, magic: bytes) -> Data:
-    """The message that stands behind the magic and its own length; raises ValueError."""
+    """The message after the magic and its own length. Raises ValueError."""
     if data[: len(magic)] != magic:
         raise ValueError(f"it begins with {bytes(data[: len(magic)])!r}")
     length, start = read_protobuf_varint(data, len(magic))
@@ -110,7 +110,7 @@ def _checked(trailer: Trailer, at: int, place: Place) -> Trailer:
 
 
 def encode_file_info(info: Mapping[str, bytes]) -> bytes:
-    """The payload of the file info block; entries sorted by key, as HBase has them."""
+    """The payload of the file info block; entries are sorted by key, as in HBase."""
     pairs = ((key.encode(), value) for key, value in info.items())
     entries = (_encode_field(1, key) + _encode_field(2, value) for key, value in sorted(pairs))
     message = b"".join(_encode_field(1, entry) for entry in entries)

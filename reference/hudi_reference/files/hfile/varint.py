@@ -1,4 +1,4 @@
-"""Where an HFile lies, for its errors, and the numbers of variable length that it is made of."""
+"""Numbers of variable length in HFiles, and the location of an HFile for its errors."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ VARINT, EIGHT_BYTES, BYTES, FOUR_BYTES = 0, 1, 2, 5
 
 @dataclass(frozen=True)
 class Place:
-    """The file, and the offset in it at which the HFile begins: not 0 where it is the content of a log block."""
+    """The file, and the offset in it at which the HFile begins; not 0 if the HFile is the content of a log block."""
 
     path: str
     start: int = 0
 
     def malformed(self, message: str, at: int, found: str, expected: str | None = None) -> MalformedBaseFile:
-        """The error for what breaks the format at that offset of the HFile."""
+        """The error for malformed bytes at an offset of the HFile."""
         return MalformedBaseFile(
             message, rule="BF-002", path=self.path, offset=self.start + at, expected=expected, found=found,
             remedy="restore the file from another copy of the table",
         )  # fmt: skip
 
     def unsupported(self, message: str, at: int, found: str, expected: str) -> UnsupportedFileFormat:
-        """The refusal of an HFile that is legal and of another kind than Apache Hudi writes."""
+        """The error for an HFile that is valid, but of a kind that Apache Hudi does not write."""
         return UnsupportedFileFormat(
             message, rule="BF-002", path=self.path, offset=self.start + at, expected=expected, found=found,
             remedy="have Apache Hudi rewrite the file with its defaults: compression GZ or NONE, no encryption, no encoding",
@@ -33,7 +33,7 @@ class Place:
 
 
 def protobuf_varint(number: int) -> bytes:
-    """Seven bits a byte, low bits first."""
+    """A number with seven bits a byte, low bits first."""
     out = bytearray()
     while number > 0x7F:
         out.append(number & 0x7F | 0x80)
@@ -42,7 +42,7 @@ def protobuf_varint(number: int) -> bytes:
 
 
 def read_protobuf_varint(data: Data, position: int) -> tuple[int, int]:
-    """The number at `position`, of 64 bits at most, and the position behind it; raises ValueError."""
+    """The number at `position`, of 64 bits at most, and the position after it. Raises ValueError."""
     number = 0
     for i, byte in enumerate(data[position : position + 10]):
         number |= (byte & 0x7F) << 7 * i
@@ -54,7 +54,7 @@ def read_protobuf_varint(data: Data, position: int) -> tuple[int, int]:
 
 
 def protobuf_fields(message: Data) -> Iterator[tuple[int, int | bytes]]:
-    """Number and value of each field of a message; raises ValueError."""
+    """Number and value of each field of a message. Raises ValueError."""
     position = 0
     while position < len(message):
         key, position = read_protobuf_varint(message, position)
@@ -72,7 +72,7 @@ def protobuf_fields(message: Data) -> Iterator[tuple[int, int | bytes]]:
 
 
 def hadoop_varint(number: int) -> bytes:
-    """One byte up to 127, else a byte that says how many big-endian bytes follow; `number` is not negative."""
+    """A number that is not negative: one byte up to 127, else the number of bytes, then the big-endian bytes."""
     if number <= 127:
         return bytes([number])
     width = (number.bit_length() + 7) // 8
@@ -80,7 +80,7 @@ def hadoop_varint(number: int) -> bytes:
 
 
 def read_hadoop_varint(data: Data, position: int) -> tuple[int, int]:
-    """The number at `position` and the position behind it; raises ValueError for negative numbers, which no length is."""
+    """The number at `position` and the position after it. Raises ValueError for negative numbers."""
     first = data[position] if position < len(data) else 0xFF
     if first <= 127:
         return first, position + 1

@@ -1,6 +1,6 @@
-"""Writing HFiles, as the HBase-based writer of Apache Hudi does: both of its readers take them.
+"""Writing HFiles like the HBase-based writer of Apache Hudi, so that both of its readers can read them.
 
-The same entries give the same bytes, always: there is no time of creation in the file.
+The same entries always give the same bytes: the file contains no time of creation.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,8 +36,10 @@ _LONGEST_BLOCK = 2**31 - 1 - BYTES_PER_CHECKSUM
 
 @dataclass(frozen=True)
 class Layout:
-    """How an HFile is written. Sizes of blocks in bytes of payload; readers take any `minor_version`, 3 by HBase, 0 by newer
-    releases of Apache Hudi."""
+    """How an HFile is written. Sizes of blocks are in bytes of payload.
+
+    Readers accept any `minor_version`: 3 by HBase, 0 by newer releases of Apache Hudi.
+    """
 
     compression: Compression = Compression.GZ
     block_size: int = 1 << 20
@@ -46,7 +48,7 @@ class Layout:
     #: The index gets further levels from here on, unless it has fewer blocks to lead to than `index_entries`.
     index_block_size: int = 128 << 10
     index_entries: int = 16
-    #: Whether the index says a shorter key than the first row of a block, where there is one.
+    #: Whether the index has a shorter key than the first row of a block, if there is one.
     short_index_keys: bool = False
 
 
@@ -59,7 +61,8 @@ def encode_hfile(
 ) -> bytes:
     """The bytes of an HFile with these entries, further file info and meta blocks by name.
 
-    Raises InvalidRows for rows that do not ascend or come twice, or are too long; Misuse for file info that is the writer's.
+    Raises InvalidRows for rows that do not ascend, are duplicates, or are too long; Misuse for file info that the writer sets
+    itself.
     """
     writer = _Writer(layout or Layout())
     for payload, first in _payloads(entries, writer):
@@ -71,7 +74,7 @@ def encode_hfile(
 
 
 def base_file_info(entries: Iterable[Entry], bloom_type: str | None = "DYNAMIC_V0") -> dict[str, bytes]:
-    """The file info that base files have and the content of log blocks has not: least and greatest key, kind of the filter."""
+    """The file info of base files, which contents of log blocks do not have: least and greatest key, kind of the filter."""
     rows = [entry.row for entry in entries] or [b""]
     kind = {} if bloom_type is None else {"bloomFilterTypeCode": bloom_type.encode()}
     return {"minRecordKey": min(rows), "maxRecordKey": max(rows), **kind}
@@ -80,8 +83,8 @@ def base_file_info(entries: Iterable[Entry], bloom_type: str | None = "DYNAMIC_V
 def _payloads(entries: Iterable[Entry], writer: "_Writer") -> Iterator[tuple[bytes, bytes]]:
     """The payload of each data block, and its key in the index.
 
-    A block ends when it has its size, or when the next entry would be shorter than the block's checksums: the native reader of
-    Apache Hudi looks for the end of the entries that much too early, and misses those that begin behind it.
+    A block ends when it has its size, or when the next entry would be shorter than the checksums of the block: the native
+    reader of Apache Hudi ends a block too early by that many bytes, and misses entries that begin after that point.
     """
     parts: list[bytes] = []
     size, first = 0, b""
@@ -100,14 +103,14 @@ def _payloads(entries: Iterable[Entry], writer: "_Writer") -> Iterator[tuple[byt
 
 
 def _overlooked(payload: int) -> int:
-    """The most bytes at the end of a block of so much payload in which the native reader finds no entry."""
+    """The number of bytes at the end of a block of this payload in which the native reader finds no entry."""
     stored = HEADER_SIZE + payload
     return checksum_size(stored + checksum_size(stored))
 
 
 @dataclass
 class _Writer:
-    """The file so far, and what the trailer will say of it."""
+    """The file written so far, and the fields of its trailer."""
 
     layout: Layout
     out: bytearray = field(default_factory=bytearray)
@@ -128,11 +131,11 @@ class _Writer:
         self.index = IndexWriter(self.add, self.layout.index_block_size, self.layout.index_entries)
 
     def index_key(self, before: bytes | None, row: bytes) -> bytes:
-        """What the index says of a block that begins with `row`, behind one that ends with `before`."""
+        """The key in the index of a block that begins with `row`, after a block that ends with `before`."""
         return encode_key(row) if before is None or not self.layout.short_index_keys else made_up_key(before, row)
 
     def count(self, row: bytes, value: bytes) -> None:
-        """Take note of an entry; refuse one that may not come next."""
+        """Count an entry. Raises InvalidRows if it must not follow the one before."""
         if self.last is not None and row <= self.last:
             what = "comes twice" if row == self.last else "is not in the order of the bytes"
             message = f"a key of an HFile {what}"
@@ -153,7 +156,9 @@ class _Writer:
         self.index.data_block(IndexEntry(key, offset, size))
 
     def add(self, kind: BlockType, payload: bytes, *, counted: bool | None = None) -> tuple[int, int]:
-        """A block of any kind; its offset and size. HBase counts all bytes but those of the upper levels of the index."""
+        """Write a block of any kind; returns its offset and size. Like HBase, counts all bytes except those of upper index
+        levels.
+        """
         offset = len(self.out)
         counted = kind is not BlockType.INTERMEDIATE_INDEX if counted is None else counted
         previous = self.newest.get(kind, NO_BLOCK)
@@ -163,7 +168,7 @@ class _Writer:
         return offset, len(self.out) - offset
 
     def finish(self, info: Mapping[str, bytes]) -> bytes:
-        """Both indexes, the file info, the trailer."""
+        """Write both indexes, the file info and the trailer."""
         root, count = self.index.root()
         load_on_open, _ = self.add(BlockType.ROOT_INDEX, root, counted=False)
         self.add(BlockType.ROOT_INDEX, encode_index(self.metas, rows=False))

@@ -1,4 +1,4 @@
-"""What a Parquet or ORC base file holds: rows, the entries of its footer, and how it is cut into parts."""
+"""The contents of a Parquet or ORC base file: rows, entries of its footer, row groups or stripes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from hudi_reference.files.base.orc import opened_orc, read_orc
 from hudi_reference.files.base.parquet import opened_parquet, read_parquet
 from hudi_reference.files.inspection.file_type import KnownFile
 
-#: The entries of a footer that are Apache Hudi's, without the filter itself.
+#: The entries of a footer that Apache Hudi writes, without the filter itself.
 FOOTER_KEYS = (MIN_KEY, MAX_KEY, FILTER_TYPE)
 
 
 @dataclass(frozen=True)
 class Part:
-    """A row group of Parquet or a stripe of ORC. `size` in bytes, uncompressed; None where the format does not say."""
+    """A row group of Parquet or a stripe of ORC. `size` in bytes, uncompressed; None if the format does not have it."""
 
     rows: int
     size: int | None
@@ -26,7 +26,7 @@ class Part:
 
 @dataclass(frozen=True)
 class InspectedBase:
-    """A base file without its rows: `footer` as text by key, `compression` as the library names it."""
+    """A base file without its rows: `footer` as text by key, `compression` by the name in the library."""
 
     file: KnownFile
     schema: pa.Schema
@@ -37,11 +37,11 @@ class InspectedBase:
 
     @property
     def row_count(self) -> int:
-        """How many rows the footer promises."""
+        """The number of rows by the footer."""
         return sum(part.rows for part in self.parts)
 
     def rows(self) -> pa.Table:
-        """All rows in stored order, whatever the file's name says. Raises MissingDataFile, MalformedBaseFile."""
+        """All rows in stored order, independent of the file's name. Raises MissingDataFile, MalformedBaseFile."""
         read = read_parquet if self.file.format == "parquet" else read_orc
         try:
             return read(self.file.storage, self.file.path, None, threads=False)
@@ -74,7 +74,7 @@ def _parquet(file: KnownFile) -> InspectedBase:
 
 
 def _check_columns(found: pq.ParquetFile) -> None:
-    """Raise for a footer whose columns cannot be: asked for such a column, the library ends the process; read, it complains."""
+    """Raise an error for a footer with impossible columns, on which the library would crash if they were not read first."""
     for group in range(found.metadata.num_row_groups):
         next(found.iter_batches(batch_size=1, row_groups=[group]), None)
 

@@ -1,4 +1,4 @@
-"""The blocks of an HFile by their headers alone, also where the file is damaged: trailer and indexes are not needed for it."""
+"""The blocks of an HFile by their headers only, without trailer and indexes, so that damaged files can be shown."""
 
 import struct
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _RULE = "BF-002"
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of the file: a block, the trailer, or bytes that are neither (`kind` None, and not the trailer)."""
+    """A part of the file: a block, the trailer, or other bytes (`kind` None, and not the trailer)."""
 
     offset: int
     size: int
@@ -25,7 +25,7 @@ class Piece:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether something is wrong with it."""
+        """Whether a field of it is wrong."""
         return any(field.is_wrong for field in self.fields)
 
     @property
@@ -68,7 +68,7 @@ def _piece(data: memoryview, offset: int, end: int) -> Piece:
 
 
 def _next(data: memoryview, start: int, end: int) -> int:
-    """Where the next magic is, or the end."""
+    """The offset of the next magic, or the end."""
     found = [at for magic in _MAGICS if (at := _find(data, magic, start, end)) is not None]
     return min(found, default=end)
 

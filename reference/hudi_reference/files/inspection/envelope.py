@@ -1,6 +1,6 @@
-"""A log block taken apart byte by byte, also where it is damaged: each field with its offset, its bytes and what is wrong.
+"""The fields of a log block, also of a damaged one, each with its offset, its bytes and its error.
 
-The reader says only that a block is none, or refuses it; this says which of its bytes are to blame.
+The reader only says that a block is invalid; this module shows which bytes are wrong.
 """
 
 import struct
@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from hudi_reference.files.log.block import FORMAT_VERSIONS, MAGIC, PREFIX, TRAILER, BlockType, HeaderKey
 from hudi_reference.files.log.content import CONTENT_VERSION
 
-#: So many bytes of the magic must be right for the rest to be worth reading as a block.
+#: The number of right bytes in the magic with which the rest is read as a block.
 _LIKE_A_MAGIC = 4
-#: Bytes that are kept of a content.
+#: The bytes of a content that are shown.
 _SHOWN = 64
 _SHORTEST = FORMAT_VERSIONS[1].shortest
 Check = Callable[[int], bool]
@@ -21,9 +21,9 @@ _VERSIONED = (BlockType.AVRO_DATA, BlockType.CDC_DATA, BlockType.DELETE)
 
 @dataclass(frozen=True)
 class Field:
-    """A field as found. `expected` and `rule` only where it is wrong.
+    """A field as found. `expected` and `rule` are set only if it is wrong.
 
-    `data` are its bytes as far as they are there; the first of them, of `size`, where nobody reads them one by one.
+    `data` are its bytes that exist; of a content only the first bytes of its `size`.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Field:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether the field is to blame."""
+        """Whether the field is wrong."""
         return self.expected is not None
 
     @property
@@ -46,7 +46,7 @@ class Field:
 
 
 def envelope(data: memoryview, offset: int, end: int | None = None) -> list[Field]:
-    """The fields of the block at `offset`, up to the first that cannot be read. What lies from `end` on is not the block's."""
+    """The fields of the block at `offset`, up to the first that cannot be read. The block ends before `end`."""
     found: list[Field] = []
     walk = _Walk(data, offset, len(data) if end is None else end)
     try:
@@ -62,7 +62,7 @@ def _value(field: Field) -> int:
 
 
 class _Cut(Exception):
-    """A field that is not there whole."""
+    """A field that is incomplete."""
 
     def __init__(self, field: Field) -> None:
         super().__init__(field.name)
@@ -70,7 +70,7 @@ class _Cut(Exception):
 
 
 class _Walk:
-    """From field to field."""
+    """Reads field after field."""
 
     def __init__(self, data: memoryview, offset: int, end: int) -> None:
         self.data, self.start, self.position, self.end = data, offset, offset, end
@@ -139,7 +139,7 @@ class _Walk:
         return Field(title, at, head + value, text, None if is_text else "text in UTF-8", None if is_text else "LF-018")
 
     def _content(self, kind: int, behind: int) -> Iterator[Field]:
-        """`behind` are the bytes that at least follow the content."""
+        """The length and the content; at least `behind` bytes follow it."""
         room = self.end - self.position - 8
         expected = f"0 to {max(room, 0)}, {self._limit()}"
         size = self._number("content length", 8, expected, lambda n: 0 <= n <= room, "LF-019")
@@ -153,7 +153,7 @@ class _Walk:
         self.position = at + length
 
     def _content_head(self, kind: BlockType, at: int, length: int) -> Iterator[Field]:
-        """The content's own version, then the number of records, or the length of the list of deletes."""
+        """The version of the content, then the number of records, or the length of the list of deletes."""
         is_delete = kind is BlockType.DELETE
         yield self._number("content version", 4, f"1 to {CONTENT_VERSION}", lambda n: 1 <= n <= CONTENT_VERSION,
                            "BLK-007" if is_delete else "BLK-019")  # fmt: skip
@@ -164,7 +164,7 @@ class _Walk:
             yield self._number("record count", 4, f"0 to {room // 4}", lambda n: 0 <= n <= room // 4, "BLK-020")
 
     def _trailer(self) -> Iterator[Field]:
-        """Where the length says that it is; the fields before it may end elsewhere."""
+        """The trailer, at the offset that the block length gives; the fields before it may end elsewhere."""
         at = self.start + PREFIX + self.length - TRAILER
         if not self.start < at <= len(self.data) - TRAILER:
             raw = self._take("trailer", TRAILER)
@@ -184,7 +184,7 @@ class _Walk:
         yield self._number("trailer", TRAILER, f"{wanted}, the block length and 6", lambda n: n == wanted, "LF-024")
 
     def trailer_by_length(self) -> Iterator[Field]:
-        """What stands where the length says that the trailer is, behind a field that could not be read."""
+        """The trailer at the offset that the block length gives, after a field that could not be read."""
         at = self.start + PREFIX + self.length - TRAILER
         if self.length >= _SHORTEST and self.position < at <= len(self.data) - TRAILER:
             yield from self._trailer_at(at)
@@ -213,6 +213,6 @@ class _Walk:
         return replace(found, says=f"{found.says} to the end")
 
     def _bulk(self, name: str, end: int) -> Field:
-        """The bytes up to `end`, without a copy of them all."""
+        """The bytes up to `end`, of which only the first are copied."""
         size = end - self.position
         return Field(name, self.position, bytes(self.data[self.position : end][:_SHOWN]), f"{size} bytes", size=size)

@@ -1,4 +1,4 @@
-"""What a file is: told by its bytes first, then compared with what its name says."""
+"""The type of a file: by its bytes first, then compared with its name."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ WORDS: dict[Format, str] = {"log": "a log file", "hfile": "an HFile", "parquet":
 
 @dataclass(frozen=True)
 class KnownFile:
-    """A file that is one of the format's. `size` in bytes; `name` taken apart, None where it follows no grammar."""
+    """A file of a known format. `size` in bytes; `name` is the parsed name, None if it follows no grammar."""
 
     storage: Storage
     path: str
@@ -25,7 +25,7 @@ class KnownFile:
 
     @property
     def contradiction(self) -> str | None:
-        """What is wrong between name and content, None where they agree or the name says nothing."""
+        """The contradiction between name and content; None if they agree or the name does not imply a format."""
         said = said_by(self.name)
         if said is None or said == self.format:
             return None
@@ -33,7 +33,7 @@ class KnownFile:
 
 
 def locate(uri: str | Path) -> tuple[Storage, str]:
-    """The storage of the folder that a file lies in, and the file's name there: a path, `file://`, `s3://` or `memory://`."""
+    """The storage of a file's folder, and its name there, of a path or a `file://`, `s3://` or `memory://` URI."""
     text = str(uri.absolute()) if isinstance(uri, Path) else uri
     folder, _, name = text.rpartition("/")
     is_file_uri = urlsplit(text).scheme == "file"
@@ -41,7 +41,7 @@ def locate(uri: str | Path) -> tuple[Storage, str]:
 
 
 def is_file(uri: str) -> bool:
-    """Whether there is one file at `uri`, and no folder: for those an object store keeps no object."""
+    """Whether there is a file at `uri`, and not a folder. An object store has no objects for folders."""
     if "://" in uri and not urlsplit(uri).path.strip("/"):
         return False  # a whole bucket
     storage, path = locate(uri)
@@ -49,10 +49,9 @@ def is_file(uri: str) -> bool:
 
 
 def identify(storage: Storage, path: str) -> KnownFile:
-    """What the file at `path` is.
+    """The type of the file at `path`, by its bytes; by its name if the file is damaged or empty.
 
-    Its bytes say so where they can; of a damaged or empty file its name. Raises MissingDataFile, and UnsupportedFileFormat
-    for a file that is neither by its bytes nor by its name one of the format's.
+    Raises MissingDataFile, and UnsupportedFileFormat if neither bytes nor name are of a known format.
     """
     info = storage.head(path)
     if info is None:
@@ -71,7 +70,7 @@ def identify(storage: Storage, path: str) -> KnownFile:
 
 
 def said_by(name: BaseFileName | LogFileName | None) -> Format | None:
-    """The format that a name promises."""
+    """The format that a name implies."""
     if name is None:
         return None
     if isinstance(name, LogFileName):

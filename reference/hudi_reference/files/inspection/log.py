@@ -1,4 +1,4 @@
-"""What a log file holds, block by block: headers, rows, deletes, positions, and what is wrong with each."""
+"""The contents of a log file, block by block: headers, rows, deletes, positions, and the errors of each."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ from hudi_reference.files.log.positions import positions_of
 from hudi_reference.files.log.reader import walk_log_file
 from hudi_reference.storage import Storage
 
-#: Blocks whose content begins with a version of its own, of four bytes.
+#: Blocks whose content begins with a version of four bytes.
 VERSIONED = (BlockType.AVRO_DATA, BlockType.CDC_DATA, BlockType.DELETE)
 ROWS = (BlockType.AVRO_DATA, BlockType.PARQUET_DATA, BlockType.HFILE_DATA, BlockType.CDC_DATA)
-#: Of a bitmap no more positions than these are unfolded: a few bytes can stand for more than fit into memory.
+#: The most positions of a bitmap that are expanded: a few bytes can encode more than fit into memory.
 MOST_POSITIONS = 1000
-#: What a block whose header or content cannot be decoded holds, as far as it is known.
+#: The errors of decoding a header or content.
 _UNDECODED: Any = None
 
 
 @dataclass(frozen=True)
 class Positions:
-    """Row numbers in the base file: how many, the `first` of them, the last."""
+    """Row numbers in the base file: their number, the `first` of them, the last."""
 
     count: int
     first: tuple[int, ...]
@@ -35,7 +35,7 @@ class Positions:
 
 @dataclass(frozen=True)
 class InspectedBlock:
-    """A block with what it holds; None for what its type has not, or what cannot be decoded. `error` says why not."""
+    """A block with its contents; None for contents that its type does not have, or that cannot be decoded (`error`)."""
 
     block: Block
     content_version: int | None = None
@@ -47,22 +47,22 @@ class InspectedBlock:
 
     @property
     def is_corrupt(self) -> bool:
-        """Whether these bytes are no block at all."""
+        """Whether the bytes are not a valid block."""
         return isinstance(self.block, CorruptBlock)
 
     @property
     def refusal(self) -> HudiError | None:
-        """Why no reader may pass over this block: its place and size are beyond doubt, what is in it is not known."""
+        """The error for a block that a reader must not skip: its offset and size are certain, its inside is malformed."""
         return self.block.error if isinstance(self.block, CorruptBlock) else None
 
 
 def inspect_log(storage: Storage, path: str) -> Iterator[InspectedBlock]:
-    """The blocks of a log file from its first byte to its last; what is wrong with one stands in it. Raises MissingDataFile."""
+    """The blocks of a log file from its first byte to its last, with their errors. Raises MissingDataFile."""
     return map(inspect_block, walk_log_file(storage, path))
 
 
 def inspect_block(block: Block) -> InspectedBlock:
-    """What one block holds. Rows, deletes and positions are decoded one by one: damage in one does not hide the others."""
+    """The contents of one block. Rows, deletes and positions are decoded separately, each with its own error."""
     errors: list[HudiError] = []
 
     def attempt(applies: bool, decode: Callable[[Block], Any]) -> Any:
@@ -86,14 +86,14 @@ def inspect_block(block: Block) -> InspectedBlock:
 
 
 def content_version(block: Block) -> int | None:
-    """The version that the content begins with, None where there is none or not enough content."""
+    """The version at the beginning of the content; None if there is none."""
     if block.kind not in VERSIONED or block.content_length < 4:
         return None
     return int.from_bytes(block.content[:4], "big", signed=True)
 
 
 def _rows(block: Block) -> "pa.Table | Records":
-    """Columns where the schema has them; the records of the metadata table, whose unions are no columns, as they are."""
+    """Arrow rows if the schema allows it; else the records as they are, for the metadata table."""
     try:
         return decode_rows(block)
     except UnsupportedSchema:

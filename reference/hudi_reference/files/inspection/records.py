@@ -1,4 +1,4 @@
-"""Avro records that are no columns: those of the metadata table, with unions of a dozen wrappers."""
+"""Avro records with unions of several records, which have no Arrow columns: those of the metadata table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ METADATA_RECORD = "org.apache.hudi.avro.model.HoodieMetadataRecord"
 
 @dataclass(frozen=True)
 class Records:
-    """Decoded records under a schema; where a union has several records, a value is a pair (record's full name, record)."""
+    """Decoded records under a schema. A value of a union of records is a pair: full name of the record, record."""
 
     schema: AvroSchema
     values: tuple[Mapping[str, Any], ...]

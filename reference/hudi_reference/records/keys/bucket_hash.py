@@ -1,4 +1,4 @@
-"""The bucket of a record in a table with a bucket index: its file group follows from the key, no index is stored."""
+"""The bucket of a record in a table with a bucket index: the file group follows from the key, so no index is stored."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from hudi_reference.requirement import implements
 def bucket_of(values: Sequence[str | None], buckets: int) -> int:
     """The bucket, from 0, of a row with these values of the index fields, in the order of the fields.
 
-    The hash is that of the list of texts with its sign bit cleared: not its absolute value, so -1 is 2147483647. Raises
+    The hash is that of the list of texts with its sign bit cleared, not its absolute value: -1 becomes 2147483647. Raises
     InvalidQuery without values or buckets.
     """
     if buckets < 1 or not values:
@@ -21,9 +21,9 @@ def bucket_of(values: Sequence[str | None], buckets: int) -> int:
 
 @implements("LAY-021")
 def bucket_of_key(key: str, fields: Sequence[str], buckets: int) -> int:
-    """The bucket of a record key, by those of its fields; by the whole key if there are none.
+    """The bucket of a record key, by those of its fields that are index fields; by the whole key if there are none.
 
-    A key of several fields is `field:value` joined by commas; fields that it lacks do not count, as deployed.
+    A key of several fields is `field:value` joined by commas. Fields that it does not have are ignored, as deployed.
     """
     parts = {name: value for name, colon, value in (part.partition(":") for part in key.split(",")) if colon}
     values = [parts[field] for field in fields if field in parts]
@@ -32,14 +32,14 @@ def bucket_of_key(key: str, fields: Sequence[str], buckets: int) -> int:
 
 @implements("NBC-004")
 def bucket_file_id(bucket: int, random: str | None = None, *, number: int = 0) -> str:
-    """The id of a bucket's file group: the same for all writers, or with the end of a `random` id.
+    """The file id of a bucket: the same for all writers, or with the end of a `random` id.
 
-    `number` is greater than 0 where file groups of the bucket were replaced.
+    `number` is greater than 0 if file groups of the bucket were replaced.
     """
     # ER-122: non-blocking writers agree on the id by making it of the bucket alone.
     return f"{bucket:08d}{f'-0000-0000-0000-{number:012d}' if random is None else random[8:]}"
 
 
 def bucket_prefix(file_id: str) -> str:
-    """What all ids of a bucket begin with."""
+    """The common beginning of all file ids of a bucket."""
     return file_id[:8]

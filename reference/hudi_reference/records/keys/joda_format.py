@@ -1,6 +1,6 @@
-"""Dates by patterns in Joda-Time's letters, as time-based key generators read and write them; texts are English.
+"""Dates by Joda-Time patterns, as time-based key generators parse and format them; texts are English.
 
-A pattern is runs of letters, other characters, and quoted text. Known are the letters of `LETTERS`.
+A pattern consists of runs of letters, other characters, and quoted text. The supported letters are those of `LETTERS`.
 """
 
 import re
@@ -19,9 +19,10 @@ _RUNS = re.compile(r"''|'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']+")
 
 @dataclass(frozen=True)
 class Letter:
-    """One letter: its text for a moment and a run of so many, and what of a text it matches (None: only written).
+    """One letter: its text for a time and a length of the run, and the name of the part of a date that it parses (None: only
+    formatted).
 
-    A number that stands directly before another one has exactly the digits of its run, else it may have more.
+    A number directly before another number has exactly as many digits as its run; other numbers may have more.
     """
 
     text: Callable[[datetime, int], str]
@@ -74,14 +75,14 @@ LETTERS: dict[str, Letter] = {
 
 
 def written(moment: datetime, pattern: str) -> str:
-    """The moment by the pattern. Raises UnsupportedKeyGenerator for letters that are not known."""
+    """Format a time. Raises UnsupportedKeyGenerator for unknown letters."""
     return "".join(text if letter is None else LETTERS[letter].text(moment, len(text)) for letter, text in _runs(pattern))
 
 
 def read(text: str, patterns: Sequence[str], zone: tzinfo | None) -> datetime:
-    """The moment that a text says by the first pattern that it fits; the zone of texts without offset, UTC if None.
+    """Parse a text by the first pattern that it fits. `zone` is the zone of texts without offset, UTC if None.
 
-    A text with an offset keeps it where no zone is given. Raises InvalidRows for a text that fits no pattern.
+    A text with an offset keeps it if no zone is given. Raises InvalidRows for a text that fits no pattern.
     """
     for pattern in patterns:
         match = re.fullmatch(_expression(pattern), text, re.IGNORECASE)
@@ -91,7 +92,7 @@ def read(text: str, patterns: Sequence[str], zone: tzinfo | None) -> datetime:
 
 
 def _runs(pattern: str) -> list[tuple[str | None, str]]:
-    """The letters with their runs; None with text that stands for itself."""
+    """The letters with their runs; None with literal text."""
     runs: list[tuple[str | None, str]] = []
     for match in _RUNS.finditer(pattern):
         run, letter = match[0], match[1]
@@ -107,7 +108,7 @@ def _runs(pattern: str) -> list[tuple[str | None, str]]:
 
 
 def _expression(pattern: str) -> str:
-    """A regular expression of the texts that fit the pattern."""
+    """A regular expression for the texts of the pattern."""
     runs = _runs(pattern)
     return "".join(
         re.escape(run) if letter is None else _group(letter, len(run), runs[place + 1 : place + 2])
@@ -130,7 +131,7 @@ def _group(letter: str, count: int, following: Sequence[tuple[str | None, str]])
 
 
 def _moment(parts: dict[str, str], zone: tzinfo | None) -> datetime | None:
-    """The moment of the parts; None if there is none."""
+    """The time with these parts; None if there is no such time."""
     month = parts.get("month", "1")
     if not month.isdigit():
         names = [number for number, name in enumerate(_MONTHS, 1) if name.lower().startswith(month.lower()) and len(month) > 2]
@@ -152,7 +153,7 @@ def _moment(parts: dict[str, str], zone: tzinfo | None) -> datetime | None:
 
 
 def _full_year(text: str) -> int:
-    """Two digits are the year of that number nearest to now, within a century: Joda-Time's pivot is the year 2000."""
+    """The year of two digits that is nearest to the year 2000, the pivot of Joda-Time."""
     return 1900 + int(text) + (100 if int(text) < 50 else 0) if len(text) == 2 else int(text)
 
 

@@ -17,10 +17,10 @@ from hudi_reference.layout.property_table import KEY_GENERATORS
 from hudi_reference.records.keys.timestamp_keygen import OLD_PREFIX, PREFIX, TimestampPaths
 from hudi_reference.requirement import implements
 
-#: Types of key generators whose keys and paths follow from the fields of a row; each has a twin with `_AVRO` behind its name.
+#: Types of key generators whose keys and paths follow from the fields of a row; each also exists with the suffix `_AVRO`.
 GENERATORS = ("SIMPLE", "COMPLEX", "NON_PARTITION", "TIMESTAMP", "CUSTOM", "GLOBAL_DELETE")
 _TYPE_OF_CLASS = {name: kind for kind, name in KEY_GENERATORS.items()}
-#: Settings of key generators that a writer may have to say.
+#: Settings of key generators that a writer may have to be given.
 _SETTINGS = (PREFIX, OLD_PREFIX, "hoodie.write.complex.keygen.new.encoding")
 
 
@@ -45,10 +45,10 @@ def _composite_keys(rows: pa.Table, fields: Sequence[str]) -> pa.Array:
 
 @implements("PROP-007", "META-007")
 def composite_key(fields: Sequence[str], values: Sequence[str | None]) -> str:
-    """The record key of several fields: `field:value` joined by commas, `__null__` and `__empty__` for what has no text.
+    """The record key of several fields: `field:value` joined by commas, with `__null__` and `__empty__` for values without
+    text.
 
-    Nothing is escaped, so a comma or colon in a value makes the key ambiguous (never two keys from one row). Raises InvalidRows
-    where no field has a value.
+    Nothing is escaped, so a comma or colon in a value makes the key ambiguous. Raises InvalidRows if no field has a value.
     """
     if not any(values):
         raise InvalidRows("a row without a key", rule="META-007", expected="a value in one key field at least", found="nulls")
@@ -71,10 +71,10 @@ def _check_present(keys: pa.Array, field: str) -> None:
 @implements("PROP-007", "PROP-008", "PROP-016")
 @dataclass(frozen=True)
 class KeyGenerator:
-    """How rows get their keys and partition paths: what the table's key generator makes of its fields.
+    """The key generator of a table: makes record keys and partition paths of rows.
 
-    `parts` are the partition fields, each with the time-based paths that it has instead of its text, or None. With `composite`
-    a key of one field has the form of a key of several.
+    `parts` are the partition fields; time-based fields have the format of their paths, others None. With `composite`, the key
+    of a single field has the form of a composite key.
     """
 
     fields: tuple[str, ...]
@@ -85,9 +85,9 @@ class KeyGenerator:
 
     @classmethod
     def of(cls, properties: TableProperties) -> Self:
-        """The generator that a table's properties name, or the one that follows from its fields.
+        """The generator that a table's properties name, or the one that deployed writers choose for its fields.
 
-        Raises UnsupportedKeyGenerator for those whose keys follow from more than the values of the fields.
+        Raises UnsupportedKeyGenerator for generators whose keys do not follow from the values of the fields only.
         """
         fields, partition = properties.record_key, typed_fields(properties)
         kind = kind_of_generator(properties)
@@ -112,9 +112,9 @@ class KeyGenerator:
 
     @implements("META-009")
     def paths(self, rows: pa.Table) -> pa.Array:
-        """The partition path of each row; "" everywhere in an unpartitioned table.
+        """The partition path of each row; "" in an unpartitioned table.
 
-        Raises InvalidRows for a missing partition column and for values that cannot be a folder.
+        Raises InvalidRows for a missing partition column and for values that cannot be the name of a folder.
         """
         if not self.parts:
             return pa.repeat(pa.scalar("", pa.string()), rows.num_rows)
@@ -130,7 +130,7 @@ class KeyGenerator:
 
 @implements("PROP-016")
 def kind_of_generator(properties: TableProperties) -> str:
-    """The type of the table's key generator; where it names none, the one that deployed writers choose for its fields."""
+    """The type of the table's key generator; without one, the type that deployed writers choose for its fields."""
     class_name = properties.get("hoodie.table.keygenerator.class")
     kind = _TYPE_OF_CLASS.get(class_name, class_name) if class_name else properties.get("hoodie.table.keygenerator.type")
     if kind is not None:
@@ -144,16 +144,16 @@ def kind_of_generator(properties: TableProperties) -> str:
 
 
 def typed_fields(properties: TableProperties) -> tuple[tuple[str, str], ...]:
-    """The partition fields with what a custom key generator does with each, in capitals; "" where nothing is said."""
+    """The partition fields with the types that a custom key generator gives them, in capitals; "" without a type."""
     listed = (properties.get("hoodie.table.partition.fields") or "").split(",")
     split = (part.strip().partition(":") for part in listed if part.strip())
     return tuple((field, kind.upper()) for field, _, kind in split)
 
 
 def with_settings(properties: TableProperties, options: Mapping[str, str]) -> TableProperties:
-    """The properties, and of a writer's settings those of key generators that a table does not have.
+    """The properties, with those settings of the writer that configure key generators and are not table properties.
 
-    A table with a custom key generator does not keep how its times become paths, so each of its writers has to say it.
+    A table with a custom key generator does not store the format of its time-based paths, so each writer has to be given it.
     """
     mine = {key: value for key, value in options.items() if key.startswith(_SETTINGS)}
     return TableProperties({**mine, **properties.entries}) if mine else properties
@@ -175,7 +175,7 @@ def _level(rows: pa.Table, field: str, times: TimestampPaths | None) -> pa.Array
 
 
 def _folder(path: str) -> str:
-    """The path, if a folder of the table's data can have it; raises InvalidRows."""
+    """The path, if it can be a folder of the table. Raises InvalidRows."""
     steps = path.split("/")
     if "\0" in path or steps[0] == META_FOLDER or any(step in ("", ".", "..") for step in steps):
         raise InvalidRows(
@@ -186,7 +186,7 @@ def _folder(path: str) -> str:
 
 
 def _numbered(texts: pa.Table) -> tuple[pa.Array, pa.Table]:
-    """For each row its place among the different rows, and these."""
+    """For each row the number of its value, and the distinct values."""
     code = np.zeros(texts.num_rows, np.int64)
     for column in texts.columns:
         values = column.combine_chunks().dictionary_encode(null_encoding="encode")
@@ -220,6 +220,6 @@ def _texts(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
-    """A column in one piece; a nested field is one column by itself."""
+    """A column in one chunk; a nested field is a column."""
     whole = column.combine_chunks()
     return pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole

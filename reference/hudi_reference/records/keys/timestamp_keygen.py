@@ -1,6 +1,6 @@
-"""The time-based key generator: partition paths that are dates made of numbers, dates, timestamps or texts.
+"""The time-based key generator: partition paths that are formatted dates of numbers, dates, timestamps or texts.
 
-So the column's value is not the text in the path: a query prunes partitions by neither, and takes the value from the file.
+The path does not show the value of the column. So a query does not prune these partitions, and reads the value from the file.
 """
 
 import math
@@ -47,10 +47,10 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 @implements("PROP-016")
 @dataclass(frozen=True)
 class TimestampPaths:
-    """Makes the level of the path of one column's values.
+    """Formats the values of one column as a level of the partition path.
 
-    `unit` is that of numbers, None where numbers are refused; `inputs` are the patterns of texts, `output` that of the path.
-    `read_zone` is that of texts, `write_zone` that of paths, UTC or the text's own offset if None.
+    `unit` is that of numbers, None if numbers are refused; `inputs` are the patterns of texts, `output` is that of the path.
+    `read_zone` is the zone of texts, `write_zone` that of paths; None is UTC, or the offset in the text.
     """
 
     unit: str | None
@@ -61,7 +61,7 @@ class TimestampPaths:
 
     @classmethod
     def of(cls, settings: Mapping[str, str]) -> Self:
-        """As a table's properties or a writer's settings say. Raises UnsupportedKeyGenerator for what is no setting."""
+        """The formatter for the settings of a table or a writer. Raises UnsupportedKeyGenerator for invalid settings."""
 
         def value(name: str) -> str | None:
             return settings.get(PREFIX + name) or settings.get(OLD_PREFIX + name)
@@ -81,7 +81,7 @@ class TimestampPaths:
         return cls(unit, inputs, output, _zone(both or value("input.timezone")), _zone(both or value("output.timezone")))
 
     def texts(self, column: pa.Array) -> pa.Array:
-        """The paths' texts, one for each value; a null is the value 1 of the unit."""
+        """The text in the path for each value; a null is the value 1 of the unit."""
         kind = column.type
         if pt.is_timestamp(kind):
             column = column.cast(pa.int64())
@@ -90,7 +90,7 @@ class TimestampPaths:
         return pa.array([self.text(value) for value in column.to_pylist()], pa.string())
 
     def text(self, value: Any) -> str:
-        """The text of one value. Raises InvalidRows for values of another kind than the settings say."""
+        """The text for one value. Raises InvalidRows for a value that does not fit the settings."""
         if value is None:
             moment = _EPOCH if self.unit is None else self._of_number(1)
         elif isinstance(value, str):
@@ -109,7 +109,7 @@ class TimestampPaths:
         return self.inputs
 
     def _of_number(self, number: int) -> datetime:
-        """Numbers are cut to milliseconds, towards zero as Java's TimeUnit does."""
+        """The time of a number, truncated to milliseconds towards zero, like Java's TimeUnit."""
         if self.unit is None:
             raise InvalidRows(
                 "a number where texts are partition values", rule="PROP-016", found=str(number), expected="a text",
@@ -124,7 +124,7 @@ class TimestampPaths:
 
 
 def _whole(number: Any) -> int:
-    """A number without what is behind its point, NaN as 0 and infinities as the greatest of 64 bits, as Java casts them."""
+    """A number without its fraction; NaN is 0, infinities are the greatest numbers of 64 bits, like casts in Java."""
     if isinstance(number, float) and not math.isfinite(number):
         return 0 if math.isnan(number) else int(math.copysign((1 << 63) - 1, number))
     return int(number)

@@ -1,7 +1,7 @@
-"""How a table merges, and the interface of its merger, spec "Record Merger".
+"""How a table merges, and the interface of mergers, spec "Record Merger".
 
-A merger gets two versions of one record, the older one first, and gives back the version that is right. It is found by the
-strategy id in the table's properties. What holds of every answer is checked here (`merged`), for whoever wrote the merger.
+A merger gets two versions of one record, the older one first, and returns the merged version. It is found by the strategy id in
+the properties of the table. `merged` checks every result, because mergers are user code.
 """
 
 from abc import ABC, abstractmethod
@@ -26,7 +26,7 @@ RECORD_TYPE = "ARROW"
 
 
 class Operation(Enum):
-    """What a version does to its record; the texts stand in the column `_hoodie_operation`."""
+    """The operation of a version on its record; the values are those of the column `_hoodie_operation`."""
 
     INSERT = "I"
     UPDATE_BEFORE = "-U"
@@ -37,11 +37,11 @@ class Operation(Enum):
 @implements("API-003")
 @dataclass(frozen=True)
 class BufferedRecord:
-    """One version of a record: what a merger gets, and what it gives back.
+    """One version of a record: input and result of a merger.
 
-    `row` holds values by column; a delete may have none. A version of a partial block holds only some columns (`is_partial`).
-    `ordering` is None where the table has no ordering field, where the value is null, and for a delete by key. `schema_id` is
-    the number of the block that the row was read from, for `RecordContext.schema_of`; None for what has no stored row.
+    `row` has values by column; a delete may have none. A version of a partial update has only some columns (`is_partial`).
+    `ordering` is None if the table has no ordering field, if the value is null, and for a delete by key. `schema_id` is the
+    number of the block from which the row was read, for `RecordContext.schema_of`; None without a stored row.
     """
 
     key: str
@@ -53,12 +53,12 @@ class BufferedRecord:
 
     @property
     def is_delete(self) -> bool:
-        """Whether the record is gone with this version."""
+        """Whether the version deletes the record."""
         return self.operation in (Operation.DELETE, Operation.UPDATE_BEFORE)
 
     @property
     def kind(self) -> Kind:
-        """What the decision tables call this version."""
+        """The kind of the version in the decision tables."""
         if not self.is_delete:
             return Kind.ROW
         return Kind.KEY_DELETE if self.row is None and self.ordering is None else Kind.DELETE
@@ -67,9 +67,9 @@ class BufferedRecord:
 @implements("API-004", "API-020")
 @dataclass(frozen=True)
 class RecordContext:
-    """How a merger gets at records, whatever engine it runs in: fields, keys, schemas, new rows and deletes.
+    """Access to records for mergers, independent of the engine: fields, keys, schemas, new rows and deletes.
 
-    `schema` is the reader's schema. `defaults` are the values that the table's schema has for its columns.
+    `schema` is the schema of the reader. `defaults` are the default values of columns.
     """
 
     schema: pa.Schema
@@ -77,7 +77,7 @@ class RecordContext:
     defaults: Mapping[str, Any] = field(default_factory=dict)
 
     def value(self, record: BufferedRecord, name: str) -> Any:
-        """The value of a field; `a.b` is field b of struct a. None where the version does not hold it."""
+        """The value of a field, where `a.b` is field b of struct a; None if the version does not have it."""
         found: Any = record.row
         for step in name.split("."):
             found = None if found is None else found.get(step)
@@ -88,11 +88,11 @@ class RecordContext:
         return record.key
 
     def schema_of(self, record: BufferedRecord) -> pa.Schema:
-        """The columns that the version holds, in the order of the reader's schema."""
+        """The columns of the version, in the order of the schema of the reader."""
         return pa.schema([column for column in self.schema if record.row is not None and column.name in record.row])
 
     def row(self, values: Mapping[str, Any], over: Mapping[str, Any] | None = None) -> Row:
-        """A row of `values`, and where they say nothing, of the row `over`. Raises MergerFault for unknown columns."""
+        """A row with `values`; other columns are those of the row `over`. Raises MergerFault for unknown columns."""
         unknown = [name for name in values if name not in self.schema.names]
         if unknown:
             raise MergerFault("the merger made a column that the reader did not ask for", rule="API-012",
@@ -100,7 +100,7 @@ class RecordContext:
         return Row({**Row.cells_of(over or {}), **Row.cells_of(values)})
 
     def ordering_of(self, row: Mapping[str, Any] | None) -> Ordering | None:
-        """The ordering value that a row has by its columns."""
+        """The ordering value of a row, by its columns."""
         if row is None or not self.ordering:
             return None
         names = [name for name in dict.fromkeys(path.partition(".")[0] for path in self.ordering) if name in row]
@@ -113,20 +113,20 @@ class RecordContext:
         return is_lower(newer.ordering, older.ordering)
 
     def updated(self, record: BufferedRecord, row: Mapping[str, Any]) -> BufferedRecord:
-        """The record with another row, and the ordering value that this row has."""
+        """The record with another row and its ordering value."""
         return replace(record, row=row, ordering=self.ordering_of(row))
 
     @implements("API-018", "API-019")
     def delete(self, key: str, ordering: Ordering | None, row: Mapping[str, Any] | None = None) -> BufferedRecord:
-        """A delete; with a row, later merges see the data of what was deleted."""
+        """A delete; with a row, later merges can use the deleted data."""
         return BufferedRecord(key, ordering, row, Operation.DELETE)
 
 
 @implements("API-001", "API-002", "API-007", "API-017")
 class RecordMerger(ABC):
-    """Merges two versions of a record. Stateless; found by `strategy_id`, a UUID, among the mergers that a reader is given.
+    """Merges two versions of a record. Stateless; found by `strategy_id`, a UUID, among the mergers given to a reader.
 
-    `merge` should be associative: which versions meet first depends on when the table was compacted.
+    `merge` should be associative, because the order of merging depends on when the table was compacted.
     """
 
     strategy_id: ClassVar[str]
@@ -139,7 +139,7 @@ class RecordMerger(ABC):
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name for messages."""
         return type(self).__name__
 
     @abstractmethod
@@ -152,9 +152,9 @@ class RecordMerger(ABC):
     def partial_merge(
         self, older: BufferedRecord, newer: BufferedRecord, schema: pa.Schema, context: RecordContext
     ) -> BufferedRecord:
-        """The same where at least one of the two holds only some columns; `schema` is the reader's.
+        """The merged version if at least one of the two has only some columns; `schema` is the schema of the reader.
 
-        The result holds the columns that either input holds, and no other. Refused unless a merger says how.
+        The result has the columns of both inputs, and no other. Refused unless a merger implements it.
         """
         raise UnsupportedMergeStrategy(
             f"{self.name} does not say how versions with some of the columns are merged",
@@ -162,15 +162,15 @@ class RecordMerger(ABC):
         )  # fmt: skip
 
     def merge_in_batch(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
-        """The version that is right of two in one input, `newer` being the later one."""
+        """The merged version of two records of one write, `newer` being the later one."""
         return self.merge(older, newer, context)
 
 
 @dataclass(frozen=True)
 class Merging:
-    """What decides between the versions of a record. Queries, writes and services hand it on whole, so they agree.
+    """How a table merges the versions of a record. Queries, writes and services all use it, so that they agree.
 
-    `ordering` are the ordering fields; `marker` marks rows as deletes; `merger` is there in mode CUSTOM.
+    `ordering` are the ordering fields; `marker` marks rows as deletes; `merger` is set in mode CUSTOM.
     """
 
     mode: MergeMode
@@ -184,21 +184,21 @@ class Merging:
 
     @property
     def ordering_used(self) -> tuple[str, ...]:
-        """The fields whose values deletes carry: all that may decide."""
+        """The ordering fields that decide, whose values deletes store too."""
         return () if self.mode == "COMMIT_TIME_ORDERING" else self.ordering
 
     @property
     def standard_mode(self) -> MergeMode:
-        """The mode that decides without a merger: without ordering fields it is always the later one that stays."""
+        """The mode without a merger: without ordering fields the later version always wins."""
         return self.mode if self.ordering else "COMMIT_TIME_ORDERING"
 
     def of_batch(self) -> "Merging":
-        """The same for the rows of one input."""
+        """The same for records of one write."""
         return replace(self, in_batch=True)
 
     @implements("API-002", "API-012")
     def columns(self, wanted: set[str], every: set[str]) -> set[str]:
-        """The columns that have to be read so that the merge is right, of a table that has `every`. Raises InvalidProperty."""
+        """The columns that have to be read for the merge, of a table with the columns `every`. Raises InvalidProperty."""
         absent = [path for path in self.ordering_used if path.partition(".")[0] not in every]
         if absent:  # taken for null, every version would be as late as any other
             raise InvalidProperty(
@@ -213,7 +213,7 @@ class Merging:
 
 @implements("API-001", "API-005", "API-012")
 def merged(merging: Merging, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
-    """What the merger answers, checked."""
+    """The checked result of the merger. Raises MergerFault."""
     merger = merging.merger
     assert merger is not None
     if older.is_partial or newer.is_partial:
@@ -226,7 +226,7 @@ def merged(merging: Merging, older: BufferedRecord, newer: BufferedRecord, conte
 def checked(
     merger: RecordMerger, result: Any, inputs: tuple[BufferedRecord, BufferedRecord], context: RecordContext
 ) -> BufferedRecord:
-    """The result of a merge. Raises MergerFault for one that would lose or change rows without a word."""
+    """Check the result of a merge. Raises MergerFault for a result that would silently lose or change rows."""
 
     def fault(message: str, rule: str, expected: str) -> MergerFault:
         return MergerFault(f"{merger.name} {message}", rule=rule, expected=expected, found=repr(result),
@@ -247,8 +247,9 @@ def checked(
 
 
 def _has_ordering(result: BufferedRecord, inputs: tuple[BufferedRecord, BufferedRecord], context: RecordContext) -> bool:
-    """Whether a result without ordering value should have one: not where its row, or both inputs, have null, nor where one of
-    them is a delete by key.
+    """Whether a result without ordering value should have one.
+
+    It should not if its row or both inputs have null, nor if one of the inputs is a delete by key.
     """
     if result.row is not None:
         return context.ordering_of(result.row) is not None

@@ -1,6 +1,6 @@
-"""Two mergers to learn from, each with a strategy id of its own; `open_table(uri, mergers=SAMPLE_MERGERS)`.
+"""Two sample mergers, each with its own strategy id, for `open_table(uri, mergers=SAMPLE_MERGERS)`.
 
-Both build a row from columns of both versions. Neither is used by a table that does not name its id.
+Both make a row from columns of both versions. They are used only by tables that name their id.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _ORDERED = (bool, int, float, str, bytes)
 
 
 def _ranked(older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> tuple[BufferedRecord, BufferedRecord]:
-    """The version with the greater ordering value (the newer of equals, and every delete by key), then the other one."""
+    """The version with the greater ordering value (the newer of equals; every delete by key), then the other one."""
     if newer.is_delete and newer.ordering is None:
         return newer, older
     if older.is_delete and older.ordering is None:
@@ -26,7 +26,7 @@ def _ranked(older: BufferedRecord, newer: BufferedRecord, context: RecordContext
 
 
 def _result(first: BufferedRecord, other: BufferedRecord, cells: dict[str, Any], context: RecordContext) -> BufferedRecord:
-    """The row as what the first version is: a delete stays one, and remembers the data; its ordering value stays."""
+    """The merged record: a delete stays a delete with the data and the ordering value."""
     ordering = other.ordering if first.ordering is None else first.ordering
     if first.is_delete:
         return context.delete(first.key, ordering, Row(cells) if cells else None)
@@ -37,9 +37,9 @@ def _result(first: BufferedRecord, other: BufferedRecord, cells: dict[str, Any],
 
 @implements("MRG-032", "API-013", "API-014", "API-015", "API-016")
 class FillNulls(RecordMerger):
-    """The version with the greater ordering value, its nulls filled from the other one.
+    """The version with the greater ordering value; its nulls are filled from the other version.
 
-    An order that was cancelled before the news of its creation came in keeps what either version says of it.
+    Example: the cancellation of an order arrives before its creation; the result has the columns of both.
     """
 
     strategy_id = "6f1f2b8e-52c5-4d6a-9a55-0a3f3f1c2d01"
@@ -69,7 +69,7 @@ def _filled(first: BufferedRecord, other: BufferedRecord) -> dict[str, Any]:
 
 @implements("API-021", "MRG-002", "MRG-004")
 class GreatestOfEach(RecordMerger):
-    """The greatest value of each column; of the ordering values and the deletes, too, so the order of merging plays no part."""
+    """The greatest value of each column, also of ordering values and deletes, so that the order of merging does not matter."""
 
     strategy_id = "6f1f2b8e-52c5-4d6a-9a55-0a3f3f1c2d02"
     is_projection_compatible = True

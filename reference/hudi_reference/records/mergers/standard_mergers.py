@@ -1,4 +1,4 @@
-"""The two standard modes as mergers: the interface says the same as the decision tables, and the fast paths say it faster."""
+"""The two standard merge modes behind the interface of mergers, by the same decision tables."""
 
 from dataclasses import replace
 from typing import ClassVar
@@ -15,7 +15,7 @@ from hudi_reference.requirement import implements
 
 
 class _ByTables(RecordMerger):
-    """Decides by the table of a mode."""
+    """Merges by the decision table of a mode."""
 
     is_projection_compatible = True
     mode: ClassVar[MergeMode]
@@ -41,7 +41,7 @@ class _ByTables(RecordMerger):
 
 
 def _ordering(older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> Ordering | None:
-    """The ordering value of the newer one, with that of the older one in fields that it does not hold."""
+    """The ordering value of the newer version; fields that it does not have are those of the older one."""
     if newer.row is None or not newer.is_partial:
         return newer.ordering
     lacks = [field.partition(".")[0] not in newer.row for field in context.ordering]
@@ -53,14 +53,14 @@ def _ordering(older: BufferedRecord, newer: BufferedRecord, context: RecordConte
 
 
 class EventTimeMerger(_ByTables):
-    """The greater ordering value stays, the newer of equals."""
+    """The version with the greater ordering value wins, the newer of equals."""
 
     strategy_id = EVENT_TIME_STRATEGY
     mode = "EVENT_TIME_ORDERING"
 
 
 class CommitTimeMerger(_ByTables):
-    """The newer version stays."""
+    """The newer version wins."""
 
     strategy_id = COMMIT_TIME_STRATEGY
     mode = "COMMIT_TIME_ORDERING"

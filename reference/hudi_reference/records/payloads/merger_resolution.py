@@ -1,7 +1,7 @@
-"""Which merger a table has, spec "Record Merger > Merge Mode Configs".
+"""The merger of a table, spec "Record Merger > Merge Mode Configs".
 
-By the strategy id in its properties: one of the two standard modes, a payload class, or one of the mergers that the caller of
-`open_table` gives. A merger that is not there is never replaced by another one.
+The strategy id in the properties names one of the two standard modes, a payload class, or one of the mergers given to
+`open_table`. An unknown merger is refused, and never replaced by another one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ def defaults_of(schema: AvroSchema) -> dict[str, Any]:
 
 
 def _value(default: Any, kind: pa.DataType) -> Any:
-    """A default as the value of a column: bytes are a text in Avro, dates and times are numbers."""
+    """A default as the value of a column: Avro stores bytes as text, dates and times as numbers."""
     if pt.is_binary(kind) or pt.is_fixed_size_binary(kind):
         return default.encode("latin-1")
     if pt.is_temporal(kind):
@@ -55,7 +55,7 @@ def _value(default: Any, kind: pa.DataType) -> Any:
 
 @implements("API-007", "MRG-035")
 def chosen(configuration: MergeConfiguration, mergers: Sequence[RecordMerger]) -> RecordMerger:
-    """The merger of a table with a strategy of its own."""
+    """The merger of a table with a custom strategy. Raises UnknownMerger."""
     found = choose(configuration.strategy, [(merger.strategy_id, merger.record_type) for merger in mergers], RECORD_TYPE)
     if found is None:
         known = ", ".join(f"{m.strategy_id} ({m.name}, {m.record_type})" for m in mergers)
@@ -70,8 +70,9 @@ def chosen(configuration: MergeConfiguration, mergers: Sequence[RecordMerger]) -
 
 @implements("MRG-037", "MRG-038", "MRG-039", "API-017")
 def choose(strategy: str | None, mergers: Sequence[tuple[str, str]], record_type: str) -> int | None:
-    """The place of the first merger that has the strategy id and works on the engine's records; without an id, of the first
-    that works on them. A merger is given as strategy id and record type.
+    """The index of the first merger with the strategy id that supports the record type of the engine; None if there is none.
+
+    Without a strategy id, the first merger that supports the record type. A merger is given as strategy id and record type.
     """
     for place, (found, works_on) in enumerate(mergers):
         if works_on == record_type and (not strategy or found == strategy):

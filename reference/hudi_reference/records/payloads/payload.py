@@ -1,7 +1,7 @@
 """A payload class: the older interface of merging, spec "Record Payloads", as decision tables.
 
-`pre_combine` is for two records of one input, `combine` for an incoming record and the stored one, `insert` for a record whose
-key is new. `PayloadMerger` makes a merger of a payload.
+`pre_combine` merges two records of one write, `combine` an incoming record and the stored one, `insert` is for a record with a
+new key. `PayloadMerger` makes a merger of a payload.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,20 +19,20 @@ from hudi_reference.records.row import Row
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS
 
-#: What Debezium sends in place of a value that it does not know, such as a large one that did not change.
+#: The value that Debezium sends for an unknown value, such as a large one that did not change.
 UNAVAILABLE = "__debezium_unavailable_value"
 
 
 def itself(ordering: Ordering | None) -> Ordering | None:
-    """Ordering values that are compared as they are."""
+    """Ordering values that are compared without conversion."""
     return ordering
 
 
 @dataclass(frozen=True)
 class Payload:
-    """One payload class. `ordering` and `marker` are the columns that its source fills; empty where the table names them.
+    """One payload class. `ordering` and `marker` are the columns that its source fills; empty if the table names them.
 
-    `position` turns an ordering value into what is compared.
+    `position` converts an ordering value for comparison.
     """
 
     name: str
@@ -50,19 +50,19 @@ class Payload:
         return decisions_of(self.table.stored if self.table.batch is None else self.table.batch)
 
     def pre_combine(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
-        """What two records of one input come to."""
+        """The merged record of two records of one write."""
         return self._met(self._batch, older, newer, context)
 
     def combine(self, stored: BufferedRecord, incoming: BufferedRecord, context: RecordContext) -> BufferedRecord:
-        """What an incoming record makes of the stored one."""
+        """The merged record of an incoming record and the stored one."""
         return self._met(self._stored, stored, incoming, context)
 
     def insert(self, incoming: BufferedRecord) -> BufferedRecord | None:
-        """What a record leaves whose key is new: nothing if it is a delete."""
+        """The record to be stored for a new key; None if it is a delete."""
         return None if self.is_delete(incoming) else incoming
 
     def is_delete(self, record: BufferedRecord) -> bool:
-        """Whether a record means that its key goes."""
+        """Whether a record deletes its key."""
         return record.is_delete
 
     def _met(
@@ -80,7 +80,7 @@ class Payload:
 def filled(
     row: Mapping[str, Any], other: Mapping[str, Any], incoming: Mapping[str, Any], fill: Fill, context: RecordContext
 ) -> Row:
-    """The row with those columns from the other one that `fill` names; the meta columns are those of the incoming one."""
+    """The row, with those columns of the other row that `fill` names; the meta columns are those of the incoming row."""
     lacks = _LACKS[fill]
     taken = [name for name in row if name not in META_COLUMNS and name in other and lacks(row[name], name, context)]
     meta = {name: cell for name, cell in Row.cells_of(incoming).items() if name in META_COLUMNS}
@@ -92,7 +92,7 @@ def _is_unavailable(value: Any, name: str, context: RecordContext) -> bool:
     return value in (UNAVAILABLE, UNAVAILABLE.encode())
 
 
-#: By what of a row is to be filled: whether a value is such a one.
+#: For each fill, whether a value is to be filled.
 _LACKS: Mapping[Fill, Callable[[Any, str, RecordContext], bool]] = {
     Fill.NULL: lambda value, name, context: value is None,
     Fill.DEFAULT: lambda value, name, context: bool(value == context.defaults.get(name)),
@@ -103,7 +103,7 @@ _LACKS: Mapping[Fill, Callable[[Any, str, RecordContext], bool]] = {
 @implements("PAY-003", "MRG-010")
 @dataclass(frozen=True)
 class PayloadMerger(RecordMerger):
-    """A payload class behind the interface of mergers."""
+    """A payload class with the interface of mergers."""
 
     payload: Payload
     strategy_id = PAYLOAD_STRATEGY
@@ -120,13 +120,13 @@ class PayloadMerger(RecordMerger):
 
     @property
     def marker(self) -> DeleteMarker | None:
-        """The mark of deletes that the payload itself names."""
+        """The delete marker that the payload itself names."""
         return self.payload.marker
 
     def merge(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
-        """What the newer record makes of the older one."""
+        """The merged record of the two."""
         return self.payload.combine(older, newer, context)
 
     def merge_in_batch(self, older: BufferedRecord, newer: BufferedRecord, context: RecordContext) -> BufferedRecord:
-        """What two records of one input come to."""
+        """The merged record of two records of one write."""
         return self.payload.pre_combine(older, newer, context)

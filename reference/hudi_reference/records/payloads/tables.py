@@ -1,7 +1,7 @@
-"""The built-in payload classes as decision tables, in the form of `records.decisions`.
+"""The built-in payload classes as decision tables, in the form of `records.merge_tables`.
 
-`stored` is what an incoming record does to the stored one; `batch` what two records of one input come to. A payload is asked
-about every version that meets another, deletes included, so that both table types and their services come to one answer.
+`stored` is for an incoming record and the stored one, `batch` for two records of one write. A payload merges all versions of a
+key, deletes included, so that both table types and all services give the same result.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,12 +23,12 @@ _ROW, _DELETE, _KEY_DELETE = Kind.ROW, Kind.DELETE, Kind.KEY_DELETE
 
 
 def _first() -> Iterator[Cell]:
-    """A version that meets nothing stays as it is."""
+    """A version without an older one is kept."""
     return (Cell(Kind.ABSENT, newer, None, Result.NEWER) for newer in (_ROW, _DELETE, _KEY_DELETE))
 
 
 def _by_key() -> Iterator[Cell]:
-    """Deletes by key: they win over everything before, and leave nothing that a later version could lose to."""
+    """Deletes by key: they win over everything before them, and every later row wins over them."""
     yield Cell(_ROW, _KEY_DELETE, None, Result.NEWER)
     yield Cell(_DELETE, _KEY_DELETE, None, Result.NEWER)
     yield Cell(_KEY_DELETE, _ROW, None, Result.NEWER)
@@ -37,7 +37,7 @@ def _by_key() -> Iterator[Cell]:
 
 
 def _always(rows: Fill = Fill.NOTHING) -> tuple[Cell, ...]:
-    """The incoming record, whatever the ordering values are."""
+    """The incoming record wins, whatever the ordering values are."""
     return (
         *_first(),
         Cell(_ROW, _ROW, None, Result.NEWER, rows),
@@ -47,7 +47,7 @@ def _always(rows: Fill = Fill.NOTHING) -> tuple[Cell, ...]:
 
 
 def _ordered(*, ties_to_older: bool = False, fill: Fill = Fill.NOTHING) -> tuple[Cell, ...]:
-    """The record with the greater ordering value, deletes included."""
+    """The record with the greater ordering value wins, deletes included."""
     return (
         *_first(),
         *by_ordering(_ROW, _ROW, fill, ties_to_older=ties_to_older),
@@ -61,7 +61,7 @@ def _ordered(*, ties_to_older: bool = False, fill: Fill = Fill.NOTHING) -> tuple
 
 
 def _with_position(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
-    """The same where the ordering value is a position in the source's log: an incoming record must have one."""
+    """The same if the ordering value is a position in the source's log, which an incoming record must have."""
     orders = {
         Order.OLDER_NULL: Result.NEWER, Order.NEWER_NULL: Result.REFUSED, Order.BOTH_NULL: Result.REFUSED,
     }  # fmt: skip
@@ -71,7 +71,7 @@ def _with_position(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
 
 
 def _filled_with_nulls() -> tuple[Cell, ...]:
-    """PartialUpdateAvroPayload: nulls of the one that stays are filled; a delete removes the row, late or not."""
+    """PartialUpdateAvroPayload: nulls of the winner are filled; a delete removes the row, also a late one."""
     orders = (Order.EQUAL, Order.GREATER, Order.OLDER_NULL, Order.NEWER_NULL, Order.BOTH_NULL)
     return (
         *_first(),
