@@ -196,7 +196,7 @@ def remove_action(table: Table, target: str, files: Iterable[str]) -> None:
 def forget_action(table: Table, requested: str, action: str) -> None:
     """Delete the files of an action from the timeline, inflight first and completed last.
 
-    Its effect on the table is not undone.
+    The effect of the action on the table remains.
     """
     folder = table.properties.timeline_folder
     named = ((name, parse_instant_name(name)) for name in table.storage.names(folder) if name.startswith(requested))
