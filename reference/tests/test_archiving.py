@@ -1,4 +1,4 @@
-"""Archiving through the reference's own interface: dry runs, settings, what cannot be archived, an archiver that is overtaken."""
+"""Archiving through the reference's own interface: dry runs, settings, refusals, and concurrent archiving."""
 
 import io
 import random
@@ -36,7 +36,7 @@ def archived(second: int, action: str = "commit", plan: bytes | None = None) -> 
     return ArchivedAction(instant, b"metadata", plan)
 
 
-def test_a_dry_run_tells_what_would_go_and_changes_nothing() -> None:
+def test_dry_run_returns_the_plan_and_changes_nothing() -> None:
     """The plan of a dry run is that of the run which follows it."""
     table = table_of(8)
     before = {info.path: info.version for info in table.storage.list()}
@@ -61,7 +61,7 @@ def test_a_dry_run_says_what_keeps_the_rest() -> None:
 
 
 def test_settings_of_the_table_hold_where_nothing_else_is_said() -> None:
-    """Limits among the table's properties count, and those that are given count more."""
+    """Limits among the table's properties are used, and settings of the call override them."""
     table = new_table(properties={**LIMITS, "hoodie.archive.automatic": "true"})
     for number in range(5):
         table.upsert(trips(trip("a", ts=number)))
@@ -81,14 +81,14 @@ def test_settings_of_the_table_hold_where_nothing_else_is_said() -> None:
     ],
     ids=lambda options: "=".join(*options.items()),
 )
-def test_settings_that_cannot_be_are_refused(options: dict[str, str]) -> None:
+def test_invalid_settings_are_refused(options: dict[str, str]) -> None:
     """A limit is a number of 1 or more, a batch has two files, and the lower limit is below the upper one."""
     with pytest.raises(Misuse):
         ArchiveLimits.of(options)
 
 
 def test_a_metadata_table_is_archived_with_its_data_table() -> None:
-    """What a metadata table may archive says its data table, which is not at hand: it is refused."""
+    """Archiving a metadata table alone is refused, because its bounds depend on its data table."""
     table = table_of(0)
     entries = {**table.properties.entries, "hoodie.table.keygenerator.type": "HOODIE_TABLE_METADATA"}
     other = type(table)(table.storage, table.clock, table.ids, TableProperties(entries))
@@ -111,8 +111,8 @@ def test_nothing_is_archived_before_the_metadata_table_was_compacted() -> None:
     assert [i.requested for i in going] == [i.requested for i in table.timeline.commits[:3]]
 
 
-def test_a_file_of_a_run_that_died_is_replaced() -> None:
-    """What a dead archiver left half written under the name of a new file is not taken for it."""
+def test_incomplete_file_of_crashed_run_is_replaced() -> None:
+    """An incomplete file of a crashed archiver is replaced by the new file of the same name."""
     storage = MemoryStorage()
     name = f"{FOLDER}/20260101000001000_20260101000002000_0.parquet"
     storage.put(name, b"half")
@@ -124,7 +124,7 @@ def test_a_file_of_a_run_that_died_is_replaced() -> None:
 
 
 def test_what_is_archived_already_is_not_archived_again() -> None:
-    """Of the actions of a run that died behind its manifest only the new ones are written."""
+    """After a crash behind the manifest the next run writes only the new actions."""
     storage = MemoryStorage()
     flush(storage, FOLDER, [archived(1), archived(2)])
     assert flush(storage, FOLDER, [archived(1), archived(2)]) is None
@@ -134,7 +134,7 @@ def test_what_is_archived_already_is_not_archived_again() -> None:
 
 
 def test_files_that_are_too_large_together_are_not_merged() -> None:
-    """A merge takes as many files as fit under its size; one that is too large by itself is passed over."""
+    """A merge takes as many files as fit under its size; one that is too large by itself is skipped."""
     storage = MemoryStorage()
     flush(storage, FOLDER, [ArchivedAction(archived(1).instant, random.Random(1).randbytes(10_000))])
     for second in (40, 41, 42):
@@ -162,7 +162,7 @@ def test_a_merge_tells_actions_of_one_time_apart() -> None:
 
 
 def test_the_valid_manifest_is_never_retired() -> None:
-    """Also where manifests of higher numbers were left by processes that died, and cannot be read."""
+    """The valid manifest is kept, also if crashed processes left unreadable manifests of higher numbers."""
     storage = MemoryStorage()
     flush(storage, FOLDER, [archived(1)])
     for number in range(2, 3 + KEPT_MANIFESTS):

@@ -147,7 +147,7 @@ def test_many_columns_become_coarse() -> None:
     ],
 )
 def test_what_has_no_order_is_refused(columns: list[str], layout: str, error: type[Exception]) -> None:
-    """Columns that are not there, values without an order, layouts that nobody knows, more columns than bits."""
+    """Columns that are not there, values without an order, unknown layouts, more columns than bits."""
     rows = pa.table({"v": [1], "list": [[1]], "s": [{"b": 1}]})
     with pytest.raises(error):
         ordered(rows, columns, layout)

@@ -134,7 +134,7 @@ def test_the_hour_of_the_day_chooses_partitions(hour, right):
 
 
 def test_a_file_that_is_missing_is_in_no_plan():
-    """What the timeline names and nobody has cannot be rewritten: planning says so."""
+    """A missing file of the timeline cannot be rewritten: planning raises an error."""
     table = by_hours()
     (first, *_) = table.file_groups().latest_slices
     table.storage.delete(first.path(first.base_file))

@@ -1,4 +1,4 @@
-"""Compaction and log compaction of the reference: every point at which they may die, who else is at work, what is due, refusals."""
+"""Compaction and log compaction of the reference: a crash at every point, concurrent actions, triggers, refusals."""
 
 import pytest
 from hypothesis import given
@@ -30,7 +30,7 @@ def rows(table):
 
 
 def opened(storage, day=1, **options):
-    """The table as a process sees it that began so many days after it was made."""
+    """The table as opened by a process that starts so many days after its creation."""
     clock = ManualClock(1_767_225_600_000 + day * DAY)
     return open_table("memory:///unused", storage=storage, clock=clock, ids=SeededIds(day), **options)
 
@@ -46,15 +46,15 @@ def with_logs(writes=3):
 
 
 def end_state(storage):
-    """What a table looks like to everybody: rows, data files, names of the timeline without the times of services."""
+    """The visible state of a table: rows, data files, names of the timeline without the times of services."""
     table = opened(storage, 9)
     kinds = sorted(name.partition(".")[2] for name in timeline_files(table))
     return rows(table), sorted(path.partition("_")[0] for path in data_files(table)), kinds
 
 
 @pytest.mark.parametrize("service", [compact, log_compact])
-def test_a_compaction_may_die_anywhere(service):
-    """Wherever it dies the rows are those before it; run again it comes to the end that one run comes to."""
+def test_crash_at_every_point(service):
+    """After a crash at any point the rows are those before it; another run has the result of one run."""
     table = with_logs()
     expected = rows(table)
     points = list(crashes(table.storage, lambda store: service(opened(store))))
@@ -69,8 +69,8 @@ def test_a_compaction_may_die_anywhere(service):
 
 
 @pytest.mark.parametrize("service", [compact, log_compact])
-def test_writes_go_on_beside_one_that_died(service):
-    """Wherever it dies a later write counts, before and after the service is run again."""
+def test_writes_after_a_crash_at_every_point(service):
+    """After a crash at any point a later write is visible, before and after the service is run again."""
     table = with_logs()
     for point in crashes(table.storage, lambda store: service(opened(store))):
         opened(point.storage, 2).upsert(trips(trip("a", "later"), trip("d", "new")))
@@ -80,8 +80,8 @@ def test_writes_go_on_beside_one_that_died(service):
         assert rows(opened(point.storage, 5)) == after, point
 
 
-def test_a_taken_back_compaction_may_die_anywhere():
-    """Wherever the way back dies rows are the same, and the plan can be carried out."""
+def test_reversion_crash_at_every_point():
+    """After a crash at any point of the reversion the rows are the same, and the plan can be executed."""
     table = with_logs()
     expected = rows(table)
     halfway = [point for point in crashes(table.storage, lambda store: compact(opened(store))) if not point.ended][-1]
@@ -94,7 +94,7 @@ def test_a_taken_back_compaction_may_die_anywhere():
 
 
 class Meddling(MemoryStorage):
-    """Storage in which somebody else does something as soon as the first base file of a compaction is there."""
+    """Storage that calls another process as soon as the first base file of a compaction is stored."""
 
     def __init__(self, storage, act):
         super().__init__()
@@ -109,8 +109,8 @@ class Meddling(MemoryStorage):
             act(self)
 
 
-def test_two_executors_of_one_plan_come_to_one_commit():
-    """The second one finds the files of the first one, and one of them completes; what it names is there."""
+def test_two_executions_of_one_plan_make_one_commit():
+    """The second execution finds the files of the first one, and one of them completes; its files exist."""
     table = with_logs()
     requested, expected = schedule_compaction(table), rows(table)
     storage = Meddling(table.storage, lambda found: execute_compaction(opened(found, 2), requested))
@@ -121,8 +121,8 @@ def test_two_executors_of_one_plan_come_to_one_commit():
     assert not opened(storage).file_groups().latest_slices[0].missing
 
 
-def test_an_attempt_that_was_taken_back_does_not_complete():
-    """Somebody takes the attempt back and begins another one: the first one notices before it names files that are gone."""
+def test_reverted_execution_does_not_complete():
+    """An execution that was reverted and started again does not complete with deleted files."""
 
     def meddle(storage):
         rollback(opened(storage, 2), requested)
@@ -140,7 +140,7 @@ def test_an_attempt_that_was_taken_back_does_not_complete():
 
 
 def test_all_rows_deleted_make_an_empty_base_file():
-    """The next slice is there, without rows, and nothing of the slice before comes back when that is cleaned."""
+    """The next slice exists without rows, and no row of the slice before reappears when that is cleaned."""
     table = new_table(table_type="MERGE_ON_READ")
     table.upsert(trips(trip("a", "a"), trip("b", "b")))
     table.delete(trips(trip("a", ""), trip("b", "")))
@@ -151,7 +151,7 @@ def test_all_rows_deleted_make_an_empty_base_file():
 
 
 def test_counts_of_a_compaction():
-    """The stat tells updated, new and deleted rows, and how many logs were merged."""
+    """The stat has the numbers of updated, new and deleted rows, and of merged logs."""
     table = with_logs()
     requested = compact(table)
     commit = table.view().groups.commits[next(c for c in table.timeline.commits if c.requested == requested)]
@@ -210,8 +210,8 @@ def test_delta_commits_count_from_the_last_compaction_on():
         ({"hoodie.compaction.target.io": "-1"}, Misuse),
     ],
 )
-def test_settings_that_cannot_be(options, error):
-    """They are told by name, by the service and by a writer that is to compact inline, before anything is written."""
+def test_invalid_settings(options, error):
+    """The error names the setting, for the service and for inline compaction, before anything is written."""
     table = with_logs()
     before = contents(table.storage)
     with pytest.raises(error):
@@ -223,7 +223,7 @@ def test_settings_that_cannot_be(options, error):
 
 
 def test_strategies_choose_among_slices():
-    """The largest logs come first, as many as the budget takes; the one that exceeds it is in."""
+    """The largest logs come first, up to the budget, including the one that exceeds it."""
     table = new_table(table_type="MERGE_ON_READ")
     for number, name in enumerate(("small", "of medium length, say", "long" * 100)):
         table.insert(trips(trip(f"k{number}", name)), new_keys_in_logs=True)
@@ -243,7 +243,7 @@ def test_strategies_choose_among_slices():
     assert sizes(strategy="LogFileNumBasedCompactionStrategy", logfile_num_threshold="2") == []
 
 
-def test_what_cannot_be_compacted_is_refused():
+def test_refused_compactions():
     """A copy-on-write table has no logs; a slice with a missing file cannot be merged; a plan must be there."""
     with pytest.raises(Misuse):
         compact(new_table())
@@ -260,8 +260,8 @@ def test_what_cannot_be_compacted_is_refused():
     assert [found.state for found in table.timeline.pending] == [State.INFLIGHT]
 
 
-def test_a_log_compaction_that_was_overtaken_is_dropped():
-    """Its plan goes, whoever finds it first, and with it what a dead attempt has left; the rows stay."""
+def test_log_compaction_after_compaction_is_dropped():
+    """Its plan is dropped, with the files of a crashed execution; the rows are unchanged."""
     for execute in (log_compact, None):
         table = with_logs()
         halfway = [p for p in crashes(table.storage, lambda store: log_compact(opened(store))) if not p.ended][-1]
@@ -279,8 +279,8 @@ def test_a_log_compaction_that_was_overtaken_is_dropped():
         assert not [path for path in data_files(left) if found.requested in path]
 
 
-def test_a_log_compaction_takes_only_what_no_pending_write_can_come_between():
-    """A write is pending that was requested between two logs: the later log is not joined, nor what follows it."""
+def test_log_compaction_stops_at_pending_write():
+    """If a pending write was requested between two logs, the later log and those after it are not compacted."""
     table = with_logs(2)
     transitions_of(table).request("deltacommit")
     table.upsert(trips(trip("a", "after the pending one")))
@@ -297,8 +297,8 @@ VERSIONS = st.lists(
 
 
 @given(VERSIONS, VERSIONS, st.integers(0, 3))
-def test_what_stays_means_the_same_to_older_and_later_versions(joined, later, stored):
-    """Over any stored row or none, and under any later versions, the joined history leaves the version that all leave."""
+def test_compacted_log_is_equivalent_to_original_logs(joined, later, stored):
+    """Over any stored row or none, and under any later versions, the compacted log has the result of the original logs."""
     merge = merger_of("EVENT_TIME_ORDERING")
 
     def made(kinds, start):
@@ -318,7 +318,7 @@ def test_what_stays_means_the_same_to_older_and_later_versions(joined, later, st
 
 
 def test_change_capture_files_in_a_plan_are_no_log_files():
-    """CMP-003, TYP-012: release 1.2.0 names them in its plans. They are not merged, and nobody misses them in the slice."""
+    """CMP-003, TYP-012: release 1.2.0 names them in its plans. They are not merged, and are not missing from the slice."""
     table = with_logs()
     before, times = rows(table), [instant.requested for instant in table.timeline.commits]
     path = f".hoodie/timeline/{schedule_compaction(table)}.compaction.requested"

@@ -1,4 +1,4 @@
-"""Which actions may complete beside each other, what the settings of a writer say, and which bucket a key is in."""
+"""Which concurrent actions may both complete, the settings of a writer, and the bucket of a key."""
 
 import pytest
 
@@ -45,7 +45,7 @@ def test_the_matrix_tolerates_what_is_separated_and_nothing_else():
 @pytest.mark.parametrize("pair", MATRIX, ids=lambda pair: f"{pair[0].name}-{pair[1].name}")
 @pytest.mark.parametrize("mode", [None, *Mode])
 def test_a_conflict_is_what_the_matrix_says(pair, mode):
-    """On one file group; never on two. A plan that the write knew of is no surprise."""
+    """On one file group; never on two. A plan that was pending at the begin of the write is no conflict."""
     this, other = pair
     done = Instant("20260101000000005", "commit", State.COMPLETED, "20260101000000009")
     found = ConflictChecker(mode, Timeline(())).conflict({GROUP: this}, ConcurrentAction(done, {GROUP: other}))
@@ -65,8 +65,8 @@ def test_a_conflict_is_what_the_matrix_says(pair, mode):
     assert (knowing is not None) == (expected[MATRIX[pair].verdict] and MATRIX[pair].verdict is not Verdict.STREAMING)
 
 
-def test_an_action_touches_what_it_writes_and_what_it_replaces():
-    """The greater of two write_kinds counts; services do one thing to all of their groups."""
+def test_write_kinds_of_written_and_replaced_groups():
+    """The greater of two kinds counts; a service has one kind for all of its groups."""
     log, base = (WriteStat("f1-0", "oslo", "", is_log=is_log) for is_log in (True, False))
     assert write_kinds([log], {}, "UPSERT") == {GROUP: APPENDS}
     assert write_kinds([log, base], {}, "UPSERT") == write_kinds([base, log], {}, "UPSERT") == {GROUP: REWRITES}
@@ -99,14 +99,14 @@ def test_failed_writes_are_cleaned_up_as_the_mode_allows(mode, policy):
         {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL", "hoodie.clean.failed.writes.policy": "EAGER"},
     ],
 )
-def test_settings_that_mean_nothing_are_refused(options):
-    """With the names of the values that there are."""
+def test_invalid_settings_are_refused(options):
+    """The error names the valid values."""
     with pytest.raises(Misuse):
         Concurrency.of(options)
 
 
 def test_buckets_are_for_merge_on_read():
-    """A writer that asks for them elsewhere is refused, and not left without them."""
+    """A bucket index on a copy-on-write table is refused, and not ignored."""
     settings = Concurrency.of({"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"})
     assert settings.index == BucketIndex(4, ())
     settings.check(TableProperties({"hoodie.table.type": "MERGE_ON_READ"}))

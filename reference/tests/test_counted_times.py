@@ -1,4 +1,4 @@
-"""Tables whose writers draw instant times from a counter that they share instead of their clocks."""
+"""Tables whose writers take instant times from a shared counter instead of their clocks."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def names(table: WritableTable) -> list[str]:
 
 @pytest.mark.parametrize("kind", TABLE_TYPES)
 def test_writers_whose_clocks_differ_by_years_take_turns(kind: str, tmp_path: Path) -> None:
-    """TT-005, TT-006: every time is one more than that before, whoever draws it, and the later write wins."""
+    """TT-005, TT-006: every time is one more than that before, for every writer, and the later write wins."""
     one, other = writers(kind, tmp_path)
     written = [table.upsert(trips(trip("a", f"of {n}"))) for n, table in enumerate((other, one, other, one))]
     times = [time for instant in one.timeline.completed for time in (instant.requested, instant.completion)]
@@ -44,8 +44,8 @@ def test_services_draw_from_the_counter_too(kind: str, tmp_path: Path) -> None:
     """TT-006: rollback, restore and clean are in one order with the writes, and do what they do by clocks."""
     one, other = writers(kind, tmp_path)
     first, *_ = (one.upsert(trips(trip("a", f"of {n}"))) for n in range(4))
-    dead = begin(other, "UPSERT")
-    rollback(one, dead.requested)
+    failed = begin(other, "UPSERT")
+    rollback(one, failed.requested)
     assert clean(other, {"hoodie.clean.policy": "KEEP_LATEST_BY_HOURS", "hoodie.clean.hours.retained": "1"}) is None
     restore(other, first)
     times = [time for i in one.timeline.completed for time in (i.requested, i.completion)]

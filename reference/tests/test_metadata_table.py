@@ -1,4 +1,4 @@
-"""The metadata table: read as Apache Hudi 1.0.2 left it, written, merged, made anew; builds of indexes that somebody left."""
+"""The metadata table: reading one of Apache Hudi 1.0.2, writing, merging, rebuilding; interrupted builds of indexes."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -52,7 +52,7 @@ def keys_in(table: WritableTable) -> set[str]:
 
 
 def test_a_table_of_another_engine_is_read() -> None:
-    """MDT-006, MDT-007, MDT-015: base files and logs of Apache Hudi 1.0.2 together list what lies in storage, and have
+    """MDT-006, MDT-007, MDT-015: base files and logs of Apache Hudi 1.0.2 together list the files in storage, and have
     statistics of each of its files."""
     table = open_table(GOLDEN.as_uri(), storage=LocalStorage(GOLDEN))
     metadata = MetadataTable.of(table)
@@ -105,13 +105,13 @@ def test_statistics_are_widened_unless_they_are_tight(
     ],
 )
 def test_listings_add_up(old: dict[str, FileInfo], new: dict[str, FileInfo], left: dict[str, FileInfo]) -> None:
-    """MDT-006: a tombstone takes a file away, and stays where there is nothing to take away yet; the greater size counts."""
+    """MDT-006: a tombstone removes a file, and is kept if there is no file yet; the greater size counts."""
     assert merged(FileList(old), FileList(new)) == FileList(left)
     assert merged(PartitionList(old), PartitionList(new)) == PartitionList(left)
 
 
 def test_a_seed_is_that_of_deployed_writers() -> None:
-    """MDT-002: 80 bytes, as Apache Hudi begins each file group with them."""
+    """MDT-002: 80 bytes, the same as in the first log file of each file group of Apache Hudi."""
     deployed = (
         "234855444923 0000000000000042 00000001 00000001 00000001 00000000 00000011 3030303030303030303030303030303030"
         "0000000000000009 00000003 00000001 00 00000000 0000000000000048"
@@ -128,8 +128,8 @@ def test_entries_go_to_the_file_group_of_their_key() -> None:
 
 
 @BOTH
-def test_a_build_that_somebody_left_is_carried_on(kind: str) -> None:
-    """SVC-005, INX-001: the indexer died with its base files stored and recorded; another one completes its plan."""
+def test_interrupted_build_is_continued(kind: str) -> None:
+    """SVC-005, INX-001: the indexer crashed with its base files stored and recorded; another indexer completes its plan."""
     table = listed_table(kind)
     requested = indexing.schedule_indexing(table, WANTED)
     assert requested is not None
@@ -141,11 +141,11 @@ def test_a_build_that_somebody_left_is_carried_on(kind: str) -> None:
     assert keys_in(table) == {"a", "b", "c"}
 
 
-def test_an_index_that_was_not_offered_yet_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """INX-014, PROP-012: the indexer died behind its completion; the next one offers what is complete, and builds nothing."""
+def test_completed_index_is_published_after_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    """INX-014, PROP-012: the indexer crashed after its completion; the next one publishes the index, and builds nothing."""
     table = listed_table()
-    with monkeypatch.context() as dying:
-        dying.setattr(indexing, "offer", lambda table, requested: None)
+    with monkeypatch.context() as crashing:
+        crashing.setattr(indexing, "offer", lambda table, requested: None)
         assert index(table, WANTED) is not None
     opened(table).insert(trips(trip("c", p="x")))
     assert read_properties(table.storage).fields(INFLIGHT) == ("record_index",)
@@ -153,8 +153,8 @@ def test_an_index_that_was_not_offered_yet_is(monkeypatch: pytest.MonkeyPatch) -
     assert keys_in(table) == {"a", "b", "c"}
 
 
-def test_a_plan_of_which_nobody_was_told_ends() -> None:
-    """INX-013: the scheduler died before the partition was listed, so that writers do not add to it: no index is offered."""
+def test_unlisted_build_is_dropped() -> None:
+    """INX-013: the scheduler crashed before the partition was listed, so that writers do not add to it: no index is published."""
     table = listed_table()
     with planning(table) as publish:
         publish("indexing", plan_record([indexing.INDEXES["record_index"]], table.timeline.commits[-1].requested))
@@ -166,8 +166,8 @@ def test_a_plan_of_which_nobody_was_told_ends() -> None:
 
 
 @BOTH
-def test_the_metadata_table_is_made_anew_where_it_is_missing(kind: str) -> None:
-    """MDT-001: its folder is gone, and the table lists its partitions: the next write makes them of what is there."""
+def test_missing_metadata_table_is_rebuilt(kind: str) -> None:
+    """MDT-001: its folder was deleted, and the table lists its partitions: the next write rebuilds them."""
     table = listed_table(kind)
     index(table, WANTED)
     for info in table.storage.list(".hoodie/metadata"):
@@ -176,8 +176,8 @@ def test_the_metadata_table_is_made_anew_where_it_is_missing(kind: str) -> None:
     assert keys_in(table) == {"a", "b", "c"}
 
 
-def test_indexes_that_are_not_kept_are_not_made_old() -> None:
-    """OCC-020, PROP-001: somebody added an index while a write was under way; the write does not complete past it."""
+def test_unmaintained_indexes_do_not_become_stale() -> None:
+    """OCC-020, PROP-001: an index was added during a write; the write does not complete without maintaining it."""
     table = listed_table()
     owner = new_owner("another engine")
     with held(transitions_of(table).times.lock, owner):
@@ -210,7 +210,7 @@ def _ahead(storage: MemoryStorage) -> Below:
 
 @pytest.mark.parametrize("make", [_below, _ahead])
 def test_a_folder_is_a_storage(make: Callable[[MemoryStorage], Below]) -> None:
-    """Objects below a folder by their paths in it; what is outside is not seen, and what is to come is."""
+    """Objects below a folder by their paths in it; objects outside are not visible, and announced ones are."""
     storage = MemoryStorage()
     storage.put("in/there/x", b"outside")
     found = make(storage)

@@ -105,7 +105,7 @@ def test_a_deleted_partition_can_be_written_again(kind):
 @pytest.mark.parametrize("kind", TABLE_TYPES)
 @pytest.mark.parametrize("overwrites", [False, True])
 def test_who_changes_what_is_replaced_excludes_the_replacement(kind, overwrites, monkeypatch):
-    """OCC-013: whoever completes first stays, in both orders."""
+    """OCC-013: the first to complete wins, in both orders."""
     change = trips(trip("b", "changed", p="oslo"))
 
     def replacement(table):
@@ -120,14 +120,14 @@ def test_who_changes_what_is_replaced_excludes_the_replacement(kind, overwrites,
     assert ("b", "changed") not in values(table.snapshot())
 
 
-def test_a_replacement_is_begun_anew(monkeypatch):
+def test_replacement_is_repeated_after_conflict(monkeypatch):
     """As often as the settings say; then it replaces what the other writer left."""
     table = parted(**{"hoodie.write.num.retries.on.conflict.failures": "1"})
     meanwhile(table, monkeypatch, lambda: table.upsert(trips(trip("b", "changed", p="oslo")))).delete_partitions(["oslo"])
     assert values(table.snapshot()) == [("c", "x")]
 
 
-def test_nobody_replaces_what_a_clustering_is_planned_for():
+def test_replacement_of_groups_in_clustering_plan_is_refused():
     """SVC-009: the update strategy holds for replacements, too."""
     table = parted()
     schedule_clustering(table)

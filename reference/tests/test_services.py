@@ -1,4 +1,4 @@
-"""Table services of the reference: every point at which they may die, who is in their way, and what they refuse."""
+"""Table services of the reference: a crash at every point, conflicts, and refusals."""
 
 import pytest
 from reference_samples import TABLE_TYPES, contents, data_files, new_table, timeline_files, trip, trips
@@ -40,7 +40,7 @@ def rows(table):
 
 
 def opened(storage, day=1):
-    """The table as a process sees it that began so many days after it was made."""
+    """The table as opened by a process that starts so many days after its creation."""
     return open_table("memory:///unused", storage=storage, clock=ManualClock(1_767_225_600_000 + day * DAY), ids=SeededIds(day))
 
 
@@ -55,7 +55,7 @@ def table_of(kind, writes=4):
 
 
 def dead_writer(table):
-    """A write that stored its files and never completed; its instant. It left markers and a heartbeat, too."""
+    """A write that stored its files and never completed; its instant. It also left markers and a heartbeat."""
     found = begin(table, "UPSERT")
     for path in [path for path in data_files(table) if table.timeline.commits[-1].requested in path]:
         copy = path.replace(table.timeline.commits[-1].requested, found.requested)
@@ -66,7 +66,7 @@ def dead_writer(table):
 
 
 def end_state(storage):
-    """What a table looks like to everybody: rows, data files, names of the timeline without the times of services."""
+    """The visible state of a table: rows, data files, names of the timeline without the times of services."""
     table = opened(storage, 9)
     kinds = sorted(name.partition(".")[2] for name in timeline_files(table))
     rest = [path for path in contents(storage) if path.startswith((".hoodie/.temp", ".hoodie/.heartbeat"))]
@@ -74,7 +74,7 @@ def end_state(storage):
 
 
 def check_crashes(storage, service, allowed):
-    """Wherever `service` dies the rows are among `allowed`, and once it has run again the table is as after one run."""
+    """After a crash of `service` at any point the rows are among `allowed`; after another run the table is as after one run."""
     points = list(crashes(storage, lambda store: service(opened(store))))
     assert points[-1].ended and len(points) > 5
     expected = end_state(points[-1].storage)
@@ -88,30 +88,30 @@ def check_crashes(storage, service, allowed):
 
 
 @pytest.mark.parametrize("kind", TABLE_TYPES)
-def test_a_rollback_may_die_anywhere(kind):
-    """Of a dead writer: the rows are always those before it, and a second run ends where one run ends."""
+def test_rollback_crash_at_every_point(kind):
+    """Of a failed write: the rows are always those before it, and a second run has the result of one run."""
     table, _, states = table_of(kind, 2)
     failed = dead_writer(table)
     check_crashes(table.storage, lambda found: rollback_unless_done(found, failed), [states[-1]])
 
 
 @pytest.mark.parametrize("kind", TABLE_TYPES)
-def test_a_rollback_of_a_commit_may_die_anywhere(kind):
+def test_rollback_of_completed_commit_crash_at_every_point(kind):
     """Of the newest commit: the rows are those after it or those before it."""
     table, times, states = table_of(kind, 3)
     check_crashes(table.storage, lambda found: rollback_unless_done(found, times[-1]), states[-2:])
 
 
 def rollback_unless_done(table, instant):
-    """Whoever runs it again after it has completed is told that there is no such write."""
+    """A run after its completion raises CannotUndo: there is no such write."""
     known = any(found.requested == instant for found in table.timeline.writes)
     if known or any(found.action == "rollback" for found in table.timeline.pending):
         rollback(table, instant)
 
 
 @pytest.mark.parametrize("kind", TABLE_TYPES)
-def test_a_restore_may_die_anywhere(kind):
-    """The rows are those after one of the undone commits, newest first; a rollback of that time does not stay."""
+def test_restore_crash_at_every_point(kind):
+    """The rows are those after one of the removed commits, newest first; rollbacks after the target are removed."""
     table, times, states = table_of(kind, 4)
     rollback(table, table.upsert(trips(trip("c", "rolled back"))))
     dead_writer(table)
@@ -119,14 +119,14 @@ def test_a_restore_may_die_anywhere(kind):
     check_crashes(table.storage, lambda found: restore(found, times[1]), states[1:])
 
 
-def test_a_clean_may_die_anywhere():
-    """The rows are always the same, and the same files go."""
+def test_clean_crash_at_every_point():
+    """The rows are always the same, and the same files are deleted."""
     table, _, states = table_of("COPY_ON_WRITE", 4)
     check_crashes(table.storage, lambda found: clean(found, RETAIN_ONE), [states[-1]])
 
 
-def test_a_savepoint_may_die_anywhere():
-    """An inflight savepoint alone protects nothing, and does not stand in the way of another attempt; so does a deletion."""
+def test_savepoint_crash_at_every_point():
+    """An inflight savepoint protects nothing and does not block another attempt; the same holds for a deletion."""
     table, times, states = table_of("COPY_ON_WRITE", 2)
 
     def protect(found):
@@ -146,7 +146,7 @@ def test_a_savepoint_may_die_anywhere():
 
 
 def test_a_dry_run_changes_nothing():
-    """Plans that are only made leave every object as it was."""
+    """Making a plan without publishing it leaves every object unchanged."""
     from hudi_reference.services.rollback.restore import plan_restore
     from hudi_reference.services.rollback.rollback import plan_rollback
     from hudi_reference.services.rollback.savepoint import savepoint_files
@@ -160,8 +160,8 @@ def test_a_dry_run_changes_nothing():
     assert contents(table.storage) == before
 
 
-def test_a_rollback_is_refused_where_it_must_be():
-    """What is unknown, protected, not the newest, or alive stays."""
+def test_refused_rollbacks():
+    """Unknown, savepointed and older writes are not rolled back, nor a write with an active writer."""
     table, times, _ = table_of("COPY_ON_WRITE", 3)
     before = contents(table.storage)
     for instant in ("20990101000000000", times[0]):
@@ -174,8 +174,8 @@ def test_a_rollback_is_refused_where_it_must_be():
 
 
 @pytest.mark.parametrize("age", [0, 120_000, 120_001])
-def test_a_writer_whose_heart_beats_is_not_rolled_back(tmp_path, age):
-    """Until two beats have been missed."""
+def test_writer_with_active_heartbeat_is_not_rolled_back(tmp_path, age):
+    """TL-030: a write with an active heartbeat is not rolled back until two heartbeats are missing."""
     from hudi_reference.storage import LocalStorage
 
     table = new_table(LocalStorage(tmp_path / "t"))
@@ -192,7 +192,7 @@ def test_a_writer_whose_heart_beats_is_not_rolled_back(tmp_path, age):
             plan_rollback(waiting, failed)
 
 
-def test_a_write_that_completes_after_all_is_not_undone():
+def test_write_that_completes_is_not_rolled_back():
     """A rollback that was planned while its target was pending is dropped when the target turns out to have completed."""
     table, _, _ = table_of("COPY_ON_WRITE", 1)
     slow = begin(table, "UPSERT")
@@ -206,7 +206,7 @@ def test_a_write_that_completes_after_all_is_not_undone():
 
 
 def test_a_writer_that_is_being_rolled_back_cannot_complete():
-    """Once the rollback of a pending write is planned, the write is told of a conflict."""
+    """Once the rollback of a pending write is planned, its completion raises WriteConflict."""
     table, _, states = table_of("COPY_ON_WRITE", 1)
     slow = begin(table, "UPSERT")
     schedule_rollback(table, slow.requested)
@@ -216,8 +216,8 @@ def test_a_writer_that_is_being_rolled_back_cannot_complete():
     assert rows(table) == states[-1]
 
 
-def test_nothing_begins_while_a_restore_is_under_way():
-    """A write that began now would stand on what is about to go."""
+def test_no_write_begins_during_restore():
+    """A new write would be based on commits that the restore removes."""
     table, times, states = table_of("COPY_ON_WRITE", 3)
     schedule_restore(table, times[0])
     with pytest.raises(WriteConflict):
@@ -228,8 +228,8 @@ def test_nothing_begins_while_a_restore_is_under_way():
     assert rows(table) == states[0]
 
 
-def test_a_restore_to_where_files_are_missing_is_refused():
-    """Without a savepoint a clean has taken files of old instants."""
+def test_restore_to_cleaned_instant_is_refused():
+    """Without a savepoint a clean has deleted files of old instants."""
     table, times, states = table_of("COPY_ON_WRITE", 4)
     clean(table, RETAIN_ONE)
     with pytest.raises(CannotUndo):
@@ -243,7 +243,7 @@ VERSIONS = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fi
 
 @pytest.mark.parametrize("kind", TABLE_TYPES)
 def test_a_clean_by_versions_leaves_no_partial_states(kind):
-    """A group that only archived writes wrote until its slice was superseded and cleaned: as of a time between there is an
+    """A group whose slices were written by archived writes only, until they were superseded and cleaned: as of a time between there is an
     error, not the rows of the other groups; no savepoint of that time, and no way back to it.
     """
     options = {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "1"}
@@ -269,7 +269,7 @@ def test_a_clean_by_versions_leaves_no_partial_states(kind):
 
 
 def test_a_savepoint_and_a_planned_clean_exclude_each_other():
-    """A savepoint of files that a published plan deletes is refused; a plan made after a savepoint leaves its files out."""
+    """A savepoint of files in a published clean plan is refused; a plan made after a savepoint excludes its files."""
     table, times, _ = table_of("COPY_ON_WRITE", 4)
     planned = schedule_clean(table, RETAIN_ONE)
     with pytest.raises(CannotProtect):
@@ -286,7 +286,7 @@ def test_a_savepoint_and_a_planned_clean_exclude_each_other():
 
 
 def test_hours_are_counted_back_from_now():
-    """A clean by hours keeps what was requested within them and the slice before."""
+    """A clean by hours keeps slices requested within these hours, and the slice before."""
     table, times, _ = table_of("COPY_ON_WRITE", 5)
     later = milliseconds_of(times[3]) + 3_600_000
     now = open_table("memory:///unused", storage=table.storage, clock=ManualClock(later, step=0), ids=SeededIds(3))
@@ -296,8 +296,8 @@ def test_hours_are_counted_back_from_now():
     assert [time in deleted for time in times] == [True, True, False, False, False]
 
 
-def test_a_clean_reaches_no_further_than_a_pending_write():
-    """What was there when a write began that is still at work stays, however few commits are retained."""
+def test_clean_keeps_base_of_pending_write():
+    """The state at the begin of a pending write is kept, however few commits are retained."""
     table, times, _ = table_of("COPY_ON_WRITE", 3)
     begin(table, "UPSERT")
     for number in range(3):
@@ -315,16 +315,16 @@ def test_a_clean_reaches_no_further_than_a_pending_write():
         {"hoodie.clean.commits.retained": "ten"},
     ],
 )
-def test_settings_that_mean_nothing_are_refused(options):
-    """A clean that kept nothing would delete the table."""
+def test_invalid_settings_are_refused(options):
+    """A clean that keeps nothing would delete the table, so that such settings are refused."""
     table, _, _ = table_of("COPY_ON_WRITE", 2)
     with pytest.raises(Misuse):
         clean(table, options)
 
 
 @pytest.mark.parametrize("act", [execute_clean, execute_rollback, execute_restore])
-def test_a_plan_that_is_not_there_is_not_carried_out(act):
-    """The requested time of something else, or of nothing, is the caller's mistake; nothing changes."""
+def test_missing_plan_is_misuse(act):
+    """The requested time of another action, or of none, is Misuse; nothing changes."""
     table, times, _ = table_of("COPY_ON_WRITE", 1)
     before = contents(table.storage)
     for instant in (times[0], "20990101000000000"):
@@ -334,8 +334,8 @@ def test_a_plan_that_is_not_there_is_not_carried_out(act):
 
 
 @pytest.mark.parametrize("kind", TABLE_TYPES)
-def test_a_plan_is_carried_out_once(kind):
-    """Whoever comes after it is completed changes nothing more."""
+def test_plan_is_executed_once(kind):
+    """An execution of a completed plan changes nothing."""
     table, times, _ = table_of(kind, 3)
     planned = schedule_rollback(table, times[-1])
     execute_rollback(table, planned)
@@ -345,7 +345,7 @@ def test_a_plan_is_carried_out_once(kind):
 
 
 class Watched(ManualClock):
-    """A clock that remembers how long it was slept by."""
+    """A clock that records the durations of sleeps."""
 
     def __init__(self, time: int) -> None:
         super().__init__(time)
@@ -375,7 +375,7 @@ def pending_write(table):
     return next(found.requested for found in table.timeline.pending if found.action in ("commit", "deltacommit"))
 
 
-#: Every service that changes data files, as it is run and as it is previewed.
+#: Every service that changes data files, with its run and its preview.
 CHANGES_OF_FILES = {
     "clean": lambda table: clean(table, RETAIN_ONE),
     "clean, failed writes": lambda table: clean(table, {"hoodie.clean.failed.writes.policy": "LAZY"}),
@@ -406,7 +406,7 @@ CHANGES_OF_FILES = {
         if is_known or service not in ("write", "delete")  # these only add files before the completion refuses them
     ],
 )
-def test_indexes_that_are_not_maintained_are_noticed_before_anything_changes(service, is_known, listed):
+def test_unmaintained_indexes_are_refused_before_any_change(service, is_known, listed):
     """OCC-020, PROP-001: a service that would leave an index of another engine out of date is refused before it has written
     or deleted anything; so is its preview, and a write with all services that come before it."""
     table, _, _ = table_of("MERGE_ON_READ")
@@ -421,8 +421,8 @@ def test_indexes_that_are_not_maintained_are_noticed_before_anything_changes(ser
     assert {path: table.storage.get(path) for path in contents(table.storage)} == stored
 
 
-def test_a_half_done_compaction_is_not_undone_beside_indexes_that_are_not_maintained():
-    """PROP-001, TL-050: the files of an attempt at a plan stay where the indexes would have to follow."""
+def test_compaction_is_not_reverted_with_unmaintained_indexes():
+    """PROP-001, TL-050: the files of an execution are kept if indexes that are not maintained would have to follow."""
     table, _, _ = table_of("MERGE_ON_READ")
     planned = schedule_compaction(table, {"hoodie.compact.inline.max.delta.commits": "1"})
     pending = pending_of(table.timeline, "compaction")[0]
@@ -436,7 +436,7 @@ def test_a_half_done_compaction_is_not_undone_beside_indexes_that_are_not_mainta
 
 
 def planted_clean(table, files, earliest=None):
-    """A pending clean plan of another program; `files` are its paths by partition."""
+    """A pending clean plan of another engine; `files` are its paths by partition."""
     record = {
         "earliestInstantToRetain": None
         if earliest is None
@@ -468,7 +468,7 @@ def check_refused(table, planned, path):
 
 
 def test_the_preview_of_a_clean_shows_what_a_pending_plan_deletes():
-    """CLN-004: what a pending plan is going to delete is told before the clean, once, and before what is planned anew."""
+    """CLN-004: the preview lists the files of a pending plan once, before those of a new plan."""
     table, _, _ = table_of("COPY_ON_WRITE", 5)
     oldest, *_ = old = sorted(data_files(table))
     planned_clean = planted_clean(table, {"": [oldest]})
@@ -503,7 +503,7 @@ def test_a_planned_clean_deletes_nothing_but_data_files(partition, name):
 
 @pytest.mark.parametrize("kind", TABLE_TYPES)
 def test_a_planned_clean_deletes_no_file_that_a_snapshot_reads(kind):
-    """CLN-002: every file of a latest slice stays, whatever a plan says, also below logs of a compaction to come."""
+    """CLN-002: every file of a latest slice is kept, whatever a plan says, also for the slice of a pending compaction."""
     table, _, _ = table_of(kind)
     if kind == "MERGE_ON_READ":
         schedule_compaction(table, {"hoodie.compact.inline.max.delta.commits": "1"})
@@ -524,7 +524,7 @@ def test_a_planned_clean_deletes_no_savepointed_file():
 
 
 def test_a_planned_clean_deletes_nothing_that_it_says_to_retain():
-    """CLN-003: readers rely on the earliest instant that a clean says to retain: a plan that breaks its word is refused."""
+    """CLN-003: a plan is refused if it deletes files of reads from the earliest instant that it says to retain."""
     table, times, _ = table_of("COPY_ON_WRITE")
     needed = next(path for path in data_files(table) if times[1] in path)
     gone = next(path for path in data_files(table) if times[0] in path)
@@ -536,7 +536,7 @@ def test_a_planned_clean_deletes_nothing_that_it_says_to_retain():
 
 
 def test_a_planned_clean_deletes_no_file_of_a_pending_write():
-    """CLN-002: what a pending write has stored becomes visible when it completes."""
+    """CLN-002: files of a pending write are kept: they become visible when it completes."""
     table, _, _ = table_of("COPY_ON_WRITE")
     failed = dead_writer(table)
     name = next(path for path in data_files(table) if failed in path)
@@ -544,7 +544,7 @@ def test_a_planned_clean_deletes_no_file_of_a_pending_write():
 
 
 def test_a_planned_clean_deletes_files_of_replaced_groups():
-    """CLN-001: no snapshot reads these; and a file that is gone already is no reason to refuse a plan."""
+    """CLN-001: files of replaced groups are deleted, and a missing file is no reason to refuse a plan."""
     table, _, _ = table_of("COPY_ON_WRITE", 1)
     (old,) = data_files(table)
     table.insert_overwrite(trips(trip("c", "c")))

@@ -264,7 +264,7 @@ def test_a_write_that_was_rolled_back_meanwhile_conflicts(
     class RolledBack(FilesTask):
         def append(self, given: Batches) -> Iterator[pa.RecordBatch]:
             commit = self.commit
-            commit.storage.delete(f"{commit.properties.timeline_folder}/{commit.requested}.inflight")
+            commit.table.storage.delete(f"{commit.table.properties.timeline_folder}/{commit.requested}.inflight")
             return FilesTask.append(self, given)
 
     table = make_table()
