@@ -53,7 +53,7 @@ def test_a_case_without_query_is_a_snapshot(casebook: Casebook):
     ],
 )
 def test_a_mistake_is_named_with_file_and_key(casebook: Casebook, changes: dict[str, Any], key: str, message: str):
-    """Whoever writes a case learns where the mistake is."""
+    """The message names the file and the key with the mistake."""
     path = casebook.add("merge.tiny")
     path.write_text(json.dumps({k: v for k, v in (json.loads(path.read_text()) | changes).items() if v is not None}))
     with pytest.raises(CaseError, match=message) as caught:

@@ -118,7 +118,7 @@ def test_an_update_drops_what_passes_and_what_is_gone(path: Path):
     ],
 )
 def test_a_list_that_cannot_be_used_names_its_entry(path: Path, text: str, message: str):
-    """A mistake in a list is told before any case runs in vain."""
+    """A mistake in a list is reported before any case runs."""
     path.write_text(text)
     with pytest.raises(ListError, match=message) as caught:
         lists.load("tiny", path)
@@ -134,6 +134,6 @@ def test_lists_are_found_by_the_name_of_the_engine(path: Path):
 
 
 def test_shipped_lists_can_be_used_and_explain_themselves():
-    """Each entry of the lists in the repository has a reason that somebody wrote."""
+    """Each entry of the lists in the repository has a written reason."""
     shipped = [lists.load(path.stem, path) for path in lists.root().glob("*.toml")]
     assert not [(s.engine, e.case) for s in shipped for e in s.entries.values() if e.reason == lists.UNEXPLAINED]

@@ -46,7 +46,7 @@ def judged(casebook: Casebook) -> Judged:
     ],
 )
 def test_each_kind_of_answer_has_its_outcome(judged: Judged, answer: Any, outcome: str, message: str):
-    """Right and wrong rows, refusal, error, death and silence are told apart."""
+    """Right and wrong rows, refusal, error, crash and time-out are different outcomes."""
     found = judged(answer)
     assert (found.outcome, found.message, found.seconds) == (outcome, message, 1.5)
 
@@ -85,7 +85,7 @@ def test_where_refusing_is_right_rows_are_a_guess(judged: Judged, answer: Any, o
      (ProtocolFault("junk"), "error")],
 )  # fmt: skip
 def test_a_broken_table_asks_for_an_error(judged: Judged, answer: Any, outcome: str):
-    """Where the table is damaged, error and refusal are right, and an answer is wrong; dying is no way to say so."""
+    """Where the table is damaged, error and refusal are right, and an answer is wrong; so is a crash."""
     assert judged(answer, expected={"error": "cut commit metadata"}).outcome == outcome
 
 
@@ -100,8 +100,8 @@ def test_a_broken_table_asks_for_an_error(judged: Judged, answer: Any, outcome: 
         (EngineCrash("gone"), "crash", "gone"),
     ],
 )
-def test_an_open_question_records_answers_and_fails_nobody(judged: Judged, answer: Any, outcome: str, says: str):
-    """What the specification leaves open is recorded; dying is not an answer."""
+def test_an_open_question_records_answers_and_does_not_fail(judged: Judged, answer: Any, outcome: str, says: str):
+    """What the specification leaves open is recorded; a crash is not an answer."""
     found = judged(answer, expected={"rows": "expected/rows.json", "open": True})
     assert (found.outcome, found.message) == (outcome, says)
 

@@ -107,7 +107,7 @@ class Differences:
             *self._counted("missing", self.missing),
             *self._counted("unexpected", self.unexpected),
             *([f"no column {', '.join(self.absent)}"] if self.absent else []),
-            *([f"columns nobody asked for: {', '.join(self.strange)}"] if self.strange else []),
+            *([f"columns that were not requested: {', '.join(self.strange)}"] if self.strange else []),
         ]
         return "; ".join(parts)
 
