@@ -2,7 +2,7 @@
 
     python -m tools.structure [PACKAGE...]
 
-A package is a folder with an `__init__.py`. An import of a module counts for the package that the module lies in.
+A package is a folder with an `__init__.py`. An import of a module counts for the package that contains the module.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""How many files and functions of the reference six core paths pass, on a table of three writes.
+"""Count the files and functions of the reference that six core operations call, on a table of three writes.
 
 python -m tools.trace_paths [--names]
 """

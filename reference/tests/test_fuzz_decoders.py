@@ -43,7 +43,7 @@ def test_first_inputs_keep_every_law(name: str) -> None:
 
 @pytest.mark.parametrize("name", FAILED_ONCE)
 def test_what_a_decoder_once_failed_on(name: str) -> None:
-    """Each input that fuzzing found, made small, keeps every law since it was mended; docs/fuzzing.md says what was wrong."""
+    """Each input that fuzzing found, made small, has every property since the fix; docs/fuzzing.md says what was wrong."""
     inputs(name.partition("/")[0])
     TARGETS[name.partition("/")[0]].check((KEPT / name).read_bytes())
 
@@ -52,7 +52,7 @@ def test_what_a_decoder_once_failed_on(name: str) -> None:
 @given(number=st.integers(0, 2**32))
 @bounded(100)
 def test_damaged_inputs_keep_every_law(name: str, number: int) -> None:
-    """Bytes changed anywhere, in the frame or within a frame that was made whole again: a typed error, or what a law allows."""
+    """Bytes changed anywhere, in the frame or in a part whose frame is computed again: a typed error, or a valid result."""
     chance, target = Random(number), TARGETS[name]
     target.check(mutate(chance.choice(inputs(name)), target.explode, chance)[: target.longest])
 

@@ -1,4 +1,4 @@
-"""Benchmarks: the reference against peers and against what is possible, in one run, as ratios. No test depends on a time.
+"""Benchmarks: ratios between the reference and other implementations, measured in one run. No test depends on a time.
 
 `python -m tools.bench` measures tables: it makes them, starts a worker process for each engine, compares the rows of all of
 them, then runs the same tasks in turn, five rounds, and prints medians of CPU seconds and wall seconds.

@@ -3,8 +3,8 @@
 reads     snapshots, projections and read-optimized reads of tables of every kind
 writes    upserts of 10 % and compaction of three rounds of them, each a complete commit on a fresh copy of its table
 
-Every task is done once by each engine and the answers are compared: of a write the rows that each engine finds in what the
-others have written. Only then it is measured, in rounds in which the engines take turns.
+First each engine does every task once, and the answers are compared; after a write, each engine reads the tables of the others.
+Then the tasks are measured, in rounds in which the engines take turns.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Measure files: `python -m tools.bench.files [decode] [look-up] [memory] [bloom] [--rows N] [--rounds N] [--json FILE]`.
 
 decode    rows of Avro log blocks: the reference against readers of Avro on the same records, and slices against hudi-rs
-look-up   keys of an HFile: bytes that are read, against the size of the file and what arithmetic allows
+look-up   keys of an HFile: bytes that are read, against the size of the file and the computed minimum
 memory    a log file of 2 GB: the peak of anonymous memory, against the largest block
 bloom     bloom filters: keys added and asked each second, against Apache Hudi's classes
 """

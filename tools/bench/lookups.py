@@ -1,4 +1,4 @@
-"""Keys of an HFile: how many bytes a look-up reads, and what arithmetic allows.
+"""Keys of an HFile: how many bytes a look-up reads, and the computed minimum.
 
 Of N entries in blocks of B, a look-up of k keys spread by chance touches 1 - (1 - k/N)^B of the blocks: for one key in a
 hundred and a twentieth of the file B must be 5 or less, and the index of so small blocks is itself a tenth of the file. Keys

@@ -1,6 +1,6 @@
 """A log file of 2 GB: the peak of anonymous memory while it is read, against the largest block.
 
-Anonymous memory is what a process holds for itself; pages of a mapped file, which the kernel may drop, are not in it.
+Anonymous memory does not include pages of a mapped file, which the kernel may drop.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Schedules: what a step costs, and how many orders of two real writers are followed in a second of CPU.
+"""Schedules: the cost of a step, and the number of interleavings of two real writers in a second of CPU.
 
 `python -m tools.bench.schedules [--rounds N] [--runs N] [--json FILE]`
 """

@@ -1,7 +1,7 @@
 """One engine on a Spark session of its own: reads tasks as JSON lines, does them, answers when they are done.
 
-`python -m tools.bench.spark_worker spark` is ours, `apache-hudi VERSION` Apache Hudi's datasource. Whatever the engine, the
-session has the same settings; that of Apache Hudi has besides what it asks for.
+`python -m tools.bench.spark_worker spark` is the Spark engine of the project, `apache-hudi VERSION` Apache Hudi's
+datasource. All sessions have the same settings; the session of Apache Hudi also has those that it requires.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What is measured on tables, as data: each task with the kind of its table and its goals."""
+"""The tasks that are measured on tables, with the kind of table and the goals of each."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

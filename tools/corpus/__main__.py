@@ -1,4 +1,4 @@
-"""Write the corpus below table level, or say what differs from the committed one.
+"""Write the corpus below table level, or report the differences from the committed one.
 
     python -m tools.corpus --list
     python -m tools.corpus --only 'log.damaged-file.*'

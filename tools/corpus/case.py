@@ -1,4 +1,4 @@
-"""What a case below table level is: one file, a family of damaged files, or a list of vectors."""
+"""Cases below table level: one file, a family of damaged files, or a list of vectors."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Writing case folders, and saying what differs from the committed ones."""
+"""Write case folders, and report the differences from the committed ones."""
 
 import json
 import shutil

@@ -1,9 +1,9 @@
 """Fuzzing of every decoder of the reference: `python -m tools.fuzz [TARGET…] [--seconds N]`.
 
-    target      what is fuzzed and what must hold of it           oracle    typed errors, memory, time
-    leaves      inputs taken apart and put together whole again   edits     mutations of leaves
-    seeds       first inputs, taken from the golden tables        guided    coverage-guided, one process a target
-    targets_*   the targets, by chapter of the reference          figures   what was tried and found, in words
+    targets          the targets, by chapter of the reference      oracle    common properties: typed errors, memory, time
+    structure_aware  inputs taken apart and put together again     edits     mutations of bytes, numbers and JSON
+    seed_files       first inputs, from the golden tables          runner    one target in one process
+    seeds            inputs on which a decoder once failed         figures   inputs, time and coverage of runs
 
-docs/fuzzing.md says what was tried and found.
+docs/fuzzing.md has the results.
 """

@@ -1,4 +1,4 @@
-"""Mutations drawn from a source of chance: of bytes, of numbers in them, of JSON values."""
+"""Random mutations: of bytes, of numbers in them, of JSON values."""
 
 import json
 import struct

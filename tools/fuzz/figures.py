@@ -1,4 +1,4 @@
-"""What was tried: inputs, time, coverage."""
+"""Figures of a run: inputs, time, coverage."""
 
 import json
 from dataclasses import asdict, dataclass

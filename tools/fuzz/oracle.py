@@ -1,4 +1,4 @@
-"""What must hold of every decoder, whatever the bytes: typed errors only, bounded memory, bounded time."""
+"""Properties of every decoder for every input: typed errors only, bounded memory, bounded time."""
 
 import os
 import resource
@@ -22,7 +22,7 @@ _CLEAR = Path("/proc/self/clear_refs")
 
 
 class Broken(Exception):
-    """A law that every input must obey, and this one does not."""
+    """An input broke a property."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Limits:
         return CONSTANT + self.factor * size
 
 
-def law(holds: object, what: str) -> None:
+def require(holds: object, what: str) -> None:
     """Raise Broken unless it holds."""
     if not holds:
         raise Broken(what)
@@ -51,12 +51,12 @@ def guarded(decode: Callable[[bytes], object], data: bytes, limits: Limits) -> N
     try:
         decode(data)
     except HudiError as error:
-        law(error.rule and error.message, f"an error that names no rule: {error!r}")
-        law(error.path is not None, f"an error that names no file: {error!r}")
+        require(error.rule and error.message, f"an error that names no rule: {error!r}")
+        require(error.path is not None, f"an error that names no file: {error!r}")
         str(error)
     spent, grown = time.process_time() - started, _peak() - resident
-    law(spent <= SECONDS, f"{spent:.1f} seconds for {len(data)} bytes")
-    law(grown <= limits.memory(len(data)), f"{grown} bytes of memory for {len(data)} bytes of input")
+    require(spent <= SECONDS, f"{spent:.1f} seconds for {len(data)} bytes")
+    require(grown <= limits.memory(len(data)), f"{grown} bytes of memory for {len(data)} bytes of input")
 
 
 def forgets_peaks() -> bool:

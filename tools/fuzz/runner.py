@@ -1,7 +1,8 @@
 """One target in one process: `python -m tools.fuzz.runner TARGET FOLDER --seconds N --seed N`.
 
-Coverage guides it where atheris is installed (Linux, extra `fuzz`), chance alone elsewhere. What breaks a law is written to
-FOLDER/findings once for each place, and the run goes on; what ends the process (a crash, a hang) leaves its input there.
+If atheris is installed (Linux, extra `fuzz`), coverage guides the inputs; otherwise they are random. The first input that
+breaks a property in each place is written to FOLDER/findings, and the run continues. An input that ends the process (a
+crash, a hang) is stored there too.
 """
 
 import contextlib
@@ -66,7 +67,7 @@ class Findings:
         folder.mkdir(parents=True, exist_ok=True)
 
     def __call__(self, data: bytes) -> None:
-        """Check an input; keep it if it breaks a law in a new place."""
+        """Check an input; keep it if it breaks a property in a new place."""
         try:
             self.check(data)  # type: ignore[operator]
         except (KeyboardInterrupt, SystemExit):

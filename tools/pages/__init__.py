@@ -1,1 +1,1 @@
-"""Pages of `docs/` that come from the tables in the code."""
+"""Pages of `docs/` that are generated from the tables in the code."""

@@ -1,4 +1,4 @@
-"""Make the golden tables again and say what differs from the committed ones.
+"""Regenerate the golden tables and report the differences from the committed ones.
 
     python -m tools.recipes --list
     python -m tools.recipes --producer reference

@@ -1,4 +1,4 @@
-"""How a table made again differs from the committed one: in rows and timeline for engines, in bytes for the reference."""
+"""Differences of a regenerated table from the committed one: in rows and timeline for engines, in bytes for the reference."""
 
 import re
 from collections import Counter

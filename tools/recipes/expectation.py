@@ -1,4 +1,4 @@
-"""What rows are right for a check: the steps of its recipe played on the model, or the rows written by hand."""
+"""The expected rows of a check: the steps of its recipe run on the model, or the rows written by hand."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The windows of a check as a series of queries, with the rows that the model says are right for each."""
+"""The windows of a check as a series of queries, with the expected rows of each from the model."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a recipe consists of. No engine, no file: only descriptions."""
+"""The parts of a recipe, as data: tables, steps, checks."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,6 +1,6 @@
-"""The timeline of a table at rest, told from the names of its files alone and from the rows of its history.
+"""The timeline of a table at rest, computed from the names of its files and the rows of its history.
 
-What `inspect` must show is derived here once more, on purpose without the reference: the grammar of names is short.
+This is the expected answer of `inspect`. It does not use the reference, because expected answers must be independent of it.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Has Apache Hudi write the files of `apache_hudi_files.py`; run by the Python of that engine's environment.
+"""Let Apache Hudi write the files of `apache_hudi_files.py`; run by the Python of that engine's environment.
 
     python -m tools.corpus.base.apache_hudi_writer --version 1.0.2 [--only PATTERN] [--refreeze]
 

@@ -1,7 +1,7 @@
-"""HFiles in which something is damaged: an error is right, or the answer of the undamaged file, and nothing else.
+"""Damaged HFiles: a reader must report an error or give the answer of the undamaged file.
 
-What a reader does not need it need not look at. But entries that are other or fewer than were written, keys that are not found
-any more, memory as a damaged length demands it, and loops are wrong.
+A reader may ignore parts that it does not need. Wrong are other or fewer entries than were written, keys that are no longer
+found, memory in proportion to a damaged length, and endless loops.
 """
 
 import struct

@@ -1,4 +1,4 @@
-"""HFiles, valid: every layout that a writer leaves, and look-ups."""
+"""Valid HFiles: every layout that writers produce, and look-ups."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,6 +1,6 @@
-"""Properties files: as deployed writers leave them, in every form that Java reads, cut, and edited.
+"""Properties files: as deployed writers write them, in every form that Java reads, truncated, and edited.
 
-What is expected is the list of keys and values that the lines of a file were made from.
+The expected answer is the list of keys and values from which the file was made.
 """
 
 import zlib

@@ -1,4 +1,4 @@
-"""Log files, valid: Avro data blocks, from no rows to many, of every type."""
+"""Valid log files: Avro data blocks, from no rows to many, of every type."""
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence

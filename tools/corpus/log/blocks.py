@@ -1,4 +1,4 @@
-"""Blocks of the kinds that the cases are made of, with what each of them holds."""
+"""Blocks of each kind, with their content, from which the cases are made."""
 
 import base64
 import io

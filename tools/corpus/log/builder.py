@@ -1,4 +1,4 @@
-"""Log files built byte by byte, and what inspecting them must show.
+"""Log files built byte by byte, with the expected inspection.
 
     field            width   value
     magic            6       #HUDI#

@@ -1,7 +1,7 @@
-"""Log files with blocks whose envelope is sound and whose content is damaged.
+"""Log files with blocks whose envelope is valid and whose content is damaged.
 
-The block has its place and its header, and the blocks around it are whole; of its own content nothing may be shown. A reader
-may show it without rows, show a corrupt block in its place, or fail for the whole file.
+The position and the header of the block and the blocks around it are valid. None of its content may be returned: a reader
+may return the block without rows, return a corrupt block in its place, or report an error for the whole file.
 """
 
 from collections.abc import Iterator, Mapping

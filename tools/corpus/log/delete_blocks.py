@@ -1,4 +1,4 @@
-"""Log files, valid: delete blocks, every branch of the ordering value, every form of the content."""
+"""Valid log files: delete blocks, every branch of the ordering value, every form of the content."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Log files, valid: the envelope of blocks, their headers and footers, several blocks, names of files."""
+"""Valid log files: the envelope of blocks, their headers and footers, several blocks, names of files."""
 
 from collections.abc import Iterator
 

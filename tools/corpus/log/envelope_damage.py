@@ -1,7 +1,7 @@
-"""Log files in which a field of an envelope is damaged: what is whole is shown, what is not is one corrupt block.
+"""Log files with a damaged field in an envelope: whole blocks are returned, the damaged one is one corrupt block.
 
-Where magic, block length and trailer do not agree, a reader goes on at the next magic, and nothing but that is right. Where
-they agree and the parts between them do not add up, an error is right too: the bytes may be those of a later release.
+If magic, block length and trailer do not agree, a reader must continue at the next magic. If they agree and the parts
+between them do not, an error is right too: the bytes may be those of a later release.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Cases of one log file: those that are whole, and those in which something is damaged."""
+"""Cases of one log file: valid files and damaged files."""
 
 from collections.abc import Sequence
 from typing import Any

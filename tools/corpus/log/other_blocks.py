@@ -1,4 +1,4 @@
-"""Log files, valid: blocks of Parquet, HFile and change capture, and commands."""
+"""Valid log files: blocks of Parquet, HFile and change capture, and commands."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Log files, valid: blocks with the row numbers of their records in the base file in the header."""
+"""Valid log files: blocks with record positions in the header."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

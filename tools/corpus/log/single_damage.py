@@ -1,4 +1,4 @@
-"""Log files with one damage each, and what the whole blocks around it hold: those to try first, families have the rest."""
+"""Log files with one damage each, and the content of the valid blocks around it. The families cover the other damages."""
 
 import struct
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Log files with bytes before, between and after their blocks that belong to none."""
+"""Log files with stray bytes before, between and after their blocks."""
 
 from collections.abc import Iterator
 from typing import Any

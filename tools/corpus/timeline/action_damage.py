@@ -1,4 +1,4 @@
-"""Files of actions in which something is damaged: families of copies that are cut or changed. None passes for a record."""
+"""Damaged files of actions: families of copies that are truncated or changed. Each must be refused."""
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,5 +1,5 @@
 """Files of actions that Apache Hudi wrote, one for each action in each of its states. The bytes are frozen: they were taken
-from golden tables. What each must show comes from its bytes, decoded by fastavro under the schema in the file.
+from golden tables. The expected content is decoded from the bytes by fastavro, with the schema in the file.
 
     python -m tools.corpus.timeline.action_files      takes the files that are missing from the golden tables
 """

@@ -1,5 +1,5 @@
-"""Records of actions built by hand: with every field filled, with fields that are unknown here, in another order, from
-other releases; the wrong record, none, and two.
+"""Records of actions built by hand: with every field filled, with unknown fields, with fields in another order, from other
+releases; with the wrong record, without a record, and with two records.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Avro containers built by hand, so that each of their parts can be wrong by itself."""
+"""Avro containers built by hand, so that each part can be damaged separately."""
 
 import json
 import zlib

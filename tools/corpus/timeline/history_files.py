@@ -1,7 +1,7 @@
 """Files of the timeline history and manifests: those of Apache Hudi, and some built with a general Parquet library.
 
-What the files of Apache Hudi must show is known from the names of the actions' files before they were archived, and from the
-recipe of their table.
+The expected content of the files of Apache Hudi follows from the names of the actions' files before they were archived, and
+from the recipe of their table.
 """
 
 import io

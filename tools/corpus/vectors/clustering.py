@@ -1,4 +1,4 @@
-"""Vectors of clustering plans: which partitions, what is built. The worked cases are those of RFC-19, full size."""
+"""Vectors of clustering plans: which partitions, and which files are grouped. The worked cases are those of RFC-19."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

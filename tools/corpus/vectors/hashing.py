@@ -1,4 +1,4 @@
-"""Hashes that decide where a key lies, and the keys of column statistics and bloom filters."""
+"""Hashes that determine the file group of a key, and the keys of column statistics and bloom filters."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

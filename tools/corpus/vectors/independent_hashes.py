@@ -1,6 +1,6 @@
-"""A second derivation of hashes and encodings, from their published descriptions; it shares nothing with the reference.
+"""A second implementation of hashes and encodings, from their published descriptions, that shares no code with the reference.
 
-Slow, and only as general as the vectors need it.
+It is slow, and only as general as the vectors need.
 """
 
 import base64

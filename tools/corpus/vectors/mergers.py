@@ -1,6 +1,6 @@
-"""Vectors of custom merging: settings, choice of the merger, and what payload classes and sample mergers leave of versions.
+"""Vectors of custom merging: settings, choice of the merger, and the results of payload classes and sample mergers.
 
-What is left is written by hand beside the versions, from the description of each class.
+The results are written by hand next to the versions, from the description of each class.
 """
 
 from collections.abc import Iterator

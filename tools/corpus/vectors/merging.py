@@ -1,6 +1,6 @@
 """Vectors of merging: every pair of versions under the standard modes, and ordering values of every type.
 
-What is left is written down by hand, from the rules of the merge modes; the decision tables of the reference are not read.
+The results are written by hand, from the rules of the merge modes, without the decision tables of the reference.
 """
 
 from collections.abc import Iterator, Sequence

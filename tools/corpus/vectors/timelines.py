@@ -1,4 +1,4 @@
-"""The timeline as names of files tell it, and which files of the history a range of times touches."""
+"""The timeline by the names of its files, and the files of the history that a range of times needs."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""HFiles taken apart: the payload of each block. Put together, every offset and size in indexes and trailer follows."""
+"""HFiles taken apart: the payload of each block. Offsets and sizes in indexes and trailer are computed again."""
 
 import struct
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""Inputs taken apart into leaves, and put together again with right lengths, trailers and checksums.
+"""Inputs taken apart into leaves, and put together again with correct lengths, trailers and checksums.
 
-A random change to a framed file mostly ends at the first length that no longer fits. So a mutation may change one leaf, and the
-frame is made whole around it: what lies deeper is reached.
+A random change of a framed file is usually rejected at the first length that no longer fits. A mutation of one leaf, with
+the frame computed again around it, reaches the code behind these checks.
 """
 
 import base64

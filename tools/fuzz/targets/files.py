@@ -6,7 +6,7 @@ from contextlib import suppress
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import orc
-from tools.fuzz.oracle import Limits, law
+from tools.fuzz.oracle import Limits, require
 from tools.fuzz.seed_files import ROOT, golden
 from tools.fuzz.structure_aware.hfile import hfile as hfile_leaves
 from tools.fuzz.structure_aware.parts import base64_text, line_and_rest
@@ -29,32 +29,32 @@ from hudi_reference.storage import MemoryStorage
 
 
 def hfile(data: bytes) -> None:
-    """Scan, look-ups, meta blocks, the walk; laws: every key is found, alone and by prefix; encoded again it is the same."""
+    """Scan, look-ups, meta blocks; properties: each key is found, alone and by prefix; encoded again it is the same."""
     file = hfile_of(data, "x.hfile")
     entries = list(file)
     for name in file.metas:
         file.meta(name)
     end = 0
     for block in file.blocks():
-        law(block.offset == end, f"a block at {block.offset} behind one that ends at {end}")
+        require(block.offset == end, f"a block at {block.offset} behind one that ends at {end}")
         end = block.offset + block.size
     for entry in entries[:: max(1, len(entries) // 4)]:
         look_up(file, entry)
     for key in ("", "a", "\uffff"):
         list(file.get(key))
     if len({entry.row for entry in entries}) == len(entries) <= 1000:
-        law(list(hfile_of(encode_hfile(entries), "y.hfile")) == entries, "entries change when they are encoded again")
+        require(list(hfile_of(encode_hfile(entries), "y.hfile")) == entries, "entries change when they are encoded again")
 
 
 def look_up(file: HFile, entry: Entry) -> None:
-    """Law: an entry of the scan is found by its key."""
+    """Property: an entry of the scan is found by its key."""
     try:
         key = entry.row.decode()
     except UnicodeDecodeError:
         return
     found = list(file.get(key))
-    law(entry in found, f"key {key!r} is in the file and is not found")
-    law(entry in list(file.prefix(key)), f"key {key!r} is not found by itself as prefix")
+    require(entry in found, f"key {key!r} is in the file and is not found")
+    require(entry in list(file.prefix(key)), f"key {key!r} is not found by itself as prefix")
 
 
 def hfile_seeds() -> list[bytes]:
@@ -144,11 +144,11 @@ def orc_seeds() -> list[bytes]:
 
 
 def bloom(data: bytes) -> None:
-    """A filter from its kind and its text; laws: encoded again it is the same, it answers for every key."""
+    """A filter from its kind and its text; properties: encoded again it is the same, it answers for every key."""
     kind, _, text = data.partition(b"\n")
     found = decode_filter(kind.decode("latin-1"), text, "x.parquet")
-    law(decode_filter(found.kind, found.encode(), "x.parquet") == found, "the filter changes when it is encoded again")
-    law(len(found.may_hold(["a", "key", "\u65e5"])) == 3, "not one answer for each key")
+    require(decode_filter(found.kind, found.encode(), "x.parquet") == found, "the filter changes when it is encoded again")
+    require(len(found.may_hold(["a", "key", "\u65e5"])) == 3, "not one answer for each key")
 
 
 def bloom_seeds() -> list[bytes]:
@@ -161,14 +161,16 @@ def bloom_seeds() -> list[bytes]:
 
 
 def metadata_records(data: bytes) -> None:
-    """A record of the metadata table: its key in the first line, then the value; law: encoded again it says the same."""
+    """A record of the metadata table: its key in the first line, then the value; property: encoded again it says the same."""
     key, _, value = data.partition(b"\n")
     (found,) = decode_entries([Entry(key, value)], METADATA_SCHEMA, "x.hfile")
     try:
         again = encode_record(found)
     except InvalidRows:
         return  # values that no writer makes
-    law(repr(list(decode_entries([again], METADATA_SCHEMA, "x.hfile"))) == repr([found]), "it changes when it is encoded again")
+    require(
+        repr(list(decode_entries([again], METADATA_SCHEMA, "x.hfile"))) == repr([found]), "it changes when it is encoded again"
+    )
 
 
 def metadata_record_seeds() -> list[bytes]:

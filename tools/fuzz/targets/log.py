@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import pyarrow as pa
-from tools.fuzz.oracle import Limits, law
+from tools.fuzz.oracle import Limits, require
 from tools.fuzz.seed_files import golden
 from tools.fuzz.structure_aware.log import counted_content, log_file, sized_content
 from tools.fuzz.structure_aware.parts import base64_text, line_and_rest
@@ -49,7 +49,7 @@ def log(data: bytes) -> None:
     for block in walked:
         names_rule_and_path(inspect_block(block).error)
         fields = envelope(memoryview(data), block.offset, block.end)
-        law(all(block.offset <= field.offset <= field.end <= len(data) for field in fields), "a field outside the file")
+        require(all(block.offset <= field.offset <= field.end <= len(data) for field in fields), "a field outside the file")
         for ask in (target, found_by_key, positions):
             try:
                 ask(block)
@@ -58,25 +58,25 @@ def log(data: bytes) -> None:
 
 
 def covers(blocks: Sequence[Block], size: int) -> None:
-    """Law: the blocks follow one another without gaps, from the first byte to the last."""
+    """Property: the blocks follow one another without gaps, from the first byte to the last."""
     ends = [0, *(block.end for block in blocks)]
-    law([block.offset for block in blocks] == ends[:-1], "blocks do not follow one another")
-    law(ends[-1] == size and all(block.size > 0 for block in blocks), f"blocks up to byte {ends[-1]} of {size}")
+    require([block.offset for block in blocks] == ends[:-1], "blocks do not follow one another")
+    require(ends[-1] == size and all(block.size > 0 for block in blocks), f"blocks up to byte {ends[-1]} of {size}")
 
 
 def read_alike(walked: Sequence[Block], data: bytes) -> None:
-    """Law: readers find the blocks that the walk for inspection finds, up to the first that it calls refused, and refuse it."""
+    """Property: readers find the blocks that inspection finds, up to the first refused one, and refuse it."""
     refused = next((n for n, block in enumerate(walked) if isinstance(block, CorruptBlock) and block.error), len(walked))
     blocks = read_blocks(memoryview(data), PATH)
     found = list(islice(blocks, refused))
-    law([_place(block) for block in found] == [_place(block) for block in walked[:refused]], "the two walks differ")
+    require([_place(block) for block in found] == [_place(block) for block in walked[:refused]], "the two walks differ")
     if refused < len(walked):
         try:
             next(blocks)
         except HudiError as error:
             names_rule_and_path(error)
         else:
-            law(False, "what the walk for inspection calls refused is read")
+            require(False, "what the walk for inspection calls refused is read")
 
 
 def _place(block: Block) -> tuple[object, ...]:
@@ -84,8 +84,8 @@ def _place(block: Block) -> tuple[object, ...]:
 
 
 def names_rule_and_path(error: HudiError | None) -> None:
-    """Law of every error."""
-    law(error is None or (error.rule and error.path is not None), f"an error without rule or path: {error!r}")
+    """Property of every error."""
+    require(error is None or (error.rule and error.path is not None), f"an error without rule or path: {error!r}")
 
 
 def found_by_key(block: Block) -> None:
@@ -101,11 +101,11 @@ def target(block: Block) -> None:
 
 
 def positions(block: Block) -> None:
-    """Record positions; law: encoded again and decoded they are the same."""
+    """Record positions; property: encoded again and decoded they are the same."""
     found = positions_of(block)
     if len(found) <= 1 << 12:
         again = block_of(block.kind, b"", RECORD_POSITIONS=encode_positions(found))
-        law(positions_of(again) == found, "positions change when they are encoded again")
+        require(positions_of(again) == found, "positions change when they are encoded again")
 
 
 def block_of(kind: BlockType, body: bytes, **header: str) -> Block:
@@ -122,7 +122,7 @@ def avro_block(data: bytes) -> Block:
 
 
 def avro(data: bytes) -> None:
-    """Row by row and by columns; laws: both find the same rows, and these are found again in their encoding."""
+    """Row by row and by columns; properties: both find the same rows, and these are found again in their encoding."""
     block = avro_block(data)
     plain = decoded(block)
     schema = parse_schema(block.header[HeaderKey.SCHEMA], PATH)
@@ -130,7 +130,7 @@ def avro(data: bytes) -> None:
     if block.content[:4] in _VERSIONS and 0 < count <= len(block.content):
         same_by_columns(decode_avro_columns(block.content[8:], schema, count), plain)
     if not isinstance(plain, HudiError):
-        law(same(decode_rows(avro_again(plain, schema)), plain), "rows change when they are encoded again")
+        require(same(decode_rows(avro_again(plain, schema)), plain), "rows change when they are encoded again")
     else:
         raise plain
 
@@ -144,11 +144,11 @@ def decoded(block: Block) -> pa.Table | HudiError:
 
 
 def same_by_columns(columns: pa.Table | None, plain: pa.Table | HudiError) -> None:
-    """Law: where the columnar path finds rows, the plain path finds the same; it may always find none."""
+    """Property: where the columnar path finds rows, the plain path finds the same; it may always find none."""
     if columns is None:
         return
-    law(isinstance(plain, pa.Table), f"rows by columns, an error row by row: {plain!r}")
-    law(same(columns, plain), f"other rows by columns: {to_avro(columns)!r:.400} and {to_avro(plain)!r:.400}")
+    require(isinstance(plain, pa.Table), f"rows by columns, an error row by row: {plain!r}")
+    require(same(columns, plain), f"other rows by columns: {to_avro(columns)!r:.400} and {to_avro(plain)!r:.400}")
 
 
 def same(left: pa.Table, right: pa.Table) -> bool:
@@ -162,11 +162,11 @@ def avro_again(found: pa.Table, schema: AvroSchema) -> Block:
 
 
 def delete_block(data: bytes) -> None:
-    """A delete block's content; law: what is decoded is decoded again from its encoding, where the ordering has a type."""
+    """A delete block's content; property: what is decoded is decoded again from its encoding, where the ordering has a type."""
     found = decode_deletes(block_of(BlockType.DELETE, data))
     if all(entry.ordering is None for entry in found):
         again = block_of(BlockType.DELETE, encode_deletes(found, ()))
-        law(decode_deletes(again) == found, "deletes change when they are encoded again")
+        require(decode_deletes(again) == found, "deletes change when they are encoded again")
 
 
 def bitmap(data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Targets: a decoder with its first inputs, the way its inputs are taken apart, and the laws beside those of `oracle`."""
+"""Targets: a decoder with its first inputs, the way its inputs are taken apart, and its own properties."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from tools.fuzz.structure_aware.parts import Explode, whole
 
 @dataclass(frozen=True)
 class Target:
-    """One decoder. `decode` raises a HudiError for bad input and `oracle.Broken` where a law of its own does not hold."""
+    """One decoder. `decode` raises a HudiError for bad input and `oracle.Broken` if one of its own properties is broken."""
 
     name: str
     says: str
@@ -27,5 +27,5 @@ class Target:
         return [data for data in (*kept(self.name), *self.seeds()) if len(data) <= self.longest]
 
     def check(self, data: bytes) -> None:
-        """Decode, and raise whatever breaks a law."""
+        """Decode, and raise whatever breaks a property."""
         oracle.guarded(self.decode, data, self.limits)

@@ -5,7 +5,7 @@ import io
 import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
-from tools.fuzz.oracle import Limits, law
+from tools.fuzz.oracle import Limits, require
 from tools.fuzz.seed_files import golden, names
 from tools.fuzz.structure_aware.avro_container import container
 from tools.fuzz.targets.target import Target
@@ -45,11 +45,11 @@ def metadata(data: bytes) -> None:
 
 
 def _commit(data: bytes) -> None:
-    """Law: commit metadata says the same when it is written again."""
+    """Property: commit metadata says the same when it is written again."""
     found = read_commit_metadata(data, PATH)
     again = read_commit_metadata(write_commit_metadata(found.operation, found.stats, None, bytes(16)), PATH)
-    law(again.operation == found.operation, "the operation changes when it is written again")
-    law(list(map(_facts, again.stats)) == list(map(_facts, found.stats)), "stats change when they are written again")
+    require(again.operation == found.operation, "the operation changes when it is written again")
+    require(list(map(_facts, again.stats)) == list(map(_facts, found.stats)), "stats change when they are written again")
 
 
 def _facts(stat: WriteStat) -> tuple[object, ...]:
@@ -78,9 +78,9 @@ def deflated() -> bytes:
 
 
 def properties(data: bytes) -> None:
-    """The properties of a table, with everything that its readers ask; law: written again they are the same."""
+    """The properties of a table, with everything that its readers ask; property: written again they are the same."""
     entries = load(data)
-    law(load(dump(entries, "x")) == entries, f"entries change when they are written again: {entries!r:.300}")
+    require(load(dump(entries, "x")) == entries, f"entries change when they are written again: {entries!r:.300}")
     storage = MemoryStorage()
     storage.put(PROPERTIES_PATH, data)
     found = read_properties(storage)
@@ -113,15 +113,15 @@ def history_seeds() -> list[bytes]:
 
 
 def file_names(data: bytes) -> None:
-    """Names of data files and instants; law: what is parsed has the name that was parsed."""
+    """Names of data files and instants; property: what is parsed has the name that was parsed."""
     name = data.decode("utf-8", "surrogateescape")
     found = parse_data_file_name(name)
     if found is not None:
-        law(parse_data_file_name(str(found)) == found, f"{name!r} is read as {found!r}, whose name is {str(found)!r}")
+        require(parse_data_file_name(str(found)) == found, f"{name!r} is read as {found!r}, whose name is {str(found)!r}")
     instant = parse_instant_name(name)
     if instant is not None:
-        law(parse_instant_name(instant.file_name) == instant, f"{name!r} is read as {instant!r}")
-    law(unescape(escape(name)) == name or not name or "%" in name, f"{name!r} is escaped and not found again")
+        require(parse_instant_name(instant.file_name) == instant, f"{name!r} is read as {instant!r}")
+    require(unescape(escape(name)) == name or not name or "%" in name, f"{name!r} is escaped and not found again")
     (require_log_file_name if name.startswith(".") else require_base_file_name)(name)
 
 

@@ -1,4 +1,4 @@
-"""Keys and partition paths as key generators make them of values of every type."""
+"""Record keys and partition paths that key generators compute from values of every type."""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""More layouts: keys that make folders, columns that are only in folder names, and everything that may remain."""
+"""Partition folders: keys with separators, columns that are only in folder names, and files that are not part of the table."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Layouts built by hand: properties beside their backup."""
+"""The properties file and its backup, edited by hand."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What belongs to a file slice and what does not: lost attempts, base files of several formats, meta columns as stored."""
+"""The files of a file slice: failed attempts, base files of several formats, meta columns as stored."""
 
 from collections.abc import Sequence
 from pathlib import Path

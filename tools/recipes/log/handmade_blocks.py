@@ -1,4 +1,4 @@
-"""Log files built by hand: blocks, versions and overlapping actions that a single writer never leaves."""
+"""Log files built by hand: blocks, versions and overlapping actions that a single writer does not produce."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Log files: which blocks count, what they hold, and what a damaged one must not do."""
+"""Log files: the blocks that count, their content, and damaged blocks."""
 
 from typing import Any
 

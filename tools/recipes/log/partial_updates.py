@@ -1,4 +1,4 @@
-"""Partial updates: log blocks that hold only some of the columns, as `MERGE INTO` writes them."""
+"""Partial updates: log blocks with only some of the columns, as `MERGE INTO` writes them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Partial updates built by hand: what `MERGE INTO` of one release does not write."""
+"""Partial updates built by hand: forms that `MERGE INTO` of one release does not write."""
 
 from typing import Any
 

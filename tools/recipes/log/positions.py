@@ -1,4 +1,4 @@
-"""Record positions in the headers of log blocks: which base file they are of, and when they may be used."""
+"""Record positions in the headers of log blocks: their base file, and when they may be used."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Blocks that several attempts of one task wrote, told apart by their identifiers."""
+"""Blocks that several attempts of one task wrote, distinguished by their identifiers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Merging by ordering values of every type, and by ordering fields however the table names them."""
+"""Merging by ordering values of every type, and by ordering fields under each name of the property."""
 
 import json
 from dataclasses import replace

@@ -1,6 +1,6 @@
-"""Payload classes: one table for each class and table type, in which each record meets one cell of the class's tables.
+"""Payload classes: one table for each class and table type, in which each record tests one cell of the class's tables.
 
-What is right is written by hand beside what is stored and what comes in, from the description of each class.
+The expected rows are written by hand next to the stored and the incoming rows, from the description of each class.
 """
 
 import re

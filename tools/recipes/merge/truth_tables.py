@@ -1,9 +1,9 @@
 """Truth tables of merging: every cell of the decision tables is a record of one small table, and its key names the cell.
 
-`log.delete-row-lower` is a delete that meets a later row with a lower ordering value, both in logs; `base.` are a row of a base
-file and a log entry, `batch.` two rows of one input. `...-then-row` asks further which of two deletes stayed: a last row, with
-an ordering value between theirs, is there or not. The same steps make merge-on-read tables, tables with a compaction or a
-log compaction at the end, and copy-on-write tables, where writers merge. What is right comes from the model.
+`log.delete-row-lower` is a delete and a later row with a lower ordering value, both in logs; `base.` are a row of a base file
+and a log entry, `batch.` two rows of one input. `...-then-row` also tests which of two deletes won, by a last row with an
+ordering value between theirs. The same steps make merge-on-read tables, tables with a compaction or a log compaction at the
+end, and copy-on-write tables, where writers merge. The expected rows come from the model.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Runs recipes on Apache Hudi; started by `producing.py` with the Python of that engine's environment.
+"""Run recipes on Apache Hudi; started by `golden_tables.py` with the Python of that engine's environment.
 
     python -m tools.recipes.producers.apache_hudi --version VERSION --out FOLDER RECIPE...
 

@@ -1,4 +1,4 @@
-"""Makes tables with each producer and turns them into fixtures."""
+"""Make tables with each producer and convert them to fixtures."""
 
 import json
 import os

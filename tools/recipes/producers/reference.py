@@ -1,4 +1,4 @@
-"""Runs recipes on the reference, with a clock and ids of its own: the same recipe, the same bytes."""
+"""Run recipes on the reference, with a fixed clock and fixed ids, so that a recipe always gives the same bytes."""
 
 import shutil
 import zlib

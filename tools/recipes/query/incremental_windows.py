@@ -1,4 +1,4 @@
-"""Windows of incremental and change queries, each table asked for many of them."""
+"""Windows of incremental and change queries, many for each table."""
 
 from collections.abc import Sequence
 from pathlib import Path

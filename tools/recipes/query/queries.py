@@ -1,4 +1,4 @@
-"""Queries: columns, filters, types, and the two ways of looking at less than everything."""
+"""Queries: projection, filters, types, and read-optimized queries."""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Every action in every state that it can be found in, on both types of table."""
+"""Every action in each of its states, on both table types."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

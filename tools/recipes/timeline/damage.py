@@ -1,4 +1,4 @@
-"""Damaged timelines and histories: what is read of them is the table as it is, or an error, and never another table."""
+"""Damaged timelines and histories: reading them gives the correct rows or an error, and never other rows."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Timelines built by hand: histories that only tell completion times, and questions beside pending writes."""
+"""Timelines built by hand: completion times that only the history has, and queries while writes are pending."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The timeline: what counts as done, and what lies about without counting."""
+"""The timeline: completed actions, pending actions, and files that are not part of the timeline."""
 
 from typing import Any
 
