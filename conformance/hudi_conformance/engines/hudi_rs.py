@@ -1,8 +1,8 @@
 """hudi-rs, the native reader in Rust, through its Python package. It reads and does not write.
 
-Its package has no door to a single file: the one class below table level, HudiFileGroupReader, wants a table's properties and a
-base file, and gives merged rows. Blocks, HFiles, footers, bloom filters and the functions of the format stay inside, so nothing
-of `inspect` and `compute` is offered.
+Its package cannot read single files: the only class below table level, HudiFileGroupReader, wants a table's properties and a
+base file, and returns merged rows. Blocks, HFiles, footers, bloom filters and the functions of the format are not accessible,
+so that the adapter does not offer `inspect` and `compute`.
 
 `python -m hudi_conformance.engines.hudi_rs` speaks the contract's protocol, in the environment of the extra `hudi-rs`.
 """
@@ -58,7 +58,7 @@ FEATURES = frozenset(
 _META_COLUMNS = frozenset(
     f"_hoodie_{name}" for name in ("commit_time", "commit_seqno", "record_key", "partition_path", "file_name")
 )
-#: How hudi-rs says that it does not offer something, in the one error class that it has.
+#: Parts of messages of the single error class of hudi-rs that mean a refusal.
 _REFUSALS = ("unsupported", "not supported", "only support", "expects timeline layout version", "needs its own merger")
 
 
@@ -85,7 +85,7 @@ class HudiRs(Engine):
 
 
 def _options(query: Query) -> Any:
-    """The query in hudi-rs's terms; filter values are text there."""
+    """The query as arguments of hudi-rs; its filter values are strings."""
     from hudi import HudiQueryType, HudiReadOptions
 
     found = HudiReadOptions(

@@ -1,7 +1,7 @@
-"""What rows are right after any list of operations, worked out over dictionaries.
+"""A model of a table over dictionaries: the expected rows after any list of operations.
 
-A second derivation of the rules, beside the reference: it imports nothing of ours and no Arrow, knows neither files nor
-timelines, and is short enough to be checked by reading. Rows are dictionaries from column to value.
+It derives the rules independently of the reference: it imports no other package of the project and no Arrow, has no files,
+and is short enough to be checked by reading. Rows are dictionaries from column to value.
 
 >>> table = Model(record_key=("id",), ordering=("ts",), merge_mode="EVENT_TIME_ORDERING", table_type="MERGE_ON_READ")
 >>> table.apply("upsert", [{"id": "a", "ts": 10, "name": "new"}])

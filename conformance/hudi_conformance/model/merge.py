@@ -1,8 +1,8 @@
-"""One record: what is left of a key when the versions of its row meet, one after the other.
+"""Merging of the versions of one record.
 
-A version is a row; a row whose `_hoodie_is_deleted` is true is a delete that carries an ordering value ("flagged"); a
-delete by key alone carries none. The two standard merge modes differ in one question only, whether a version may
-replace what is there (`Rules.replaces`). Payload classes answer a few questions more (`Habits`).
+A version is a row. A row whose `_hoodie_is_deleted` is true is a delete with an ordering value ("flagged"); a delete by key
+has no ordering value. The two standard merge modes differ only in whether a version may replace the stored row
+(`Rules.replaces`). Payload classes differ in further ways (`Habits`).
 """
 
 import math
@@ -21,7 +21,7 @@ DELETED = "_hoodie_is_deleted"
 def at_least(newer: Ordering, older: Ordering) -> bool:
     """Whether `newer` is no smaller than `older`, field by field; the first field that differs decides.
 
-    A null counts as 0, the default ordering value; for a type that does not compare with 0 it is below every value.
+    A null counts as 0, the default ordering value; for a type that cannot be compared with 0 it is below every value.
     Text compares by code points, which is the order of its UTF-8 bytes; NaN is above every number, -0.0 below 0.0.
     """
     for n, o in zip(newer, older, strict=True):
@@ -53,17 +53,17 @@ def _rank(number: float) -> tuple[bool, float, float]:
 class Habits:
     """How a payload class differs from a merge by ordering values."""
 
-    #: The later version stays, whatever the ordering values are.
+    #: The later version is kept; ordering values are ignored.
     overwrites: bool = False
-    #: Of versions with equal ordering values the earlier one stays.
+    #: Of versions with equal ordering values, the earlier one is kept.
     first_of_equals: bool = False
-    #: Nulls of the row that stays are filled from the other one.
+    #: Nulls of the kept row are filled from the other one.
     fills_nulls: bool = False
-    #: A flagged delete removes rows of greater ordering values too.
+    #: A flagged delete also removes rows with greater ordering values.
     late_deletes_remove: bool = False
 
 
-#: By the name of the class, without its package. Columns have no defaults but null.
+#: The payload classes by name without package. The default of every column is null.
 PAYLOADS: Mapping[str, Habits] = {
     "EventTimeAvroPayload": Habits(),
     "FirstValueAvroPayload": Habits(first_of_equals=True),
@@ -75,10 +75,10 @@ PAYLOADS: Mapping[str, Habits] = {
 
 @dataclass(frozen=True)
 class Rules:
-    """What decides between versions of a record, and whether deletes leave a trace.
+    """The rules that select a version of a record, and whether deletes are remembered.
 
-    `ordering` is empty where the later version stays. `keeps_tombstones` is true for merge-on-read: there the log remembers the
-    ordering value of a flagged delete until compaction, while a copy-on-write file simply lacks the row.
+    `ordering` is empty if the later version is kept. `keeps_tombstones` is true for merge-on-read: there the log remembers the
+    ordering value of a flagged delete until compaction, while a copy-on-write file has no trace of the row.
     """
 
     ordering: tuple[str, ...]
@@ -86,19 +86,19 @@ class Rules:
     habits: Habits = Habits()
 
     def ordering_of(self, row: Row) -> Ordering:
-        """The values by which `row` is compared; nothing in commit-time mode, where all rows are equal."""
+        """The ordering values of `row`; () in commit-time mode, where all rows are equal."""
         return tuple(row.get(name) for name in self.ordering)
 
     def replaces(self, newer: Row, older: Row) -> bool:
-        """Whether `newer`, which arrived later, takes the place of `older`: by ordering value, ties to the later."""
+        """Whether `newer`, which arrived later, replaces `older`: by ordering value; at a tie, the later one is kept."""
         return self.reaches(self.ordering_of(newer), self.ordering_of(older))
 
     def reaches(self, newer: Ordering, older: Ordering) -> bool:
-        """Whether the ordering value of the later of two versions is enough to win."""
+        """Whether the later of two versions is kept by its ordering value."""
         return not at_least(older, newer) if self.habits.first_of_equals and newer else at_least(newer, older)
 
     def met(self, newer: Row, older: Row) -> Row:
-        """The row that is left of two."""
+        """The result of merging two rows."""
         stays, other = (newer, older) if self.replaces(newer, older) else (older, newer)
         if not self.habits.fills_nulls:
             return stays
@@ -120,10 +120,10 @@ class Rules:
 
 @dataclass
 class Record:
-    """All that a table knows of one key in one partition.
+    """The state of one key in one partition.
 
-    `rows` is what a snapshot returns: at most one row, unless inserts, which do not look keys up, added more. `base` is
-    what the base files hold. `tombstone` is the ordering value of the flagged delete that removed the row, while it is
+    `rows` is what a snapshot returns: at most one row, unless inserts, which do not look up keys, added more. `base` are
+    the rows in base files. `tombstone` is the ordering value of the flagged delete that removed the row, while it is
     remembered.
     """
 
@@ -132,13 +132,13 @@ class Record:
     tombstone: Ordering | None = None
 
     def insert(self, row: Row) -> None:
-        """One row more, whatever is there. A row that is flagged as deleted is not written."""
+        """Add a row, also if the key exists. A row that is flagged as deleted is not written."""
         if not row.get(DELETED):
             self.rows.append(row)
             self.base.append(row)
 
     def upsert(self, version: Row, rules: Rules) -> None:
-        """`version` meets what is there and takes its place, is ignored, or removes it."""
+        """Merge `version`: it replaces the stored row, is ignored, or removes it."""
         known = bool(self.rows or self.base or self.tombstone is not None)
         if not known:
             self.insert(version)
@@ -148,16 +148,16 @@ class Record:
             self._replace(version, rules)
 
     def update(self, version: Row, rules: Rules) -> None:
-        """`version` has some columns: they take the place of those of each row that it may replace."""
+        """Merge `version`, which has some columns: they replace those of each row that it may replace."""
         self.rows = [{**row, **version} if rules.replaces(version, row) else row for row in self.rows]
 
     def delete(self) -> None:
-        """A delete by key alone removes all that came before it, whatever its ordering; what follows starts anew."""
+        """Delete by key: all earlier versions are removed, regardless of ordering values."""
         self.rows = []
         self.tombstone = None
 
     def compact(self) -> None:
-        """Put the rows into base files; deletes are forgotten with the logs that held them."""
+        """Move the rows to base files; remembered deletes are dropped with their logs."""
         self.base = list(self.rows)
         self.tombstone = None
 

@@ -1,4 +1,4 @@
-"""A table as the list of changes made to it, replayed into a dictionary from key to record."""
+"""The model of a table: a list of changes, replayed into a dictionary from key to record."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Records = dict[Key, Record]
 
 @dataclass(frozen=True)
 class Change:
-    """One completed action: the rows given to it, its requested time and its completion time (None if nobody asks for them)."""
+    """One completed action: the rows given to it, its requested time and its completion time (None if they are not needed)."""
 
     operation: Operation
     rows: tuple[Row, ...]
@@ -29,7 +29,7 @@ class Model:
     """The rows that a table must return.
 
     `merge_mode` None is event time if there is an ordering field, else commit time; CUSTOM merges by a `payload` class of
-    `PAYLOADS`. Without a record key every row is a record of its own.
+    `PAYLOADS`. Without a record key every row is a separate record.
     """
 
     def __init__(
@@ -64,18 +64,18 @@ class Model:
         """One completed action, in the order of the timeline.
 
         `rows` of a delete hold at least the key and partition columns, of `delete_partition` the partition columns, of
-        `compact` nothing. `insert_overwrite` replaces the partitions that its rows lie in.
+        `compact` nothing. `insert_overwrite` replaces the partitions of its rows.
         """
         if operation not in get_args(Operation):
-            raise ValueError(f"the model knows no operation {operation!r}; it knows {', '.join(get_args(Operation))}")
+            raise ValueError(f"the model does not have the operation {operation!r}; it has {', '.join(get_args(Operation))}")
         self._changes.append(Change(operation, tuple(dict(row) for row in rows), instant, completion))
 
     def undo(self, instant: str) -> None:
-        """That action is taken back, as if it had not been."""
+        """Roll back that action."""
         self._changes = [change for change in self._changes if change.instant != instant]
 
     def restore(self, instant: str) -> None:
-        """Every action requested after that one is taken back."""
+        """Roll back every action requested after that one."""
         self._changes = [change for change in self._changes if change.instant is not None and change.instant <= instant]
 
     def snapshot(self) -> list[Row]:

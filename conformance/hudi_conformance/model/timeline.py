@@ -1,7 +1,7 @@
-"""What is on a table's timeline, and which rows it has, after any program of writes and services.
+"""A model of the timeline: completed writes and their rows after any program of writes and services.
 
-A plain list of commits, each with all rows as they were then. Undoing takes commits off its end; what only tidies up changes
-nothing that a reader can see, except that older states can no longer be asked for.
+It is a list of commits, each with all rows of its state. A rollback or restore removes commits from its end. Cleaning and
+archiving do not change the rows, but older states can no longer be queried.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ class TimelineModel:
 
     commits: list[tuple[str, Rows]] = field(default_factory=list)
     savepoints: set[str] = field(default_factory=set)
-    #: Place of the first commit whose state can still be asked for, by others than savepoints.
+    #: Index of the first commit whose state can be queried without a savepoint.
     oldest: int = 0
 
     @property
@@ -40,25 +40,25 @@ class TimelineModel:
         self.commits.append((instant, rows))
 
     def can_roll_back(self) -> bool:
-        """The newest write can be undone: no savepoint protects it, and the state before it is still there."""
+        """Whether the newest write can be rolled back: no savepoint protects it, and the state before it exists."""
         return self.newest is not None and self.newest not in self.savepoints and len(self.commits) - 2 >= self.oldest
 
     def roll_back(self) -> None:
-        """The newest write is undone."""
+        """Roll back the newest write."""
         self.commits.pop()
 
     def restore(self, instant: str) -> None:
-        """Every write after that one is undone; states before it may be gone."""
+        """Roll back every write after that one; states before it may not exist any more."""
         place = [requested for requested, _ in self.commits].index(instant)
         del self.commits[place + 1 :]
         self.oldest = place
 
     def tidy(self, kept: int) -> None:
-        """A clean or an archiver has left the last `kept` states."""
+        """A clean or archiving keeps the last `kept` states."""
         self.oldest = max(self.oldest, len(self.commits) - kept)
 
     def readable(self) -> dict[str, Rows]:
-        """The states that can be asked for by time: those that were kept, and those of savepoints."""
+        """The states that can be queried by time: the kept ones, and those of savepoints."""
         return {
             requested: rows
             for place, (requested, rows) in enumerate(self.commits)

@@ -1,7 +1,7 @@
-"""Windows over a table's history: which records were written in one, and what changed.
+"""Incremental windows over the model of a table: the records that were written in a window, and the changes.
 
-A window are the actions that completed after `begin` and up to `end`; None leaves a side open. Every action needs its
-completion time. The action that wrote a row is the first after which the records hold that very object.
+A window contains the actions that completed after `begin` and up to `end`; None means no bound. Every action needs its
+completion time. The action that wrote a row is the first action after which the records contain this object.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from typing import Any
 from hudi_conformance.model.merge import Row, copies
 from hudi_conformance.model.table import Change, Key, Model
 
-#: Operations that put new rows in place of whole partitions, and those that only put rows elsewhere.
+#: Operations that replace whole partitions, and operations that only move rows.
 _REPLACING, _REWRITING = ("insert_overwrite", "delete_partition"), ("compact",)
 
 
@@ -52,7 +52,7 @@ def written(model: Model, window: Window) -> list[Row]:
 def changes(model: Model, window: Window) -> list[dict[str, Any]]:
     """Every change in the window: `op` (i, u, d), `ts_ms` (the action's requested time), the rows `before` and `after`.
 
-    An action that replaces partitions deletes their rows and inserts its own. Nothing changed where a row has the same values.
+    An action that replaces partitions deletes their rows and inserts its own. A row with equal values has not changed.
     """
     inside = [change for change in model.history if window.holds(change) and change.operation not in _REWRITING]
     return [found for change in sorted(inside, key=_completion) for found in _of_one(model, change)]
@@ -72,7 +72,7 @@ def _of_one(model: Model, change: Change) -> Iterator[dict[str, Any]]:
 
 
 def _rows(model: Model, actions: Sequence[Change]) -> dict[Key, Row]:
-    """The row of each key; keys that occur twice have no answer here."""
+    """The row of each key. Raises for keys with several rows."""
     found = {}
     for key, record in model.after(actions).items():
         if len(record.rows) > 1:

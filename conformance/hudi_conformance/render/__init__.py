@@ -1,1 +1,4 @@
-"""TODO docstring."""
+"""Text pages of `hudi-conformance inspect`: one module for each kind of file, `table` and `timeline` for tables.
+
+`parts` has the building blocks: bars, dumps, lists of facts, rows. Imports the reference and `cases.values`; prints with rich.
+"""

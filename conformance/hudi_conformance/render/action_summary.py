@@ -1,4 +1,4 @@
-"""What an action did, or is going to do, in one line for people: told from the record in its file."""
+"""A summary of an action in one line, from the record in its file."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -8,19 +8,19 @@ from hudi_reference.timeline.instants.states import State
 
 Record = Mapping[str, Any]
 
-#: For each counter of a write: what stands before its number.
+#: Counter of a write -> the sign before its number.
 _COUNTERS = (("numInserts", "+"), ("numUpdateWrites", "~"), ("numDeletes", "-"))
 
 
 def summary_of(action: str, state: State, record: Record | None) -> str:
-    """What the file of an action in that state says; nothing where the file is empty, and for records of other shapes."""
-    how = _TELLING.get((action, state)) or _TELLING.get((action, None))
+    """A summary of the record of an action in a state; "" for an empty file."""
+    how = _SUMMARIES.get((action, state)) or _SUMMARIES.get((action, None))
     if record is None or how is None:
         return ""
     try:
         return how(record)
     except (KeyError, TypeError, AttributeError, ValueError):
-        return "its record has another shape"
+        return "its record has unexpected fields"
 
 
 def _write(record: Record) -> str:
@@ -32,7 +32,7 @@ def _write(record: Record) -> str:
 
 
 def _profile(record: Record) -> str:
-    """An inflight write says what it is going to do."""
+    """The plan of an inflight write."""
     rows = _rows(_stats(record))
     return _joined([record.get("operationType") or "", f"to write {rows}" if rows else ""])
 
@@ -42,12 +42,12 @@ def _stats(record: Record) -> list[Record]:
 
 
 def _rows(stats: Iterable[Record]) -> str:
-    """New, changed and deleted rows; their sum where a writer only counts that."""
+    """New, changed and deleted rows, or their sum if the writer stores only that."""
     stats = list(stats)
     sums = {sign: sum(int(stat.get(key) or 0) for stat in stats) for key, sign in _COUNTERS}
-    told = " ".join(f"{sign}{number:,}" for sign, number in sums.items() if number)
-    if told:
-        return f"{told} rows"
+    counts = " ".join(f"{sign}{number:,}" for sign, number in sums.items() if number)
+    if counts:
+        return f"{counts} rows"
     rows = sum(int(stat.get("numWrites") or 0) for stat in stats)
     return counted(rows, "row") if rows else ""
 
@@ -83,24 +83,24 @@ def _clean(record: Record) -> str:
 def _rollback_plan(record: Record) -> str:
     target = record["instantToRollback"]
     files = sum(len(r.get("filesToBeDeleted") or ()) for r in record.get("RollbackRequests") or ())
-    return f"plan: undo {target['action']} {target['commitTime']}, delete {counted(files, 'file')}"
+    return f"plan: roll back {target['action']} {target['commitTime']}, delete {counted(files, 'file')}"
 
 
 def _rollback(record: Record) -> str:
-    return f"undid {', '.join(record['commitsRollback'])}, deleted {counted(int(record['totalFilesDeleted']), 'file')}"
+    return f"rolled back {', '.join(record['commitsRollback'])}, deleted {counted(int(record['totalFilesDeleted']), 'file')}"
 
 
 def _restore_plan(record: Record) -> str:
-    return f"plan: undo {counted(len(record['instantsToRollback'] or ()), 'action')}{_back_to(record)}"
+    return f"plan: roll back {counted(len(record['instantsToRollback'] or ()), 'action')}{_back_to(record)}"
 
 
 def _back_to(record: Record) -> str:
     target = record.get("savepointToRestoreTimestamp")
-    return f", back to {target}" if target else ""
+    return f", restore to {target}" if target else ""
 
 
 def _restore(record: Record) -> str:
-    return f"undid {counted(len(record['instantsToRollback'] or ()), 'action')}"
+    return f"rolled back {counted(len(record['instantsToRollback'] or ()), 'action')}"
 
 
 def _savepoint(record: Record) -> str:
@@ -118,7 +118,7 @@ def _joined(parts: Iterable[str]) -> str:
     return "  ".join(part for part in parts if part)
 
 
-_TELLING: Mapping[tuple[str, State | None], Callable[[Record], str]] = {
+_SUMMARIES: Mapping[tuple[str, State | None], Callable[[Record], str]] = {
     ("commit", State.INFLIGHT): _profile,
     ("deltacommit", State.INFLIGHT): _profile,
     ("replacecommit", State.INFLIGHT): _profile,

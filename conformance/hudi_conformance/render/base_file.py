@@ -1,4 +1,4 @@
-"""A Parquet or ORC base file for people: footer, bloom filter, row groups, columns, the first rows."""
+"""The page of a Parquet or ORC base file: footer, bloom filter, row groups, columns, the first rows."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,12 +19,12 @@ from hudi_reference.files.inspection.base_file import FOOTER_KEYS, InspectedBase
 from hudi_reference.files.inspection.file_type import KnownFile
 from hudi_reference.schema.avro import META_COLUMNS
 
-#: What stands at both ends of a whole file.
+#: The magic at both ends of a file.
 _MAGICS = {"parquet": (b"PAR1", b"PAR1"), "orc": (b"ORC", b"ORC")}
 
 
 def show_base(console: Console, file: KnownFile, most: int, keys: Sequence[str] | None) -> HudiError | None:
-    """The page of a base file with its first `most` rows; what a reader must refuse it for, if it must."""
+    """Print a base file with its first `most` rows. Returns the error for which a reader must refuse it, or None."""
     try:
         found = inspect_base(file)
         first = json_rows(found.rows(), most)
@@ -84,7 +84,7 @@ def _columns(schema: pa.Schema) -> Iterator[Fact]:
 
 
 def _show_ends(console: Console, file: KnownFile) -> None:
-    """The first and last bytes, where the magic must be; what is none of it is wrong."""
+    """The first and last bytes, which must be the magic."""
     data = memoryview(file.storage.get(file.path))
     if file.format not in _MAGICS or not data:
         return

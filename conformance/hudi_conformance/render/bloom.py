@@ -1,4 +1,4 @@
-"""A bloom filter for people: its parameters, how full it is, and what it says of keys."""
+"""The page of a bloom filter: its parameters, its fill, and look-ups of keys."""
 
 from collections.abc import Sequence
 
@@ -32,7 +32,7 @@ def _parameters(found: BloomFilter) -> list[Fact]:
         (
             "fill",
             Text.assemble(
-                f"{ones:,} bits set, {fill:.2%}", (f"  one other key in {1 / rate:.2g} taken for held" if rate else "", DIM)
+                f"{ones:,} bits set, {fill:.2%}", (f"  one false positive in {1 / rate:.2g} other keys" if rate else "", DIM)
             ),
         ),
     ]

@@ -1,4 +1,4 @@
-"""What is wrong with a block of a log file: the fields as found, the bytes to blame, the rule, and what a reader must do."""
+"""A damaged block of a log file: its fields, the wrong bytes, the rule, and what a reader must do."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,19 +12,19 @@ from hudi_reference.errors import HudiError
 from hudi_reference.files.inspection.envelope import Field, envelope
 from hudi_reference.files.log.block import MAGIC, Block, CorruptBlock
 
-#: The rules by which a reader tells a block from other bytes.
+#: The rules by which a reader recognizes a block.
 _NOTICED = ("LF-012", "LF-024")
-#: Bytes of a content that cannot be decoded.
+#: Number of bytes that are shown of a content that cannot be decoded.
 _BEGINNING = 64
 #: What the reader of a log file does with a corrupt block.
-_RECOVER = "recover: give out one corrupt block in place of these bytes"
-_COMMITTED = "and where a completed action wrote them, refuse the table: committed changes would be lost without a word"
+_RECOVER = "recover: treat these bytes as one corrupt block"
+_COMMITTED = "and refuse the table if a completed action wrote them, because committed changes would be lost silently"
 
 
 def show_corrupt(console: Console, data: memoryview, block: CorruptBlock) -> None:
-    """A stretch of bytes that is no block."""
+    """Bytes that are not a block."""
     fields = envelope(data, block.offset, block.end)
-    goes_on = f"go on at the next magic, byte {place(block.end)}" if block.end < len(data) else "nothing follows"
+    goes_on = f"continue at the next magic, byte {place(block.end)}" if block.end < len(data) else "nothing follows"
     rules = ["BLK-015", "BLK-017" if block.end < len(data) else "BLK-016"]
     must = [("reason", Text(block.reason, style=WRONG)), ("rule", _rules(fields, rules)),
             ("reader", Text(f"{_RECOVER}, {goes_on}; {_COMMITTED}"))]  # fmt: skip
@@ -32,22 +32,22 @@ def show_corrupt(console: Console, data: memoryview, block: CorruptBlock) -> Non
 
 
 def show_refused(console: Console, data: memoryview, error: HudiError, offset: int, end: int) -> None:
-    """A block that no reader may pass over: its place is beyond doubt, what is in it is not known."""
+    """A block that a reader must not skip: its extent is certain, its content is unknown."""
     fields = envelope(data, offset, end)
     found = "".join(f", {word} {text}" for word, text in (("found", error.found), ("expected", error.expected)) if text)
     must = [("error", Text(f"{type(error).__name__}: {error.message}{found}", style=WRONG)),
             ("rule", _rules(fields, [error.rule] if error.rule else [])),
-            ("reader", Text("refuse the file: somebody wrote these bytes, and nobody knows what they mean"))]  # fmt: skip
+            ("reader", Text("refuse the file: a writer stored this block, and its meaning is unknown"))]  # fmt: skip
     _show(console, data, fields, must)
 
 
 def show_undecoded(console: Console, data: memoryview, error: HudiError, block: Block) -> None:
-    """A whole block whose header or content cannot be decoded; where no field is to blame, the beginning of the content."""
+    """A complete block whose header or content cannot be decoded; without a wrong field, the start of the content is shown."""
     fields = envelope(data, block.offset, block.end)
     must = [("error", Text(f"{type(error).__name__}: {error.message}", style=WRONG))]
     must += [(word, Text(text)) for word, text in (("found", error.found), ("expected", error.expected)) if text]
     must += [("rule", _rules(fields, [error.rule] if error.rule else [])),
-             ("reader", Text("refuse the file: the block is whole, so somebody wrote it so"))]  # fmt: skip
+             ("reader", Text("refuse the file: the block is complete, so that a writer stored it in this form"))]  # fmt: skip
     _show(console, data, fields, must)
     if not any(field.is_wrong for field in fields):
         console.print()
@@ -56,7 +56,7 @@ def show_undecoded(console: Console, data: memoryview, error: HudiError, block: 
 
 
 def _rules(fields: Iterable[Field], further: Sequence[str]) -> Text:
-    """The rule by which a reader notices comes first, those that say what else is wrong follow."""
+    """The rule by which a reader detects the damage comes first, then the other rules."""
     found = sorted(
         dict.fromkeys([*(field.rule for field in fields if field.rule), *further]), key=lambda rule: rule not in _NOTICED
     )
@@ -76,7 +76,7 @@ def show_fields(console: Console, data: memoryview, fields: Sequence[Field]) -> 
 
 
 def _wrong_bytes(field: Field) -> list[Stretch]:
-    """Of a block's magic the bytes that differ, of all other fields the whole."""
+    """The bytes to mark: those that differ in the magic, and all bytes of other fields."""
     if field.expected == MAGIC.decode():
         pairs = zip(range(field.offset, field.end), field.data, MAGIC, strict=False)
         return [(offset, offset + 1) for offset, found, right in pairs if found != right]
@@ -96,7 +96,7 @@ def show_bytes(console: Console, data: memoryview, wrong: Sequence[Stretch]) -> 
 
 
 def _field_table(fields: Sequence[Field]) -> Table:
-    """One field a line; of a wrong one what it should be."""
+    """One line for each field, with the expected value of a wrong one."""
     table = Table(box=None, pad_edge=False, header_style=DIM, padding=(0, 2, 0, 0))
     table.add_column("", width=5)
     table.add_column("byte", justify="right", no_wrap=True)

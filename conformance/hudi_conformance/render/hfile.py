@@ -1,4 +1,4 @@
-"""An HFile for people: a picture, its blocks, index, meta blocks and file info, the first entries, look-ups."""
+"""The page of an HFile: a picture, its blocks, index, meta blocks and file info, the first entries, look-ups."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -46,21 +46,24 @@ WORDS = {
 }
 #: Entries of the index that are shown.
 _INDEX_ENTRIES = 10
-#: Damaged pieces that are taken apart.
+#: Number of damaged pieces that are shown in detail.
 _PIECES = 5
 
 
 def show_hfile(
     console: Console, file: KnownFile, most: int, keys: Sequence[str] | None, prefix: str | None
 ) -> HudiError | None:
-    """The page of an HFile with its first `most` entries and what was looked up; what a reader must refuse."""
+    """Print an HFile with its first `most` entries and look-ups.
+
+    Returns the error for which a reader must refuse it, or None.
+    """
     blocks: list[Block] = []
     try:
         found = open_hfile(file.storage, file.path)
         blocks += found.blocks()
         count = sum(1 for _ in found)
     except HudiError as error:
-        heading(console, file, "damaged, or not for this reader")
+        heading(console, file, "damaged or not supported")
         _show_damaged(console, file, error)
         return error
     heading(
@@ -88,7 +91,7 @@ def show_hfile(
 
 
 def _show_damaged(console: Console, file: KnownFile, error: HudiError) -> None:
-    """A picture of what is there by the headers of the blocks, the error, and the block that it was found in."""
+    """A picture by the headers of the blocks, the error, and the block of the error."""
     with file.storage.open(file.path) as source:
         data = memoryview(source.read_buffer()).cast("B") if file.size else memoryview(b"")
         pieces = list(outline(data))
@@ -106,7 +109,7 @@ def _show_damaged(console: Console, file: KnownFile, error: HudiError) -> None:
 
 
 def show_error(console: Console, error: HudiError) -> None:
-    """What is wrong with a file, by which rule, and what a reader must do."""
+    """The error of a file, its rule, and what a reader must do."""
     lines: list[Fact] = [("error", Text(f"{type(error).__name__}: {error.message}", style=WRONG))]
     lines += [(word, Text(text)) for word, text in (("found", error.found), ("expected", error.expected)) if text]
     rule = "" if error.rule is None else f"{error.rule}  hudi-conformance explain {error.rule}"
@@ -145,7 +148,7 @@ def _blocks(blocks: Sequence[Block]) -> Table:
 
 
 def _trailer(found: HFile) -> Iterable[Fact]:
-    """All that the trailer says, offsets also hexadecimal."""
+    """The fields of the trailer, offsets also hexadecimal."""
     trailer = found.trailer
     writer = {0: "newer writer of Apache Hudi", 3: "HBase"}.get(trailer.minor_version, "unknown writer")
     yield "version", Text.assemble(f"{MAJOR_VERSION}.{trailer.minor_version}", (f"  {writer}", DIM))
@@ -193,7 +196,7 @@ def _show_meta(console: Console, found: HFile, name: str, keys: Sequence[str] | 
 
 
 def _schema(found: HFile) -> AvroSchema | None:
-    """The schema of the values, None where there is none."""
+    """The schema of the values, or None."""
     try:
         return parse_schema(found.info.get("schema", b""), found.place.path)
     except HudiError:

@@ -1,4 +1,4 @@
-"""A manifest or a file of the timeline history for people: what is live, which actions it keeps, and what they say in brief."""
+"""The page of a manifest (live files) or of a level file (actions with summaries)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,12 +13,12 @@ from hudi_conformance.render.parts.rows import Row, show_rows
 from hudi_reference.errors import HudiError
 from hudi_reference.storage import Storage
 
-#: Actions that are shown, if nothing is asked.
+#: Default number of actions.
 MOST = 20
 
 
 def show_history(console: Console, storage: Storage, folder: str, name: str, most: int | None) -> HudiError | None:
-    """The page of a file of the history folder, with its first actions; what a reader must refuse it for, if it must."""
+    """Print a file of the history folder. Returns the error for which a reader must refuse it, or None."""
     info = storage.head(f"{folder}/{name}")
     console.print(Text(name, style="bold"), overflow="fold")
     size = f" · {counted(0 if info is None else info.size, 'byte')}"
@@ -42,7 +42,7 @@ def show_history(console: Console, storage: Storage, folder: str, name: str, mos
 
 
 def _show_manifest(console: Console, storage: Storage, folder: str, files: list[dict[str, str]]) -> None:
-    """Each live file, and whether it lies there as the manifest says."""
+    """Each live file, and whether it exists with the length of the manifest."""
     console.print()
     facts(console, ((file["name"], _as_listed(storage, folder, file)) for file in files))
 
@@ -50,20 +50,20 @@ def _show_manifest(console: Console, storage: Storage, folder: str, files: list[
 def _as_listed(storage: Storage, folder: str, file: dict[str, str]) -> Text:
     info, length = storage.head(f"{folder}/{file['name']}"), int(file["length"])
     if info is None:
-        return Text(f"{length:,} bytes, and not there (LSM-012)", style="bold red")
+        return Text(f"{length:,} bytes, missing (LSM-012)", style="bold red")
     if info.size != length:
-        return Text(f"{length:,} bytes, and {info.size:,} there (LSM-011)", style="bold red")
+        return Text(f"{length:,} bytes, actual length {info.size:,} (LSM-011)", style="bold red")
     return Text(f"{length:,} bytes")
 
 
 def _range(found: dict[str, Any]) -> Iterator[Fact]:
-    """The times in the name, for people."""
+    """The times in the name in readable form."""
     for word in ("minimum", "maximum"):
         yield word, Text.assemble(found[word], (readable_instant(found[word]), DIM))
 
 
 def _row(one: dict[str, Any]) -> Row:
-    """An action in a line: its times, and what metadata and plan are about."""
+    """An action in one line: its times, and the kinds of metadata and plan."""
     metadata, plan = one["metadata"], one["plan"]
     return {
         "requested": one["requested"],
@@ -75,7 +75,7 @@ def _row(one: dict[str, Any]) -> Row:
 
 
 def _brief(record: dict[str, Any]) -> str:
-    """What kind of record it is, by the field that tells most."""
+    """The kind of a record, by its most important field."""
     for field in ("operationType", "policy"):
         if record.get(field) is not None:
             return str(record[field])

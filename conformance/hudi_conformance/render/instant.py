@@ -1,4 +1,4 @@
-"""The file of an action in one state for people: which step of which action, when, and what it says."""
+"""The page of the file of an action in one state: action, state, times, record."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
@@ -23,7 +23,7 @@ _MOST = 20
 
 
 def show_instant(console: Console, storage: Storage, path: str, instant: Instant) -> HudiError | None:
-    """The page of an action's file; what a reader must refuse it for, if it must."""
+    """Print the file of an action. Returns the error for which a reader must refuse it, or None."""
     data = storage.get(path)
     console.print(Text(path, style="bold"), overflow="fold")
     console.print(
@@ -41,14 +41,14 @@ def show_instant(console: Console, storage: Storage, path: str, instant: Instant
         return error
     title(console, "content", "" if record is None else record.name)
     if content is None:
-        console.print(Text("  empty, as it may be: the action says nothing in this state", style=DIM))
+        console.print(Text("  empty, which is allowed in this state", style=DIM))
     else:
         _show_content(console, content)
     return None
 
 
 def _times(instant: Instant) -> Iterator[Fact]:
-    """When, how long, and what may come next."""
+    """The times, the duration, and the possible next steps."""
     yield "requested", Text.assemble(instant.requested, (readable_instant(instant.requested), DIM))
     if instant.completion is not None:
         yield "completion", Text.assemble(instant.completion, (readable_instant(instant.completion), DIM))
@@ -59,7 +59,7 @@ def _times(instant: Instant) -> Iterator[Fact]:
 
 
 def _between(requested: str, completion: str) -> timedelta | None:
-    """The time between two instants; None where one is no moment of the calendar."""
+    """The time between two instants; None if one of them is not a date and time."""
     try:
         first, last = (datetime.strptime(time.ljust(17, "9")[:17], "%Y%m%d%H%M%S%f") for time in (requested, completion))
     except ValueError:

@@ -1,4 +1,4 @@
-"""A log file for people: a picture, its blocks in a table, then each block with its headers, content and damage."""
+"""The page of a log file: a picture, a table of its blocks, then each block with headers, content and damage."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ _POSITION_RANGES = 8
 
 @dataclass(frozen=True)
 class _Seen:
-    """A block without its content: only what is shown of it is kept, so that a large file fits into memory."""
+    """A block with the shown part of its content, so that the blocks of a large file fit into memory."""
 
     found: InspectedBlock
     kind: str
@@ -52,14 +52,14 @@ class _Seen:
 
     @property
     def error(self) -> HudiError | None:
-        """What a reader must refuse the file for."""
+        """The error for which a reader must refuse the file, or None."""
         return self.found.refusal or self.found.error
 
 
 def show_log(console: Console, file: KnownFile, most: int | None) -> HudiError | None:
     """The page of a log file with up to `most` rows and deletes of each block, None for none.
 
-    The answer is what a reader must refuse the file for, None for a file that may be read.
+    Returns the error for which a reader must refuse the file, or None.
     """
     seen = [_seen(found, most or 0) for found in inspect_log(file.storage, file.path)]
     heading(console, file, _summary(seen))
@@ -119,7 +119,7 @@ def _summary(seen: Sequence[_Seen]) -> str:
     parts = [counted(whole, "block") if seen else "no blocks"]
     parts += [f"{corrupt} corrupt"] if corrupt else []
     parts += [f"{refused} to be refused"] if refused else []
-    parts += [f"{undecoded} of them not to be decoded"] if undecoded else []
+    parts += [f"{undecoded} of them cannot be decoded"] if undecoded else []
     return ", ".join(parts)
 
 
@@ -218,7 +218,7 @@ def _positions(found: Positions | None, header: Mapping[int, str]) -> Text:
     if found is None:
         return Text("cannot be decoded", style=WRONG)
     base = header.get(HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS)
-    of = f"rows of the base file of {base}" if base else "of a base file that is not named"
+    of = f"rows of the base file of {base}" if base else "of an unknown base file"
     return Text.assemble(f"{found.count:,}: {ranges(found)}", (f"  {of}", DIM))
 
 

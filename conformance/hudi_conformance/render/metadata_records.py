@@ -1,4 +1,4 @@
-"""Records of the metadata table in a line each: what the entry says, and not how it is stored."""
+"""Records of the metadata table, one line each."""
 
 import datetime
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 def described_entries(entries: Iterable[Entry], schema: AvroSchema, path: str, most: int) -> list[Row]:
-    """The first entries of an HFile of the metadata table, key and record; of one that is none what is wrong with it."""
+    """The first entries of an HFile of the metadata table, key and record, or the error of a malformed record."""
     rows: list[Row] = []
     for entry in islice(entries, most):
         try:
@@ -46,7 +46,7 @@ def _kind(payload: Payload) -> str:
 
 
 def says(payload: Payload) -> str:
-    """What a record says."""
+    """The text of a record."""
     match payload:
         case PartitionList(listed) | FileList(listed):
             return ", ".join(_listed(listed)) or "none"
@@ -62,7 +62,7 @@ def says(payload: Payload) -> str:
 
 
 def _listed(files: Mapping[str, FileInfo]) -> Iterable[str]:
-    """Names with sizes; those that are gone are said to be."""
+    """Names with sizes; deleted files are marked."""
     for name, info in files.items():
         yield f"{name} deleted" if info.is_deleted else f"{name} {info.size:,} bytes" if info.size else name
 

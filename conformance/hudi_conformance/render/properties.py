@@ -1,4 +1,4 @@
-"""A properties file for people: what the table is, which keys say otherwise than is usual, whether the file can be trusted."""
+"""The page of a properties file: the table, unusual values, and whether the file is valid."""
 
 from collections.abc import Iterator, Mapping
 
@@ -13,12 +13,12 @@ from hudi_reference.layout.properties import checksum
 from hudi_reference.layout.property_table import ALWAYS, BY_KEY, MANDATORY, PROPERTIES
 from hudi_reference.storage import Storage
 
-#: Older names of keys, and the keys that they stand for.
+#: Old name of a key -> the key.
 _OLDER = {name: one for one in PROPERTIES for name in one.alternatives}
 
 
 def show_properties(console: Console, storage: Storage, path: str) -> HudiError | None:
-    """The page of a properties file; what a reader must refuse it for, if it must."""
+    """Print a properties file. Returns the error for which a reader must refuse it, or None."""
     try:
         entries = entries_of(storage, path)
     except HudiError as error:
@@ -39,24 +39,24 @@ def _state(entries: Mapping[str, str], *, ended: bool) -> Iterator[Fact]:
     state = state_of_checksum(entries)
     right = checksum(entries.get("hoodie.database.name", ""), entries.get("hoodie.table.name", ""))
     colour = {"valid": OK, "wrong": WRONG, "absent": WARNING}[state]
-    yield "checksum", Text.assemble((state, colour), (f"  {right} would be right" if state == "wrong" else "", DIM))
+    yield "checksum", Text.assemble((state, colour), (f"  expected {right}" if state == "wrong" else "", DIM))
     if lacking := [key for key in MANDATORY if not entries.get(key)]:
-        yield "missing", Text(f"{', '.join(lacking)}: no table without", style=WRONG)
+        yield "missing", Text(f"{', '.join(lacking)}: mandatory", style=WRONG)
     others = [key for key in ALWAYS if key not in entries and key not in MANDATORY]
     if others:
-        yield "not there", Text(f"{', '.join(others)}: every table of version 8 has them", style=WARNING)
+        yield "not there", Text(f"{', '.join(others)}: present in every table of version 8", style=WARNING)
     if not ended:
-        yield "end", Text("no end of line behind the last one: the file may have been cut", style=WARNING)
+        yield "end", Text("the last line has no end: the file may be truncated", style=WARNING)
 
 
 def _value(key: str, value: str) -> Text:
-    """The value, and what is to be said of it."""
+    """The value with a remark."""
     known = BY_KEY.get(key) or _OLDER.get(key)
     shown = Text(value if len(value) <= 200 else f"{value[:200]}... ({len(value):,} characters)")
     if known is None:
-        return shown.append("  no key of the format", style=DIM)
+        return shown.append("  not a key of the format", style=DIM)
     if known.values is not None and value and value not in known.values:
         return shown.append(f"  not one of {', '.join(known.values)}", style=WRONG)
     if value == known.default and value:
-        return shown.append("  as without it", style=DIM)
+        return shown.append("  the default", style=DIM)
     return shown

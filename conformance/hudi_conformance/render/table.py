@@ -1,4 +1,4 @@
-"""A table for people: what it says of itself, its timeline, the slices of its file groups."""
+"""The page of a table: properties, timeline, and the slices of its file groups."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby, islice
@@ -13,7 +13,7 @@ from hudi_reference import Table
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.query.file_groups import FileGroup, FileSlice
 
-#: What is said of a table before anything else, where its properties say it.
+#: The properties in the heading.
 SUMMARY = {
     "hoodie.table.recordkey.fields": "record key",
     "hoodie.table.partition.fields": "partition",
@@ -28,7 +28,7 @@ GROUPS, SLICES = 12, 3
 
 
 def show_table(console: Console, table: Table, *, everything: bool = False) -> None:
-    """The page of a table; with `everything` nothing is folded."""
+    """Print a table; with `everything` without abbreviations."""
     properties = table.properties
     console.print(Text(properties.name, style="bold"), overflow="fold")
     version = properties.get("hoodie.table.version")
@@ -36,7 +36,7 @@ def show_table(console: Console, table: Table, *, everything: bool = False) -> N
     console.print()
     facts(console, _summary(properties.entries))
     console.print()
-    groups = list(table.file_groups())  # before anything is shown: what cannot be read is an error, and no half page
+    groups = list(table.file_groups())  # before the first output, so that an error does not follow half a page
     show_timeline(console, table, everything=everything)
     sizes = {info.path: info.size for info in table.storage.list(skip=META_FOLDER)}
     console.print(Text.assemble(("\nfile groups", "bold"), (f"  {_totals(groups, sizes)}", DIM)))
@@ -77,11 +77,11 @@ def _tree(partition: str, groups: list[FileGroup], sizes: Mapping[str, int], *, 
 
 def _fold(tree: Tree, left: int, what: str, *, everything: bool) -> None:
     if left > 0 and not everything:
-        tree.add(Text(f"... {counted(left, what)}  (--all unfolds)", style=DIM))
+        tree.add(Text(f"... {counted(left, what)}  (--all shows them)", style=DIM))
 
 
 def _add_slice(branch: Tree, group: FileGroup, part: FileSlice, sizes: Mapping[str, int]) -> None:
-    """A slice and its files; what is part of the latest slice in all but name, before a pending compaction, is marked too."""
+    """A slice and its files. The slice before a pending compaction, which is merged with the latest one, is marked too."""
     latest = group.latest
     read = set() if latest is None else {latest.path(name) for name in _names(latest)}
     names = _names(part)
@@ -96,7 +96,7 @@ def _add_slice(branch: Tree, group: FileGroup, part: FileSlice, sizes: Mapping[s
 
 
 def size_of(count: int) -> str:
-    """A number of bytes for people."""
+    """A number of bytes with a unit."""
     size = float(count)
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 1000:

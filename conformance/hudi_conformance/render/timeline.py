@@ -1,4 +1,4 @@
-"""A picture of a timeline: each action as a bar from its requested to its completion time, and what it did."""
+"""A picture of a timeline: each action as a bar from its requested to its completion time, with a summary."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from hudi_reference.timeline.instants.states import State
 
 #: Actions of the active timeline that are shown one by one unless all are asked for.
 MOST = 40
-#: What a line needs besides the bar and what the action did; and how long a bar must, should and may be.
+#: The width of a line without bar and summary, and the least, preferred and greatest width of a bar.
 _OTHER_COLUMNS = 2 + 17 + 2 + 13 + 2 + 2 + 9
 _NARROWEST_BAR, _NARROW_BAR, _WIDEST_BAR = 8, 16, 48
 
@@ -34,11 +34,11 @@ _SIGNS = {State.REQUESTED: PLANNED, State.INFLIGHT: AT_WORK, State.COMPLETED: DO
 
 @dataclass(frozen=True)
 class Line:
-    """One action of the picture: `told` is what it did, `wrong` that its file cannot be read."""
+    """One action of the picture: `summary` is what it did; `wrong` is whether its file cannot be read."""
 
     instant: Instant
     archived: bool = False
-    told: str = ""
+    summary: str = ""
     wrong: bool = False
 
     @property
@@ -48,7 +48,7 @@ class Line:
 
 
 def show_timeline(console: Console, table: Table, *, everything: bool = False) -> None:
-    """The picture of the timeline of `table`; with `everything` history and older actions are not folded."""
+    """The picture of the timeline of `table`; with `everything` without abbreviations."""
     timeline = table.timeline
     instants = timeline.instants
     active = {instant.identity for instant in timeline.completed}
@@ -80,11 +80,11 @@ def _fold(console: Console, what: str, lines: Sequence[Line]) -> None:
     kinds = Counter(line.instant.action for line in lines)
     counts = ", ".join(f"{number:,} {action}" for action, number in kinds.most_common())
     times = f"{lines[0].instant.requested} to {lines[-1].instant.requested}"
-    console.print(Text(f"  {what}: {counts}\n           {times}  (--all unfolds them)", style=DIM))
+    console.print(Text(f"  {what}: {counts}\n           {times}  (--all shows them)", style=DIM))
 
 
 def _of_file(table: Table, instant: Instant) -> Line:
-    """An action of the active timeline with what its files say: of a pending one that is the plan, where there is one."""
+    """An action of the active timeline with its summary; for a pending action, that of its plan."""
     line = Line(instant)
     try:
         record = load_action(table.storage, table.properties, instant)
@@ -94,8 +94,8 @@ def _of_file(table: Table, instant: Instant) -> Line:
     except FileNotFoundError:
         return line
     except HudiError as error:
-        return replace(line, told=error.message, wrong=True)
-    return replace(line, told=summary_of(instant.action, instant.state, record))
+        return replace(line, summary=error.message, wrong=True)
+    return replace(line, summary=summary_of(instant.action, instant.state, record))
 
 
 def _of_history(line: Line, said: Mapping[tuple[str, str], ArchivedAction]) -> Line:
@@ -103,16 +103,16 @@ def _of_history(line: Line, said: Mapping[tuple[str, str], ArchivedAction]) -> L
     if action is None:
         return line
     try:
-        return replace(line, told=summary_of(line.instant.action, State.COMPLETED, metadata_of(action, "the history")))
+        return replace(line, summary=summary_of(line.instant.action, State.COMPLETED, metadata_of(action, "the history")))
     except HudiError as error:
-        return replace(line, told=error.message, wrong=True)
+        return replace(line, summary=error.message, wrong=True)
 
 
 def _picture(console: Console, lines: Sequence[Line]) -> None:
-    """One line for each action; what it did stands behind it where there is room for all, else below it."""
+    """One line for each action. The summaries are at the end of the lines if all fit, otherwise below."""
     times = {time for line in lines for time in (line.instant.requested, line.instant.completion) if time is not None}
     room = console.width - _OTHER_COLUMNS
-    longest = max(len(line.told) for line in lines)
+    longest = max(len(line.summary) for line in lines)
     behind = room - longest - 2 >= _NARROW_BAR
     width = max(_NARROWEST_BAR, min(_WIDEST_BAR, room - longest - 2 if behind else room))
     axis = Axis(times, width, goes_on=not all(line.is_done for line in lines))
@@ -124,12 +124,12 @@ def _picture(console: Console, lines: Sequence[Line]) -> None:
             f"  {line.instant.requested:<17}  ", (f"{line.instant.action:<13}", _style(line)), "  ",
             (_bar(line, axis).ljust(axis.width), _style(line)), "  ", _took(line),
         )  # fmt: skip
-        told = Text(line.told, style=WRONG if line.wrong else "")
+        summary = Text(line.summary, style=WRONG if line.wrong else "")
         if behind:
-            parts.append("  ").append_text(told)
+            parts.append("  ").append_text(summary)
         console.print(parts, no_wrap=True, overflow="ignore", crop=False)
-        if line.told and not behind:
-            console.print(Padding(told, (0, 0, 0, 6)))
+        if line.summary and not behind:
+            console.print(Padding(summary, (0, 0, 0, 6)))
 
 
 def _bar(line: Line, axis: Axis) -> str:
@@ -147,7 +147,7 @@ def _style(line: Line) -> str:
 
 
 def _took(line: Line) -> tuple[str, str]:
-    """The duration, or in which state the action is."""
+    """The duration, or the state of a pending action."""
     instant = line.instant
     if instant.completion is None:
         return f"{instant.state.name.lower():>9}", WARNING

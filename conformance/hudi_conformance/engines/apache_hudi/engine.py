@@ -139,7 +139,7 @@ class ApacheHudiEngine(Engine):
             return maintenance.run(order, service)
 
     def begin(self, writer: str, work: Work, until: Point) -> str | None:
-        """A write or service by a client of its own, which halts."""
+        """Start a pausable write or service with its own client."""
         table = tables.admitted(self.session, work.table, self.version, writing=True)
         with in_contract_words():
             return self._paused.begin(writer, steps_of(self.session, table, work, until), until)
@@ -150,7 +150,7 @@ class ApacheHudiEngine(Engine):
             return self._paused.resume(writer, until)
 
     def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
-        """Timeline and file slices of a table, or what a file holds, as Hudi's own classes see them."""
+        """Timeline and file slices of a table, or the contents of a file, read by Hudi's classes."""
         if uri.startswith("file:") and Path(tables.path_of(uri)).is_file():
             with in_contract_words():
                 return self._files.inspect(uri, keys, prefix)
@@ -163,7 +163,7 @@ class ApacheHudiEngine(Engine):
         return Files(self.session)
 
     def compute(self, function: str, arguments: Mapping[str, Any]) -> Any:
-        """The value of a pure function, by the class that Hudi has for it."""
+        """The value of a pure function, computed by a class of Hudi."""
         with in_contract_words():
             return functions.compute(self.session, function, arguments)
 

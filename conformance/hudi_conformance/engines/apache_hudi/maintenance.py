@@ -1,4 +1,4 @@
-"""The contract's table services, carried out by Hudi's own write client."""
+"""The table services of the contract, executed by the write client of Hudi."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from hudi_conformance.contract.messages import Phase, Point, Service
 from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
 from hudi_conformance.engines.apache_hudi.jvm.tables import properties_of, write_options
 
-#: Whatever is scheduled finds its work due.
+#: Settings with which every scheduled service is due.
 SERVICE_OPTIONS: Mapping[str, str] = {
     "hoodie.metadata.enable": "false",
     "hoodie.compact.inline.max.delta.commits": "1",
@@ -19,7 +19,7 @@ SERVICE_OPTIONS: Mapping[str, str] = {
     "hoodie.datasource.compaction.async.enable": "false",
     "hoodie.auto.commit": "false",
 }
-#: The points that work comes by, each with the requested time of its action, which is also what it returns in the end.
+#: The points of a write or service, each with the requested time of its action, which it also returns.
 Steps = Generator[tuple[Point, str], None, str | None]
 
 
@@ -60,7 +60,7 @@ class Order:
 
     @property
     def target(self) -> str:
-        """The instant that the service concerns. Raises EngineError where none is given."""
+        """The instant of the service. Raises EngineError if none is given."""
         if self.instant is None:
             raise EngineError("this service needs an instant")
         return self.instant
@@ -77,7 +77,7 @@ class Order:
 
 
 def run(order: Order, service: Service) -> str | None:
-    """Carry the service out; the requested time of its action, None where there was nothing to do. Raises Refused."""
+    """Execute the service; the requested time of its action, None if there was nothing to do. Raises Refused."""
     if service not in SERVICES:
         raise Refused(f"service.{service}", "this adapter does not run it")
     with write_client(order.session, order.table, order.options) as client:
@@ -85,7 +85,7 @@ def run(order: Order, service: Service) -> str | None:
 
 
 def steps(order: Order, service: Service) -> Steps:
-    """Carry the service out step by step. Raises Refused."""
+    """Execute the service step by step. Raises Refused."""
     if service not in HALTING:
         raise Refused("halt.service", f"{service} is one call of the write client")
     with write_client(order.session, order.table, order.options) as client:
@@ -93,7 +93,7 @@ def steps(order: Order, service: Service) -> Steps:
 
 
 def to_the_end(steps: Steps) -> str | None:
-    """What comes of work that nobody halts."""
+    """Run all steps without a pause, and return their result."""
     while True:
         try:
             next(steps)
@@ -124,9 +124,9 @@ def _scheduled(order: Order, client: Any, kind: str) -> str | None:
 
 
 def _rollback(order: Order, client: Any) -> str | None:
-    """Hudi plans and carries out in one call; a plan that is there is carried out."""
+    """Hudi plans and executes in one call; an existing plan is executed."""
     if order.phase == "schedule":
-        raise Refused("service.rollback", "a rollback is not planned apart")
+        raise Refused("service.rollback", "a rollback cannot be planned separately")
     target = order.target
     if order.phase == "execute":
         utils = order.session.hudi.table.action.rollback.RollbackUtils
@@ -139,7 +139,7 @@ def _rollback(order: Order, client: Any) -> str | None:
 
 def _restore(order: Order, client: Any) -> str | None:
     if order.phase == "schedule":
-        raise Refused("service.restore", "a restore is not planned apart")
+        raise Refused("service.restore", "a restore cannot be planned separately")
     target = order.target
     if order.phase == "execute":
         utils = order.session.hudi.table.action.restore.RestoreUtils
@@ -167,7 +167,7 @@ def _savepoint(order: Order, client: Any) -> str | None:
 
 
 def _archive(order: Order, client: Any) -> str | None:
-    """Archiving is no action of its own: the answer is the newest one that went."""
+    """Archive; answers the newest archived instant, because archiving has no instant of its own."""
     before = order.instants()
     client.archive()
     return max((requested for requested, _ in before.keys() - order.instants().keys()), default=None)
@@ -189,9 +189,9 @@ def _rollback_by_plan(order: Order, client: Any) -> Steps:
 
 
 def _clean_by_plan(order: Order, client: Any) -> Steps:
-    """How Hudi schedules a clean: the plan is made, and published later; nobody holds the lock from one to the other."""
+    """Schedule a clean as Hudi does: make the plan, and publish it later, without holding the lock in between."""
     if order.phase != "schedule":
-        raise Refused("halt.service", "a clean halts between its plan and the publication of it")
+        raise Refused("halt.service", "a clean can pause only between its plan and its publication")
     hudi, context = order.session.hudi, order.session.engine_context()
     table = client.initTable(hudi.common.model.WriteOperationType.UNKNOWN, order.none)
     instant = str(client.createNewInstantTime(True))
@@ -252,7 +252,7 @@ def _at_once(steps: Callable[[Order, Any], Steps]) -> Callable[[Order, Any], str
     return lambda order, client: to_the_end(steps(order, client))
 
 
-#: By the contract's name.
+#: The services by their names in the contract.
 SERVICES: Mapping[Service, Callable[[Order, Any], str | None]] = {
     "archive": _archive,
     "clean": _clean,
@@ -263,7 +263,7 @@ SERVICES: Mapping[Service, Callable[[Order, Any], str | None]] = {
     "rollback": _rollback,
     "savepoint": _savepoint,
 }
-#: Those that can be halted.
+#: The services that can pause.
 HALTING: Mapping[Service, Callable[[Order, Any], Steps]] = {
     "clean": _clean_by_plan,
     "clustering": _clustering,

@@ -1,4 +1,4 @@
-"""Work of Apache Hudi that halts on its way, each with a write client of its own; several in one Java virtual machine."""
+"""Pausable writes and services of Apache Hudi, each with its own write client in one Java virtual machine."""
 
 from dataclasses import dataclass
 
@@ -10,9 +10,9 @@ from hudi_conformance.engines.apache_hudi.maintenance import Steps
 
 
 def steps_of(bridge: JavaBridge, table: str, work: Work, until: Point) -> "PausableSteps":
-    """What there is to do on the table of that URI. Raises Refused for a point that it does not come by."""
+    """The steps of a write or service on a table. Raises Refused for a point that it does not have."""
     if until == "drawn" and bridge.version != "1.0.2":
-        raise Refused("halt.drawn", "this release draws a begin time and publishes it in one call")
+        raise Refused("halt.drawn", "this release takes a begin time and publishes it in one call")
     if isinstance(work, Call):
         order = maintenance.Order(bridge, table, work.phase, work.instant, work.options)
         return PausableSteps(maintenance.steps(order, work.service))
@@ -21,14 +21,14 @@ def steps_of(bridge: JavaBridge, table: str, work: Work, until: Point) -> "Pausa
 
 @dataclass
 class PausableSteps:
-    """One process, as its steps."""
+    """A write or service as a generator of its steps."""
 
     steps: Steps
-    #: The requested time of its action, as far as it is known.
+    #: The requested time of its action, None while it is unknown.
     instant: str | None = None
 
     def run(self, until: Point | None) -> bool:
-        """Up to that point or to the end; whether it halts."""
+        """Run up to that point, or to the end; whether it paused."""
         while True:
             try:
                 point, self.instant = next(self.steps)
@@ -39,5 +39,5 @@ class PausableSteps:
                 return True
 
     def abandon(self) -> None:
-        """The process has died: its client is closed."""
+        """Abandon the work and close its client."""
         self.steps.close()

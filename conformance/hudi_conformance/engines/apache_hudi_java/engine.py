@@ -114,7 +114,7 @@ class ApacheHudiJavaEngine(Engine):
             return maintenance.run(order, service)
 
     def begin(self, writer: str, work: Work, until: Point) -> str | None:
-        """A write or service by a client of its own, which halts."""
+        """Start a pausable write or service with its own client."""
         kind, name = ("service", work.service) if isinstance(work, Call) else ("write", work.operation)
         table = self._for(kind, name, work.table)
         with in_contract_words():
@@ -126,9 +126,9 @@ class ApacheHudiJavaEngine(Engine):
             return self._paused.resume(writer, until)
 
     def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
-        """Timeline and file slices of a table as Hudi's own classes see them."""
+        """Timeline and file slices of a table, read by Hudi's classes."""
         if Path(tables.path_of(tables.local(uri))).is_file():
-            raise Refused("inspect.log-file", "this adapter looks at tables only; apache-hudi looks at files")
+            raise Refused("inspect.log-file", "this adapter inspects tables only; apache-hudi inspects files")
         table = tables.admitted(self.machine, uri, self.version)
         with in_contract_words():
             return inspection.inspect_table(self.machine, table)

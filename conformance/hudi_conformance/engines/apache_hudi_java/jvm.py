@@ -28,13 +28,13 @@ class Machine(JavaBridge):
 
         self.version = version
         self._folder = tempfile.TemporaryDirectory(prefix="hudi-conformance-java-")
-        jpype.config.destroy_jvm = False  # threads of Hudi's that never end would be waited for
+        jpype.config.destroy_jvm = False  # the shutdown would wait for threads of Hudi that never end
         jpype.startJVM(
             "-Xmx1g",
             *JVM_FLAGS.split(),
             "-Duser.timezone=UTC",
             "-Djol.skipHotspotSAAttach=true",  # measuring objects would look for an agent for ten seconds
-            # A JVM that dies writes its report where it is cleaned up, not into the caller's folder.
+            # A JVM that crashes writes its report to a temporary folder, not to the working directory.
             f"-XX:ErrorFile={self._folder.name}/hs_err.log",
             *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED),
             jvmpath=java_library(),

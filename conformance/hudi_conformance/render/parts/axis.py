@@ -1,18 +1,18 @@
-"""A time axis of a few dozen characters, for actions that take a second and lie hours apart."""
+"""A time axis of a few dozen characters, for actions of a second with hours between them."""
 
 import math
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-#: What stands for an action that is completed, at work, or only requested.
+#: The characters of a completed, an inflight and a requested action.
 DONE, AT_WORK, PLANNED, POINT = "━", "╌", "·", "◆"
-#: Cells behind the last time for what goes on.
+#: Cells after the last time for pending actions.
 _OPEN = 4
 
 
 def moment_of(time: str) -> datetime | None:
-    """The moment that an instant of 17 or 14 digits names; None for counters and reserved times."""
+    """The date and time of an instant of 17 or 14 digits; None for counters and reserved times."""
     try:
         return datetime.strptime(time.ljust(17, "9")[:17], "%Y%m%d%H%M%S%f")
     except ValueError:
@@ -20,13 +20,13 @@ def moment_of(time: str) -> datetime | None:
 
 
 def between(first: str, last: str) -> timedelta | None:
-    """How long it is from one instant to another; None where one of them is no moment."""
+    """The time between two instants; None if one of them is not a date and time."""
     begin, end = moment_of(first), moment_of(last)
     return None if begin is None or end is None else end - begin
 
 
 def duration(time: timedelta | None) -> str:
-    """A duration for people, to three digits or so."""
+    """A duration with a unit, to about three digits."""
     if time is None:
         return ""
     seconds = time.total_seconds()
@@ -39,10 +39,10 @@ def duration(time: timedelta | None) -> str:
 
 
 class Axis:
-    """Which cell of a line a time lies in.
+    """The cell of a time.
 
-    Times keep their order. The room between two neighbours grows with the logarithm of the time between them, so that a second
-    can be seen beside an hour, and what overlaps is seen to overlap. With `goes_on` there is room for what has no end yet.
+    Times keep their order. The distance between two neighbours grows with the logarithm of the time between them, so that a
+    second is visible next to an hour, and overlaps remain visible. With `goes_on` there are cells for pending actions.
     """
 
     def __init__(self, times: Iterable[str], width: int, *, goes_on: bool = False) -> None:
@@ -53,14 +53,14 @@ class Axis:
         self._cells = {time: round(sum(steps[:number]) * scale) for number, time in enumerate(known)}
 
     def bar(self, begin: str, end: str | None, sign: str) -> str:
-        """The line of an action; without an end it reaches to the right edge and goes on."""
+        """The bar of an action; without an end it extends to the right edge."""
         first = self._cells[begin]
         last = self.width - 1 if end is None else self._cells[end]
         body = sign * (last - first + 1)
         return " " * first + (body if end is not None else f"{body[:-1]}>")
 
     def point(self, time: str) -> str:
-        """The line of what happens at one time."""
+        """The bar of an action at one time."""
         return " " * self._cells[time] + POINT
 
 

@@ -1,4 +1,4 @@
-"""A picture of a file: which bytes are which part of it."""
+"""A picture of the parts of a file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from rich.text import Text
 
 @dataclass(frozen=True)
 class Span:
-    """The bytes from `start` to before `end`, what they are, and whether they are damaged. `style` is that of a terminal."""
+    """The bytes from `start` to `end`, exclusive, their label, and whether they are damaged. `style` is a rich style."""
 
     start: int
     end: int
@@ -23,7 +23,7 @@ _WIDEST, _LEAST = 100, 3
 
 
 def bar(console: Console, spans: Sequence[Span]) -> None:
-    """A line of boxes as wide as their share of the file, offsets below; nothing where they would not fit into a line."""
+    """A line of boxes as wide as their share of the file, offsets below; nothing if they do not fit into a line."""
     spans = _joined(spans) if len(spans) * (_LEAST + 1) >= _room(console) else spans
     widths = _widths([span.end - span.start for span in spans], _room(console) - len(spans) - 1)
     if not spans or min(widths) < 1:
@@ -39,7 +39,7 @@ def bar(console: Console, spans: Sequence[Span]) -> None:
 
 
 def _offsets(places: Sequence[tuple[int, str]], end: int, last: str) -> str:
-    """Each offset below the beginning of its span where there is room for it, the last one at the end."""
+    """Each offset below the start of its span if it fits, the last one at the end."""
     line = ""
     for at, text in places:
         if len(line) < at or not line:

@@ -1,4 +1,4 @@
-"""Bytes as hexadecimal numbers and text, those that are wrong marked: red, and with a line of ^ below."""
+"""A hex dump with wrong bytes marked in red and by a line of ^ below."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -7,16 +7,16 @@ from rich.text import Text
 from hudi_conformance.render.parts.layout import DIM, WRONG
 
 ROW = 16
-#: Rows of a wrong stretch that are shown: its beginning says enough.
+#: Number of rows of a wrong range that are shown.
 _MOST_ROWS = 4
 
 Stretch = tuple[int, int]
 
 
 def dump(data: memoryview | bytes, start: int, end: int, wrong: Sequence[Stretch] = (), *, first: int = 0) -> Iterator[Text]:
-    """The bytes from `start` to before `end`, in rows of 16 by their offset; `wrong` are stretches of offsets.
+    """The bytes from `start` to `end`, exclusive, in rows of 16; `wrong` are ranges of offsets.
 
-    `first` is the offset in the file of the first byte of `data`, all other offsets are counted from there.
+    `first` is the offset in the file of the first byte of `data`, all other offsets are relative to it.
     """
     end = min(end, len(data))
     for row in range(start - (start + first) % ROW, end, ROW):
@@ -27,7 +27,9 @@ def dump(data: memoryview | bytes, start: int, end: int, wrong: Sequence[Stretch
 
 
 def windows(wrong: Iterable[Stretch], size: int, around: int = ROW) -> list[Stretch]:
-    """What to show of a file of `size` bytes: each wrong stretch's first rows, with `around` bytes before and after."""
+    """The ranges to show of a file of `size` bytes: the first rows of each wrong range, with `around` bytes before and
+    after.
+    """
     found: list[Stretch] = []
     for start, end in sorted(wrong):
         first = max(0, start - start % ROW - around)

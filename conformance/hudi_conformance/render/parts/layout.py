@@ -1,4 +1,4 @@
-"""The frame of a page on one file: console, heading, lists of facts."""
+"""The frame of a page: console, heading, lists of facts."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ from rich.text import Text
 from hudi_reference.files.inspection.file_type import WORDS, KnownFile
 from hudi_reference.layout.names import BaseFileName
 
-#: Columns of the page where nobody says how many there are: in a pipe or a file.
+#: Width of the page if it is unknown, in a pipe or a file.
 WIDTH = 120
 OK, WARNING, WRONG, DIM = "green", "yellow", "bold red", "dim"
 
@@ -22,9 +22,9 @@ Fact = tuple[str, str | Text]
 
 @contextmanager
 def page() -> Iterator[Console]:
-    """Standard output: as wide as the terminal, or as COLUMNS says; colours only on a terminal, or by FORCE_COLOR.
+    """A console on standard output with the width of the terminal or of COLUMNS; colours on a terminal, or with FORCE_COLOR.
 
-    Elsewhere it is printed at the end, without the blanks that fill lines up.
+    Elsewhere the page is printed at the end, without trailing blanks.
     """
     is_known = sys.stdout.isatty() or "COLUMNS" in os.environ
     console = Console(highlight=False, emoji=False, width=None if is_known else WIDTH)
@@ -37,7 +37,7 @@ def page() -> Iterator[Console]:
 
 
 def heading(console: Console, file: KnownFile, summary: str) -> None:
-    """What the file is, how large, and what its name says."""
+    """The type of the file, its size, and the parts of its name."""
     console.print(Text(file.path.rpartition("/")[2], style="bold"), overflow="fold")
     kind = "CDC log file" if getattr(file.name, "cdc", False) else WORDS[file.format].partition(" ")[2]
     console.print(Text.assemble((kind, "cyan"), f" · {file.size:,} bytes", f" · {summary}" if summary else ""))
@@ -48,10 +48,10 @@ def heading(console: Console, file: KnownFile, summary: str) -> None:
 
 
 def name_parts(file: KnownFile) -> Iterable[Fact]:
-    """The parts of the name in the spec's words."""
+    """The parts of the name in the terms of the specification."""
     name = file.name
     if name is None:
-        yield "name", Text("follows no grammar of data files", style=DIM)
+        yield "name", Text("not the name of a data file", style=DIM)
         return
     yield "file id", name.file_id
     yield "instant", Text.assemble(name.instant, (readable_instant(name.instant), DIM))
@@ -61,7 +61,7 @@ def name_parts(file: KnownFile) -> Iterable[Fact]:
 
 
 def readable_instant(text: str) -> str:
-    """A time for people behind an instant of 17 or 14 digits; nothing for those that are no times."""
+    """An instant of 17 or 14 digits with its date and time, if it has one."""
     if len(text) not in (14, 17) or not text.isdigit() or text.startswith("0000"):
         return ""
     moment = f"{text[:4]}-{text[4:6]}-{text[6:8]} {text[8:10]}:{text[10:12]}:{text[12:14]}"
@@ -91,7 +91,7 @@ def place(offset: int) -> str:
 
 
 def shortened(text: str, length: int = 60) -> str:
-    """`text` on one line, and not longer than that."""
+    """`text` on one line, shortened to `length`."""
     flat = " ".join(text.split())
     return flat if len(flat) <= length else f"{flat[: length - 3]}..."
 

@@ -1,4 +1,4 @@
-"""Rows as a small table, or, where that is too wide for the page, row by row."""
+"""Rows as a small table, or row by row if the table is too wide for the page."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from rich.text import Text
 
 from hudi_conformance.render.parts.layout import DIM, counted
 
-#: The longest value of a cell in a table, and of one in a row that is printed alone.
+#: The longest value in a table, and in a row that is printed alone.
 _LONGEST, _LONGEST_ALONE = 40, 200
 Row = Mapping[str, Any]
 
@@ -19,9 +19,9 @@ Row = Mapping[str, Any]
 def show_rows(
     console: Console, rows: Sequence[Row], total: int, word: str = "row", indent: int = 2, *, whole: bool = False
 ) -> None:
-    """The first rows of `total`, by column; every value canonical, so that none looks like another.
+    """The first rows of `total`, by column; every value canonical, so that different values look different.
 
-    Long values are shortened so that the table fits, unless they are to be `whole`.
+    Long values are shortened, unless `whole` is set.
     """
     if rows:
         tables = (_table(rows, longest) for longest in ([_LONGEST_ALONE] if whole else [_LONGEST_ALONE, _LONGEST]))
@@ -33,7 +33,7 @@ def show_rows(
 
 
 def cell(value: Any, longest: int) -> Text:
-    """A value for people: null apart from the text null, nested values as JSON."""
+    """The text of a value: null differs from the string null, nested values are JSON."""
     if value is None:
         return Text("null", style=DIM)
     if value == "":
@@ -52,7 +52,7 @@ def _table(rows: Sequence[Row], longest: int) -> Table:
 
 
 def _one_by_one(rows: Sequence[Row]) -> Table:
-    """Each row as its columns with their values, one after the other."""
+    """Each row as a list of columns and values."""
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style=DIM, justify="right", no_wrap=True)
     table.add_column(overflow="fold")
