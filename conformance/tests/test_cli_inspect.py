@@ -97,7 +97,7 @@ def test_a_corrupt_block_is_taken_apart():
     assert found.exit_code == 0 and corrupt["type"] == "corrupt"
     assert "xx corrupt xx" in page and "2 blocks, 1 corrupt" in page and corrupt["reason"] in page
     assert "content length 87 expected 0 to 39, where the next block begins LF-019" in page
-    assert f"go on at the next magic, byte {end} (0x{end:x})" in page and "BLK-015" in page
+    assert f"continue at the next magic, byte {end} (0x{end:x})" in page and "BLK-015" in page
     assert "00 00 00 57" in page and "^^ ^^ ^^ ^^" in page
 
 
@@ -342,7 +342,7 @@ def test_the_guide_shows_what_the_command_prints(file: Path, options: list[str])
     ("case", "words", "code"),
     [
         ("clean.completed", ("clean · COMPLETED", "HoodieCleanMetadata", "successDeleteFiles", "took"), 0),
-        ("savepoint.inflight", ("savepoint · INFLIGHT", "empty, as it may be"), 0),
+        ("savepoint.inflight", ("savepoint · INFLIGHT", "empty, which is allowed"), 0),
         ("clean.requested.empty", ("MalformedMetadata", "the file is empty", "TL-002", "refuse the file"), 1),
     ],
 )

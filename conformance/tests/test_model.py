@@ -224,7 +224,7 @@ def test_rows_handed_out_are_copies():
 
 def test_an_unknown_operation_is_named():
     """A wrong operation is an error that lists the right ones."""
-    with pytest.raises(ValueError, match="knows no operation 'merge'"):
+    with pytest.raises(ValueError, match="does not have the operation 'merge'"):
         Model(record_key=("id",)).apply("merge")  # type: ignore[arg-type]
 
 

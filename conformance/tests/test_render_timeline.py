@@ -71,14 +71,14 @@ def test_durations_are_told_in_a_unit_that_fits(last: str, told: str):
     assert duration(between(f"{T}000", last)) == told
 
 
-def test_each_action_of_a_table_is_told():
+def test_each_action_of_a_table_has_a_summary():
     """Requested time, action, duration, and what its metadata says: operation, files, rows; pending ones say their plan."""
     page = shown("timeline/states.restore.requested.cow", width=100)
     assert re.search(r"\d{17}  commit +━+ +[\d.]+ (m?s)", line_of(page, "commit "))
     assert "UPSERT  2 files  +3 rows" in page and "keeps 2 files" in page
     requested = line_of(page, "restore ")
     assert f"{PLANNED * 3}>" in requested and requested.endswith("requested")
-    assert re.search(r"plan: undo 2 actions, back to \d{17}", page)
+    assert re.search(r"plan: roll back 2 actions, restore to \d{17}", page)
 
 
 def test_history_is_folded_and_unfolded():
@@ -86,7 +86,7 @@ def test_history_is_folded_and_unfolded():
     folded, unfolded = shown("timeline/history.of-all-actions.cow"), shown("timeline/history.of-all-actions.cow", "--all")
     assert "22 in the history" in folded and "--all" in folded and "CLUSTER" not in folded
     assert re.search(r"replacecommit .*CLUSTER +3 files +\+4 rows +replaces 3 groups", unfolded)
-    assert "undid" in unfolded and "--all" not in unfolded
+    assert "rolled back" in unfolded and "--all" not in unfolded
     assert len(re.findall(r"^  \d{17}  ", unfolded, re.M)) == 7 + 22
 
 
@@ -129,10 +129,10 @@ def test_a_damaged_plan_is_told_in_its_line(tmp_path: Path):
          "COMPACT  1 file  1 row"),
         ("savepoint", State.COMPLETED, {"savepointedBy": "me", "comments": "why", "partitionMetadata": {}}, "keeps 0 files (me: why)"),
         ("indexing", State.REQUESTED, {"indexPartitionInfos": [{"metadataPartitionPath": "column_stats"}]}, "column_stats"),
-        ("clean", State.COMPLETED, {"something": 1}, "its record has another shape"),
+        ("clean", State.COMPLETED, {"something": 1}, "its record has unexpected fields"),
         ("commit", State.REQUESTED, None, ""),
     ],
 )  # fmt: skip
-def test_deeds_are_told_from_records(action: str, state: State, record: dict[str, object] | None, told: str):
+def test_summaries_of_records(action: str, state: State, record: dict[str, object] | None, told: str):
     """Each kind of record in one line; one of another shape is said to be so, and an empty file says nothing."""
     assert summary_of(action, state, record) == told
