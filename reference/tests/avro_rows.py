@@ -157,7 +157,7 @@ def schemas_and_rows(draw: Draw, depth: int = 2, most: int = 8) -> tuple[dict[st
     return schema, pa.table([pa.array([row[f.name] for row in rows], f.type) for f in columns], schema=columns)
 
 
-def told(rows: pa.Table) -> str:
+def types_and_values(rows: pa.Table) -> str:
     """Types and values, such that NaN is NaN and -0.0 is not 0.0."""
     rows.validate(full=True)
     return f"{rows.schema}\n{to_avro(rows)}"

@@ -94,7 +94,7 @@ def test_a_false_instant_stops_readers_and_writers(name: str) -> None:
         table.upsert(trips(trip("1", "z", 9, "x")))
 
 
-def test_foreign_files_disturb_nobody() -> None:
+def test_foreign_files_are_ignored() -> None:
     """TL-053, LAY-019: what is neither instant nor data file is passed over, wherever it lies."""
     table = sample()
     for path in (f"{TIMELINE}/20260101000000000.commit.8c1b", f"{TIMELINE}/.20260101.inflight.crc", f"{TIMELINE}/sub/1.commit",
@@ -108,7 +108,7 @@ def test_foreign_files_disturb_nobody() -> None:
 @pytest.mark.parametrize("content", [b"", b"{}", b"Obj\x01 not Avro", b"PAR1"])
 @pytest.mark.parametrize("table_type", TABLE_TYPES)
 def test_commit_metadata_that_is_none_is_an_error(table_type: str, content: bytes) -> None:
-    """TL-002, TL-007: without it nobody knows which files were committed."""
+    """TL-002, TL-007: without it the committed files are not known."""
     table = sample(table_type)
     path = completed_path(table)
     table.storage.put(path, content)
@@ -155,7 +155,7 @@ def first_stat(record: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 def test_metadata_that_leads_outside_is_an_error(key: str, value: str) -> None:
-    """LAY-005, LAY-020: paths and file ids of the metadata stay inside the table, whoever wrote them."""
+    """LAY-005, LAY-020: paths and file ids of the metadata outside the table are refused."""
     table = sample()
     path = rewrite_metadata(table, lambda record: first_stat(record).update({key: value}))
     with refused(table, PathOutsideTable, path=path):
@@ -274,7 +274,7 @@ def test_a_changed_byte_of_the_envelope_never_drops_a_block() -> None:
 
 
 def test_damage_in_a_log_of_unknown_length_is_an_error() -> None:
-    """BLK-015: where the metadata does not say how long the file was, nobody can tell a crashed append from a lost change."""
+    """BLK-015: if the metadata has no length of the file, a crashed append and a lost change look the same."""
     table = two_block_table()
     path, whole = log_of(table)
     rewrite_metadata(table, lambda record: first_stat(record).update(fileSizeInBytes=None))
@@ -297,7 +297,7 @@ def test_remains_of_a_crashed_append_are_passed_over(tail: bytes) -> None:
 
 @pytest.mark.parametrize("suffix", ["requested", "inflight"])
 def test_a_pending_compaction_without_plan_is_an_error(suffix: str) -> None:
-    """TL-015: without its plan nobody knows which slice the logs belong to."""
+    """TL-015: without its plan the slice of the log files is not known."""
     table = sample()
     table.storage.put(f"{TIMELINE}/20260201000000000.compaction.{suffix}", b"")
     with refused(table, MalformedMetadata, path=f"{TIMELINE}/20260201000000000.compaction.requested"):
@@ -522,7 +522,7 @@ def test_of_two_writers_with_one_instant_the_second_gets_a_conflict(table_type: 
 
 
 def test_a_write_that_was_rolled_back_meanwhile_does_not_complete() -> None:
-    """TL-051: a cleaner took the writer for dead and removed its instant; completing would revive half a write."""
+    """TL-051: a clean treated the writer as expired and removed its instant; completing would publish half a write."""
     storage = MemoryStorage()
     table = new_table(storage)
 
@@ -569,11 +569,11 @@ def test_a_crash_at_any_step_leaves_the_table_before_or_after(table_type: str, o
     while not completed:
         turn += 1
         table = sample(table_type)
-        dying = open_table(
+        crashing = open_table(
             "x:", storage=Meddling(table.storage, turn, crash), clock=ManualClock(START + 10**7), ids=SeededIds(3)
         )
         try:
-            write(dying)
+            write(crashing)
             completed = True
         except Crash:
             left = names(reopened(table))
@@ -598,7 +598,7 @@ def test_errors_say_what_to_do() -> None:
 
 
 def test_a_table_without_key_fields_is_not_written() -> None:
-    """PROP-007: nobody could say which record a row is."""
+    """PROP-007: the record of a row would not be known."""
     table = sample()
     set_property(table.storage, "hoodie.table.recordkey.fields", None)
     with refused(table, Misuse, "PROP-007"):

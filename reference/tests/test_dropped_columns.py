@@ -68,14 +68,14 @@ def test_each_folder_gives_one_of_several_columns() -> None:
     ],
 )
 def test_a_folder_that_is_no_value_is_an_error(kind: pa.DataType, folder: str, hive_style: bool) -> None:
-    """LAY-008: a name that no value of the type has is told with its path, and is not null."""
-    with pytest.raises(MalformedFileName) as told:
+    """LAY-008: a name that is not a value of the type is an error with its path, not null."""
+    with pytest.raises(MalformedFileName) as caught:
         read(kind, folder, hive_style=hive_style)
-    assert told.value.path == folder
+    assert caught.value.path == folder
 
 
 def test_a_path_of_too_many_folders_is_an_error() -> None:
-    """LAY-005: with several columns nobody knows which of them has the slash."""
+    """LAY-005: with several columns the column with the slash is not known."""
     with pytest.raises(MalformedFileName):
         DroppedColumns(("y", "p"), False, False, {}).filled(pa.table({"p": pa.nulls(1, pa.string())}), "2026/n/x")
 
@@ -97,9 +97,9 @@ def test_types_without_a_text_of_their_own_are_refused(kind: pa.DataType) -> Non
 )
 def test_folders_made_by_a_pattern_are_refused(entries: dict[str, str]) -> None:
     """LAY-007: the folder of a day does not tell the hour."""
-    with pytest.raises(HudiError) as told:
+    with pytest.raises(HudiError) as caught:
         dropped_columns(TableProperties({**DROP, **entries}))
-    assert isinstance(told.value, UnsupportedTableFeature)
+    assert isinstance(caught.value, UnsupportedTableFeature)
 
 
 def test_only_a_table_that_says_so_has_dropped_columns() -> None:

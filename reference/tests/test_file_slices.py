@@ -199,7 +199,7 @@ def test_a_rollback_command_undoes_the_blocks_before_it() -> None:
     """LF-037, BLK-004, BLK-005: all blocks of its target that were read before, none that come after, none of others."""
     table = table_of()
     put(table, 1, 2, {base_name(1): base_file(1, trip("1", "base"), trip("2", "base"))})
-    blocks = data_block(3, trip("1", "undone")) + data_block(1, trip("2", "kept")) + delete_block(3, "2")
+    blocks = data_block(3, trip("1", "rolled back")) + data_block(1, trip("2", "kept")) + delete_block(3, "2")
     put(table, 3, 4, {log_name(3): blocks + rollback_block(5, 3) + data_block(3, trip("3", "after"))})
     assert names(table) == {"1": "base", "2": "kept", "3": "after"}
 
@@ -208,7 +208,7 @@ def test_blocks_of_instants_that_did_not_complete_do_not_count() -> None:
     """LF-036, RDR-013: it is the block's own instant that decides, as in files named after a slice's base."""
     table = table_of()
     put(table, 1, 2, {base_name(1): base_file(1, trip("1", "base"))})
-    blocks = data_block(3, trip("1", "committed")) + data_block(7, trip("1", "nobody completed this")) + delete_block(8, "1")
+    blocks = data_block(3, trip("1", "committed")) + data_block(7, trip("1", "not completed")) + delete_block(8, "1")
     put(table, 3, 4, {log_name(3): blocks})
     put(table, 7, None, {})
     assert names(table) == {"1": "committed"}

@@ -166,7 +166,7 @@ def test_a_refused_write_leaves_nothing(kind):
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_partial_updates_that_cannot_be_are_refused(kind):
-    """LF-046: without a column to change, without the ordering column, with a column that nobody has."""
+    """LF-046: without a column to change, without the ordering column, with an unknown column."""
     table = made(kind)
     for rows, error in (({"ts": None}, Misuse), ({"n": [1]}, InvalidRows), ({"ts": [2], "m": [1]}, InvalidRows)):
         with pytest.raises(error):

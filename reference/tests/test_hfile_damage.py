@@ -87,7 +87,7 @@ def test_damage_to_files_of_apache_hudi_raises_nothing_else(name: str) -> None:
 @given(st.data())
 @bounded(200)
 def test_nothing_but_typed_errors(data: st.DataObject) -> None:
-    """BF-002: without checksums in the way, any change to lengths, offsets and counts ends in a typed error or in entries."""
+    """BF-002: without checksums, any change to lengths, offsets and counts ends in a typed error or in entries."""
     whole = bytearray(encode_hfile(entries(5), metas={"m": b"x"}, layout=UNCHECKED))
     end = len(whole) - 3980
     for _ in range(data.draw(st.integers(1, 4))):

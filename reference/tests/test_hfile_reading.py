@@ -159,7 +159,7 @@ def test_many_look_ups_read_each_block_once() -> None:
 
 
 def test_a_file_that_is_not_there() -> None:
-    """TL-036: a base file that an action wrote and that is missing is told as such."""
+    """TL-036: a base file that an action wrote and that is missing is reported as missing."""
     with pytest.raises(MissingDataFile):
         open_hfile(CountingStorage(), "t.hfile")
 

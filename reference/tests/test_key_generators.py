@@ -130,7 +130,7 @@ def test_a_generator_that_is_not_named_follows_from_the_fields(partition, key, k
     assert kind_of_generator(TableProperties(entries)) == kind
 
 
-def test_a_generator_of_somebody_else_is_refused():
+def test_a_generator_in_user_code_is_refused():
     """PROP-016: keys that follow from a class are not made up."""
     with pytest.raises(UnsupportedKeyGenerator, match="USER_PROVIDED"):
         generator(**{"hoodie.table.keygenerator.type": "USER_PROVIDED"})

@@ -85,12 +85,12 @@ def avro_block(content: bytes, schema: str = KN_JSON, instant: str = T1) -> byte
 
 
 def block_with(kind: BlockType, content: bytes, header: dict[int, str] | None = None) -> Block:
-    """A block as a reader hands it to a decoder."""
+    """A block with this content, for a decoder."""
     return Block(kind, {0: T1, 2: KN_JSON} if header is None else header, content, "f.log", 0, len(content))
 
 
 def test_the_rollback_block_of_the_worked_example() -> None:
-    """LF-010 to LF-026, BLK-001: a command block is written and read byte by byte as deployed writers have it."""
+    """LF-010 to LF-026, BLK-001: a command block has the bytes of deployed writers."""
     header = {HeaderKey.INSTANT_TIME: T2, HeaderKey.TARGET_INSTANT_TIME: T1, HeaderKey.COMMAND_BLOCK_TYPE: "0"}
     assert encode_block(BlockType.COMMAND, header, b"") == ROLLBACK
     (block,) = blocks_of(ROLLBACK)
@@ -209,7 +209,7 @@ ONE_DELETE = bytes.fromhex("02 02 02 6b 00 04 00 00")
     ],
 )
 def test_damaged_deletes_are_an_error(content: bytes) -> None:
-    """BLK-008, BLK-009: wrong lengths, unknown branches, text that is none, counts without entries: never fewer deletes."""
+    """BLK-008, BLK-009: wrong lengths, unknown branches, invalid text, counts without entries: never fewer deletes."""
     with pytest.raises((MalformedLogBlock, UnsupportedFileFormat)) as raised:
         decode_deletes(block_with(BlockType.DELETE, content))
     assert raised.value.path == "f.log"
@@ -275,7 +275,7 @@ def test_a_schema_header_that_is_none_is_an_error(header: dict[int, str], error:
 
 @pytest.mark.parametrize("command", ["1", "", "rollback", None])
 def test_unknown_commands_are_errors(command: str | None) -> None:
-    """LF-039: there is one command; another one undoes who knows what."""
+    """LF-039: there is one command; the effect of another one is not known."""
     header = {0: T2, 1: T1} | ({} if command is None else {3: command})
     with pytest.raises(MalformedLogBlock):
         rollback_target(block_with(BlockType.COMMAND, b"", header))
@@ -428,7 +428,7 @@ def test_of_every_prefix_the_first_block_is_whole_or_reported() -> None:
 
 
 def decoded(data: bytes) -> list[Any]:
-    """Everything a reader learns of a file's bytes."""
+    """Everything that a reader returns for the bytes of a file."""
     decoders = {BlockType.AVRO_DATA: lambda b: decode_rows(b).to_pylist(), BlockType.DELETE: decode_deletes,
                 BlockType.COMMAND: rollback_target}  # fmt: skip
     return [
@@ -494,7 +494,7 @@ def test_rows_are_what_another_library_says(rows: list[tuple[str, int | None]]) 
 
 @given(st.lists(st.tuples(st.text(max_size=80), st.text(max_size=20)), max_size=80))
 def test_deletes_without_ordering_values_are_read_alike(entries: list[tuple[str, str]]) -> None:
-    """BLK-009: lists of the commonest form, are read by the fast code as by the plain code; it leaves other lists to the plain code."""
+    """BLK-009: lists of the commonest form are read by the fast code as by the plain code; it leaves other lists to the plain code."""
     content = encode_deletes([Delete(key, partition, None) for key, partition in entries], [])[8:]
     short = entries and all(len(text.encode()) < 64 for entry in entries for text in entry)
     assert decode_simple_deletes(memoryview(content)) == (entries if short else None)

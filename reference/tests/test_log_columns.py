@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from avro_rows import damaged, schemas_and_rows, told
+from avro_rows import damaged, schemas_and_rows, types_and_values
 from hypothesis import given
 from hypothesis import strategies as st
 from reference_samples import bounded
@@ -29,26 +29,26 @@ def framed(*bodies: bytes) -> bytes:
 
 
 def row_by_row(data: bytes, schema: dict[str, Any], count: int) -> str | None:
-    """What the plain path finds; None where it finds that the data is damaged."""
+    """The rows that the plain code decodes; None for damaged data."""
     block = Block(BlockType.AVRO_DATA, {}, struct.pack(">ii", 3, count) + data, "f.log")
     try:
-        return told(_decode_avro(block, schema, _avro_count(block)))
+        return types_and_values(_decode_avro(block, schema, _avro_count(block)))
     except HudiError:
         return None
 
 
 def by_columns(data: bytes, schema: dict[str, Any], count: int) -> pa.Table | None:
-    """What the fast path finds, which the plain path must find too."""
+    """The rows that the fast code decodes, which have to equal those of the plain code."""
     fast = decode_avro_columns(memoryview(data), schema, count)
     if fast is not None:
-        assert told(fast) == row_by_row(data, schema, count)
+        assert types_and_values(fast) == row_by_row(data, schema, count)
     return fast
 
 
 @bounded(200)
 @given(schemas_and_rows(), st.data())
 def test_damage_is_left_or_read_alike(drawn: tuple[dict[str, Any], pa.Table], draw: st.DataObject) -> None:
-    """BLK-021, BLK-022: of damaged bytes both paths make the same rows, or the fast one none."""
+    """BLK-021, BLK-022: damaged bytes give the same rows in both, or none in the fast code."""
     schema, rows = drawn
     by_columns(damaged(draw, encode_rows(rows, schema)[8:]), schema, rows.num_rows)
 
@@ -56,7 +56,7 @@ def test_damage_is_left_or_read_alike(drawn: tuple[dict[str, Any], pa.Table], dr
 @bounded(12)
 @given(schemas_and_rows(most=30), st.integers(1024, 2500), st.data())
 def test_many_rows_are_read_alike(drawn: tuple[dict[str, Any], pa.Table], count: int, draw: st.DataObject) -> None:
-    """BLK-020, BLK-022: rows that come again and again are found each time; of damaged ones the same rows, or none."""
+    """BLK-020, BLK-022: repeated rows are all decoded; damaged ones give the same rows, or none."""
     schema, rows = drawn
     order = pa.array(np.random.default_rng(count).integers(0, rows.num_rows, count))
     data = encode_rows(rows.take(order), schema)[8:]
@@ -70,7 +70,7 @@ NUMBERS = sorted(
 
 
 def test_numbers_of_every_size_are_read() -> None:
-    """BLK-022: those of one byte to ten, whichever stand beside them."""
+    """BLK-022: numbers of one to ten bytes, next to any others."""
     schema = record("long", ["null", {"type": "long", "logicalType": "timestamp-micros"}])
     columns = [pa.array(NUMBERS), pa.array(NUMBERS[::-1]).cast(pa.timestamp("us", "UTC"))]
     rows = pa.table(columns, schema=arrow_schema(schema))
@@ -79,7 +79,7 @@ def test_numbers_of_every_size_are_read() -> None:
 
 @pytest.mark.parametrize("sizes", ["alike", "wide", "halves", "zeros"])
 def test_records_of_any_sizes_are_found(sizes: str) -> None:
-    """BLK-020, BLK-021: also where lengths stand in values, and where records of other sizes follow."""
+    """BLK-020, BLK-021: also if values look like lengths, and if records of other sizes follow."""
     count = 5000
     lengths = {
         "alike": np.full(count, 40),
@@ -155,14 +155,14 @@ LEFT = {
 @pytest.mark.parametrize("before", [[], ["string"]])
 @pytest.mark.parametrize(("kind", "body"), TAKEN.values(), ids=TAKEN)
 def test_what_writers_store_is_taken(kind: Any, body: bytes, before: list[str]) -> None:
-    """BLK-022: every form of a value that the fast path is for."""
+    """BLK-022: every form of a value that the fast code decodes."""
     bodies = [b"\x0ehundred" * len(before) + body, b"\x02k" * len(before) + body]
     assert by_columns(framed(*bodies), record(*before, kind), 2) is not None
 
 
 @pytest.mark.parametrize(("kind", "body"), LEFT.values(), ids=LEFT)
 def test_what_is_damaged_or_unusual_is_left(kind: Any, body: bytes) -> None:
-    """BLK-022: whether the plain path reads it or finds it damaged is not for the fast one to say."""
+    """BLK-022: the plain code decides whether it is valid."""
     for bodies in ([body], [body, body]):
         assert by_columns(framed(*bodies), record(kind), len(bodies)) is None
 

@@ -83,7 +83,7 @@ def test_magic_counts_in_both_versions() -> None:
 
 @pytest.mark.parametrize("version", [2, 3, 9, 2**31 - 1, -1, -(2**31)])
 def test_other_versions_are_refused_by_number(version: int) -> None:
-    """LF-014, LF-027: nobody knows what their blocks hold; an inspection shows the blocks around them."""
+    """LF-014, LF-027: their blocks cannot be decoded; an inspection shows the blocks around them."""
     data = B + with_int(A, 14, version) + C
     with pytest.raises(UnsupportedFileFormat) as raised:
         read(data)

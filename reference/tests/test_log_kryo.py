@@ -63,7 +63,7 @@ def test_ordering_values_mean_what_they_mean_in_newer_blocks() -> None:
 
 
 def test_a_date_is_refused() -> None:
-    """BLK-010: Kryo stores midnight in the writer's time zone, which nobody knows; the refusal names the class."""
+    """BLK-010: Kryo stores midnight in the writer's time zone, which is not stored; the error names the class."""
     with pytest.raises(UnsupportedFileFormat) as raised:
         decode_deletes(block_of((FOLDER / "records.dates.bin").read_bytes(), 2))
     assert "java.sql.Date" in str(raised.value.found)

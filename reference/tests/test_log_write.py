@@ -223,7 +223,7 @@ def test_rolled_over_files_hold_every_block_in_order(blocks: list[bytes], thresh
 
 
 def test_version_0_has_no_place_for_headers() -> None:
-    """LF-032, LF-033: who gives them anyway is told."""
+    """LF-032, LF-033: a caller that gives them gets an error."""
     with pytest.raises(Misuse):
         encode_block(BlockType.COMMAND, {HeaderKey.INSTANT_TIME: T1}, b"", version=0)
     with pytest.raises(HudiError):

@@ -1,4 +1,4 @@
-"""Record positions: when they count, that they change nothing where they do, and what a writer says by them."""
+"""Record positions: when they are usable, that merging by position equals merging by key, and what writers store."""
 
 import itertools
 from dataclasses import replace
@@ -58,7 +58,7 @@ def test_positions_count_where_they_fit_the_base_file(found: Block, records: int
 
 
 def test_damaged_positions_of_this_base_file_are_an_error() -> None:
-    """LF-041: whether they would have counted is not known."""
+    """LF-041: whether they are usable is not known."""
     header = {HeaderKey.RECORD_POSITIONS: "?", HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS: BASE}
     with pytest.raises(MalformedLogBlock, match="LF-041"):
         usable_positions(Block(BlockType.AVRO_DATA, {**header}, b"", "f", 7), BASE, 10, 1)
@@ -80,7 +80,7 @@ def with_places(base: pa.Table, changes: Changes) -> tuple[pa.Table, Changes]:
 @bounded(250)
 @given(merges())
 def test_merging_by_position_is_merging_by_key(merge: tuple[pa.Table, Changes, Merging]) -> None:
-    """LF-043: with positions of the base file the same rows stay and win, in both ways to merge."""
+    """LF-043: with positions the same rows are kept and win, in the plain and the fast merge."""
     base, keyed, merging = merge
     if not len(keyed):
         return
@@ -122,8 +122,8 @@ def test_a_writer_names_the_rows_that_it_changes() -> None:
         assert found.header[HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS] == first
 
 
-def test_rows_of_two_logs_meet_at_their_positions() -> None:
-    """LF-043: what positions lead to is what the keys say, over several writes and a delete by key."""
+def test_changes_of_several_logs_are_matched_by_position() -> None:
+    """LF-043: matching by position gives the same rows as matching by key, over several writes and a delete by key."""
     made = new_table(**MOR)
     made.insert(trips(*(trip(str(key), "a", 1) for key in range(6))))
     made.upsert(trips(trip("5", "b", 2), trip("2", "b", 2)))
@@ -138,8 +138,8 @@ def test_rows_of_two_logs_meet_at_their_positions() -> None:
 
 
 @pytest.mark.parametrize("reason", ["a key only in logs", "a key twice in the base file", "switched off"])
-def test_a_writer_that_cannot_say_where_says_nothing(reason: str) -> None:
-    """LF-042: neither of the two headers where a record has no row, or several; or where the option is off."""
+def test_a_writer_omits_positions_that_are_not_unique(reason: str) -> None:
+    """LF-042: neither of the two headers if a record has no base row, or several; or if the option is off."""
     made = new_table(**MOR)
     made.insert(trips(trip("1", "a", 1), trip("2", "a", 1), *([trip("2", "b", 1)] if "twice" in reason else [])))
     if "logs" in reason:
@@ -153,7 +153,7 @@ def test_a_writer_that_cannot_say_where_says_nothing(reason: str) -> None:
 
 
 @given(st.sets(st.integers(0, 2**40), min_size=1, max_size=50))
-def test_headers_say_what_places_in_reads(positions: set[int]) -> None:
+def test_written_headers_are_read_as_the_same_positions(positions: set[int]) -> None:
     """LF-041, LF-042: with gaps, beyond 65536 and beyond 32 bits."""
     found = Block(BlockType.DELETE, position_headers(BASE, sorted(positions)), b"")
     assert list(usable_positions(found, BASE, 2**41, len(positions)) or ()) == sorted(positions)

@@ -70,7 +70,7 @@ def test_names_of_version_6(name: str, action: str, state: State) -> None:
 
 @pytest.mark.parametrize("action", ["commit", "deltacommit", "replacecommit"])
 def test_completed_writes_of_version_6_are_json(action: str) -> None:
-    """COMPAT-003: whoever shows the timeline reads them as those of version 8, whose files are Avro."""
+    """COMPAT-003: the timeline is shown like that of version 8, whose files are Avro."""
     record = {"partitionToWriteStats": {"p": [{"fileId": "f", "path": "p/f_0_1.parquet"}]}, "operationType": "UPSERT"}
     done = LegacyInstant(T, action, State.COMPLETED)
     found = read_action(json.dumps(record).encode(), done.file_name, done)
@@ -161,7 +161,7 @@ def test_a_block_of_some_columns_is_refused_in_an_old_table(partial: bool) -> No
 
 
 def test_an_instant_that_only_the_new_folder_has_is_missed() -> None:
-    """COMPAT-006: an upgrade that died between two instants is an error, and no table without the first of them."""
+    """COMPAT-006: an upgrade that crashed between two instants is an error; the first instant is not ignored."""
     storage = old_table()
     open_table("memory:///old", storage=storage).snapshot()
     storage.put(".hoodie/timeline/20230101000000000_20230101000001000.commit", b"")

@@ -28,12 +28,12 @@ Batch = tuple[tuple[str, ...] | None, Sequence[Row] | Sequence[Delete]]
 
 
 def rows(*found: Row) -> pa.Table:
-    """Rows with null where they say nothing."""
+    """Rows; missing columns are null."""
     return pa.Table.from_pylist([{name: row.get(name) for name in SCHEMA.names} for row in found], schema=SCHEMA)
 
 
 def merged(base: Sequence[Row], batches: Sequence[Batch], mode: MergeMode, ordering: tuple[str, ...] = ("ts",)) -> list[Row]:
-    """What is left, in order of the keys."""
+    """The merged rows, in the order of their keys."""
     contents = [found if found and isinstance(found[0], Delete) else rows(*found) for _, found in batches]
     held = {number: frozenset((KEY, *names)) for number, (names, _) in enumerate(batches) if names is not None}
     left = merge_changes(rows(*base), Changes(contents, SCHEMA, held), Merging(mode, ordering)).to_pylist()
@@ -79,14 +79,14 @@ FULL_6: Batch = (None, [whole(6, "F", "F")])
         (COMMIT, [GONE, partial(a="x")], whole(None, "x", None)),
     ],
 )
-def test_what_partial_updates_leave_of_a_row(mode: MergeMode, batches: list[Batch], left: Row | None) -> None:
-    """LF-046: what wins puts its columns over those before, what loses none; nothing is before a deleted row."""
+def test_partial_updates_of_a_row(mode: MergeMode, batches: list[Batch], left: Row | None) -> None:
+    """LF-046: the winner replaces the columns that it has, a loser none; after a delete there is no previous row."""
     bystander = {KEY: "other", "ts": 1, "a": "o", "b": "o", IS_DELETED: None}
     found = merged([whole(5, "A", "B"), bystander], batches, mode)
     assert found == ([left, bystander] if left is not None else [bystander])
 
 
-def test_a_record_that_is_nowhere_gets_the_columns_it_was_given() -> None:
+def test_a_partial_update_of_a_new_key_has_its_columns_only() -> None:
     """LF-046: there is no previous value, so the others are null."""
     assert merged([], [partial(ts=6, a="x")], EVENT) == [whole(6, "x", None)]
 
@@ -130,7 +130,7 @@ def histories(draw: st.DrawFn) -> list[Batch]:
 
 
 def told(base: Sequence[Row], batches: Sequence[Batch], mode: MergeMode) -> list[Row]:
-    """The same with a dictionary, straight from the rule."""
+    """The same with a dictionary, directly by the rule."""
     state = {row[KEY]: dict(row) for row in base}
     for names, entries in batches:
         for entry in entries:
@@ -148,7 +148,7 @@ def told(base: Sequence[Row], batches: Sequence[Batch], mode: MergeMode) -> list
 @bounded(300)
 @given(histories(), st.sampled_from([EVENT, COMMIT]), st.booleans())
 def test_partial_updates_are_updates_of_a_dictionary(batches: list[Batch], mode: MergeMode, stored: bool) -> None:
-    """LF-045, LF-046: a row is what was put into it, in order, by whoever was not too late."""
+    """LF-045, LF-046: a row has the values of all updates that were not too late, in order."""
     base = [{**whole(2, "A", "B"), KEY: "k"}] if stored else []
     assert merged(base, batches, mode) == told(base, batches, mode)
 
@@ -156,7 +156,7 @@ def test_partial_updates_are_updates_of_a_dictionary(batches: list[Batch], mode:
 @bounded(200)
 @given(histories(), st.integers(0, 5), st.sampled_from([EVENT, COMMIT]))
 def test_merging_some_first_changes_nothing(batches: list[Batch], cut: int, mode: MergeMode) -> None:
-    """Law: a compaction after any of the blocks leaves the same rows, for it folds the oldest first as a query does."""
+    """Property: a compaction after any of the blocks gives the same rows, because it merges the oldest versions first, like a query."""
     base = [whole(2, "A", "B")]
     compacted = merged(base, batches[:cut], mode) if cut else base
     later = batches[cut:]
@@ -168,7 +168,7 @@ def test_merging_some_first_changes_nothing(batches: list[Batch], cut: int, mode
 def test_blocks_that_hold_every_column_are_merged_like_whole_ones(
     merge: tuple[pa.Table, Changes, Merging],
 ) -> None:
-    """LF-045: the flag alone changes no row, whatever meets."""
+    """LF-045: the flag alone changes no row."""
     base, changes, merging = merge
     assume(len(changes))
     kept, won = select(base, changes, merging)

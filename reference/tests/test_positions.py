@@ -32,7 +32,7 @@ def test_positions_are_those_that_the_deployed_writer_meant(positions, text):
 
 
 @given(st.sets(st.integers(0, 2**40), max_size=50))
-def test_positions_survive_the_way_to_text_and_back(positions):
+def test_positions_are_decoded_as_they_were_encoded(positions):
     """LF-041: any set, beyond 32 bits too, comes back in ascending order."""
     assert list(positions_of(block_with(encode_positions(positions)))) == sorted(positions)
 
@@ -53,5 +53,5 @@ def test_damaged_positions_are_an_error_that_names_the_block(text):
 
 
 def test_a_hostile_bitmap_takes_no_memory():
-    """LF-041: a bitmap of a billion positions in a few bytes is not unfolded."""
+    """LF-041: a bitmap of a billion positions in a few bytes is not expanded."""
     assert len(positions_of(block_with(encode_positions(range(0, 1 << 30))))) == 1 << 30

@@ -131,7 +131,7 @@ def test_a_comparison_that_does_not_fit_is_refused_all_the_same() -> None:
 
 @pytest.mark.parametrize("entry", ["hoodie.table.keygenerator.type=TIMESTAMP", "hoodie.table.keygenerator.type="])
 def test_folders_that_are_not_the_values_prune_nothing(entry: str) -> None:
-    """PROP-016: of folders made by a pattern, or by a generator that nobody names, nothing is concluded."""
+    """PROP-016: folders made by a pattern, or by an unnamed generator, are not used for pruning."""
     table = table_of(["a", "b"], "string")
     key, _, value = entry.partition("=")
     path = ".hoodie/hoodie.properties"

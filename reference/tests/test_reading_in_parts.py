@@ -47,14 +47,14 @@ def test_parts_of_base_files_and_of_the_past() -> None:
 
 def test_two_slices_at_most_are_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """RDR-001: while a part is worked on nothing is read ahead, and of the parts before nothing is kept."""
-    alive: list[weakref.ref[pa.Table]] = []
+    tables: list[weakref.ref[pa.Table]] = []
     read, most = SliceReader.read, 0
 
     def counted(self: SliceReader, *args: Any, **options: Any) -> pa.Table:
         nonlocal most
         rows = read(self, *args, **options)
-        alive.append(weakref.ref(rows))
-        most = max(most, sum(part() is not None for part in alive))
+        tables.append(weakref.ref(rows))
+        most = max(most, sum(part() is not None for part in tables))
         return rows
 
     monkeypatch.setattr(SliceReader, "read", counted)

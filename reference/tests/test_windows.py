@@ -56,7 +56,7 @@ def test_a_window_that_ends_before_it_begins_is_refused(ask: str) -> None:
 
 @pytest.mark.parametrize("time", ["earliest", "000", "", "2026", "2026-13-01", "2026-02-30 00:00:00", "yesterday"])
 def test_a_bound_that_is_no_point_of_the_timeline_is_refused(time: str) -> None:
-    """No text is taken for a bound that nobody meant."""
+    """A text that is not a time is refused as a bound."""
     made = table()
     with pytest.raises(InvalidQuery, match="not a time of the timeline"):
         made.incremental(time)
@@ -142,7 +142,7 @@ def test_a_window_whose_end_was_cleaned_is_refused() -> None:
 
 
 def test_changes_go_with_the_slices_of_their_base_files() -> None:
-    """A clean takes the change-capture file of each slice that it deletes; what is left is told, the rest is refused."""
+    """A clean deletes the change-capture files of its slices: later changes are returned, earlier ones refused."""
     made = table(**{"hoodie.table.cdc.enabled": "true"})
     made.upsert(rows(("a", 1, 1.0), ("b", 1, 1.0)))
     for number in range(2, 5):

@@ -1,8 +1,8 @@
-"""Merging as decision tables: what stays when an older and a newer version of a record meet, spec "Record Merging".
+"""Merging as decision tables: which of an older and a newer version of a record wins, spec "Record Merging".
 
-The normative text of merging. Code, the page `docs/merging.md` and the truth-table cases come from here. A cell is found by the
-kinds of the two versions and by how their ordering values compare; its result says which version stays, and which columns
-of it are taken from the other one. This module needs nothing but Python.
+These tables are normative: the code, the page `docs/merging.md` and the truth-table cases are made from them. A cell is found
+by the kinds of the two versions and by the order of their ordering values. It says which version wins, and which of its columns
+are filled from the other version. This module imports only the standard library.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,62 +11,62 @@ from enum import Enum
 
 
 class Kind(Enum):
-    """What a version of a record is. A row holds all columns, or, in a partial block, only some."""
+    """The kind of a version of a record. A row has all columns; in a block of partial updates it has only some."""
 
     #: There is no older version: the key is new.
     ABSENT = "nothing"
     ROW = "row"
     #: A delete with an ordering value (`_hoodie_is_deleted`, a delete marker, the operation column, decided by a payload).
     DELETE = "delete"
-    #: A delete without one (the delete operation): it wins over everything before it and leaves no memory of it.
+    #: A delete without one (the delete operation): it wins over every earlier version, and every later row wins over it.
     KEY_DELETE = "delete by key"
 
 
 class Order(Enum):
-    """How the ordering value of the newer version compares with that of the older one."""
+    """The order of the ordering value of the newer version relative to that of the older one."""
 
     LOWER = "lower"
     EQUAL = "equal"
     GREATER = "greater"
-    #: The older one's is null or its field is missing, the newer one's is not.
+    #: The older version has null, or no such field; the newer one has a value.
     OLDER_NULL = "null before"
     NEWER_NULL = "null now"
     BOTH_NULL = "both null"
-    #: Values of two types that have no order among themselves, such as a text and a number.
+    #: Values of two types that cannot be compared, such as a text and a number.
     INCOMPARABLE = "other types"
 
 
 class Result(Enum):
-    """What stays."""
+    """The version that wins."""
 
     OLDER = "the older"
     NEWER = "the newer"
-    #: Nothing: no row, and no memory of the delete.
+    #: None: the row is removed, and the delete is not stored.
     NOTHING = "nothing"
-    #: As if the missing ordering value were the default: the number 0, below every text.
+    #: As if the missing ordering value were the default: the number 0, or the empty text.
     BY_DEFAULT = "as with the default value"
-    #: Whatever the merger of the table answers.
+    #: The result of the merger of the table.
     MERGER = "what the merger answers"
-    #: A typed error: every answer would be a guess.
+    #: An error: the specification defines no result.
     REFUSED = "refused"
 
 
 class Fill(Enum):
-    """Which columns of the version that stays are taken from the other one, where both are rows."""
+    """Which columns of the winner are taken from the other version, if both are rows."""
 
     NOTHING = "none"
-    #: Those that its partial block does not hold; a column that is held and null is a real null.
+    #: Columns that its block of partial updates does not have; a column that it has and that is null stays null.
     LACKING = "those it does not hold"
     NULL = "those that are null"
-    #: Those that have the default value of the schema (null where there is none).
+    #: Columns with the default value of the schema, which is null unless the schema has another one.
     DEFAULT = "those that have their default"
-    #: Texts and bytes that are `__debezium_unavailable_value`.
+    #: Columns with the text or bytes `__debezium_unavailable_value`.
     UNAVAILABLE = "those that are unavailable"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One decision. `order` None stands for every order; `erratum` names a difference between text and releases."""
+    """One decision. `order` None is any order; `erratum` names a difference between the specification and releases."""
 
     older: Kind
     newer: Kind
@@ -79,10 +79,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class DecisionTable:
-    """How versions meet under one merge mode or payload class.
+    """The decisions of one merge mode or payload class.
 
-    `stored` is for a stored version (base row or log entry) and an incoming one, `batch` for two rows of one input, None where
-    that is the same.
+    `stored` is for a stored version (base row or log entry) and an incoming one, `batch` for two rows of one write; None if it
+    is the same.
     """
 
     says: str
@@ -90,16 +90,16 @@ class DecisionTable:
     batch: tuple[Cell, ...] | None = None
 
 
-#: The orders of two values that are there and can be compared.
+#: The orders of two values that are not null and can be compared.
 COMPARED = (Order.LOWER, Order.EQUAL, Order.GREATER)
 
 
 def by_ordering(
     older: Kind, newer: Kind, fill: Fill = Fill.NOTHING, late: Fill = Fill.NOTHING, *, ties_to_older: bool = False
 ) -> Iterator[Cell]:
-    """The cells of "the greater ordering value stays, the newer of equals"; nulls count as the default value.
+    """The cells of "the greater ordering value wins, the newer of equals"; nulls count as the default value.
 
-    `fill` is for where the newer one stays, `late` for where the older one does.
+    `fill` is the fill if the newer version wins, `late` if the older one wins.
     """
     tie = Cell(older, newer, Order.EQUAL, Result.NEWER, fill, erratum="ER-054")
     if ties_to_older:
@@ -113,7 +113,7 @@ def by_ordering(
     yield Cell(older, newer, Order.INCOMPARABLE, Result.REFUSED)
 
 
-#: The newer version stays, whatever the two are.
+#: The newer version always wins.
 COMMIT_TIME = DecisionTable(
     "The later version stays. Ordering values are not looked at.",
     tuple(
@@ -157,12 +157,12 @@ TABLES: Mapping[str, DecisionTable] = {
     "CUSTOM": CUSTOM,
 }
 
-#: The cells of a table by the kinds of the two versions, then by their order; under None the one for every order.
+#: The cells of a table by the kinds of the two versions, then by their order; None is the cell for any order.
 Decisions = dict[tuple[Kind, Kind], dict[Order | None, Cell]]
 
 
 def decisions_of(cells: Iterable[Cell]) -> Decisions:
-    """Cells to look up in."""
+    """The cells, for lookup."""
     found: Decisions = {}
     for cell in cells:
         found.setdefault((cell.older, cell.newer), {})[cell.order] = cell

@@ -21,7 +21,7 @@ from hudi_reference.records.ordering import is_lower, orderings_of
 from hudi_reference.records.row import Row
 from hudi_reference.requirement import implements
 
-#: What mergers work on here: rows as mappings whose values Arrow gives. Mergers of another record type do not fit.
+#: The record type of mergers here: rows as mappings with values from Arrow. Mergers of other record types are not used.
 RECORD_TYPE = "ARROW"
 
 
@@ -130,11 +130,11 @@ class RecordMerger(ABC):
     """
 
     strategy_id: ClassVar[str]
-    #: The form of records that it works on. An engine takes no merger of another form.
+    #: The record type that it supports. An engine uses only mergers of its own record type.
     record_type: ClassVar[str] = RECORD_TYPE
-    #: Whether it gives the same result if columns that nobody asked for are missing, `mandatory_fields` apart.
+    #: Whether columns that a query does not read may be missing, except `mandatory_fields`.
     is_projection_compatible: ClassVar[bool] = False
-    #: Columns that it needs in any case.
+    #: Columns that it always needs.
     mandatory_fields: ClassVar[tuple[str, ...]] = ()
 
     @property
@@ -177,9 +177,9 @@ class Merging:
     ordering: tuple[str, ...] = ()
     marker: DeleteMarker | None = None
     merger: RecordMerger | None = None
-    #: Default values by column, for mergers that go by them.
+    #: Default values by column, for mergers that use them.
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    #: Whether the versions are those of one input.
+    #: Whether the versions are of one write.
     in_batch: bool = False
 
     @property
@@ -230,19 +230,19 @@ def checked(
 
     def fault(message: str, rule: str, expected: str) -> MergerFault:
         return MergerFault(f"{merger.name} {message}", rule=rule, expected=expected, found=repr(result),
-                           remedy="mend the merger; the table is as it was")  # fmt: skip
+                           remedy="fix the merger; the table is unchanged")  # fmt: skip
 
     if not isinstance(result, BufferedRecord):
-        raise fault("gave no record", "API-009", "a BufferedRecord; for a delete one with the operation DELETE")
+        raise fault("returned no record", "API-009", "a BufferedRecord; for a delete one with the operation DELETE")
     if any(result is found for found in inputs):
         return result
     if result.row is None and not result.is_delete:
-        raise fault("gave neither a row nor a delete", "API-010", "the operation DELETE")
+        raise fault("returned neither a row nor a delete", "API-010", "the operation DELETE")
     if context.ordering and result.ordering is None and _has_ordering(result, inputs, context):
-        raise fault("gave a record without its ordering value", "API-011", f"the value of {', '.join(context.ordering)}")
-    held = {name for found in inputs for name in found.row or ()}
-    if any(found.is_partial for found in inputs) and result.row is not None and not held.issuperset(result.row):
-        raise fault("gave columns that neither version holds", "API-014", ", ".join(sorted(held)))
+        raise fault("returned a record without its ordering value", "API-011", f"the value of {', '.join(context.ordering)}")
+    present = {name for found in inputs for name in found.row or ()}
+    if any(found.is_partial for found in inputs) and result.row is not None and not present.issuperset(result.row):
+        raise fault("returned columns that neither version has", "API-014", ", ".join(sorted(present)))
     return result
 
 
