@@ -29,8 +29,8 @@ COMMANDS = {
         "suite.explore:explore",
         "Run writers and services request by request, in every order, and check every invariant.",
     ),
-    "fixtures": ("suite.fixtures:app", "List, verify, export and regenerate the golden tables."),
-    "coverage": ("suite.coverage:coverage", "What the suite covers of the specification; writes spec_coverage.md."),
+    "fixtures": ("suite.fixtures:app", "List, verify, index, export and regenerate the golden cases."),
+    "coverage": ("suite.coverage:coverage", "Show the coverage of the specification; writes spec_coverage.md."),
     "object-store": (
         "adapters.object_store:object_store",
         "Test the emulated object store, and run engines concurrently on it, request by request.",

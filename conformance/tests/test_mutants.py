@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from hudi_conformance.commands.suite.mutants import end_of, mutants
+from hudi_conformance.commands.suite.mutants import outcome_of, mutants
 from hudi_conformance.mutants import Mutant, Patch, StaleMutant, UnknownMutant, all_mutants, apply_mutant, mutant
 from hudi_conformance.mutants.harness import score
 from hudi_conformance.mutants.harness.mutant import collect
@@ -203,7 +203,7 @@ def test_hunting_runs_the_suite_with_the_mutant_applied():
     (kill,) = mutation_run.run_mutants([late], cases, done=reported.append)
     assert reported == [kill]
     assert kill.killed_by == ("merge.event-time.late-record.mor",)
-    assert end_of(kill, cases) == "own"
+    assert outcome_of(kill, cases) == "own"
 
 
 def test_other_cases_run_when_no_citing_case_fails():
@@ -212,9 +212,9 @@ def test_other_cases_run_when_no_citing_case_fails():
     stranger = Mutant(late.name, ("LAY-003",), late.description, late.apply)
     cases = golden("layout.partition.plain.mor", "merge.event-time.late-record.mor")
     (kill,) = mutation_run.run_mutants([stranger], cases, done=lambda _: None)
-    assert end_of(kill, cases) == "other"
+    assert outcome_of(kill, cases) == "other"
     (survivor,) = mutation_run.run_mutants([stranger], cases[:1], done=lambda _: None)
-    assert end_of(survivor, cases) == "survived"
+    assert outcome_of(survivor, cases) == "survived"
 
 
 def test_a_run_without_a_report_is_an_error_and_not_a_kill():

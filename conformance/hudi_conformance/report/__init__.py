@@ -1,1 +1,1 @@
-"""What came of a run, and what the suite covers, for people and for machines."""
+"""Reports of runs, and coverage of the specification: terminal, HTML, Markdown and JSON."""

@@ -1,1 +1,1 @@
-"""TODO docstring."""
+"""The pytest plugin of the suite: items, selection, results, lists of expected failures, and runs with mutants."""

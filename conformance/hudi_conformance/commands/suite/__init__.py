@@ -1,1 +1,1 @@
-"""TODO docstring."""
+"""Commands of the suite: run, explore, fixtures, coverage, mutants, explain."""

@@ -203,6 +203,7 @@ def add(
     for path, name in chosen.items():
         folder = add_case(from_json(read_json(path)), name, fixtures_root())
         typer.echo(f"{cases.load(folder / 'case.json').id}: {folder}; name the rules that it checks in case.json")
+    typer.echo("then run hudi-conformance fixtures index")
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})

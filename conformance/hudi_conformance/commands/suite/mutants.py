@@ -13,6 +13,7 @@ from hudi_conformance.cases.renames import current_mutant
 from hudi_conformance.mutants import Mutant, all_mutants
 from hudi_conformance.mutants.harness.score import Kill, save_kills
 from hudi_conformance.report.evidence import ROOT, CitedCase, gather
+from hudi_conformance.requirements.chapters import chapter_of_rule
 from hudi_conformance.runner.mutation_run import SuiteError, run_mutants
 
 #: The outcomes of a mutant, best first, and how each is shown.
@@ -24,16 +25,20 @@ OUTCOMES = {
 
 
 def mutants(
-    only: Annotated[str | None, typer.Option("--only", help="Mutants by name or rule; * matches any text.")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="PATTERN", help="Mutants by name, rule, area or chapter; repeatable."),
+    ] = None,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Mutants that run at the same time.")] = 1,
 ) -> None:
     """Apply one mutant after the other to the reference and record which cases fail."""
     if not (ROOT / "pyproject.toml").is_file():
         typer.echo("mutants needs a source checkout: its outcome is a file of the sources", err=True)
         raise typer.Exit(2)
-    chosen = [m for m in all_mutants() if only is None or _matches(m, current_mutant(only))]
+    patterns = [current_mutant(pattern) for pattern in only or ()]
+    chosen = [m for m in all_mutants() if not patterns or any(_matches(m, pattern) for pattern in patterns)]
     if not chosen:
-        typer.echo(f"no mutant matches {only!r}; hudi-conformance explain NAME describes one", err=True)
+        typer.echo(f"no mutant matches {', '.join(patterns)}; hudi-conformance explain NAME describes one", err=True)
         raise typer.Exit(2)
     cases = gather().cases
     try:
@@ -54,7 +59,9 @@ def _run(chosen: list[Mutant], cases: tuple[CitedCase, ...], jobs: int) -> list[
 
 
 def _matches(mutant: Mutant, pattern: str) -> bool:
-    return any(fnmatch(name, pattern) or pattern in name for name in (mutant.name, *mutant.breaks))
+    areas = [rule.rpartition("-")[0] for rule in mutant.breaks]
+    names = (mutant.name, *mutant.breaks, *areas, chapter_of_rule(mutant.breaks[0]))
+    return any(fnmatch(name, pattern) for name in names) or pattern in mutant.name
 
 
 def outcome_of(kill: Kill, cases: Iterable[CitedCase]) -> str:

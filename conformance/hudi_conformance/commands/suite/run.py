@@ -38,10 +38,12 @@ def run(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="PATTERN", help="Run cases by id, chapter, area, rule or erratum; * matches any text."),
+        typer.Option(
+            "--only", metavar="PATTERN", help="Run cases by id, chapter, area, rule or erratum; * matches any text; repeatable."
+        ),
     ] = None,
     skip: Annotated[
-        list[str] | None, typer.Option("--skip", metavar="PATTERN", help="Leave out cases, chosen in the same way.")
+        list[str] | None, typer.Option("--skip", metavar="PATTERN", help="Leave out cases, chosen in the same way; repeatable.")
     ] = None,
     expected_failures: Annotated[
         Path | None, typer.Option("--expected-failures", metavar="FILE", help="List of known failures, or a folder of lists.")
