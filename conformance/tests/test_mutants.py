@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from hudi_conformance.commands.suite.mutants import outcome_of, mutants
+from hudi_conformance.commands.suite.mutants import mutants, outcome_of
 from hudi_conformance.mutants import Mutant, Patch, StaleMutant, UnknownMutant, all_mutants, apply_mutant, mutant
 from hudi_conformance.mutants.harness import score
 from hudi_conformance.mutants.harness.mutant import collect

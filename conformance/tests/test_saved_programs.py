@@ -100,7 +100,7 @@ def test_one_command_keeps_programs(tmp_path, monkeypatch):
     found = [cases.load(tmp_path / "merge" / f"drawn.{name}" / "case.json") for name in ("one", "two")]
     assert [case.id for case in found] == ["merge.drawn.one", "merge.drawn.two"]
     again = CliRunner().invoke(fixtures.app, ["add", str(paths[0])])
-    assert (again.exit_code, "is there already" in again.output) == (2, True)
+    assert (again.exit_code, "exists already" in again.output) == (2, True)
     both = CliRunner().invoke(fixtures.app, ["add", *map(str, paths), "--id", "merge.drawn.three"])
     assert (both.exit_code, "--id names one case" in both.output) == (2, True)
 
