@@ -54,7 +54,7 @@ def table_of(kind, writes=4):
     return table, times, states
 
 
-def dead_writer(table):
+def failed_writer(table):
     """A write that stored its files and never completed; its instant. It also left markers and a heartbeat."""
     found = begin(table, "UPSERT")
     for path in [path for path in data_files(table) if table.timeline.commits[-1].requested in path]:
@@ -91,7 +91,7 @@ def check_crashes(storage, service, allowed):
 def test_rollback_crash_at_every_point(kind):
     """Of a failed write: the rows are always those before it, and a second run has the result of one run."""
     table, _, states = table_of(kind, 2)
-    failed = dead_writer(table)
+    failed = failed_writer(table)
     check_crashes(table.storage, lambda found: rollback_unless_done(found, failed), [states[-1]])
 
 
@@ -114,7 +114,7 @@ def test_restore_crash_at_every_point(kind):
     """The rows are those after one of the removed commits, newest first; rollbacks after the target are removed."""
     table, times, states = table_of(kind, 4)
     rollback(table, table.upsert(trips(trip("c", "rolled back"))))
-    dead_writer(table)
+    failed_writer(table)
     savepoint(table, times[1])
     check_crashes(table.storage, lambda found: restore(found, times[1]), states[1:])
 
@@ -180,7 +180,7 @@ def test_writer_with_active_heartbeat_is_not_rolled_back(tmp_path, age):
 
     table = new_table(LocalStorage(tmp_path / "t"))
     table.upsert(trips(trip("a", "x")))
-    failed = dead_writer(table)
+    failed = failed_writer(table)
     beat = table.storage.head(f".hoodie/.heartbeat/{failed}")
     waiting = open_table("", storage=table.storage, clock=ManualClock(beat.modified + age, step=0), ids=SeededIds(3))
     from hudi_reference.services.rollback.rollback import plan_rollback
@@ -410,7 +410,7 @@ def test_unmaintained_indexes_are_refused_before_any_change(service, is_known, l
     """OCC-020, PROP-001: a service that would leave an index of another engine out of date is refused before it has written
     or deleted anything; so is its preview, and a write with all services that come before it."""
     table, _, _ = table_of("MERGE_ON_READ")
-    dead_writer(table)
+    failed_writer(table)
     before = opened(table.storage)
     lists = {USABLE: "files", INFLIGHT: ""} | ({USABLE: "column_stats,files"} if listed == USABLE else {listed: "column_stats"})
     update_properties(table.storage, transitions_of(table).times.lock, lists, comment="by another engine")
@@ -538,7 +538,7 @@ def test_a_planned_clean_deletes_nothing_that_it_says_to_retain():
 def test_a_planned_clean_deletes_no_file_of_a_pending_write():
     """CLN-002: files of a pending write are kept: they become visible when it completes."""
     table, _, _ = table_of("COPY_ON_WRITE")
-    failed = dead_writer(table)
+    failed = failed_writer(table)
     name = next(path for path in data_files(table) if failed in path)
     check_refused(table, planted_clean(table, {"": [name]}), name)
 
