@@ -114,14 +114,14 @@ class MetadataTable:
         }
 
     @implements("MDT-002", "MRG-008")
-    def merged(self, found: FileSlice) -> dict[str, MetadataRecord]:
+    def merged(self, file_slice: FileSlice) -> dict[str, MetadataRecord]:
         """The records of a slice by key: those of its base file, merged with each log file."""
         records: dict[str, MetadataRecord] = {}
-        if found.base_file is not None:
-            hfile = open_hfile(self.storage, path := found.path(found.base_file))
+        if file_slice.base_file is not None:
+            hfile = open_hfile(self.storage, path := file_slice.path(file_slice.base_file))
             records = {one.key: one for one in decode_entries(hfile, parse_schema(hfile.info["schema"], path), path)}
-        for name in found.log_files:
-            for block in read_log_file(self.storage, found.path(name)):
+        for name in file_slice.log_files:
+            for block in read_log_file(self.storage, file_slice.path(name)):
                 _apply(block, records)
         return records
 

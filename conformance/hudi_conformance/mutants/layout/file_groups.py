@@ -36,7 +36,7 @@ def upsert_without_lookup(patch: Patch) -> None:
 @mutant(breaks="LAY-022")
 def log_only_groups_ignored(patch: Patch) -> None:
     """Lists base files only, and so misses file groups that have only logs."""
-    patch.edit(FileGroups.latest_slices, "is not None)", "is not None and found.base_file)")
+    patch.edit(FileGroups.latest_slices, "is not None)", "is not None and latest.base_file)")
 
 
 @mutant(breaks="LAY-023")

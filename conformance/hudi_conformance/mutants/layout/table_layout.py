@@ -42,7 +42,7 @@ def only_the_first_partition(patch: Patch) -> None:
     patch.edit(
         FileGroups.latest_slices,
         "is not None)",
-        "is not None and found.partition == next(iter(self.groups.values())).partition)",
+        "is not None and latest.partition == next(iter(self.groups.values())).partition)",
     )
 
 

@@ -86,7 +86,8 @@ def write_changes_merge_mode(patch: Patch) -> None:
     patch.edit(
         tables.open_table,
         "check_unchanged(properties.merging, settings)",
-        "store.put(PROPERTIES_PATH, store.get(PROPERTIES_PATH).replace(properties.merge_mode.encode(), "
+        "path = '.hoodie/hoodie.properties'\n"
+        "        store.put(path, store.get(path).replace(properties.merge_mode.encode(), "
         'settings.get("hoodie.write.record.merge.mode", properties.merge_mode).encode()))',
     )
 

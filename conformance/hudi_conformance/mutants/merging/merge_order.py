@@ -53,7 +53,7 @@ def base_rows_filtered_before_merge(patch: Patch) -> None:
     patch.edit(
         table.SliceQuery.__call__,
         "return chosen(rows, self.where).select(self.columns)",
-        "return chosen(rows, self.where).select(self.columns) or self.reader.read(found, self.columns, logs=False)",
+        "return chosen(rows, self.where).select(self.columns) or self.reader.read(file_slice, self.columns, logs=False)",
     )
 
 
@@ -78,8 +78,8 @@ def compaction_merges_newest_first(patch: Patch) -> None:
     """Merges the log files of a slice from the newest on in a compaction, and from the oldest on in queries."""
     patch.edit(
         Compactor.merge,
-        "reader.read(found, ",
-        "reader.read(type(found)(**vars(found) | {'log_files': found.log_files[::-1]}), ",
+        "reader.read(file_slice, ",
+        "reader.read(type(file_slice)(**vars(file_slice) | {'log_files': file_slice.log_files[::-1]}), ",
     )
 
 

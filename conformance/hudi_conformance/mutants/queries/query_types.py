@@ -167,8 +167,8 @@ def merge_on_read_rewrites_base_files(patch: Patch) -> None:
 @mutant(breaks="TYP-016")
 def compaction_omits_last_log(patch: Patch) -> None:
     """Omits the last log file of a slice."""
-    without = "__import__('dataclasses').replace(found, log_files=found.log_files[:-1])"
-    patch.edit(compaction.Compactor.merge, "reader.read(found, ", f"reader.read({without}, ")
+    without = "__import__('dataclasses').replace(file_slice, log_files=file_slice.log_files[:-1])"
+    patch.edit(compaction.Compactor.merge, "reader.read(file_slice, ", f"reader.read({without}, ")
 
 
 @mutant(breaks="TYP-017")

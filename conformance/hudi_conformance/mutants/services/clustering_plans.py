@@ -82,7 +82,7 @@ def clustering_plan_without_logs(patch: Patch) -> None:
     """A plan takes file groups with logs, and names their base files only."""
     patch.edit(
         plan_record._slice_record,
-        "[location(table, found.path(name)) for name in found.log_files]",
+        "[location(table, file_slice.path(name)) for name in file_slice.log_files]",
         "[]",
     )
 
@@ -211,7 +211,7 @@ def clustering_plan_groups_not_nullable(patch: Patch) -> None:
 @mutant(breaks="CLU-026")
 def clustering_group_partition_in_extra_metadata(patch: Patch) -> None:
     """Stores the partition of a group in the extra metadata of the plan, not in the group."""
-    patch.edit(plan_record._slice_record, '"partitionPath": found.partition', '"partitionPath": None')
+    patch.edit(plan_record._slice_record, '"partitionPath": file_slice.partition', '"partitionPath": None')
 
 
 @mutant(breaks="CLU-027")
@@ -219,8 +219,8 @@ def clustering_plan_names_paths(patch: Patch) -> None:
     """Stores the full paths of base files in place of file ids."""
     patch.edit(
         plan_record._slice_record,
-        '"fileId": found.file_id',
-        '"fileId": location(table, found.path(found.base_file or ""))',
+        '"fileId": file_slice.file_id',
+        '"fileId": location(table, file_slice.path(file_slice.base_file or ""))',
     )
 
 

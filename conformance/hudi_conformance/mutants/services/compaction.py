@@ -18,7 +18,7 @@ from hudi_reference.services.planning import compaction_plan
 @mutant(breaks="CMP-001")
 def compaction_with_new_file_id(patch: Patch) -> None:
     """A compaction writes its base files under new file ids, so that the compacted slices stay."""
-    patch.edit(Compactor.merge, "BaseFileName(found.file_id,", "BaseFileName(self.table.ids.file_id(),")
+    patch.edit(Compactor.merge, "BaseFileName(file_slice.file_id,", "BaseFileName(self.table.ids.file_id(),")
 
 
 @mutant(breaks=("CMP-002", "MRG-008", "MRG-010", "MRG-013", "OCC-003"))
@@ -72,8 +72,8 @@ def compaction_ignores_deletes(patch: Patch) -> None:
 
     patch.edit(
         Compactor.merge,
-        "reader.read(found, reader.schema.names)",
-        f"__import__({__name__!r}, fromlist=['here']).with_deleted_rows(reader, found)",
+        "reader.read(file_slice, reader.schema.names)",
+        f"__import__({__name__!r}, fromlist=['here']).with_deleted_rows(reader, file_slice)",
     )
 
 
@@ -82,9 +82,9 @@ def log_compaction_writes_base_file(patch: Patch) -> None:
     """A log compaction stores its result as a base file."""
     patch.edit(
         LogCompactor.merge,
-        'LogFileName(found.file_id, self.requested, 1, f"{number}-0-0")',
+        'LogFileName(file_slice.file_id, self.requested, 1, f"{number}-0-0")',
         "__import__('hudi_reference.layout.names', fromlist=['names'])"
-        ".BaseFileName(found.file_id, f'{number}-0-0', self.requested, 'parquet')",
+        ".BaseFileName(file_slice.file_id, f'{number}-0-0', self.requested, 'parquet')",
     )
 
 

@@ -32,7 +32,7 @@ from hudi_reference.timeline.instants.states import State
 class Needed:
     """A slice whose files must stay, and why."""
 
-    found: FileSlice
+    file_slice: FileSlice
     rule: str
     reason: str
 
@@ -58,8 +58,8 @@ def check_plan(table: Table, requested: str, plan: Plan) -> None:
     bases = {}
     for needed in _needed(groups, (plan.get("earliestInstantToRetain") or {}).get("timestamp")):
         because = (needed.rule, needed.reason)
-        must_stay |= dict.fromkeys(paths_of(needed.found), because)
-        bases[(*needed.found.group, needed.found.base_file_instant)] = because
+        must_stay |= dict.fromkeys(paths_of(needed.file_slice), because)
+        bases[(*needed.file_slice.group, needed.file_slice.base_file_instant)] = because
     pending = {found.requested for found in timeline.pending}
     foreign = _outside_partitions(table, groups, planned)
     for path in planned:

@@ -204,8 +204,8 @@ def check_unchanged(view: View, groups: Sequence[InputGroup]) -> None:
             )  # fmt: skip
 
 
-def _files(found: FileSlice) -> set[str]:
-    return {name for name in (found.base_file, *found.log_files) if name}
+def _files(file_slice: FileSlice) -> set[str]:
+    return {name for name in (file_slice.base_file, *file_slice.log_files) if name}
 
 
 @dataclass(frozen=True)

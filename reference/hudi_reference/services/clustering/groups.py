@@ -27,10 +27,10 @@ class Candidate:
 class Statistics(Protocol):
     """Value ranges of slices; None for an unknown range."""
 
-    def values(self, found: FileSlice, columns: Sequence[str]) -> Sequence[Range]:
+    def values(self, file_slice: FileSlice, columns: Sequence[str]) -> Sequence[Range]:
         """The ranges of the values of these columns."""
 
-    def keys(self, found: FileSlice) -> Range:
+    def keys(self, file_slice: FileSlice) -> Range:
         """The range of the record keys."""
 
 

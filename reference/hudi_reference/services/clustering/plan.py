@@ -134,15 +134,15 @@ class FooterStatistics:
 
     storage: Storage
 
-    def values(self, found: FileSlice, columns: Sequence[str]) -> Sequence[Range]:
+    def values(self, file_slice: FileSlice, columns: Sequence[str]) -> Sequence[Range]:
         """The ranges of the values of these columns."""
-        if found.base_file is None or found.log_files:
+        if file_slice.base_file is None or file_slice.log_files:
             return [None] * len(columns)
-        return column_ranges(self.storage, found.path(found.base_file), columns)
+        return column_ranges(self.storage, file_slice.path(file_slice.base_file), columns)
 
-    def keys(self, found: FileSlice) -> Range:
+    def keys(self, file_slice: FileSlice) -> Range:
         """The range of the record keys."""
-        if found.base_file is None:
+        if file_slice.base_file is None:
             return None
-        footer = read_footer(self.storage, found.path(found.base_file))
+        footer = read_footer(self.storage, file_slice.path(file_slice.base_file))
         return None if footer.min_key is None or footer.max_key is None else (footer.min_key, footer.max_key)

@@ -112,12 +112,12 @@ def _group_record(table: Table, group: InputGroup) -> dict[str, Any]:
     }
 
 
-def _slice_record(table: Table, found: FileSlice) -> dict[str, Any]:
+def _slice_record(table: Table, file_slice: FileSlice) -> dict[str, Any]:
     return {
-        "dataFilePath": "" if found.base_file is None else location(table, found.path(found.base_file)),
-        "deltaFilePaths": [location(table, found.path(name)) for name in found.log_files],
-        "fileId": found.file_id,
-        "partitionPath": found.partition,
+        "dataFilePath": "" if file_slice.base_file is None else location(table, file_slice.path(file_slice.base_file)),
+        "deltaFilePaths": [location(table, file_slice.path(name)) for name in file_slice.log_files],
+        "fileId": file_slice.file_id,
+        "partitionPath": file_slice.partition,
         "bootstrapFilePath": "",
         "version": PLAN_VERSION,
     }

@@ -158,18 +158,18 @@ class Compactor:
 
         Rows keep commit time and number.
         """
-        found, reader = present(self.table, operation), self.reader
+        file_slice, reader = present(self.table, operation), self.reader
         extension = self.table.properties.base_file_extension
-        name = BaseFileName(found.file_id, f"{number}-0-0", self.requested, extension)
-        merged = reader.read(found, reader.schema.names)
-        path = join_path(found.partition, str(name))
+        name = BaseFileName(file_slice.file_id, f"{number}-0-0", self.requested, extension)
+        merged = reader.read(file_slice, reader.schema.names)
+        path = join_path(file_slice.partition, str(name))
         rows, schema = in_file(merged, str(name)), with_meta_columns(self.view.schema)
         data = encode_base_file(rows, schema, extension, settings=self.table.options)
-        mark_partition(self.table.storage, found.partition, self.requested)
+        mark_partition(self.table.storage, file_slice.partition, self.requested)
         return WriteStat(
-            found.file_id, found.partition, path, previous_instant=found.base_file_instant or "null",
-            previous_base_file=found.base_file, writes=merged.num_rows, size=store(self.table, path, data),
-            **_counts(reader.base_keys(found), reader.keyed(merged), found.base_file),
+            file_slice.file_id, file_slice.partition, path, previous_instant=file_slice.base_file_instant or "null",
+            previous_base_file=file_slice.base_file, writes=merged.num_rows, size=store(self.table, path, data),
+            **_counts(reader.base_keys(file_slice), reader.keyed(merged), file_slice.base_file),
         )  # fmt: skip
 
 

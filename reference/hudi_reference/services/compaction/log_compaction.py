@@ -129,15 +129,15 @@ def plan_log_compaction(table: Table, options: Mapping[str, str] | None = None) 
 
 
 @implements("LCP-005", "NBC-001")
-def _before_pending(found: FileSlice, timeline: Timeline) -> FileSlice:
+def _before_pending(file_slice: FileSlice, timeline: Timeline) -> FileSlice:
     """The slice with only those log files that were requested before every pending write.
 
     A pending write may complete with an earlier requested time than the other log files, and then belongs between them.
     """
     writes = (i.requested for i in timeline.pending if ACTIONS[i.action].writes and not ACTIONS[i.action].planned)
     first = min(writes, default=END_OF_TIME)
-    logs = [name for name in found.log_files if (parsed := parse_data_file_name(name)) and parsed.instant < first]
-    return replace(found, log_files=tuple(logs))
+    logs = [name for name in file_slice.log_files if (parsed := parse_data_file_name(name)) and parsed.instant < first]
+    return replace(file_slice, log_files=tuple(logs))
 
 
 def _come_first(older: Sequence[Block], found: Sequence[Block]) -> bool:
@@ -234,17 +234,17 @@ class LogCompactor:
 
     def merge(self, number: int, operation: Operation) -> WriteStat | None:
         """Store one log file with the merged content of the planned ones; None if they are empty."""
-        found = present(self.table, operation)
-        small, changes = self.reader.changes_by_key(found)
-        joined = merge_log_blocks(changes, self.reader.merging, found.partition)
+        file_slice = present(self.table, operation)
+        small, changes = self.reader.changes_by_key(file_slice)
+        joined = merge_log_blocks(changes, self.reader.merging, file_slice.partition)
         blocks = list(self._blocks(joined, self._writer(small)))
         if not blocks:
             return None
-        name = LogFileName(found.file_id, self.requested, 1, f"{number}-0-0")
-        path, writes = join_path(found.partition, str(name)), joined.rows.num_rows
+        name = LogFileName(file_slice.file_id, self.requested, 1, f"{number}-0-0")
+        path, writes = join_path(file_slice.partition, str(name)), joined.rows.num_rows
         size = store(self.table, path, b"".join(block.data for block in blocks))
         return WriteStat(
-            found.file_id, found.partition, path, self.requested, writes=writes, updates=writes,
+            file_slice.file_id, file_slice.partition, path, self.requested, writes=writes, updates=writes,
             deletes=sum(block.deletes for block in blocks), size=size, is_log=True,
         )  # fmt: skip
 

@@ -84,8 +84,10 @@ class MetadataCompactionExecution(PlanExecution):
 
 
 def _compact(metadata: MetadataTable, requested: str, operation: Operation) -> WriteStat:
-    found, records = operation.file_slice, metadata.merged(operation.file_slice)
-    name = BaseFileName(found.file_id, "0-0-0", requested, "hfile")
-    path = join_path(found.partition, str(name))
+    file_slice, records = operation.file_slice, metadata.merged(operation.file_slice)
+    name = BaseFileName(file_slice.file_id, "0-0-0", requested, "hfile")
+    path = join_path(file_slice.partition, str(name))
     size = store(metadata.as_table, path, base_file(records.values()))
-    return WriteStat(found.file_id, found.partition, path, found.base_instant, found.base_file, len(records), size=size)
+    return WriteStat(
+        file_slice.file_id, file_slice.partition, path, file_slice.base_instant, file_slice.base_file, len(records), size=size
+    )

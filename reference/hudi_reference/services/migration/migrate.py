@@ -212,10 +212,10 @@ def _with_old_logs(table: Table) -> tuple[str, ...]:
     """
     groups = table.view().groups
 
-    def is_old(found: FileSlice, name: str) -> bool:
+    def is_old(file_slice: FileSlice, name: str) -> bool:
         parsed = parse_data_file_name(name)
-        several = len(groups.committed.get(found.path(name), ())) > 1
-        return several or (parsed is not None and parsed.instant == found.base_file_instant)
+        several = len(groups.committed.get(file_slice.path(name), ())) > 1
+        return several or (parsed is not None and parsed.instant == file_slice.base_file_instant)
 
     old = any(is_old(found, name) for found in groups.latest_slices for name in found.log_files)
     return _with_logs(table, table.properties) if old else ()

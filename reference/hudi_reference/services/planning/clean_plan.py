@@ -101,10 +101,10 @@ def deletable_slices(
                 yield found
 
 
-def paths_of(found: FileSlice) -> tuple[str, ...]:
+def paths_of(file_slice: FileSlice) -> tuple[str, ...]:
     """The paths of a slice's files, the base file first."""
-    base = () if found.base_file is None else (found.base_file,)
-    return tuple(map(found.path, (*base, *found.log_files)))
+    base = () if file_slice.base_file is None else (file_slice.base_file,)
+    return tuple(map(file_slice.path, (*base, *file_slice.log_files)))
 
 
 @implements("CLN-001")

@@ -70,14 +70,14 @@ def eligible(table: Table, view: View, taken: Collection[GroupId]) -> list[Opera
     return found
 
 
-def slice_metrics(found: FileSlice, sizes: Mapping[str, int]) -> dict[str, float]:
+def slice_metrics(file_slice: FileSlice, sizes: Mapping[str, int]) -> dict[str, float]:
     """Numbers and sizes of a slice by their deployed names; `sizes` in bytes by path."""
-    logs = sum(sizes[found.path(name)] for name in found.log_files)
-    base = 0 if found.base_file is None else sizes[found.path(found.base_file)]
+    logs = sum(sizes[file_slice.path(name)] for name in file_slice.log_files)
+    base = 0 if file_slice.base_file is None else sizes[file_slice.path(file_slice.base_file)]
     read = (base + logs) // _MEGABYTE
-    written = _NEW_BASE_FILE if found.base_file is None else base // _MEGABYTE
+    written = _NEW_BASE_FILE if file_slice.base_file is None else base // _MEGABYTE
     return {
-        "TOTAL_LOG_FILES": float(len(found.log_files)),
+        "TOTAL_LOG_FILES": float(len(file_slice.log_files)),
         "TOTAL_LOG_FILES_SIZE": float(logs),
         "TOTAL_IO_READ_MB": float(read),
         "TOTAL_IO_WRITE_MB": float(written),
@@ -113,9 +113,9 @@ def _operation(record: Mapping[str, Any]) -> Operation:
 
 def present(table: Table, operation: Operation) -> FileSlice:
     """The slice of a planned operation, with the names of its files that do not exist any more."""
-    found = operation.file_slice
-    names = (*((found.base_file,) if found.base_file else ()), *found.log_files)
-    return replace(found, missing=frozenset(name for name in names if table.storage.head(found.path(name)) is None))
+    file_slice = operation.file_slice
+    names = (*((file_slice.base_file,) if file_slice.base_file else ()), *file_slice.log_files)
+    return replace(file_slice, missing=frozenset(name for name in names if table.storage.head(file_slice.path(name)) is None))
 
 
 @implements("SVC-005", "TL-029")
