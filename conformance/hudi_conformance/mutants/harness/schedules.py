@@ -1,6 +1,6 @@
-"""Which scenario shows each mutant of concurrency, and how short a schedule does.
+"""The scenario that finds each mutant of concurrency, and the length of its shortest failing schedule.
 
-    python -m hudi_conformance.mutants.harness.schedules [NAME...]      explores anew and writes schedules.json
+    python -m hudi_conformance.mutants.harness.schedules [NAME...]      explores again and writes schedules.json
 
 The bound on preemptions grows from 0 until the mutant is found. Steps are requests and clock readings up to the violation.
 """
@@ -30,7 +30,7 @@ SCENARIO_OF = {
     "concurrent-logs-always-allowed": "two-writers-of-logs",
     "writes-to-clustered-groups-complete": "writer-and-clustering",
     "compaction-plan-made-before-lock": "compaction-plan-and-compaction-plan",
-    "clean-planned-before-lock": "clean-and-savepoint",
+    "clean-planned-before-lock": "clean-and-restore",
     "rollback-planned-before-lock": "writer-and-rollback",
     "inflight-plans-ignored-by-planner": "compaction-execution-and-compaction-plan",
     "clustering-of-groups-planned-for-compaction": "compaction-and-clustering",
@@ -79,13 +79,13 @@ SCENARIO_OF = {
     "clean-ignores-log-compaction-plans": "reader-of-planned-log-compaction-and-clean",
     "clean-ignores-clustering-plans": "reader-of-planned-clustering-and-clean",
 }
-#: More preemptions than these are not tried.
+#: The greatest bound on preemptions that is tried.
 MOST = 2
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a mutant shows: the scenario, the preemptions that it takes, the length of the schedule, what is broken."""
+    """How a mutant is found: the scenario, the preemptions needed, the length of the schedule, and the violation."""
 
     scenario: str
     preemptions: int
@@ -103,20 +103,20 @@ def shortest(mutant: str) -> Schedule | None:
         with apply_mutant(mutant):
             failure = scenario.explore().failure
         if failure is not None:
-            told = re.search(r"\(step (\d+)[:)]", failure.violation)
-            steps = int(told[1]) if told else len(failure.run.steps)
+            found = re.search(r"\(step (\d+)[:)]", failure.violation)
+            steps = int(found[1]) if found else len(failure.run.steps)
             return Schedule(name, preemptions, steps, failure.violation.partition("\n")[0].partition(" (step")[0])
     return None
 
 
 def recorded() -> dict[str, Schedule]:
-    """What the file says, by mutant."""
+    """The recorded schedules, by mutant."""
     stored = json.loads(FILE.read_text()) if FILE.exists() else {}
     return {current_mutant(name): Schedule(**found) for name, found in stored.items()}
 
 
 def main(mutants: list[str]) -> None:
-    """Find the schedules of these mutants, of all if none is named, and record them."""
+    """Find the schedules of these mutants, or of all, and record them."""
     found = recorded()
     for mutant in map(current_mutant, mutants or SCENARIO_OF):
         schedule = shortest(mutant)

@@ -1,4 +1,4 @@
-"""Which cases kill which mutant: the committed outcome of `hudi-conformance mutants`."""
+"""The cases that kill each mutant: the committed outcome of `hudi-conformance mutants`."""
 
 import json
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ class Kill:
 
 
 def load_kills(mutants: Iterable[Mutant]) -> tuple[Kill, ...]:
-    """The recorded outcome of each of `mutants`."""
+    """The recorded outcomes of `mutants`."""
     recorded = recorded_kills()
     return tuple(
         Kill(m.name, m.breaks, m.description, tuple(recorded[m.name]) if m.name in recorded else None) for m in mutants

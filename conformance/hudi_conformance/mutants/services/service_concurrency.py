@@ -40,11 +40,9 @@ def compaction_plan_made_before_lock(patch: Patch) -> None:
     )
 
 
-@mutant(breaks=("SVC-002", "TL-021"))
+@mutant(breaks=("SVC-002", "TL-023"))
 def clean_planned_before_lock(patch: Patch) -> None:
-    """A clean is planned, then the lock is taken, then the plan is published: files that were savepointed in between are
-    deleted.
-    """
+    """A clean is planned, then the lock is taken, then the plan is published: a restore in between needs its files."""
     patch.edit(
         clean.schedule_clean,
         "    with planning(table) as publish:\n"
