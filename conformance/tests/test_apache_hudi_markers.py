@@ -6,7 +6,7 @@ import pytest
 
 from hudi_conformance.contract import EngineError
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.support.concurrent.pending_writes import LATE, halfway
+from hudi_conformance.suite.support.concurrent.pending_writes import LATE, begin_write
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, as_arrow, row
 from hudi_conformance.suite.support.tables.tables_under_services import instant_files, names_of, pending, snapshot, updated
 from hudi_conformance.suite.support.tables.written_tables import folder_of
@@ -40,7 +40,7 @@ def test_a_dead_writer_of_the_reference_is_undone_by_its_markers(hudi: Client, u
     """Apache Hudi's rollback, as it is by default, removes the instant and every file: log files, new and rewritten base files."""
     known = updated(hudi, uri, 2, type)
     before = names_of(uri)
-    failed = halfway(uri)
+    failed = begin_write(uri)
     assert len(failed.files) == len([name for name in temporary(uri) if ".marker." in name]) == 2
     if by == "service":
         hudi.service(uri, "rollback", instant=failed.instant)

@@ -1,4 +1,4 @@
-"""The engines of `--engine` as fixtures, and places for tables."""
+"""Fixtures of the suite: the engines of `--engine`, URIs of new tables, and shared tables and services."""
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -15,10 +15,20 @@ from hudi_conformance.runner.python_cases import engine, pytest_generate_tests, 
 if TYPE_CHECKING:  # a fixture imports what it needs, so that a test that does not ask for it starts sooner
     from hudi_conformance.suite.support.concurrent.object_store import ObjectStore
     from hudi_conformance.suite.support.programs.table_programs import Budget
-    from hudi_conformance.suite.support.programs.write_programs import Shelf
+    from hudi_conformance.suite.support.programs.write_programs import SharedTables
     from hudi_conformance.suite.support.tables.archived_tables import Histories
 
-__all__ = ["budget", "engine", "histories", "new_uri", "object_store", "pytest_generate_tests", "reader", "shelf", "writer"]
+__all__ = [
+    "budget",
+    "engine",
+    "histories",
+    "new_uri",
+    "object_store",
+    "pytest_generate_tests",
+    "reader",
+    "shared_tables",
+    "writer",
+]
 
 
 @pytest.fixture
@@ -36,7 +46,7 @@ def budget(request: pytest.FixtureRequest) -> "Budget":
 
 @pytest.fixture
 def new_uri(tmp_path: Path) -> Callable[[], str]:
-    """A function that gives the URI of a table that is not there yet, another one each time."""
+    """A function that returns the URI of a new table, a different one each time."""
     numbers = itertools.count()
 
     def uri() -> str:
@@ -46,16 +56,16 @@ def new_uri(tmp_path: Path) -> Callable[[], str]:
 
 
 @pytest.fixture(scope="session")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> "Shelf":
-    """Tables that an engine wrote once and that every other engine reads."""
-    from hudi_conformance.suite.support.programs.write_programs import Shelf
+def shared_tables(tmp_path_factory: pytest.TempPathFactory) -> "SharedTables":
+    """Tables that an engine writes once and that every other engine reads."""
+    from hudi_conformance.suite.support.programs.write_programs import SharedTables
 
-    return Shelf(tmp_path_factory.mktemp("shelf"))
+    return SharedTables(tmp_path_factory.mktemp("shared_tables"))
 
 
 @pytest.fixture(scope="session")
 def histories(tmp_path_factory: pytest.TempPathFactory) -> "Histories":
-    """Tables of many writes, that an engine wrote once."""
+    """Tables of many writes, which an engine writes once."""
     from hudi_conformance.suite.support.tables.archived_tables import Histories
 
     return Histories(tmp_path_factory.mktemp("histories"))

@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.in_process import InProcessTransport
 from hudi_conformance.engines.reference.engine import Reference
-from hudi_conformance.suite.support.program_runner import Driven, Question, expect
+from hudi_conformance.suite.support.program_runner import ProgramRun, Question, expect
 from hudi_conformance.suite.support.programs.table_programs import Ask, Family, Program, Vocabulary, programs
 from hudi_conformance.suite.support.saved_programs import save
 from hudi_reference.schema.evolution import conform
@@ -128,7 +128,7 @@ class Questions:
             yield self.spark.createDataFrame([], schema)
 
 
-class Planning(Driven):
+class Planning(ProgramRun):
     """A program whose queries are planned and not read."""
 
     questions: Questions

@@ -12,8 +12,8 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.messages import Service
-from hudi_conformance.suite.support.concurrent.concurrent_table import Stage
-from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, beat, halfway
+from hudi_conformance.suite.support.concurrent.concurrent_table import ConcurrentTable
+from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, begin_write, send_heartbeat
 from hudi_conformance.suite.support.concurrent.slow_writers import SlowWriter
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, as_arrow, row
 from hudi_conformance.suite.support.tables.tables_under_services import (
@@ -85,13 +85,13 @@ def test_a_clean_rolls_back_crashed_writers(engine: Client, new_uri: NewUri, typ
 @pytest.mark.requirements("SVC-006", "TL-030", "SVC-008")
 def test_a_clean_keeps_requested_plans(engine: Client, new_uri: NewUri, service: Service) -> None:
     """A requested plan has no heartbeat; it has not failed. After the clean it is still there and can be executed."""
-    stage = Stage(engine, new_uri()).set("MERGE_ON_READ")
+    stage = ConcurrentTable(engine, new_uri()).create("MERGE_ON_READ")
     for number in range(3):
-        stage.writes({"a": f"log {number}"})
-    plan = stage.planned(service)
-    stage.runs("clean", options=keep_commits(1))
+        stage.write({"a": f"log {number}"})
+    plan = stage.schedule(service)
+    stage.run("clean", options=keep_commits(1))
     assert plan in [found["requested"] for found in pending(engine, stage.uri)]
-    assert stage.runs(service, "execute", plan)
+    assert stage.run(service, "execute", plan)
     assert pending(engine, stage.uri) == []
     stage.check("the plan was carried out")
 
@@ -105,7 +105,7 @@ def test_a_clean_rolls_back_nothing_without_the_lazy_policy(engine: Client, new_
     can still complete.
     """
     known = updated(engine, new_uri(), 3, type)
-    slow = halfway(known.uri, (row("c", 90, "slow", "rio"),))
+    slow = begin_write(known.uri, (row("c", 90, "slow", "rio"),))
     engine.service(known.uri, "clean", options={"hoodie.clean.failed.writes.policy": policy, **keep_commits(1)})
     assert slow.files <= names_of(known.uri)
     slow.complete()
@@ -131,8 +131,8 @@ def test_a_heartbeat_expires_after_the_tolerable_misses(
 ) -> None:
     """A heartbeat is valid for the interval times the tolerable misses, two minutes by default."""
     known = updated(engine, new_uri(), 1)
-    slow = halfway(known.uri, (row("c", 90, "slow", "rio"),))
-    beat(known.uri, slow.instant)
+    slow = begin_write(known.uri, (row("c", 90, "slow", "rio"),))
+    send_heartbeat(known.uri, slow.instant)
     then, heartbeat = time.time() - age, folder_of(known.uri) / ".hoodie" / ".heartbeat" / slow.instant
     os.utime(heartbeat, (then, then))
     engine.service(known.uri, "clean", options={**SEVERAL_WRITERS, **settings, **keep_commits(10)})

@@ -14,8 +14,7 @@ from hudi_conformance.suite.support.concurrent.competing_writers import PLAN
 from hudi_conformance.suite.support.concurrent.slow_writers import BUCKETS, NON_BLOCKING, OPTIMISTIC, SlowWriter, group_of
 from hudi_conformance.suite.support.programs.write_programs import Program, row
 from hudi_conformance.suite.support.tables.tables_under_services import snapshot
-from hudi_conformance.suite.support.tables.windows import completion_of
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import completion_of, folder_of
 from hudi_reference import open_table
 from hudi_reference.errors import ConcurrentChange, Misuse
 

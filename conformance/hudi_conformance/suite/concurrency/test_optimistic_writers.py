@@ -10,12 +10,11 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.concurrent.competing_writers import PLAN, Scene
-from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, halfway
+from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, begin_write
 from hudi_conformance.suite.support.concurrent.slow_writers import OPTIMISTIC, SlowWriter, group_of, id_of
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Row, as_arrow, row
 from hudi_conformance.suite.support.tables.tables_under_services import WRITES, instant_files, snapshot, updated
-from hudi_conformance.suite.support.tables.windows import completion_of
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import completion_of, folder_of
 from hudi_reference.errors import ConcurrentChange
 
 #: Every insert creates a new file group.
@@ -72,8 +71,8 @@ def test_a_writer_that_began_earlier_is_in_the_concurrent_set(scene: Scene, type
     """A writer that was requested first and completes during the slow write is in the concurrent set. Writes that completed
     before, and writes that stay pending, are not.
     """
-    early = halfway(scene.uri, (row("a", 50, "early"),))
-    pending = halfway(scene.uri, (row("a", 60, "never"),))
+    early = begin_write(scene.uri, (row("a", 50, "early"),))
+    pending = begin_write(scene.uri, (row("a", 60, "never"),))
     scene.write("c", city="rio")
     SlowWriter(scene.uri, lambda: None).upsert(scene.slow("c", city="rio"))
     with CONFLICT:

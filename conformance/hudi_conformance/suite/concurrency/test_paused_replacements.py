@@ -3,7 +3,7 @@
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.support.concurrent.concurrent_table import HALTS, NewUri, Stage
+from hudi_conformance.suite.support.concurrent.concurrent_table import PAUSES, ConcurrentTable, NewUri
 from hudi_conformance.suite.support.concurrent.slow_writers import BUCKETS, NON_BLOCKING
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
 from hudi_conformance.suite.support.tables.tables_under_services import keep_commits
@@ -14,13 +14,13 @@ DELETES = pytest.mark.needs("write.delete-partition")
 APART = {"hoodie.parquet.small.file.limit": "0"}
 
 
-def overwritten(stage: Stage, value: str) -> None:
+def overwritten(stage: ConcurrentTable, value: str) -> None:
     """Replace the rows of the partition oslo by one new row."""
-    stage.writes({"n": value}, operation="insert_overwrite")
+    stage.write({"n": value}, operation="insert_overwrite")
     stage.rows = {key: found for key, found in stage.rows.items() if key in ("c", "n")}
 
 
-@HALTS
+@PAUSES
 @OVERWRITES
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-013", "OCC-001")
@@ -28,28 +28,28 @@ def test_an_update_of_an_overwritten_partition(engine: Client, new_uri: NewUri, 
     """A writer has stored its files when the partition is overwritten; it reports success only if its change is readable
     (invariants 9 and 21).
     """
-    stage = Stage(engine, new_uri()).set(type)
-    assert stage.begins("writer", {"a": "written"})
+    stage = ConcurrentTable(engine, new_uri()).create(type)
+    assert stage.begin("writer", {"a": "written"})
     overwritten(stage, "instead")
-    stage.ends("writer")
+    stage.finish("writer")
     stage.check("the writer has ended")
 
 
-@HALTS
+@PAUSES
 @OVERWRITES
 @pytest.mark.needs("merge-on-read", "write.bucket-index")
 @pytest.mark.requirements("OCC-013", "NBC-004")
 def test_a_non_blocking_update_of_an_overwritten_partition(engine: Client, new_uri: NewUri) -> None:
     """The same with a writer that never aborts because of other logs (invariant 21)."""
     options = {**BUCKETS, "hoodie.table.type": "MERGE_ON_READ"}
-    stage = Stage(engine, new_uri(), options=options).set("MERGE_ON_READ")
-    assert stage.begins("writer", {"a": "written"}, options=NON_BLOCKING)
+    stage = ConcurrentTable(engine, new_uri(), options=options).create("MERGE_ON_READ")
+    assert stage.begin("writer", {"a": "written"}, options=NON_BLOCKING)
     overwritten(stage, "instead")
-    stage.ends("writer")
+    stage.finish("writer")
     stage.check("the writer has ended")
 
 
-@HALTS
+@PAUSES
 @DELETES
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-013", "OCC-001")
@@ -57,16 +57,16 @@ def test_a_partition_is_deleted_during_a_write(engine: Client, new_uri: NewUri, 
     """The writer updates a row and inserts one, and completes before the deletion does. The rows are those of a serial order of
     the successful actions, never half of the write (invariants 9 and 21).
     """
-    stage = Stage(engine, new_uri()).set(type)
-    assert stage.begins("deletion", {"a": ""}, operation="delete_partition")
-    stage.writes({"a": "written", "d": "written"}, options=APART)
-    deleted = stage.ends("deletion")
+    stage = ConcurrentTable(engine, new_uri()).create(type)
+    assert stage.begin("deletion", {"a": ""}, operation="delete_partition")
+    stage.write({"a": "written", "d": "written"}, options=APART)
+    deleted = stage.finish("deletion")
     stage.rows["a"] = "written"
     orders = [sorted(stage.rows.items())] if not deleted else [[("c", "x")], [("a", "written"), ("c", "x"), ("d", "written")]]
     assert stage.values() in orders
 
 
-@HALTS
+@PAUSES
 @DELETES
 @pytest.mark.needs("service.clean", "copy-on-write")
 @pytest.mark.requirements("CLN-001", "CLN-002")
@@ -74,12 +74,12 @@ def test_a_partition_recreated_during_a_clean(engine: Client, new_uri: NewUri) -
     """A partition was deleted and a clean is planned that removes its folder; a new row is written to it before the clean
     executes (invariant 25).
     """
-    stage = Stage(engine, new_uri()).set("COPY_ON_WRITE")
-    stage.writes({"a": ""}, operation="delete_partition")
+    stage = ConcurrentTable(engine, new_uri()).create("COPY_ON_WRITE")
+    stage.write({"a": ""}, operation="delete_partition")
     stage.rows = {"c": "x"}
     for number in range(2):
-        stage.writes({"c": f"later {number}"})
-    plan = stage.planned("clean", options=keep_commits(1))
-    stage.writes({"d": "new"})
-    stage.runs("clean", "execute", plan)
+        stage.write({"c": f"later {number}"})
+    plan = stage.schedule("clean", options=keep_commits(1))
+    stage.write({"d": "new"})
+    stage.run("clean", "execute", plan)
     stage.check("the clean has ended")

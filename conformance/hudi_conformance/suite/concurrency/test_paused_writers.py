@@ -8,7 +8,7 @@ property in `concurrent_table`.
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.support.concurrent.concurrent_table import ABORTS, HALTS, NewUri, Stage
+from hudi_conformance.suite.support.concurrent.concurrent_table import ABORTS, PAUSES, ConcurrentTable, NewUri
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
 from hudi_conformance.suite.support.tables.tables_under_services import as_of
 from hudi_conformance.suite.support.tables.written_tables import folder_of
@@ -16,18 +16,18 @@ from hudi_conformance.suite.support.tables.written_tables import folder_of
 COW = pytest.mark.needs("copy-on-write")
 
 
-@HALTS
+@PAUSES
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-001", "OCC-013", "OCC-019")
 def test_two_writers_of_one_file_group(engine: Client, new_uri: NewUri, type: str) -> None:
     """Both have stored their files before either completes: one of them aborts (invariants 8 and 9)."""
-    stage = Stage(engine, new_uri()).set(type)
-    assert stage.begins("first", {"a": "first"})
-    stage.begins("second", {"b": "second"})
-    stage.both_end("second", "first")
+    stage = ConcurrentTable(engine, new_uri()).create(type)
+    assert stage.begin("first", {"a": "first"})
+    stage.begin("second", {"b": "second"})
+    stage.finish_both("second", "first")
 
 
-@HALTS
+@PAUSES
 @COW
 @pytest.mark.needs("halt.drawn")
 @pytest.mark.requirements("OCC-011", "OCC-005", "TT-003")
@@ -35,118 +35,118 @@ def test_a_request_that_is_published_late(engine: Client, new_uri: NewUri) -> No
     """A writer draws its begin time and publishes it only after a later one has begun. In between another write completes in
     another file group, so that both writers find no concurrent change (invariants 3 and 8).
     """
-    stage = Stage(engine, new_uri()).set("COPY_ON_WRITE")
-    assert stage.begins("early", {"a": "early"}, "drawn")
-    stage.writes({"c": "elsewhere"})
-    stage.begins("late", {"b": "late"})
-    stage.goes_on("early", "stored")
-    stage.both_end("early", "late")
+    stage = ConcurrentTable(engine, new_uri()).create("COPY_ON_WRITE")
+    assert stage.begin("early", {"a": "early"}, "drawn")
+    stage.write({"c": "elsewhere"})
+    stage.begin("late", {"b": "late"})
+    stage.resume("early", "stored")
+    stage.finish_both("early", "late")
 
 
-@HALTS
+@PAUSES
 @pytest.mark.needs("merge-on-read")
 @pytest.mark.requirements("NBC-002", "OCC-004")
 def test_files_of_a_pending_insert_hide_no_rows(engine: Client, new_uri: NewUri) -> None:
     """An insert writes into a file group that has room for it, and pauses. An update of the same group completes: it is read
     before and after the insert completes (invariant 17).
     """
-    stage = Stage(engine, new_uri()).set("MERGE_ON_READ")
-    assert stage.begins("insert", {"d": "new"}, options={"hoodie.parquet.small.file.limit": "104857600"})
-    stage.writes({"a": "updated"})
+    stage = ConcurrentTable(engine, new_uri()).create("MERGE_ON_READ")
+    assert stage.begin("insert", {"d": "new"}, options={"hoodie.parquet.small.file.limit": "104857600"})
+    stage.write({"a": "updated"})
     stage.check("the insert is pending")
-    stage.ends("insert")
+    stage.finish("insert")
     stage.check("the insert has ended")
 
 
-@HALTS
+@PAUSES
 @COW
 @pytest.mark.needs("service.archive")
 @pytest.mark.requirements("OCC-012", "OCC-011", "ARC-002")
 def test_a_conflict_with_an_archived_write_is_found(engine: Client, new_uri: NewUri) -> None:
     """A writer was pending when a slow one began; it completes and is archived before the slow one completes (invariant 27)."""
-    stage = Stage(engine, new_uri()).set("COPY_ON_WRITE")
-    assert stage.begins("archived", {"b": "archived"})
+    stage = ConcurrentTable(engine, new_uri()).create("COPY_ON_WRITE")
+    assert stage.begin("archived", {"b": "archived"})
     for number in range(4):
-        stage.writes({"c": f"before {number}"})
-    stage.begins("slow", {"a": "slow"})
-    assert stage.ends("archived")
+        stage.write({"c": f"before {number}"})
+    stage.begin("slow", {"a": "slow"})
+    assert stage.finish("archived")
     for number in range(5):
-        stage.writes({"c": f"after {number}"})
+        stage.write({"c": f"after {number}"})
     few = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
-    stage.runs("archive", options=few)
-    stage.ends("slow")
+    stage.run("archive", options=few)
+    stage.finish("slow")
     stage.check("the slow writer has ended")
 
 
-@HALTS
+@PAUSES
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-002", "OCC-001")
 def test_two_writers_in_single_writer_mode(engine: Client, new_uri: NewUri, type: str) -> None:
     """Two writers run in the mode for a single writer: each reports success only if its change is readable (invariant 8)."""
-    stage, alone = Stage(engine, new_uri()).set(type), {"hoodie.write.concurrency.mode": "SINGLE_WRITER"}
-    assert stage.begins("first", {"a": "first"}, options=alone)
-    stage.begins("second", {"b": "second"}, options=alone)
-    stage.both_end("first", "second")
+    stage, alone = ConcurrentTable(engine, new_uri()).create(type), {"hoodie.write.concurrency.mode": "SINGLE_WRITER"}
+    assert stage.begin("first", {"a": "first"}, options=alone)
+    stage.begin("second", {"b": "second"}, options=alone)
+    stage.finish_both("first", "second")
 
 
-@HALTS
+@PAUSES
 @BOTH_TYPES
 @pytest.mark.needs("write.compares-keys")
 @pytest.mark.requirements("OCC-017")
 def test_a_new_key_of_two_writers(engine: Client, new_uri: NewUri, type: str) -> None:
     """Both insert the same key, each into a new file group: it is there once (invariant 11)."""
-    stage = Stage(engine, new_uri()).set(type)
+    stage = ConcurrentTable(engine, new_uri()).create(type)
     apart = {"hoodie.parquet.small.file.limit": "0", "hoodie.write.concurrency.record.key.check.enable": "true"}
-    assert stage.begins("first", {"n": "first"}, options=apart)
-    stage.begins("second", {"n": "second"}, options=apart)
-    stage.both_end("first", "second")
+    assert stage.begin("first", {"n": "first"}, options=apart)
+    stage.begin("second", {"n": "second"}, options=apart)
+    stage.finish_both("first", "second")
 
 
-@HALTS
+@PAUSES
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-019", "OCC-004", "OCC-008")
 def test_rows_of_a_crashed_writer_are_invisible(engine: Client, new_uri: NewUri, type: str) -> None:
     """It stored its files and never completes; the next writer succeeds (invariant 12)."""
-    stage = Stage(engine, new_uri()).set(type)
-    assert stage.begins("crashed", {"a": "crashed", "b": "crashed", "d": "crashed"})
+    stage = ConcurrentTable(engine, new_uri()).create(type)
+    assert stage.begin("crashed", {"a": "crashed", "b": "crashed", "d": "crashed"})
     stage.check("its files are there")
-    stage.writes({"a": "next", "d": "next"})
+    stage.write({"a": "next", "d": "next"})
     stage.check("another writer has completed")
 
 
-@HALTS
+@PAUSES
 @BOTH_TYPES
 @pytest.mark.needs("service.clean")
 @pytest.mark.requirements("TL-030", "TL-051", "OCC-027")
 def test_a_writer_without_heartbeat_after_a_clean(engine: Client, new_uri: NewUri, type: str) -> None:
     """A clean finds no heartbeat and may roll the write back; the writer continues afterwards (invariants 13 and 29)."""
-    stage = Stage(engine, new_uri()).set(type)
-    instant = stage.begins("silent", {"a": "silent"})
+    stage = ConcurrentTable(engine, new_uri()).create(type)
+    instant = stage.begin("silent", {"a": "silent"})
     assert instant is not None
     heartbeats = list((folder_of(stage.uri) / ".hoodie" / ".heartbeat").glob(f"{instant}*"))
     for heartbeat in heartbeats:
         heartbeat.unlink()
-    stage.runs("clean")
-    stage.ends("silent")
+    stage.run("clean")
+    stage.finish("silent")
     stage.check("the silent writer has ended")
     if not heartbeats:
         pytest.skip("the writer had no heartbeat file to delete")
 
 
-@HALTS
+@PAUSES
 @BOTH_TYPES
 @pytest.mark.requirements("OCC-026", "OCC-013")
 def test_early_conflict_detection(engine: Client, new_uri: NewUri, type: str) -> None:
     """With early conflict detection at most one of two conflicting writers completes (invariants 10 and 38)."""
-    stage = Stage(engine, new_uri()).set(type)
+    stage = ConcurrentTable(engine, new_uri()).create(type)
     early = {"hoodie.write.concurrency.early.conflict.detection.enable": "true"}
-    assert stage.begins("first", {"a": "first"}, "requested", options=early)
-    stage.begins("second", {"b": "second"}, options=early)
-    stage.goes_on("first", "stored")
-    stage.both_end("first", "second")
+    assert stage.begin("first", {"a": "first"}, "requested", options=early)
+    stage.begin("second", {"b": "second"}, options=early)
+    stage.resume("first", "stored")
+    stage.finish_both("first", "second")
 
 
-@HALTS
+@PAUSES
 @BOTH_TYPES
 @pytest.mark.needs("read.as-of")
 @pytest.mark.requirements("TYP-008")
@@ -154,18 +154,18 @@ def test_a_time_travel_query_is_repeatable(engine: Client, new_uri: NewUri, type
     """A read as of a write beside which an earlier one is pending: the answers before and after that one completes have the
     same rows, unless the query is refused (invariant 7).
     """
-    stage = Stage(engine, new_uri()).set(type)
-    assert stage.begins("pending", {"a": "late"})
-    instant = stage.writes({"c": "quick"})
+    stage = ConcurrentTable(engine, new_uri()).create(type)
+    assert stage.begin("pending", {"a": "late"})
+    instant = stage.write({"c": "quick"})
     answers = [_answer(stage, instant)]
-    stage.ends("pending")
+    stage.finish("pending")
     answers.append(_answer(stage, instant))
     given = [answer for answer in answers if answer is not None]
     assert given, "neither query was answered"
     assert all(answer == given[0] for answer in given)
 
 
-def _answer(stage: Stage, instant: str) -> list[dict[str, object]] | None:
+def _answer(stage: ConcurrentTable, instant: str) -> list[dict[str, object]] | None:
     try:
         return as_of(stage.engine, stage.uri, instant)
     except ABORTS:

@@ -17,28 +17,26 @@ from hudi_conformance.suite.support.programs.write_programs import (
     BOTH_TYPES,
     TYPES,
     Program,
-    Shelf,
+    SharedTables,
     Step,
     as_arrow,
     expect_rows,
     row,
 )
 from hudi_conformance.suite.support.tables.archived_tables import limits
-from hudi_conformance.suite.support.tables.relays import READS, Type
 from hudi_conformance.suite.support.tables.tables_under_services import (
     WRITES,
     as_of,
     instant_files,
     keep_commits,
+    metadata_in,
     names_of,
     ordered,
     pending,
-    said,
     snapshot,
     updated,
 )
-from hudi_conformance.suite.support.tables.windows import CAPTURED, completion_of
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import CAPTURED, READS, Type, completion_of, folder_of
 
 OVERWRITES = pytest.mark.needs(*WRITES, "write.insert-overwrite")
 DELETES = pytest.mark.needs(*WRITES, "write.delete-partition")
@@ -109,15 +107,17 @@ def test_a_replacement_is_a_replacecommit_in_all_its_states(engine: Client, new_
     """
     known = updated(engine, new_uri(), 1)
     before = names_of(known.uri)
-    groups = {stat["fileId"] for stat in said(known.uri, known.instants[0], "commit")[1]["partitionToWriteStats"]["oslo"]}
+    groups = {
+        stat["fileId"] for stat in metadata_in(known.uri, known.instants[0], "commit")[1]["partitionToWriteStats"]["oslo"]
+    }
     instant = done(engine, known.uri, step)
     assert {name.split(".", 1)[1] for name in instant_files(known.uri) if name.startswith(instant)} == {
         "replacecommit.requested", "replacecommit.inflight", "replacecommit",
     }  # fmt: skip
-    requested, plan = said(known.uri, instant, "replacecommit.requested")
+    requested, plan = metadata_in(known.uri, instant, "replacecommit.requested")
     assert requested == "HoodieRequestedReplaceMetadata"
     assert plan["clusteringPlan"] is None
-    completed, record = said(known.uri, instant, "replacecommit")
+    completed, record = metadata_in(known.uri, instant, "replacecommit")
     assert completed == "HoodieReplaceCommitMetadata"
     assert record["operationType"] == step.operation.upper()
     assert {path: set(ids) for path, ids in record["partitionToReplaceFileIds"].items()} == {"oslo": groups}
@@ -255,10 +255,10 @@ STEPS = (
     writer=("create", "write.upsert", "write.insert-overwrite", "write.delete-partition"),
 )  # fmt: skip
 def test_replaced_groups_are_hidden_from_other_engines(
-    writer: Client, reader: Client, shelf: Shelf, type: Type, steps: int
+    writer: Client, reader: Client, shared_tables: SharedTables, type: Type, steps: int
 ) -> None:
     """Given only the path, the reader returns the model's rows, and none of an old group of a replaced partition, whatever its
     ordering value.
     """
-    table = shelf.table(writer, Program(type, "EVENT_TIME_ORDERING", True, STEPS[:steps]))
+    table = shared_tables.table(writer, Program(type, "EVENT_TIME_ORDERING", True, STEPS[:steps]))
     expect_rows(reader, table.uri, table.model.snapshot(), f"written by {writer.name}")

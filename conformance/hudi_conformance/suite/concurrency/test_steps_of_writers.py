@@ -19,7 +19,7 @@ from hudi_conformance.explorer.crash_points import CrashingStorage, crashes
 from hudi_conformance.suite.support.concurrent.competing_writers import Scene
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 from hudi_conformance.suite.support.concurrent.recorded_locks import RecordingStorage
-from hudi_conformance.suite.support.concurrent.slow_writers import LAZY, OPTIMISTIC, Interrupted, SlowWriter
+from hudi_conformance.suite.support.concurrent.slow_writers import LAZY, OPTIMISTIC, InterruptedLock, SlowWriter
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
 from hudi_conformance.suite.support.tables.tables_under_services import snapshot, updated
 from hudi_conformance.suite.support.tables.written_tables import folder_of
@@ -126,7 +126,7 @@ def test_the_begin_time_is_the_generators(engine: Client) -> None:
     def meanwhile() -> None:
         quick.append(table.upsert(as_arrow([row("c", 2, "quick", "rio")])))
 
-    slow = replace(table, lock=Interrupted(lock_of(table.storage), "request", meanwhile))
+    slow = replace(table, lock=InterruptedLock(lock_of(table.storage), "request", meanwhile))
     instant = slow.upsert(as_arrow([row("a", 2, "y")]))
     (completed,) = [i for i in table.timeline.completed if i.requested == quick[0]]
     assert completed.completion is not None and instant > completed.completion

@@ -37,7 +37,7 @@ def test_manifests_never_change(engine: Client, histories: Histories) -> None:
         for number, data in after.manifests.items():
             assert before.manifests.get(number, data) == data, f"manifest_{number} has changed"
         new = after.manifests.keys() - before.manifests.keys()
-        assert bool(new) == (before.live != after.live), "the history changed without a new manifest"
+        assert bool(new) == (before.current != after.current), "the history changed without a new manifest"
         assert all(number > before.version for number in new)
     assert len({name for step in steps for name in step.manifests}) > 9
 
@@ -51,7 +51,7 @@ def test_the_version_file_names_a_whole_manifest(engine: Client, histories: Hist
     assert versions == sorted(versions)
     assert versions[-1] > 9
     for step in steps:
-        assert step.version == 0 or set(step.live) <= step.history.keys()
+        assert step.version == 0 or set(step.current) <= step.history.keys()
         assert step.history.get("_version_", b"0") == str(step.version).encode()
 
 
@@ -62,7 +62,7 @@ def test_a_manifest_lists_every_live_file_with_its_length(engine: Client, histor
     _, steps = histories.recorded(engine)
     archived: set[tuple[str, str]] = set()
     for step in steps:
-        assert step.live == {name: len(step.history[name]) for name in step.live}
+        assert step.current == {name: len(step.history[name]) for name in step.current}
         assert archived <= step.archived.keys(), "an archived action is missing from the history"
         archived = set(step.archived)
     assert len(archived) == len(steps) - len(steps[-1].completed)
@@ -76,12 +76,12 @@ def test_files_are_named_by_times_and_level(engine: Client, histories: Histories
     """
     _, steps = histories.recorded(engine)
     for step in steps:
-        for name in step.live:
+        for name in step.current:
             match = LEVEL_FILE.fullmatch(name)
             assert match is not None
             times = [one["instantTime"] for one in step.rows(name)]
             assert (match[1], match[2]) == (min(times), max(times)), name
-    first = next(step for step in steps if step.live)
+    first = next(step for step in steps if step.current)
     assert set(first.levels) == {0}
 
 
@@ -98,7 +98,7 @@ def test_a_late_finisher_does_not_change_the_name(engine: Client, new_uri: NewUr
     completed[0].rename(timeline / f"{late}_{time}.commit")
     engine.service(uri, "archive", options=limits(4, 2))
     step = step_of(uri)
-    (name,) = step.live
+    (name,) = step.current
     rows = step.rows(name)
     assert max(one["completionTime"] for one in rows) == time == rows[0]["completionTime"]
     assert name == f"{late}_{rows[-1]['instantTime']}_0.parquet"
@@ -112,7 +112,7 @@ def test_the_columns_are_those_of_the_format(engine: Client, histories: Historie
     texts = [pa.field(name, pa.string()) for name in ("instantTime", "completionTime", "action")]
     contents = [pa.field(name, pa.binary()) for name in ("metadata", "plan")]
     expected = pa.schema([*texts, *contents, pa.field("version", pa.int32(), nullable=False)])
-    for name in steps[-1].live:
+    for name in steps[-1].current:
         assert steps[-1].schema(name).remove_metadata().equals(expected), name
         assert {one["version"] for one in steps[-1].rows(name)} == {1}
 
@@ -146,7 +146,7 @@ def test_rows_are_in_the_order_of_requested_times(engine: Client, histories: His
 def test_as_many_files_as_a_batch_become_one_of_the_next_level(engine: Client, histories: Histories) -> None:
     """With batches of three, three flushes become one file of level 1, and three of those one of level 2; nothing is lost."""
     _, steps = histories.recorded(engine)
-    shapes = [tuple(len(step.levels.get(level, ())) for level in range(3)) for step in steps if step.live]
+    shapes = [tuple(len(step.levels.get(level, ())) for level in range(3)) for step in steps if step.current]
     distinct = [shape for number, shape in enumerate(shapes) if shape not in shapes[:number]]
     assert distinct == [
         *((1, 0, 0), (2, 0, 0), (0, 1, 0)),
@@ -206,4 +206,4 @@ def test_the_history_is_stored_in_its_folder_only(engine: Client, new_uri: NewUr
     engine.service(uri, "archive", options=limits(4, 2))
     after = {path for path in folder_of(uri).rglob("*") if path.is_file() and path.suffix != ".crc"}
     assert {path.parent for path in after - before} == {folder_of(uri) / ".hoodie" / "timeline" / "history"}
-    assert step_of(uri).live
+    assert step_of(uri).current

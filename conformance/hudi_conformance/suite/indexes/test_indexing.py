@@ -10,7 +10,7 @@ from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
 from hudi_conformance.suite.support.concurrent.explored_scenarios import explored, scenarios
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
-from hudi_conformance.suite.support.concurrent.pending_writes import halfway
+from hudi_conformance.suite.support.concurrent.pending_writes import begin_write
 from hudi_conformance.suite.support.concurrent.recorded_locks import RecordingStorage
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import SORT, NewUri, Type
@@ -26,7 +26,7 @@ from hudi_conformance.suite.support.tables.metadata_tables import (
     IndexedTable,
     completions,
 )
-from hudi_conformance.suite.support.tables.tables_under_services import instant_files, keep_commits, said
+from hudi_conformance.suite.support.tables.tables_under_services import instant_files, keep_commits, metadata_in
 from hudi_reference import create_table, open_table
 from hudi_reference.clock import ManualClock
 from hudi_reference.ids import SeededIds
@@ -81,7 +81,7 @@ def test_a_writer_that_began_before_the_plan_adds_its_entries(engine: Client, ne
     """
     table = IndexedTable(engine, new_uri(), type).write(*INSERTS)
     rows = (row("a", 70, "late"), row("x", 70, "late", "rio"))
-    under_way = halfway(table.uri, rows)
+    under_way = begin_write(table.uri, rows)
     instant = table.indexed(phase="schedule")
     under_way.complete()
     table.model.apply("upsert", rows, under_way.instant)
@@ -110,14 +110,14 @@ def test_a_clean_spares_what_an_indexer_reads(engine: Client, new_uri: NewUri) -
 def test_the_plan_names_its_indexes_and_their_base_instant(engine: Client, new_uri: NewUri) -> None:
     """In the requested file: version 1, one element for each index with its partition, and the write that completed last."""
     table, instant = planned(engine, new_uri())
-    name, plan = said(table.uri, instant, "indexing.requested")
+    name, plan = metadata_in(table.uri, instant, "indexing.requested")
     assert (name, plan["version"]) == ("HoodieIndexPlan", 1)
     infos = plan["indexPartitionInfos"]
     assert sorted(info["metadataPartitionPath"] for info in infos) == list(WANTED)
     assert {info["indexUptoInstant"] for info in infos} == {table.times[-1]}
     table.indexed(phase="execute", instant=instant)
     assert {path.partition("/")[0] for pattern in BUILT for path in table.metadata_files(pattern)} == set(WANTED)
-    name, record = said(table.uri, instant, "indexing")
+    name, record = metadata_in(table.uri, instant, "indexing")
     assert name == "HoodieIndexCommitMetadata"
     assert sorted(info["metadataPartitionPath"] for info in record["indexPartitionInfos"]) == list(WANTED)
 
@@ -129,14 +129,14 @@ def test_the_base_instant_is_the_write_that_completed_last(engine: Client, new_u
     is not.
     """
     table = IndexedTable(engine, new_uri(), "MERGE_ON_READ").write(INSERTS[0])
-    early, rows = halfway(table.uri, (row("x", 1, "early", "rio"),)), (row("x", 1, "early", "rio"),)
+    early, rows = begin_write(table.uri, (row("x", 1, "early", "rio"),)), (row("x", 1, "early", "rio"),)
     table.write(INSERTS[1])
     early.complete()
     table.model.apply("upsert", rows, early.instant)
-    halfway(table.uri, (row("w", 1, "half"),))
+    begin_write(table.uri, (row("w", 1, "half"),))
     instant = table.indexed(phase="schedule")
     assert instant is not None
-    _, plan = said(table.uri, instant, "indexing.requested")
+    _, plan = metadata_in(table.uri, instant, "indexing.requested")
     assert {info["indexUptoInstant"] for info in plan["indexPartitionInfos"]} == {early.instant}
     table.indexed(phase="execute", instant=instant)
     table.check("indexed")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.support.concurrent.pending_writes import halfway
+from hudi_conformance.suite.support.concurrent.pending_writes import begin_write
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, as_arrow, row
 from hudi_conformance.suite.support.tables.clustered_tables import SORT, NewUri, Type
 from hudi_conformance.suite.support.tables.metadata_tables import (
@@ -60,7 +60,7 @@ def test_every_service_is_in_every_index(engine: Client, new_uri: NewUri, type: 
 def test_rolled_back_writes_are_in_no_index(engine: Client, new_uri: NewUri, type: Type) -> None:
     """A failed write and then a completed one are rolled back: their files and keys are removed from the indexes."""
     table = IndexedTable(engine, new_uri(), type, INDEXED).write(*INSERTS)
-    failed = halfway(table.uri, (row("x", 1, "half"),))
+    failed = begin_write(table.uri, (row("x", 1, "half"),))
     table.check("beside a write under way")
     engine.service(table.uri, "rollback", instant=failed.instant)
     table.check("after a write that failed")
@@ -114,7 +114,7 @@ def test_a_new_metadata_table_lists_committed_files(engine: Client, new_uri: New
     """If there is none yet, its first listing has the files of all earlier writes, and none of a failed write."""
     table = IndexedTable(engine, new_uri(), type, {})
     table.write(*INSERTS, options={"hoodie.metadata.enable": "false"})
-    halfway(table.uri, (row("x", 1, "half"), row("y", 1, "half", "lima")))
+    begin_write(table.uri, (row("x", 1, "half"), row("y", 1, "half", "lima")))
     table.write(*CHANGES[:1], options=INDEXED).check("with a metadata table")
 
 

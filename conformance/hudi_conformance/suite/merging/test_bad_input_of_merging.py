@@ -16,8 +16,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.contract.messages import Query
 from hudi_conformance.suite.support.tables.custom_mergers import NEW, OLD, PACKAGE, PAYLOADS, UNKNOWN, Rule, stored_properties
-from hudi_conformance.suite.support.tables.windows import completion_of
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import completion_of, folder_of
 
 MODE, STRATEGY, CLASS = "hoodie.record.merge.mode", "hoodie.record.merge.strategy.id", "hoodie.compaction.payload.class"
 EVENT_TIME, COMMIT_TIME = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5", "ce9acb64-bde0-424c-9b91-f6ebba25356d"

@@ -7,8 +7,16 @@ import pytest
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.support.programs.write_programs import TYPES, Program, Shelf, Step, as_arrow, expect_rows, row
-from hudi_conformance.suite.support.tables.relays import READS, Type
+from hudi_conformance.suite.support.programs.write_programs import (
+    TYPES,
+    Program,
+    SharedTables,
+    Step,
+    as_arrow,
+    expect_rows,
+    row,
+)
+from hudi_conformance.suite.support.tables.written_tables import READS, Type
 
 Mode = Literal["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"]
 
@@ -30,9 +38,11 @@ STEPS = (
 @MERGE_MODES
 @pytest.mark.requirements("LAY-001", "LAY-002", "LAY-003", "TYP-007", "MRG-008", "MRG-025", "MRG-028", "PROP-001", "RDR-001")
 @pytest.mark.needs(*READS, "copy-on-write", "merge-on-read", "merge.commit-time", "merge.event-time", writer=WRITES)
-def test_what_one_engine_writes_the_other_reads(writer: Client, reader: Client, shelf: Shelf, type: Type, mode: Mode) -> None:
+def test_what_one_engine_writes_the_other_reads(
+    writer: Client, reader: Client, shared_tables: SharedTables, type: Type, mode: Mode
+) -> None:
     """Given only the path, the reader returns the model's rows, and leaves every file unchanged."""
-    table = shelf.table(writer, Program(type, mode, True, STEPS))
+    table = shared_tables.table(writer, Program(type, mode, True, STEPS))
     before = table.digest()
     expect_rows(reader, table.uri, table.model.snapshot(), f"written by {writer.name}")
     assert table.digest() == before, "reading has changed the table's storage"
@@ -41,9 +51,9 @@ def test_what_one_engine_writes_the_other_reads(writer: Client, reader: Client, 
 @TABLE_TYPES
 @pytest.mark.requirements("TYP-008", "TL-034", "RDR-006")
 @pytest.mark.needs(*READS, "read.as-of", "copy-on-write", "merge-on-read", "merge.commit-time", writer=WRITES)
-def test_every_commit_can_be_read_again(writer: Client, reader: Client, shelf: Shelf, type: Type) -> None:
+def test_every_commit_can_be_read_again(writer: Client, reader: Client, shared_tables: SharedTables, type: Type) -> None:
     """As of the instant of a commit the reader returns the rows after that commit, whatever followed."""
-    table = shelf.table(writer, Program(type, "COMMIT_TIME_ORDERING", True, STEPS))
+    table = shared_tables.table(writer, Program(type, "COMMIT_TIME_ORDERING", True, STEPS))
     for instant in table.instants[::2]:
         query = Query("as-of", as_of=instant, columns=tuple(TYPES))
         expect_rows(reader, table.uri, table.model.as_of(instant), f"as of {instant}, written by {writer.name}", query)

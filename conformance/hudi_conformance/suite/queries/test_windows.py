@@ -27,8 +27,7 @@ from hudi_conformance.suite.support.programs.write_programs import (
     programs,
     row,
 )
-from hudi_conformance.suite.support.tables.windows import CAPTURED, completion_of
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import CAPTURED, completion_of, folder_of
 from hudi_reference.locks import held, lock_of
 from hudi_reference.storage import storage_of
 

@@ -26,8 +26,7 @@ from hudi_conformance.suite.support.programs.write_programs import (
     programs,
     row,
 )
-from hudi_conformance.suite.support.tables.windows import CAPTURED
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import CAPTURED, folder_of
 
 EMPTY = {"hoodie.populate.meta.fields": "false"}
 META = ("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name")

@@ -17,10 +17,10 @@ from hudi_conformance.suite.support.tables.tables_under_services import (
     instant_files,
     keep_commits,
     keep_versions,
+    metadata_in,
     names_of,
     pending,
     planned_by,
-    said,
     snapshot,
     updated,
 )
@@ -71,12 +71,12 @@ def test_a_clean_deletes_and_reports_the_planned_files(engine: Client, new_uri: 
     instant = engine.service(known.uri, "clean", phase="schedule", options=keep_commits(1))
     assert instant is not None
     assert names_of(known.uri) == before, "a plan deletes nothing"
-    name, plan = said(known.uri, instant, "clean.requested")
+    name, plan = metadata_in(known.uri, instant, "clean.requested")
     assert (name, plan["policy"], plan["version"]) == ("HoodieCleanerPlan", "KEEP_LATEST_COMMITS", 2)
     assert plan["earliestInstantToRetain"]["timestamp"] == known.instants[-1]
     assert len(planned_by(plan)) == 3
     assert engine.service(known.uri, "clean", phase="execute", instant=instant) == instant
-    name, record = said(known.uri, instant, "clean")
+    name, record = metadata_in(known.uri, instant, "clean")
     assert name == "HoodieCleanMetadata"
     assert before - names_of(known.uri) == planned_by(plan) == deleted_by(record)
     assert (record["totalFilesDeleted"], record["earliestCommitToRetain"]) == (3, known.instants[-1])
@@ -215,7 +215,7 @@ def test_replaced_groups_are_cleaned_after_retention(engine: Client, tmp_path: P
     instant = engine.service(uri, "clean", options=keep_commits(1))
     assert instant is not None
     assert replaced == files - data_files(uri)
-    assert deleted_by(said(uri, instant, "clean")[1]) == {path.rpartition("/")[2] for path in replaced}
+    assert deleted_by(metadata_in(uri, instant, "clean")[1]) == {path.rpartition("/")[2] for path in replaced}
     assert snapshot(engine, uri, PARTED) == rows
 
 
@@ -278,7 +278,7 @@ def test_a_crashed_clean_is_finished(engine: Client, new_uri: Callable[[], str])
     known = updated(engine, new_uri(), 4)
     instant = engine.service(known.uri, "clean", phase="schedule", options=keep_commits(1))
     assert instant is not None
-    _, plan = said(known.uri, instant, "clean.requested")
+    _, plan = metadata_in(known.uri, instant, "clean.requested")
     before = names_of(known.uri)
     planned = sorted(planned_by(plan))
     timeline = folder_of(known.uri) / ".hoodie" / "timeline"
@@ -287,7 +287,7 @@ def test_a_crashed_clean_is_finished(engine: Client, new_uri: Callable[[], str])
     assert snapshot(engine, known.uri) == known.rows[-1]
     engine.service(known.uri, "clean", options=keep_commits(1))
     assert before - names_of(known.uri) == set(planned)
-    assert set(planned[1:]) <= deleted_by(said(known.uri, instant, "clean")[1]) <= set(planned)
+    assert set(planned[1:]) <= deleted_by(metadata_in(known.uri, instant, "clean")[1]) <= set(planned)
     assert len(instant_files(known.uri, "clean")) == 3, "the existing plan, and no other"
     assert pending(engine, known.uri) == []
     assert snapshot(engine, known.uri) == known.rows[-1]

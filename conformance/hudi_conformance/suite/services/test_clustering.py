@@ -31,17 +31,16 @@ from hudi_conformance.suite.support.tables.clustered_tables import (
 )
 from hudi_conformance.suite.support.tables.tables_under_services import (
     as_of,
-    half_done,
+    crash_service,
     instant_files,
     keep_commits,
+    metadata_in,
     names_of,
     ordered,
     pending,
-    said,
     snapshot,
 )
-from hudi_conformance.suite.support.tables.windows import completion_of
-from hudi_conformance.suite.support.tables.written_tables import base_files, folder_of
+from hudi_conformance.suite.support.tables.written_tables import base_files, completion_of, folder_of
 
 #: The file group of a crashed clustering.
 NEW_GROUP = "deadbeef-0000-4000-8000-000000000001-0"
@@ -299,7 +298,7 @@ def test_a_crashed_clustering_is_finished(engine: Client, new_uri: NewUri) -> No
     """With an inflight file and a base file of the crashed attempt the rows are unchanged; then the plan is executed, once."""
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.scheduled()
-    left = half_done(table.uri, instant, "clustering", NEW_GROUP, "CREATE")
+    left = crash_service(table.uri, instant, "clustering", NEW_GROUP, "CREATE")
     table.expect("half done")
     table.run(phase="execute", instant=instant)
     table.expect("finished")
@@ -317,7 +316,7 @@ def test_a_crashed_clustering_is_rolled_back(engine: Client, new_uri: NewUri) ->
     """
     table = ClusteredTable(engine, new_uri()).write(*INSERTS)
     instant = table.scheduled()
-    left = half_done(table.uri, instant, "clustering", NEW_GROUP, "CREATE")
+    left = crash_service(table.uri, instant, "clustering", NEW_GROUP, "CREATE")
     engine.service(table.uri, "rollback", instant=instant)
     assert not left.exists()
     assert [(one["requested"], one["state"]) for one in pending(engine, table.uri)] in ([], [(instant, "REQUESTED")])
@@ -338,7 +337,7 @@ def test_a_rollback_removes_a_requested_plan(engine: Client, new_uri: NewUri) ->
     assert rollback is not None
     assert pending(engine, table.uri) == []
     assert not [name for name in instant_files(table.uri) if name.startswith(instant)]
-    assert said(table.uri, rollback, "rollback")[1]["commitsRollback"] == [instant]
+    assert metadata_in(table.uri, rollback, "rollback")[1]["commitsRollback"] == [instant]
     table.expect("withdrawn")
     table.write(*CHANGES)
     table.expect("written")
@@ -467,7 +466,7 @@ def test_one_engine_crashes_and_another_finishes(writer: Client, reader: Client,
     """Files of a crashed attempt of one engine add no row to the table, before and after another engine has finished it."""
     table = ClusteredTable(writer, new_uri()).write(*INSERTS)
     instant = table.scheduled()
-    left = half_done(table.uri, instant, "clustering", NEW_GROUP, "CREATE")
+    left = crash_service(table.uri, instant, "clustering", NEW_GROUP, "CREATE")
     for one in (reader, writer):
         table.expect(f"half done, read by {one.name}", one)
     table.run(reader, phase="execute", instant=instant)

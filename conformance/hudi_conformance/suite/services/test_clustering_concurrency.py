@@ -9,7 +9,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import Conflict, ContractError
-from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, halfway
+from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, begin_write
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Step, expect_rows, row
 from hudi_conformance.suite.support.tables.clustered_tables import (
     ALLOW,
@@ -50,7 +50,7 @@ def test_a_write_and_a_clustering_in_every_order(engine: Client, new_uri: NewUri
         table.model.apply("upsert", late, found["write"].instant)
 
     steps: dict[str, Callable[[], object]] = {
-        "B": lambda: found.update(write=halfway(table.uri, late)),
+        "B": lambda: found.update(write=begin_write(table.uri, late)),
         "E": end,
         "P": lambda: found.update(plan=table.scheduled({SORT: "ts"})),
         "X": lambda: table.run(phase="execute", instant=found["plan"]),

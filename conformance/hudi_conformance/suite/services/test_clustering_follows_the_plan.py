@@ -20,7 +20,7 @@ from hudi_conformance.suite.support.tables.tables_to_cluster import (
     SmallFiles,
     settings,
 )
-from hudi_conformance.suite.support.tables.tables_under_services import Json, instant_files, names_of, said
+from hudi_conformance.suite.support.tables.tables_under_services import Json, instant_files, metadata_in, names_of
 from hudi_conformance.suite.support.tables.tables_with_logs import of_instant, stored
 from hudi_conformance.suite.support.tables.written_tables import folder_of
 from hudi_reference import open_table
@@ -149,7 +149,7 @@ def test_extra_metadata_of_a_plan_is_kept(engine: Client, new_uri: NewUri) -> No
     instant = schedule_clustering(open_table(table.uri), extra_metadata=given)
     assert instant is not None
     table.execute(instant)
-    _, record = said(table.uri, instant, "clustering.requested")
+    _, record = metadata_in(table.uri, instant, "clustering.requested")
     assert record["clusteringPlan"]["extraMetadata"] == given
     expect_rows(engine, table.uri, table.model.snapshot(), "clustered")
     for number in range(3):

@@ -22,7 +22,7 @@ from hudi_conformance.suite.support.tables.tables_to_cluster import (
     settings,
     text,
 )
-from hudi_conformance.suite.support.tables.tables_under_services import instant_files, names_of, said
+from hudi_conformance.suite.support.tables.tables_under_services import instant_files, metadata_in, names_of
 from hudi_conformance.suite.support.tables.tables_with_logs import DUE, JOIN, logs
 from hudi_conformance.suite.support.tables.written_tables import base_files, folder_of
 
@@ -175,7 +175,7 @@ def test_planned_file_groups_are_not_planned_again(engine: Client, new_uri: NewU
     table.update(row("oslo0", 2, "more"))
     instant = engine.service(table.uri, "compaction", phase="schedule", options=DUE)
     assert instant is not None
-    (operation,) = said(table.uri, instant, "compaction.requested")[1]["operations"]
+    (operation,) = metadata_in(table.uri, instant, "compaction.requested")[1]["operations"]
     assert operation["fileId"] == compacted
     assert table.plan(settings(partition_selected="rio")).files == [clustered]
     assert table.plan().files == [free]

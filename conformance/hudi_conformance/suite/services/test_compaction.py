@@ -10,19 +10,19 @@ import pytest
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
-from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, halfway
+from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, begin_write
 from hudi_conformance.suite.support.programs.write_programs import TYPES, Step, expect_rows, row
 from hudi_conformance.suite.support.tables.tables_to_cluster import plan_clustering
 from hudi_conformance.suite.support.tables.tables_under_services import (
     Json,
+    crash_service,
     golden,
-    half_done,
     instant_files,
     keep_versions,
+    metadata_in,
     names_of,
     ordered,
     pending,
-    said,
     snapshot,
 )
 from hudi_conformance.suite.support.tables.tables_with_logs import (
@@ -77,7 +77,7 @@ def test_a_compaction_plans_files_and_reports_the_result(engine: Client, new_uri
     before = names_of(table.uri)
     instant = table.scheduled()
     assert names_of(table.uri) == before, "a plan creates no file"
-    record, plan = said(table.uri, instant, "compaction.requested")
+    record, plan = metadata_in(table.uri, instant, "compaction.requested")
     (operation,) = plan["operations"]
     assert (record, plan["version"], operation["partitionPath"]) == ("HoodieCompactionPlan", 2, "oslo")
     assert [*operation["deltaFilePaths"], operation["dataFilePath"]] == [
@@ -87,7 +87,7 @@ def test_a_compaction_plans_files_and_reports_the_result(engine: Client, new_uri
     assert operation["baseInstantTime"] == table.times[0]
     assert instant_files(table.uri, "compaction") == {f"{instant}.compaction.requested"}
     assert table.run("compaction", phase="execute", instant=instant) == instant
-    record, done = said(table.uri, instant, "commit")
+    record, done = metadata_in(table.uri, instant, "commit")
     (stat,) = done["partitionToWriteStats"]["oslo"]
     (made,) = of_instant(table.uri, instant)
     assert (record, done["operationType"], done["compacted"]) == ("HoodieCommitMetadata", "COMPACT", True)
@@ -233,7 +233,7 @@ def test_a_group_is_in_one_plan_at_a_time(engine: Client, new_uri: NewUri) -> No
     first = table.scheduled()
     table.write(Step("upsert", (row("a", 50, "more"), row("c", 50, "more", "rio"))))
     second = table.scheduled()
-    plans = [said(table.uri, instant, "compaction.requested")[1]["operations"] for instant in (first, second)]
+    plans = [metadata_in(table.uri, instant, "compaction.requested")[1]["operations"] for instant in (first, second)]
     assert [[operation["partitionPath"] for operation in plan] for plan in plans] == [["oslo"], ["rio"]]
     table.expect("two plans")
     for instant in (second, first):
@@ -250,7 +250,7 @@ def test_a_crashed_compaction_is_finished(engine: Client, new_uri: NewUri) -> No
     """
     table = LoggedTable(engine, new_uri()).write(*ROWS[:2], Step("upsert", (row("c", 20, "second", "rio"),)))
     instant = table.scheduled()
-    left = half_done(table.uri, instant, "compaction")
+    left = crash_service(table.uri, instant, "compaction")
     table.expect("half done")
     table.run("compaction", phase="execute", instant=instant)
     table.expect("finished")
@@ -266,7 +266,7 @@ def test_a_crashed_compaction_is_rolled_back(engine: Client, new_uri: NewUri) ->
     """The rollback deletes the files of the attempt and makes the plan requested again; then it is executed."""
     table = LoggedTable(engine, new_uri()).write(*ROWS[:2])
     instant = table.scheduled()
-    left = half_done(table.uri, instant, "compaction")
+    left = crash_service(table.uri, instant, "compaction")
     engine.service(table.uri, "rollback", instant=instant)
     assert not left.exists()
     assert [(one["requested"], one["state"]) for one in pending(engine, table.uri)] == [(instant, "REQUESTED")]
@@ -292,7 +292,7 @@ def test_a_write_and_a_compaction_in_every_order(engine: Client, new_uri: NewUri
         table.model.apply("upsert", late, found["write"].instant)
 
     steps: dict[str, Callable[[], None]] = {
-        "B": lambda: found.update(write=halfway(table.uri, late)),
+        "B": lambda: found.update(write=begin_write(table.uri, late)),
         "E": end,
         "P": lambda: found.update(plan=table.scheduled()),
         "X": lambda: found.update(done=table.run("compaction", phase="execute", instant=found["plan"])),
@@ -343,7 +343,7 @@ def test_a_compaction_leaves_out_groups_of_a_clustering_plan(engine: Client, new
     table = LoggedTable(engine, new_uri()).write(FIRST, Step("upsert", (row("a", 20, "second"), row("c", 20, "second", "rio"))))
     groups = {str(path.parent.name): path for path in base_files(table.uri)}
     plan_clustering(table.uri, "oslo", groups["oslo"])
-    _, plan = said(table.uri, table.scheduled(), "compaction.requested")
+    _, plan = metadata_in(table.uri, table.scheduled(), "compaction.requested")
     assert [operation["partitionPath"] for operation in plan["operations"]] == ["rio"]
 
 
@@ -372,7 +372,7 @@ def test_inline_compaction_equals_the_service(engine: Client, new_uri: NewUri) -
             table.run("compaction")
         table.expect("compacted")
         (instant,) = {name.split(".")[0] for name in instant_files(table.uri, "compaction.requested")}
-        plan, done = said(table.uri, instant, "compaction.requested")[1], said(table.uri, instant, "commit")[1]
+        plan, done = metadata_in(table.uri, instant, "compaction.requested")[1], metadata_in(table.uri, instant, "commit")[1]
         rows = [{name: one[name] for name in TYPES} for path in of_instant(table.uri, instant) for one in stored(path)]
         found.append((len(plan["operations"]), done["operationType"], sorted(map(str, rows))))
     assert found[0] == found[1]

@@ -6,9 +6,9 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
-from hudi_conformance.suite.support.concurrent.pending_writes import halfway
+from hudi_conformance.suite.support.concurrent.pending_writes import begin_write
 from hudi_conformance.suite.support.programs.write_programs import Step, row
-from hudi_conformance.suite.support.tables.tables_under_services import as_of, said, snapshot
+from hudi_conformance.suite.support.tables.tables_under_services import as_of, metadata_in, snapshot
 from hudi_conformance.suite.support.tables.tables_with_logs import (
     COMPACTS,
     DELETES,
@@ -61,11 +61,11 @@ def test_a_log_compaction_merges_the_logs_of_a_group(engine: Client, new_uri: Ne
     }
     names = [name for name in logs(table.uri) if name in {path.name for path in before if path.parent.name == "oslo"}]
     instant = table.scheduled("log-compaction")
-    record, plan = said(table.uri, instant, "logcompaction.requested")
+    record, plan = metadata_in(table.uri, instant, "logcompaction.requested")
     (operation,) = [found for found in plan["operations"] if found["partitionPath"] == "oslo"]
     assert (record, operation["deltaFilePaths"]) == ("HoodieCompactionPlan", names)
     assert table.run("log-compaction", phase="execute", instant=instant) == instant
-    record, done = said(table.uri, instant, "deltacommit")
+    record, done = metadata_in(table.uri, instant, "deltacommit")
     assert (record, done["operationType"]) == ("HoodieCommitMetadata", "LOG_COMPACT")
     (name,) = [found for found in logs(table.uri) if found.split("_")[1].startswith(instant) and operation["fileId"] in found]
     blocks = list(read_log_file(LocalStorage(folder_of(table.uri)), f"oslo/{name}"))
@@ -139,7 +139,7 @@ def test_writes_during_a_log_compaction_keep_their_order(engine: Client, new_uri
     for late in (False, True):
         table = LoggedTable(engine, new_uri(), "COMMIT_TIME_ORDERING").write(*ROWS[:3])
         rows = (row("a", 1, "newest"),)
-        write = halfway(table.uri, rows)
+        write = begin_write(table.uri, rows)
         instant = table.run("log-compaction", phase="schedule")
         if not late:
             write.complete()

@@ -8,7 +8,7 @@ property in `concurrent_table`.
 import pytest
 
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.support.concurrent.concurrent_table import HALTS, NewUri, Stage
+from hudi_conformance.suite.support.concurrent.concurrent_table import PAUSES, ConcurrentTable, NewUri
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES
 from hudi_conformance.suite.support.tables.tables_under_services import as_of, keep_commits, keep_versions
 
@@ -18,7 +18,7 @@ COMPACTS = pytest.mark.needs("service.compaction", "service.clean")
 RESTORES = pytest.mark.needs("service.savepoint", "service.restore")
 
 
-@HALTS
+@PAUSES
 @SERVICES
 @BOTH_TYPES
 @pytest.mark.needs("service.rollback")
@@ -28,41 +28,41 @@ def test_a_writer_completes_while_it_is_rolled_back(engine: Client, new_uri: New
     """The plan of the rollback is published, the writer completes, the rollback continues: either the write is rolled back and
     its writer gets an error, or it stays (invariants 13 and 29).
     """
-    stage = Stage(engine, new_uri()).set(type)
+    stage = ConcurrentTable(engine, new_uri()).create(type)
     policy = "LAZY" if mode.startswith("OPTIMISTIC") else "EAGER"  # with a heartbeat, or without one
     options = {"hoodie.write.concurrency.mode": mode, "hoodie.clean.failed.writes.policy": policy}
-    instant = stage.begins("writer", {"a": "written"}, options=options)
+    instant = stage.begin("writer", {"a": "written"}, options=options)
     assert instant is not None
-    stage.starts("rollback", stage.call("rollback", instant=instant), "requested")
-    stage.ends("writer")
-    stage.finishes("rollback")
+    stage.start_service("rollback", stage.call("rollback", instant=instant), "requested")
+    stage.finish("writer")
+    stage.finish_service("rollback")
     stage.check("both have ended")
 
 
-def with_logs(engine: Client, uri: str) -> Stage:
+def with_logs(engine: Client, uri: str) -> ConcurrentTable:
     """Return a table with three logs in one file group."""
-    stage = Stage(engine, uri).set("MERGE_ON_READ")
+    stage = ConcurrentTable(engine, uri).create("MERGE_ON_READ")
     for number in range(3):
-        stage.writes({"a": f"old {number}"})
+        stage.write({"a": f"old {number}"})
     return stage
 
 
-def compacting(engine: Client, uri: str) -> tuple[Stage, str]:
+def compacting(engine: Client, uri: str) -> tuple[ConcurrentTable, str]:
     """Return a table with logs, and the requested time of a planned compaction."""
-    stage = Stage(engine, uri).set("MERGE_ON_READ")
-    stage.writes({"a": "in a log"})
-    return stage, stage.planned("compaction")
+    stage = ConcurrentTable(engine, uri).create("MERGE_ON_READ")
+    stage.write({"a": "in a log"})
+    return stage, stage.schedule("compaction")
 
 
-def settled(stage: Stage, plan: str) -> None:
+def settled(stage: ConcurrentTable, plan: str) -> None:
     """Check that the plan was executed once, its files exist, and the rows do not need older ones."""
     stage.check("the executors have ended")
     stage.check_published(plan, "commit")
-    stage.runs("clean", options=keep_versions(1))
+    stage.run("clean", options=keep_versions(1))
     stage.check("older slices were cleaned")
 
 
-@HALTS
+@PAUSES
 @SERVICES
 @MOR
 @COMPACTS
@@ -75,14 +75,14 @@ def test_two_executors_of_one_plan(engine: Client, new_uri: NewUri, first: str) 
     stage, plan = compacting(engine, new_uri())
     ended = []
     for worker in ("slow", "quick"):
-        if stage.starts(worker, stage.call("compaction", "execute", plan)):
+        if stage.start_service(worker, stage.call("compaction", "execute", plan)):
             ended.append(worker)
     for worker in sorted(ended, key=lambda name: name != first):
-        stage.finishes(worker)
+        stage.finish_service(worker)
     settled(stage, plan)
 
 
-@HALTS
+@PAUSES
 @MOR
 @COMPACTS
 @pytest.mark.requirements("NBC-002", "NBC-003", "OCC-015")
@@ -90,18 +90,18 @@ def test_a_log_that_was_pending_when_a_compaction_was_planned(engine: Client, ne
     """The only writer of a table completes before a concurrent compaction is executed: its change is read once, in one of the
     slices (invariants 14 and 15).
     """
-    stage = Stage(engine, new_uri()).set("MERGE_ON_READ")
-    stage.writes({"a": "in a log"})
+    stage = ConcurrentTable(engine, new_uri()).create("MERGE_ON_READ")
+    stage.write({"a": "in a log"})
     alone = {"hoodie.write.concurrency.mode": "SINGLE_WRITER"}
-    assert stage.begins("writer", {"a": "later", "b": "later"}, options=alone)
-    plan = stage.planned("compaction")
-    stage.ends("writer")
+    assert stage.begin("writer", {"a": "later", "b": "later"}, options=alone)
+    plan = stage.schedule("compaction")
+    stage.finish("writer")
     stage.check("the writer has ended")
-    stage.runs("compaction", "execute", plan)
+    stage.run("compaction", "execute", plan)
     settled(stage, plan)
 
 
-@HALTS
+@PAUSES
 @SERVICES
 @BOTH_TYPES
 @pytest.mark.needs("service.clustering")
@@ -111,31 +111,31 @@ def test_a_running_clustering_conflicts_with_a_write(engine: Client, new_uri: Ne
     """A writer has stored its files, a clustering of the file group is planned and stores its own; both finish (invariant
     21).
     """
-    stage = Stage(engine, new_uri()).set(type)
-    assert stage.begins("writer", {"a": "written"})
-    plan = stage.planned("clustering")
-    stage.starts("clustering", stage.call("clustering", "execute", plan))
-    ends = {"writer": stage.ends, "clustering": stage.finishes}
+    stage = ConcurrentTable(engine, new_uri()).create(type)
+    assert stage.begin("writer", {"a": "written"})
+    plan = stage.schedule("clustering")
+    stage.start_service("clustering", stage.call("clustering", "execute", plan))
+    ends = {"writer": stage.finish, "clustering": stage.finish_service}
     done = [ends[name](name) for name in sorted(ends, key=lambda name: name != first)]
     assert any(done)
     stage.check("both have ended")
 
 
-@HALTS
+@PAUSES
 @MOR
 @pytest.mark.needs("service.log-compaction")
 @pytest.mark.requirements("LCP-005", "LCP-003")
 def test_compacted_blocks_keep_their_order(engine: Client, new_uri: NewUri) -> None:
     """Old logs are compacted while a newer one is pending: in either order of storing, the newer one wins (invariant 20)."""
     stage = with_logs(engine, new_uri())
-    stage.begins("writer", {"a": "late"})
-    plan = stage.planned("log-compaction")
-    stage.ends("writer")
-    stage.runs("log-compaction", "execute", plan)
+    stage.begin("writer", {"a": "late"})
+    plan = stage.schedule("log-compaction")
+    stage.finish("writer")
+    stage.run("log-compaction", "execute", plan)
     stage.check("the log compaction has ended")
 
 
-@HALTS
+@PAUSES
 @SERVICES
 @MOR
 @pytest.mark.needs("service.log-compaction")
@@ -143,17 +143,17 @@ def test_compacted_blocks_keep_their_order(engine: Client, new_uri: NewUri) -> N
 def test_a_crashed_log_compaction_changes_nothing(engine: Client, new_uri: NewUri) -> None:
     """Its files exist, and it is executed, or planned, once more (invariant 16)."""
     stage = with_logs(engine, new_uri())
-    plan = stage.planned("log-compaction")
-    stage.starts("crashed", stage.call("log-compaction", "execute", plan))
+    plan = stage.schedule("log-compaction")
+    stage.start_service("crashed", stage.call("log-compaction", "execute", plan))
     stage.check("its files are there")
-    stage.runs("log-compaction", "execute", plan)
+    stage.run("log-compaction", "execute", plan)
     stage.check("it was carried out again")
-    stage.writes({"a": "new"})
-    stage.runs("log-compaction")
+    stage.write({"a": "new"})
+    stage.run("log-compaction")
     stage.check("another one was planned")
 
 
-@HALTS
+@PAUSES
 @BOTH_TYPES
 @RESTORES
 @pytest.mark.requirements("TL-023")
@@ -161,44 +161,44 @@ def test_a_restore_removes_writes_completed_after_the_savepoint(engine: Client, 
     """A writer began before the savepointed write and completed after it, so that the savepoint does not contain it (invariant
     31).
     """
-    stage = Stage(engine, new_uri()).set(type)
-    assert stage.begins("early", {"a": "completed late"})
-    saved = stage.writes({"c": "saved"})
+    stage = ConcurrentTable(engine, new_uri()).create(type)
+    assert stage.begin("early", {"a": "completed late"})
+    saved = stage.write({"c": "saved"})
     rows = dict(stage.rows)
-    assert stage.runs("savepoint", instant=saved)
-    assert stage.ends("early")
-    stage.writes({"c": "after"})
-    if stage.runs("restore", instant=saved):
+    assert stage.run("savepoint", instant=saved)
+    assert stage.finish("early")
+    stage.write({"c": "after"})
+    if stage.run("restore", instant=saved):
         stage.rows = rows
     stage.check("the restore has ended")
 
 
-@HALTS
+@PAUSES
 @BOTH_TYPES
 @RESTORES
 @pytest.mark.parametrize("began", ["before", "after"])
 @pytest.mark.requirements("TL-023", "TL-051", "OCC-019")
 def test_a_writer_completes_after_a_restore(engine: Client, new_uri: NewUri, type: str, began: str) -> None:
     """It began before or after the savepoint. It may complete, but no removed row is readable again (invariant 32)."""
-    stage = Stage(engine, new_uri()).set(type)
+    stage = ConcurrentTable(engine, new_uri()).create(type)
     if began == "before":
-        assert stage.begins("slow", {"a": "slow"})
-    saved = stage.writes({"c": "saved"})
+        assert stage.begin("slow", {"a": "slow"})
+    saved = stage.write({"c": "saved"})
     rows = dict(stage.rows)
-    assert stage.runs("savepoint", instant=saved)
-    stage.writes({"c": "removed"})
+    assert stage.run("savepoint", instant=saved)
+    stage.write({"c": "removed"})
     if began == "after":
-        stage.writes({"b": "removed"})
-        assert stage.begins("slow", {"a": "slow"})
-    if stage.runs("restore", instant=saved):
+        stage.write({"b": "removed"})
+        assert stage.begin("slow", {"a": "slow"})
+    if stage.run("restore", instant=saved):
         stage.rows = rows
-    stage.ends("slow")
+    stage.finish("slow")
     stage.check("the slow writer has ended")
-    stage.writes({"b": "next"})
+    stage.write({"b": "next"})
     stage.check("the next writer has completed")
 
 
-@HALTS
+@PAUSES
 @SERVICES
 @RESTORES
 @BOTH_TYPES
@@ -206,48 +206,48 @@ def test_a_writer_completes_after_a_restore(engine: Client, new_uri: NewUri, typ
 @pytest.mark.requirements("TL-023", "SVC-006")
 def test_a_clustering_removed_by_a_restore_stays_removed(engine: Client, new_uri: NewUri, type: str) -> None:
     """It completed after the savepoint. After the restore its file groups can be written again (invariant 31)."""
-    stage = Stage(engine, new_uri()).set(type)
-    saved = stage.writes({"c": "saved"})
-    assert stage.runs("savepoint", instant=saved)
-    assert stage.runs("clustering")
-    assert stage.runs("restore", instant=saved)
+    stage = ConcurrentTable(engine, new_uri()).create(type)
+    saved = stage.write({"c": "saved"})
+    assert stage.run("savepoint", instant=saved)
+    assert stage.run("clustering")
+    assert stage.run("restore", instant=saved)
     stage.check("the restore has ended")
-    stage.writes({"a": "next"})
+    stage.write({"a": "next"})
     stage.check("the next writer has completed")
 
 
 CLEANS = pytest.mark.needs("service.clean", "service.savepoint", "read.as-of", "copy-on-write")
 
 
-def cleaning(engine: Client, uri: str) -> tuple[Stage, str, list[dict[str, object]]]:
+def cleaning(engine: Client, uri: str) -> tuple[ConcurrentTable, str, list[dict[str, object]]]:
     """Return a table whose older slices a clean deletes, an instant that needs one of them, and its rows."""
-    stage = Stage(engine, uri).set("COPY_ON_WRITE")
-    saved = stage.writes({"a": "old"})
+    stage = ConcurrentTable(engine, uri).create("COPY_ON_WRITE")
+    saved = stage.write({"a": "old"})
     rows = as_of(engine, stage.uri, saved)
     for number in range(3):
-        stage.writes({"a": f"new {number}"})
+        stage.write({"a": f"new {number}"})
     return stage, saved, rows
 
 
-@HALTS
+@PAUSES
 @CLEANS
 @pytest.mark.needs("halt.planned")
 @pytest.mark.requirements("SVC-002", "TL-021")
 def test_a_savepoint_between_plan_and_publication_of_a_clean(engine: Client, new_uri: NewUri) -> None:
     """Either there is no savepoint, or the files that it protects exist (invariant 24)."""
     stage, saved, rows = cleaning(engine, new_uri())
-    stage.starts("clean", stage.call("clean", "schedule", options=keep_commits(1)), "planned")
-    has_savepoint = stage.runs("savepoint", instant=saved)
-    stage.finishes("clean")
-    stage.runs("clean")
+    stage.start_service("clean", stage.call("clean", "schedule", options=keep_commits(1)), "planned")
+    has_savepoint = stage.run("savepoint", instant=saved)
+    stage.finish_service("clean")
+    stage.run("clean")
     if has_savepoint:
-        stage.runs("restore", instant=saved)
+        stage.run("restore", instant=saved)
         assert stage.values() == [(found["id"], found["value"]) for found in rows], "the state of the savepoint"
     else:
         stage.check("there is no savepoint")
 
 
-@HALTS
+@PAUSES
 @CLEANS
 @pytest.mark.needs("service.restore")
 @pytest.mark.requirements("TL-021", "CLN-002")
@@ -258,18 +258,18 @@ def test_a_savepoint_during_a_planned_clean(engine: Client, new_uri: NewUri, pol
     """
     stage, saved, rows = cleaning(engine, new_uri())
     keep = keep_commits(1) if policy == "commits" else keep_versions(1)
-    plan = stage.planned("clean", options=keep)
-    has_savepoint = stage.runs("savepoint", instant=saved)
-    newest = stage.writes({"a": "newest"})
+    plan = stage.schedule("clean", options=keep)
+    has_savepoint = stage.run("savepoint", instant=saved)
+    newest = stage.write({"a": "newest"})
     kept = dict(stage.rows)
     assert stage.engine.service(stage.uri, "savepoint", instant=newest) is not None
-    stage.runs("clean", "execute", plan)
+    stage.run("clean", "execute", plan)
     stage.check("the clean has ended")
     if has_savepoint:
         assert as_of(engine, stage.uri, saved) == rows
     for number in range(3):
-        stage.writes({"a": f"later {number}"})
-    stage.runs("clean", options=keep)
-    assert stage.runs("restore", instant=newest), "a savepointed state can be restored"
+        stage.write({"a": f"later {number}"})
+    stage.run("clean", options=keep)
+    assert stage.run("restore", instant=newest), "a savepointed state can be restored"
     stage.rows = kept
     stage.check("back at the newer savepoint")

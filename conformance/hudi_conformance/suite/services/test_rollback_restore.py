@@ -6,7 +6,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
-from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, beat, halfway
+from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS, begin_write, send_heartbeat
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, as_arrow, row
 from hudi_conformance.suite.support.tables.tables_under_services import (
     WRITES,
@@ -15,10 +15,10 @@ from hudi_conformance.suite.support.tables.tables_under_services import (
     instant_files,
     keep_commits,
     keep_versions,
+    metadata_in,
     names_in,
     names_of,
     pending,
-    said,
     snapshot,
     updated,
 )
@@ -41,7 +41,7 @@ def test_a_rollback_removes_files_of_a_crashed_writer(engine: Client, new_uri: C
     """
     known = updated(engine, new_uri(), 2, type)
     before = data_files(known.uri)
-    failed = halfway(known.uri)
+    failed = begin_write(known.uri)
     assert len(failed.files) == 2
     instant = engine.service(known.uri, "rollback", instant=failed.instant)
     assert instant is not None
@@ -50,9 +50,9 @@ def test_a_rollback_removes_files_of_a_crashed_writer(engine: Client, new_uri: C
     assert not (folder_of(known.uri) / ".hoodie" / ".temp" / failed.instant).exists()
     assert pending(engine, known.uri) == []
     assert snapshot(engine, known.uri) == known.rows[-1]
-    name, plan = said(known.uri, instant, "rollback.requested")
+    name, plan = metadata_in(known.uri, instant, "rollback.requested")
     assert (name, plan["instantToRollback"]["commitTime"]) == ("HoodieRollbackPlan", failed.instant)
-    name, record = said(known.uri, instant, "rollback")
+    name, record = metadata_in(known.uri, instant, "rollback")
     assert (name, record["commitsRollback"]) == ("HoodieRollbackMetadata", [failed.instant])
     assert record["startRollbackTime"] == instant
 
@@ -69,9 +69,9 @@ def test_the_newest_commit_can_be_rolled_back(engine: Client, new_uri: Callable[
     gone = before - names_of(known.uri)
     assert gone == {name for name in before if newest in name}
     assert snapshot(engine, known.uri) == known.rows[-2]
-    _, plan = said(known.uri, instant, "rollback.requested")
+    _, plan = metadata_in(known.uri, instant, "rollback.requested")
     planned = [file for request in plan["RollbackRequests"] for file in request["filesToBeDeleted"]]
-    assert names_in(planned) == gone == deleted_by(said(known.uri, instant, "rollback")[1])
+    assert names_in(planned) == gone == deleted_by(metadata_in(known.uri, instant, "rollback")[1])
     engine.write(known.uri, "upsert", as_arrow([row("b", 50, "afterwards")]))
     assert [r["value"] for r in snapshot(engine, known.uri)] == ["update 2", "afterwards", "x"]
 
@@ -85,7 +85,7 @@ def test_a_crashed_rollback_is_finished(engine: Client, new_uri: Callable[[], st
     """
     known = updated(engine, new_uri(), 2)
     before = data_files(known.uri)
-    failed = halfway(known.uri)
+    failed = begin_write(known.uri)
     planned = schedule_rollback(open_table(known.uri), failed.instant)
     next(folder_of(known.uri).rglob(min(failed.files))).unlink()
     engine.service(known.uri, "rollback", instant=failed.instant)
@@ -132,7 +132,7 @@ def test_a_savepoint_lists_its_protected_files(engine: Client, new_uri: Callable
     known = updated(engine, new_uri(), 2, type)
     protected = known.instants[1]
     assert engine.service(known.uri, "savepoint", instant=protected) == protected
-    name, record = said(known.uri, protected, "savepoint")
+    name, record = metadata_in(known.uri, protected, "savepoint")
     listed = {
         (partition, file) for partition, files in record["partitionMetadata"].items() for file in files["savepointDataFile"]
     }
@@ -180,10 +180,10 @@ def test_a_restore_restores_the_savepoint(engine: Client, new_uri: Callable[[], 
     assert not [name for name in instant_files(known.uri) if any(name.startswith(time) for time in later)]
     assert not instant_files(known.uri, "rollback")
     assert pending(engine, known.uri) == []
-    name, plan = said(known.uri, instant, "restore.requested")
+    name, plan = metadata_in(known.uri, instant, "restore.requested")
     assert (name, plan["savepointToRestoreTimestamp"]) == ("HoodieRestorePlan", target)
     assert [rolled_back["commitTime"] for rolled_back in plan["instantsToRollback"]] == later
-    name, record = said(known.uri, instant, "restore")
+    name, record = metadata_in(known.uri, instant, "restore")
     assert (name, record["instantsToRollback"]) == ("HoodieRestoreMetadata", later)
     assert set(record["hoodieRestoreMetadata"]) == set(later)
     engine.write(known.uri, "upsert", as_arrow([row("b", 50, "afterwards")]))
@@ -234,8 +234,8 @@ def test_a_restore_removes_writes_not_completed_at_the_savepoint(engine: Client,
     savepoint.
     """
     known = updated(engine, new_uri(), 1)
-    slow = halfway(known.uri, (row("c", 90, "slow", "rio"),))
-    beat(known.uri, slow.instant)
+    slow = begin_write(known.uri, (row("c", 90, "slow", "rio"),))
+    send_heartbeat(known.uri, slow.instant)
     target = engine.write(known.uri, "upsert", as_arrow([row("b", 50, "savepointed")]), options=SEVERAL_WRITERS)
     rows = snapshot(engine, known.uri)
     engine.service(known.uri, "savepoint", instant=target)
@@ -252,8 +252,8 @@ def test_a_restore_removes_writes_not_completed_at_the_savepoint(engine: Client,
 def test_a_write_keeps_the_pending_write_of_another(engine: Client, new_uri: Callable[[], str], type: str) -> None:
     """While a write is pending another writer begins and completes: the files of the first stay, and it can complete."""
     known = updated(engine, new_uri(), 1, type)
-    first = halfway(known.uri, (row("c", 90, "first", "rio"),))
-    beat(known.uri, first.instant)
+    first = begin_write(known.uri, (row("c", 90, "first", "rio"),))
+    send_heartbeat(known.uri, first.instant)
     engine.write(known.uri, "upsert", as_arrow([row("b", 50, "second")]), options=SEVERAL_WRITERS)
     assert first.files <= names_of(known.uri)
     first.complete()
@@ -266,8 +266,8 @@ def test_a_write_keeps_the_pending_write_of_another(engine: Client, new_uri: Cal
 def test_a_clean_keeps_the_pending_write_of_another(engine: Client, new_uri: Callable[[], str]) -> None:
     """A clean does not delete files of a writer with a valid heartbeat."""
     known = updated(engine, new_uri(), 4)
-    first = halfway(known.uri, (row("c", 90, "first", "rio"),))
-    beat(known.uri, first.instant)
+    first = begin_write(known.uri, (row("c", 90, "first", "rio"),))
+    send_heartbeat(known.uri, first.instant)
     engine.service(known.uri, "clean", options={**SEVERAL_WRITERS, **keep_commits(1)})
     assert first.files <= names_of(known.uri)
     first.complete()
@@ -306,7 +306,7 @@ def test_a_rollback_is_executed_by_another_process(writer: Client, reader: Clien
     """The reference plans the rollback of a crashed writer, an engine executes it."""
     known = relayed(writer, new_uri())
     before = data_files(known.uri)
-    failed = halfway(known.uri)
+    failed = begin_write(known.uri)
     planned = schedule_rollback(open_table(known.uri), failed.instant)
     assert reader.service(known.uri, "rollback", phase="execute", instant=planned) == planned
     assert data_files(known.uri) == before

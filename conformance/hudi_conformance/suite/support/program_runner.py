@@ -1,7 +1,7 @@
-"""A program of everything, carried out on engines in turn and on the model, with a query after each step.
+"""Runs a program of writes and services on engines in turn and on the model, with a query after each step.
 
-What the model forbids or leaves open is left out: undoing what a savepoint protects, times whose files may be gone, inserting a
-key that was written before (which of its file groups then counts is not settled).
+Steps that the model does not define are skipped: a rollback of a savepointed write, times whose files may be cleaned, an insert
+of a key that was written before (which of its file groups counts is not specified).
 """
 
 from collections.abc import Sequence
@@ -18,18 +18,17 @@ from hudi_conformance.model.windows import Window, changes, written
 from hudi_conformance.suite.support.programs.table_programs import Ask, Program, Row, Step
 from hudi_conformance.suite.support.tables.archived_tables import limits
 from hudi_conformance.suite.support.tables.tables_under_services import keep_commits
-from hudi_conformance.suite.support.tables.windows import completion_of
-from hudi_conformance.suite.support.tables.written_tables import folder_of
+from hudi_conformance.suite.support.tables.written_tables import completion_of, folder_of
 
 #: A compaction, or a log compaction, is due as soon as there is something to do.
 DUE = {
     "compaction": {"hoodie.compact.inline.max.delta.commits": "1"},
     "log-compaction": {"hoodie.log.compaction.enable": "true", "hoodie.log.compaction.blocks.threshold": "2"},
 }
-#: Services that merge what the logs of all file groups say into base files.
+#: Services that merge the logs of all file groups into base files.
 REWRITES = ("compaction", "clustering")
 SERVICES = (*REWRITES, "log-compaction")
-#: Cleans keep two states, archiving three actions once there are more than four.
+#: Cleans keep two commits, archiving keeps three actions once there are more than four.
 KEPT, FEWEST, MOST = 2, 3, 4
 
 
@@ -44,15 +43,15 @@ class Action:
 
 @dataclass(frozen=True)
 class Question:
-    """A query, and the rows that are right."""
+    """A query, and the expected rows."""
 
     query: Query
     rows: Sequence[Row]
 
 
 @dataclass
-class Driven:
-    """A table, its model, and what is on its timeline. The engines take turns at writing; the next one reads."""
+class ProgramRun:
+    """A table, its model, and the actions on its timeline. The engines write in turn; after each step the next engine reads."""
 
     program: Program
     uri: str
@@ -60,7 +59,7 @@ class Driven:
     model: Model = field(init=False)
     actions: list[Action] = field(default_factory=list)
     savepoints: set[str] = field(default_factory=set)
-    #: Place of the first action whose state can still be asked for, by others than savepoints.
+    #: Position of the first action whose state can still be read without a savepoint.
     oldest: int = 0
     turn: int = 0
 
@@ -71,12 +70,12 @@ class Driven:
 
     @property
     def writer(self) -> Client:
-        """Whose turn it is."""
+        """The engine that writes now."""
         return self.engines[self.turn % len(self.engines)]
 
     @property
     def reader(self) -> Client:
-        """Who reads what the writer left."""
+        """The engine that reads after the writer."""
         return self.engines[(self.turn + 1) % len(self.engines)]
 
     def run(self) -> None:
@@ -88,7 +87,7 @@ class Driven:
             self.turn += 1
 
     def take(self, step: Step) -> None:
-        """One step."""
+        """Take one step."""
         if step.rows:
             self._write(step)
         else:
@@ -105,7 +104,7 @@ class Driven:
     def _done(self, does: Any, instant: str, rows: Sequence[Row] = ()) -> None:
         action = Action(does, instant, completion_of(self.uri, instant))
         self.actions.append(action)
-        if does != "log-compaction":  # it joins log blocks, and changes nothing that a query can show
+        if does != "log-compaction":  # it merges log blocks, and changes no answer
             self.model.apply("compact" if does in REWRITES else does, rows, instant, action.completion)
 
     def _compaction(self) -> None:
@@ -134,7 +133,7 @@ class Driven:
             self.writer.service(self.uri, "savepoint", instant=newest)
             self.savepoints.add(newest)
 
-    def _give_free(self) -> None:
+    def _delete_savepoint(self) -> None:
         if self.savepoints:
             oldest = min(self.savepoints)
             self.writer.service(self.uri, "savepoint", instant=oldest, options={"delete": "true"})
@@ -156,7 +155,7 @@ class Driven:
             self.actions.pop()
 
     def check(self, ask: Ask, when: str) -> None:
-        """Ask the reader, and compare with the model. Raises AssertionError with the differences."""
+        """Send the query to the reader and compare the answer with the model. Raises AssertionError with the differences."""
         question = self.question(ask)
         if question is None:
             return
@@ -164,7 +163,7 @@ class Driven:
         expect(found, question, self.program, f"{self.reader.name}, {question.query.to_json()}\n{when}")
 
     def question(self, ask: Ask) -> Question | None:
-        """The query and what is right; None where there is nothing to be asked now."""
+        """Return the query and the expected rows; None if the query cannot be asked now."""
         columns = tuple(self.program.shape.types)
         match ask.kind:
             case "snapshot":
@@ -183,7 +182,7 @@ class Driven:
                 return self._changes(ask)
 
     def _chosen(self, ask: Ask, columns: tuple[str, ...]) -> Question:
-        """All rows and columns for `first` 0, otherwise some."""
+        """Return a query for all rows and columns if `first` is 0, for some otherwise."""
         rows = self.model.snapshot()
         where: tuple[tuple[str, str, Any], ...] = ()
         if ask.first and self.reader.hello.features >= {"read.filter"}:
@@ -194,14 +193,18 @@ class Driven:
         return Question(Query(columns=columns, where=where), rows)
 
     def _are_rewritten(self) -> bool:
-        """Whether a write put changes of merge-on-read into a base file. It may; what base files hold is then its affair."""
+        """Return whether a write put changes of merge-on-read into a base file. Writers may, and then base files are not
+        predictable.
+        """
         compactions = {action.requested for action in self.actions if action.does in REWRITES}
         by_writes = [file.name.split("_")[0] for file in folder_of(self.uri).rglob("*.parquet")
                      if ".hoodie" not in file.parts and file.stem.split("_")[-1] not in compactions]  # fmt: skip
         return self.program.shape.type == "MERGE_ON_READ" and len(set(by_writes)) < len(by_writes)
 
     def _incremental(self, ask: Ask, columns: tuple[str, ...]) -> Question:
-        """A window that begins when an action was requested: no completion is just there, so that nobody counts it."""
+        """Return a query for a window that begins when an action was requested: no completion has this time, so that bounds are
+        clear.
+        """
         ends = range(self.oldest, len(self.actions))
         end = ends[ask.second % len(ends)]
         begin = ask.first % (end + 1)
@@ -209,7 +212,7 @@ class Driven:
         return Question(Query("incremental", None, *bounds, columns=columns), written(self.model, Window(*bounds)))
 
     def _changes(self, ask: Ask) -> Question | None:
-        """A window between two completions, all of whose states are still there."""
+        """Return a query for a window between two completions, all of whose states can still be read."""
         ends = range(self.oldest, len(self.actions))
         first, second = sorted((ends[ask.first % len(ends)], ends[ask.second % len(ends)]))
         if first == second:
@@ -219,7 +222,7 @@ class Driven:
 
 
 def expect(found: pa.Table, question: Question, program: Program, when: str) -> None:
-    """The rows that were found are the right ones."""
+    """Check that the rows are the expected ones."""
     types = program.shape.types
     if question.query.kind == "cdc":
         right, answer = (_images(rows, types) for rows in (question.rows, found.to_pylist()))
@@ -233,7 +236,7 @@ def expect(found: pa.Table, question: Question, program: Program, when: str) -> 
 
 
 def _images(rows: Sequence[Row], columns: Any) -> list[str]:
-    """Changes with the columns that count of their images, in no order."""
+    """Return the changes with the relevant columns of their images, sorted."""
 
     def image(row: Row | None) -> Any:
         return None if row is None else tuple(row.get(name) for name in columns)
@@ -242,5 +245,5 @@ def _images(rows: Sequence[Row], columns: Any) -> list[str]:
 
 
 def run(program: Program, uri: str, *engines: Client) -> None:
-    """Carry the program out on these engines in turn. Raises AssertionError where one differs from the model."""
-    Driven(program, uri, engines).run()
+    """Run the program on these engines in turn. Raises AssertionError if one differs from the model."""
+    ProgramRun(program, uri, engines).run()

@@ -1,4 +1,6 @@
-"""A drawn program that an engine failed, kept as a golden case: the shrunk program becomes a table and its right answers."""
+"""Drawn programs that an engine failed, as JSON files and as golden cases: the program becomes a table and its expected
+answers.
+"""
 
 import dataclasses
 import hashlib
@@ -22,20 +24,20 @@ from hudi_conformance.suite.support.programs.table_programs import Ask, Shape
 from hudi_conformance.suite.support.programs.write_programs import Program, Step
 
 if TYPE_CHECKING:
-    from hudi_conformance.suite.support.program_runner import Driven, Question
+    from hudi_conformance.suite.support.program_runner import ProgramRun, Question
     from hudi_reference import WritableTable
 
-#: A program of writes alone, or of everything.
+#: A program of writes alone, or one with services and queries.
 AnyProgram = Program | everything.Program
 
 
 def to_json(program: AnyProgram) -> dict[str, Any]:
-    """The program as a JSON value."""
+    """Return the program as a JSON value."""
     return dataclasses.asdict(program)
 
 
 def from_json(value: Mapping[str, Any]) -> AnyProgram:
-    """The program in a JSON value of `to_json`."""
+    """Return the program of a JSON value of `to_json`."""
     if "shape" not in value:
         steps = tuple(Step(step["operation"], tuple(step["rows"])) for step in value["steps"])
         return Program(value["type"], value["merge_mode"], value["partitioned"], steps)
@@ -47,7 +49,7 @@ def from_json(value: Mapping[str, Any]) -> AnyProgram:
 
 
 def save(program: AnyProgram) -> str:
-    """Keep the program in a file; a line that says how it becomes a case."""
+    """Save the program to a file; return a line with the command that makes it a golden case."""
     text = json.dumps(to_json(program), indent=1, sort_keys=True)
     folder = Path(tempfile.gettempdir()) / "hudi-conformance-programs"
     folder.mkdir(exist_ok=True)
@@ -57,17 +59,17 @@ def save(program: AnyProgram) -> str:
 
 
 def add_case(program: AnyProgram, case_id: str, root: Path) -> Path:
-    """Write the case of a program below the fixtures `root`; its folder.
+    """Write the case of a program below the fixtures `root`; return its folder.
 
-    The reference makes the table (the same bytes each time), the model says which rows each query has to give.
+    The reference creates the table (the same bytes each time), the model gives the expected rows of each query.
     """
     area, _, name = case_id.partition(".")
     folder = root / area / name
-    whole = program if isinstance(program, everything.Program) else everything_of(program)
-    # Some records of a timeline name the table's place: it is the same one each time.
+    whole = program if isinstance(program, everything.Program) else table_program_of(program)
+    # Some records of a timeline contain the table's path, which therefore has to be the same each time.
     place = Path(tempfile.gettempdir()) / "hudi-conformance-case"
     shutil.rmtree(place, ignore_errors=True)
-    driven = carried_out(whole, (place / "table").as_uri())
+    driven = run_on_reference(whole, (place / "table").as_uri())
     _write(folder / "expected" / "reads.json", _reads(driven))
     _write(folder / "case.json", _case(whole, case_id, driven))
     _write(folder / "program.json", to_json(program))
@@ -75,8 +77,8 @@ def add_case(program: AnyProgram, case_id: str, root: Path) -> Path:
     return folder
 
 
-def everything_of(program: Program) -> everything.Program:
-    """A program of writes as one of everything; its ordering values are their own ranks."""
+def table_program_of(program: Program) -> everything.Program:
+    """Return a program of writes as a table program; its ordering values are replaced by their ranks."""
     family: everything.Family = "event-time" if program.merge_mode == "EVENT_TIME_ORDERING" else "commit-time"
     ranks = sorted({row["ts"] for step in program.steps for row in step.rows})
     if len(ranks) > len(everything.RANKS["long"]):
@@ -97,13 +99,13 @@ def _drawn(row: Mapping[str, Any], rank: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-class Scribe(Reference):
-    """The reference with a clock and ids of its own: the same program makes the same bytes."""
+class SeededReference(Reference):
+    """The reference with a simulated clock and seeded ids: the same program gives the same bytes."""
 
     table: "WritableTable"
 
     def create(self, table: str, spec: TableSpec) -> None:
-        """The one table that it writes."""
+        """Create the only table."""
         from hudi_reference import create_table
         from hudi_reference.clock import ManualClock
         from hudi_reference.ids import SeededIds
@@ -115,7 +117,7 @@ class Scribe(Reference):
         )  # fmt: skip
 
     def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
-        """One commit."""
+        """Write one commit."""
         instant: str = getattr(self.table, operation)(rows)
         return instant
 
@@ -123,25 +125,25 @@ class Scribe(Reference):
         self, table: str, service: Service, *, phase: Phase = "run", instant: str | None = None,
         options: Mapping[str, str] | None = None,
     ) -> str | None:  # fmt: skip
-        """One table service."""
+        """Run one table service."""
         from hudi_conformance.engines.reference.services import Order, run
 
         return run(self.table, service, Order(phase, instant, options or {}))
 
 
-def carried_out(program: everything.Program, uri: str) -> "Driven":
-    """The program carried out on the reference and on the model."""
-    from hudi_conformance.suite.support.program_runner import Driven
+def run_on_reference(program: everything.Program, uri: str) -> "ProgramRun":
+    """Run the program on the reference and on the model."""
+    from hudi_conformance.suite.support.program_runner import ProgramRun
 
-    with Client("reference", lambda: InProcessTransport(Scribe), start_timeout=30, message_timeout=120) as scribe:
-        driven = Driven(program, uri, [scribe])
+    with Client("reference", lambda: InProcessTransport(SeededReference), start_timeout=30, message_timeout=120) as engine:
+        driven = ProgramRun(program, uri, [engine])
         for step in program.steps:
             driven.take(step)
     return driven
 
 
-def _reads(driven: "Driven") -> dict[str, Any]:
-    """Every query that can be asked at the end, with what the model says."""
+def _reads(driven: "ProgramRun") -> dict[str, Any]:
+    """Return every query that can be asked at the end, with the rows of the model."""
     types = driven.program.shape.types
     found = {json.dumps(q.query.to_json()): q for q in _questions(driven)}
     images = [{"name": name, "type": _image(name, types)} for name in ("before", "after")]
@@ -155,8 +157,10 @@ def _reads(driven: "Driven") -> dict[str, Any]:
     }
 
 
-def _questions(driven: "Driven") -> "Iterator[Question]":
-    """The snapshot, the read-optimized rows, every time, and every window between two actions; changes if they are logged."""
+def _questions(driven: "ProgramRun") -> "Iterator[Question]":
+    """Yield the snapshot, the read-optimized query, every time, and every window between two actions; changes if they are
+    captured.
+    """
     kinds = [kind for kind in get_args(everything.Kind) if kind != "cdc" or driven.program.shape.captures is not None]
     for kind in kinds:
         places = range(len(driven.actions)) if kind in ("as-of", "incremental", "cdc") else range(1)
@@ -172,8 +176,8 @@ def _image(name: str, types: Mapping[str, str]) -> dict[str, Any]:
     return {"type": "record", "name": name, "namespace": "rows", "fields": [*fields, deleted]}
 
 
-def _read(number: int, question: "Question", driven: "Driven") -> dict[str, Any]:
-    """One query of the file."""
+def _read(number: int, question: "Question", driven: "ProgramRun") -> dict[str, Any]:
+    """Return one query of the file."""
     shape, query = driven.program.shape, question.query
     if query.kind == "cdc":
         names = ["op", "ts_ms", "before", "after"]
@@ -194,7 +198,7 @@ RULES = {
 }  # fmt: skip
 
 
-def _case(program: everything.Program, case_id: str, driven: "Driven") -> dict[str, Any]:
+def _case(program: everything.Program, case_id: str, driven: "ProgramRun") -> dict[str, Any]:
     kinds = {question.query.kind for question in _questions(driven)}
     mode = {"event-time": "MRG-028", "commit-time": "MRG-025", "custom": "PAY-003"}[program.shape.family]
     return {
@@ -210,23 +214,23 @@ def _case(program: everything.Program, case_id: str, driven: "Driven") -> dict[s
 
 
 def _needs(program: everything.Program) -> Iterator[str]:
-    """The features without which an engine cannot read the table."""
-    shape, deeds = program.shape, {step.does for step in program.steps}
+    """Yield the features that an engine needs to read the table."""
+    shape, actions = program.shape, {step.does for step in program.steps}
     yield from (f"merge.{shape.family}", "partition.plain" if shape.partitioned else "partition.none")
     yield "merge-on-read" if shape.type == "MERGE_ON_READ" else "copy-on-write"
     if shape.type == "MERGE_ON_READ":
         yield from ("log.avro", "log.delete")
     if any(row["deleted"] for step in program.steps for row in step.rows):
         yield "delete.flag"
-    if shape.type == "MERGE_ON_READ" and "partial_update" in deeds:
+    if shape.type == "MERGE_ON_READ" and "partial_update" in actions:
         yield "merge.partial-updates"
     if shape.two and shape.ordering:
         yield "merge.multiple-ordering-fields"
     if shape.orders in everything.FEATURE_OF_TYPE:
         yield everything.FEATURE_OF_TYPE[shape.orders]
-    if "archive" in deeds:
+    if "archive" in actions:
         yield "timeline.history"
-    if shape.type == "MERGE_ON_READ" and deeds & {"rollback", "restore"}:
+    if shape.type == "MERGE_ON_READ" and actions & {"rollback", "restore"}:
         yield "log.command"
 
 

@@ -16,17 +16,17 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.errors import ContractError
 from hudi_conformance.explorer.crash_points import crashes
 from hudi_conformance.suite.support.concurrent.in_process import only_in_process
-from hudi_conformance.suite.support.concurrent.pending_writes import halfway
+from hudi_conformance.suite.support.concurrent.pending_writes import begin_write
 from hudi_conformance.suite.support.programs.write_programs import BOTH_TYPES, Program, as_arrow, row
 from hudi_conformance.suite.support.tables.tables_under_services import (
     WRITES,
     deleted_by,
     instant_files,
     keep_commits,
+    metadata_in,
     names_of,
     pending,
     planned_by,
-    said,
     snapshot,
     updated,
 )
@@ -95,14 +95,14 @@ def test_a_plan_is_published_with_the_request_and_never_changes(engine: Client, 
     assert name == f"{requested}.clean.requested"
     file = timeline_folder(known.uri) / name
     before, files = hashlib.sha256(file.read_bytes()).digest(), names_of(known.uri)
-    record, plan = said(known.uri, requested, "clean.requested")
+    record, plan = metadata_in(known.uri, requested, "clean.requested")
     assert (record, bool(planned_by(plan))) == ("HoodieCleanerPlan", True)
     (folder_of(known.uri) / next(iter(folder_of(known.uri).rglob(min(planned_by(plan)))))).unlink()
     assert engine.service(known.uri, "clean", phase="execute", instant=requested) == requested
     assert hashlib.sha256(file.read_bytes()).digest() == before, "also if a file of the plan was deleted before"
     assert {found[:17] for found in instant_files(known.uri, "clean")} == {requested}
     assert files - names_of(known.uri) == planned_by(plan)
-    assert deleted_by(said(known.uri, requested, "clean")[1]) <= planned_by(plan)
+    assert deleted_by(metadata_in(known.uri, requested, "clean")[1]) <= planned_by(plan)
 
 
 @CLEANS
@@ -148,7 +148,7 @@ def test_only_what_is_inflight_completes(engine: Client, new_uri: Callable[[], s
     appears.
     """
     known = updated(engine, new_uri(), 1, type)
-    write = halfway(known.uri)
+    write = begin_write(known.uri)
     (inflight,) = timeline_folder(known.uri).glob(f"{write.instant}*.inflight")
     content = inflight.read_bytes()
     inflight.unlink()

@@ -1,4 +1,4 @@
-"""TODO docstring."""
+"""A table with two file groups, to which an engine writes beside slow writers of the reference."""
 
 from dataclasses import dataclass
 from itertools import count
@@ -7,6 +7,9 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.concurrent.pending_writes import SEVERAL_WRITERS
 from hudi_conformance.suite.support.programs.write_programs import Row, as_arrow, row
 from hudi_conformance.suite.support.tables.tables_under_services import Json, snapshot
+
+#: Settings under which a compaction is due after every delta commit.
+PLAN = {"hoodie.compact.inline.max.delta.commits": "1"}
 
 
 @dataclass
@@ -17,23 +20,20 @@ class Scene:
     uri: str
 
     def __post_init__(self) -> None:
-        """Number the writes."""
+        """Start the numbers of the writes."""
         self.numbers = count(10)
 
     def write(self, *ids: str, value: str = "quick", city: str = "oslo") -> str:
-        """One upsert by the engine."""
+        """Upsert with the engine; return the instant."""
         rows = [row(id, next(self.numbers), value, city) for id in ids]
         return self.engine.write(self.uri, "upsert", as_arrow(rows), options=SEVERAL_WRITERS)
 
     def slow(self, *ids: str, city: str = "oslo") -> list[Row]:
-        """The rows of a slow write."""
+        """Return the rows of a slow write."""
         return [row(id, 100, "slow", city) for id in ids]
 
     def values(self) -> dict[str, str]:
-        """What a reader gets now, by key."""
+        """Return the values of a snapshot by key; a key that occurs twice fails."""
         rows: list[Json] = snapshot(self.engine, self.uri)
-        assert len({r["id"] for r in rows}) == len(rows), f"a key comes twice: {rows}"
+        assert len({r["id"] for r in rows}) == len(rows), f"a key occurs twice: {rows}"
         return {r["id"]: r["value"] for r in rows}
-
-
-PLAN = {"hoodie.compact.inline.max.delta.commits": "1"}

@@ -1,4 +1,4 @@
-"""TODO docstring."""
+"""Scenarios of the explorer as test parameters, explored on the reference in this process."""
 
 from fnmatch import fnmatch
 
@@ -10,12 +10,12 @@ from hudi_conformance.suite.support.concurrent.in_process import only_in_process
 
 
 def scenarios(*patterns: str) -> pytest.MarkDecorator:
-    """Parameters: the scenarios whose names match."""
+    """Parametrize a test with the scenarios whose names match a pattern."""
     return pytest.mark.parametrize("name", [name for name in SCENARIOS if any(fnmatch(name, pattern) for pattern in patterns)])
 
 
 def explored(engine: Client, name: str) -> None:
-    """Explore one scenario within its bounds."""
+    """Explore one scenario completely within its bounds, and check that no invariant is violated."""
     only_in_process(engine)
     found = SCENARIOS[name].scenario(name).explore()
     assert found.failure is None, f"after {found.runs} runs: {found.failure.violation}"

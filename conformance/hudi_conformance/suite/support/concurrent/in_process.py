@@ -1,4 +1,4 @@
-"""What only the reference in this process can show: its requests to storage, its locks and its processes in an order."""
+"""Tests that only the reference in this process can run: they observe its requests, or order and stop its processes."""
 
 import pytest
 
@@ -7,6 +7,6 @@ from hudi_conformance.engines.registry import find
 
 
 def only_in_process(engine: Client) -> None:
-    """Skip where the engine is not the reference in this process."""
+    """Skip the test unless the engine is the reference in this process."""
     if find(engine.name).name != "reference":
-        pytest.skip("the engine runs in another process, where it cannot be watched, stopped or put in order")
+        pytest.skip("the engine runs in another process, where it cannot be observed, stopped or scheduled")

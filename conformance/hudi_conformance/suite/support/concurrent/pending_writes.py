@@ -1,12 +1,10 @@
-"""TODO docstring."""
+"""Writes by the reference that have stored their files and are not completed, beside an engine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hudi_conformance.suite.support.programs.write_programs import Row, as_arrow, row
-from hudi_conformance.suite.support.tables.tables_under_services import (
-    names_of,
-)
+from hudi_conformance.suite.support.tables.tables_under_services import names_of
 from hudi_conformance.suite.support.tables.written_tables import folder_of
 from hudi_reference import open_table
 from hudi_reference.schema.avro import AvroSchema, with_meta_columns
@@ -15,11 +13,18 @@ from hudi_reference.write.locate import locate
 from hudi_reference.write.rows import prepare
 from hudi_reference.write.writer import Writer
 
+#: Options for one of several writers: it does not roll back pending actions of others.
+SEVERAL_WRITERS = {
+    "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
+    "hoodie.clean.failed.writes.policy": "LAZY",
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
+}
+
 LATE = (row("a", 90, "late"), row("d", 90, "late and new", "rio"))
 
 
 @dataclass(frozen=True)
-class Halfway:
+class PendingWrite:
     """A write by the reference that has its files on storage and is not completed."""
 
     commit: Commit
@@ -29,16 +34,16 @@ class Halfway:
 
     @property
     def instant(self) -> str:
-        """Its requested time."""
+        """The requested time."""
         return self.commit.requested
 
     def complete(self) -> None:
-        """Go on as if nothing had been; raises WriteConflict if the action is gone."""
+        """Complete the write; raises WriteConflict if the action was rolled back."""
         self.commit.complete(self.schema)
 
 
-def halfway(uri: str, rows: Sequence[Row] = LATE) -> Halfway:
-    """Begin a write, store its files, and stop."""
+def begin_write(uri: str, rows: Sequence[Row] = LATE) -> PendingWrite:
+    """Begin a write and store its files; do not complete it."""
     table, before = open_table(uri), names_of(uri)
     view = table.view()
     reader = view.reader(table)
@@ -49,19 +54,11 @@ def halfway(uri: str, rows: Sequence[Row] = LATE) -> Halfway:
         writer.change(found, changes, by_key=False)
     for partition, new in located.new:
         writer.add(partition, new)
-    return Halfway(commit, view.schema, names_of(uri) - before)
+    return PendingWrite(commit, view.schema, names_of(uri) - before)
 
 
-#: Options that tell an engine of several writers: they leave one another's pending actions alone.
-SEVERAL_WRITERS = {
-    "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
-    "hoodie.clean.failed.writes.policy": "LAZY",
-    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
-}
-
-
-def beat(uri: str, instant: str) -> None:
-    """Let the heart of a writer beat."""
+def send_heartbeat(uri: str, instant: str) -> None:
+    """Create or refresh the heartbeat of a writer."""
     file = folder_of(uri) / ".hoodie" / ".heartbeat" / instant
     file.parent.mkdir(exist_ok=True)
     file.touch()

@@ -1,7 +1,7 @@
-"""A slow writer of the reference, beside whom something else happens at a moment that the test chooses.
+"""A slow writer of the reference, during whose write a test runs another action.
 
-The moments are those at which a writer asks for the lock of the table: to request its action, and to complete it. By then it
-has read the table, or stored its files; what happens meanwhile has come to its end when the slow writer goes on.
+The action runs when the writer acquires the lock of the table: to request its action, or to complete it. At that time the
+writer has read the table, or stored its files; the other action ends before the writer continues.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ from hudi_reference.errors import HudiError
 from hudi_reference.locks import InProcessLock, Lock
 
 Moment = Literal["request", "complete"]
-#: The settings of a writer beside others, by how it gets along with them.
+#: Settings of concurrent writers, by the concurrency mode.
 OPTIMISTIC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
 BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
 NON_BLOCKING = {"hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL", **BUCKETS}
@@ -24,8 +24,8 @@ LAZY = {"hoodie.clean.failed.writes.policy": "LAZY"}
 
 
 @dataclass
-class Interrupted:
-    """A lock: when it is asked for at the moment, something else happens first, once."""
+class InterruptedLock:
+    """A lock that runs an action once, before it is acquired at the chosen moment."""
 
     lock: Lock
     moment: Moment
@@ -34,24 +34,24 @@ class Interrupted:
     in_process: bool = True
 
     def acquire(self, owner: str) -> None:
-        """As the lock does, after what happens meanwhile."""
+        """Run the action if it is due, then acquire the lock."""
         if owner.startswith(f"{self.moment} ") and not self.done:
             self.done = True
             self.meanwhile()
         self.lock.acquire(owner)
 
     def release(self, owner: str) -> None:
-        """As the lock does."""
+        """Release the lock."""
         self.lock.release(owner)
 
     def check(self, owner: str) -> None:
-        """As the lock does."""
+        """Check the lock."""
         self.lock.check(owner)
 
 
 @dataclass
 class SlowWriter:
-    """A writer of the table at `uri`; its lock waits for a moment only, so that one which nobody gives back is noticed."""
+    """A writer of the table at `uri`; its lock times out soon, so that a lock that is never released is noticed."""
 
     uri: str
     meanwhile: Callable[[], object]
@@ -59,11 +59,11 @@ class SlowWriter:
     options: Mapping[str, str] | None = None
 
     def upsert(self, rows: Sequence[Row]) -> str:
-        """One write, in the midst of which something else happens."""
+        """Write once, with the other action in between; return the instant."""
         return self.table.upsert(as_arrow(rows))
 
     def outcome(self, rows: Sequence[Row]) -> str | HudiError:
-        """The instant of the same write, or what kept it from completing."""
+        """Return the instant of the same write, or its error."""
         try:
             return self.upsert(rows)
         except HudiError as error:
@@ -71,21 +71,21 @@ class SlowWriter:
 
     @property
     def table(self) -> WritableTable:
-        """The table as the slow writer has it."""
+        """The table as the slow writer opens it."""
         opened = open_table(self.uri, options=self.options)
-        return replace(opened, lock=Interrupted(InProcessLock(timeout=0.5), self.moment, self.meanwhile))
+        return replace(opened, lock=InterruptedLock(InProcessLock(timeout=0.5), self.moment, self.meanwhile))
 
 
 def group_of(uri: str, instant: str) -> set[str]:
-    """The ids of the file groups to which an action wrote."""
+    """Return the ids of the file groups to which an action wrote."""
     return {id_of(path.name) for path in folder_of(uri).rglob(f"*_{instant}*") if is_data(path)}
 
 
 def is_data(path: Path) -> bool:
-    """Whether this is a data file."""
+    """Return whether this is a data file."""
     return ".hoodie" not in path.parts and path.suffix != ".crc"
 
 
 def id_of(name: str) -> str:
-    """The file id in the name of a data file."""
+    """Return the file id in the name of a data file."""
     return name.removeprefix(".").partition("_")[0]

@@ -1,7 +1,7 @@
-"""Programs of everything that can be done to a table: writes and services, and queries of every kind after each step.
+"""Programs of writes and services on a table, with queries of every kind after each step.
 
-`Program` is plain data, so that one that failed can be kept and made a golden case. `programs` draws it from a `Vocabulary`:
-what an engine offers is what its programs are made of.
+`Program` is plain data, so that a failed one can be saved and made a golden case. `programs` draws it from a `Vocabulary`, the
+steps and queries that the engine offers.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -19,19 +19,20 @@ from hudi_conformance.model import Model
 from hudi_conformance.model.merge import PAYLOADS
 
 Row = dict[str, Any]
-#: How many programs a test draws, given how many fast engines can do, how many slow ones, and the engines.
+#: How many programs a test draws: a function of the number for fast engines, the number for slow ones, and the engines.
 Budget = Callable[..., int]
 Family = Literal["commit-time", "event-time", "custom"]
 Write = Operation
-Deed = Literal[
-    Write, "compaction", "log-compaction", "clustering", "clean", "archive", "savepoint", "give free", "restore", "rollback"
+Action = Literal[
+    Write, "compaction", "log-compaction", "clustering", "clean", "archive", "savepoint", "delete savepoint", "restore",
+    "rollback",
 ]  # fmt: skip
 Kind = Literal["snapshot", "read-optimized", "as-of", "incremental", "cdc"]
 
 MODES: Mapping[Family, Any] = {
     "commit-time": "COMMIT_TIME_ORDERING", "event-time": "EVENT_TIME_ORDERING", "custom": "CUSTOM",
 }  # fmt: skip
-#: Ordering fields by type: what four values, each greater than the one before, are in that type.
+#: Ordering fields by type: four increasing values of that type.
 RANKS: Mapping[str, tuple[Any, ...]] = {
     "long": (1, 2, 9, 10),
     "int": (1, 2, 9, 10),
@@ -73,17 +74,17 @@ class Shape:
 
     @property
     def types(self) -> dict[str, str]:
-        """The type of each column that queries are asked for."""
+        """The type of each queried column."""
         seq = {"seq": "int"} if self.two else {}
         return {"id": "string", "city": "string", "ts": self.orders, **seq, "name": "string", "note": "string", "size": "int"}
 
     @property
     def ordering(self) -> tuple[str, ...]:
-        """The fields that order versions; by commit time there may be none."""
+        """The ordering fields; in commit-time mode there may be none."""
         return () if self.family == "commit-time" else ("ts", "seq") if self.two else ("ts",)
 
     def spec(self) -> TableSpec:
-        """The table to create."""
+        """Return the table to create."""
         types = {**self.types, DELETED: "boolean"}
         fields = [{"name": n, "type": ["null", AVRO_TYPES.get(t, t)], "default": None} for n, t in types.items()]
         properties = {}
@@ -99,7 +100,7 @@ class Shape:
         )  # fmt: skip
 
     def model(self) -> Model:
-        """The model of the empty table."""
+        """Return the model of the empty table."""
         spec = self.spec()
         return Model(
             record_key=spec.record_key, partition=spec.partition, ordering=spec.ordering, merge_mode=spec.merge_mode,
@@ -107,7 +108,9 @@ class Shape:
         )  # fmt: skip
 
     def row(self, drawn: Row, kept: Collection[str] = OTHERS) -> Row:
-        """The row of a table for a drawn one: key, partition, ordering fields by its `rank`, and the columns that are kept."""
+        """Return the table's row for a drawn one: key, partition, ordering fields by its `rank`, and the columns that are
+        kept.
+        """
         place = drawn["rank"] // 2 if self.two else drawn["rank"]
         found = {"id": drawn["id"], "city": drawn["city"], "ts": RANKS[self.orders][place]}
         if self.two:
@@ -116,7 +119,7 @@ class Shape:
         return found | ({DELETED: drawn["deleted"]} if len(kept) == len(OTHERS) else {})
 
     def arrow(self, rows: Collection[Row]) -> pa.Table:
-        """Rows for the contract, with the columns that the first one has."""
+        """Return rows for the contract, with the columns of the first one."""
         names = next(iter(rows)).keys() if rows else self.types
         types = {**self.types, DELETED: "boolean"}
         schema = pa.schema([(name, ARROW_TYPES[types[name]]) for name in names])
@@ -134,9 +137,9 @@ class Ask:
 
 @dataclass(frozen=True)
 class Step:
-    """What is done: a write with its drawn rows (and, for a partial update, the columns it gives), or a service."""
+    """A step: a write with its drawn rows (and, for a partial update, its columns), or a service."""
 
-    does: Deed
+    does: Action
     rows: tuple[Row, ...] = ()
     columns: tuple[str, ...] = OTHERS
     ask: Ask = Ask("snapshot")
@@ -144,7 +147,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Program:
-    """A table, and what is done to it."""
+    """A table, and the steps on it."""
 
     shape: Shape
     steps: tuple[Step, ...]
@@ -152,17 +155,17 @@ class Program:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What programs are made of, by the features that all engines of a run declare."""
+    """The steps and queries of programs, by the features that all engines of a run declare."""
 
     features: frozenset[str]
 
     def has(self, *features: str) -> bool:
-        """Whether all of these are declared."""
+        """Return whether all of these are declared."""
         return self.features.issuperset(features)
 
-    def deeds(self, shape: Shape) -> list[Deed]:
-        """What may be done to such a table; the first ones more often."""
-        found: list[Deed] = ["upsert", "upsert", "upsert", "upsert", "delete", "delete"]
+    def actions(self, shape: Shape) -> list[Action]:
+        """Return the possible steps on such a table; frequent ones are repeated."""
+        found: list[Action] = ["upsert", "upsert", "upsert", "upsert", "delete", "delete"]
         found += [one for one in ("insert", "bulk_insert") if self.has(f"write.{one.replace('_', '-')}")]
         if self.has("write.partial-update", "merge.partial-updates") and shape.payload is None:
             found += ["partial_update", "partial_update"]
@@ -172,16 +175,16 @@ class Vocabulary:
         if self.has("write.insert-overwrite", "write.delete-partition"):
             found += ["insert_overwrite", "delete_partition"]
         if self.has("service.savepoint", "service.restore"):
-            found += ["savepoint", "give free", "restore"]
+            found += ["savepoint", "delete savepoint", "restore"]
         return found
 
     def kinds(self, shape: Shape) -> list[Kind]:
-        """The queries that may be asked of such a table: of changes only where it captures them, as releases want it."""
+        """Return the possible queries of such a table: of changes only if it captures them, as releases require."""
         asked = [kind for kind in get_args(Kind) if self.has(f"read.{kind}")]
         return [kind for kind in asked if kind != "cdc" or shape.captures is not None]
 
     def shapes(self, family: Family) -> st.SearchStrategy[Shape]:
-        """Tables of one family."""
+        """Draw tables of one family."""
         types = [name for name in RANKS if name not in FEATURE_OF_TYPE or self.has(FEATURE_OF_TYPE[name])]
         drawn = st.builds(
             Shape,
@@ -195,17 +198,17 @@ class Vocabulary:
             if self.has("read.cdc")
             else st.none(),
         )
-        return drawn.map(_plainer)
+        return drawn.map(_simplified)
 
 
-def _plainer(shape: Shape) -> Shape:
-    """Without a second ordering field where the first has few values that look alike, or where none is used."""
+def _simplified(shape: Shape) -> Shape:
+    """Drop the second ordering field if the first has other types than long, or if no ordering field is used."""
     return replace(shape, two=shape.two and shape.orders == "long" and bool(shape.ordering) and shape.payload is None)
 
 
 @st.composite
 def programs(draw: st.DrawFn, vocabulary: Vocabulary, family: Family, most_steps: int = 9) -> Program:
-    """A program over few keys, so that versions meet often; one row a key in each input."""
+    """Draw a program over few keys, so that versions are merged often; one row for a key in each input."""
     shape = draw(vocabulary.shapes(family))
     first = Step("upsert", tuple({**row, "deleted": None} for row in draw(_rows(shape))))
     return Program(shape, (first, *draw(st.lists(_steps(shape, vocabulary), min_size=3, max_size=most_steps))))
@@ -214,12 +217,12 @@ def programs(draw: st.DrawFn, vocabulary: Vocabulary, family: Family, most_steps
 def _steps(shape: Shape, vocabulary: Vocabulary) -> st.SearchStrategy[Step]:
     asks = st.builds(Ask, st.sampled_from(vocabulary.kinds(shape)), st.integers(0, 7), st.integers(0, 7))
 
-    def steps(does: Deed) -> st.SearchStrategy[Step]:
+    def steps(does: Action) -> st.SearchStrategy[Step]:
         rows = _rows(shape) if does in get_args(Write) else st.just(())
         columns = _PARTS if does == "partial_update" else st.just(OTHERS)
         return st.builds(Step, st.just(does), rows, columns, asks)
 
-    return st.sampled_from(vocabulary.deeds(shape)).flatmap(steps)
+    return st.sampled_from(vocabulary.actions(shape)).flatmap(steps)
 
 
 _PARTS = st.sampled_from((("name",), ("note",), ("name", "size"), ("size", "note")))

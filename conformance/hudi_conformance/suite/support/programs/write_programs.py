@@ -1,4 +1,4 @@
-"""Programs of writes: drawn by hypothesis or written by hand, run on an engine and on the model side by side."""
+"""Programs of writes: drawn by hypothesis or written by hand, run on an engine and on the model."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.contract.messages import Operation
 from hudi_conformance.model import Model
 
-#: A test of both types of table, each on engines that have it.
+#: Parametrize a test with both types of table, each for engines that have it.
 BOTH_TYPES = pytest.mark.parametrize(
     "type",
     [
@@ -62,7 +62,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Program:
-    """A table and what is written to it, one commit after the other."""
+    """A table and its writes, one commit after the other."""
 
     type: Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
     merge_mode: Literal["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"]
@@ -70,7 +70,7 @@ class Program:
     steps: tuple[Step, ...] = field(default=())
 
     def spec(self) -> TableSpec:
-        """The table to create."""
+        """Return the table to create."""
         return TableSpec(
             name="program",
             type=self.type,
@@ -82,7 +82,7 @@ class Program:
         )
 
     def model(self) -> Model:
-        """The table's model, empty."""
+        """Return the model of the empty table."""
         spec = self.spec()
         return Model(
             record_key=spec.record_key,
@@ -95,28 +95,28 @@ class Program:
 
 @dataclass(frozen=True)
 class Written:
-    """A table that an engine has written: where it is, its instants, and what the model says of it."""
+    """A table that an engine has written: its URI, its instants, and its model."""
 
     uri: str
     instants: tuple[str, ...]
     model: Model
 
     def digest(self) -> dict[str, str]:
-        """A hash of every file of the table."""
+        """Return a hash of every file of the table."""
         root = Path(unquote(urlsplit(self.uri).path))
         files = (path for path in sorted(root.rglob("*")) if path.is_file())
         return {str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-class Shelf:
-    """Written tables by engine and program, each written once: commits of a JVM engine take seconds."""
+class SharedTables:
+    """Written tables by engine and program, each written once, since commits of a JVM engine take seconds."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._tables: dict[tuple[str, Program], Written] = {}
 
     def table(self, writer: Client, program: Program) -> Written:
-        """The table that `writer` made of `program`."""
+        """Return the table of `program`, written by `writer`."""
         known = self._tables.get((writer.name, program))
         if known is None:
             uri = (self._folder / f"table{len(self._tables)}").as_uri()
@@ -134,12 +134,12 @@ def _carry_out(program: Program, uri: str, writer: Client) -> tuple[tuple[str, .
 
 
 def row(key: str, ts: int, value: str, city: str = "oslo", *, deleted: bool | None = None) -> Row:
-    """One row of a program's table."""
+    """Return one row of a program's table."""
     return {"id": key, "city": city, "ts": ts, "value": value, "_hoodie_is_deleted": deleted}
 
 
 def as_arrow(rows: Sequence[Row]) -> pa.Table:
-    """The rows for the contract."""
+    """Return the rows for the contract."""
     return pa.Table.from_pylist(list(rows), schema=ARROW)
 
 
@@ -154,7 +154,7 @@ def run(program: Program, uri: str, engine: Client) -> None:
 
 
 def expect_rows(reader: Client, uri: str, expected: Sequence[Row], when: str, query: Query | None = None) -> None:
-    """The reader's rows are the expected ones; the difference otherwise."""
+    """Check that the reader returns the expected rows. Raises AssertionError with the differences."""
     asked = query or Query(columns=tuple(TYPES))
     columns = {name: TYPES[name] for name in asked.columns or TYPES}
     found = canonical(reader.read(uri, asked), columns)
@@ -166,7 +166,7 @@ def expect_rows(reader: Client, uri: str, expected: Sequence[Row], when: str, qu
 
 
 def programs(*, partitioned: st.SearchStrategy[bool] | None = None, most_steps: int = 5) -> st.SearchStrategy[Program]:
-    """Programs of a few writes over few keys, so that versions meet often."""
+    """Draw programs of a few writes over few keys, so that versions are merged often."""
     return st.builds(
         Program,
         type=st.sampled_from(("COPY_ON_WRITE", "MERGE_ON_READ")),
@@ -177,7 +177,7 @@ def programs(*, partitioned: st.SearchStrategy[bool] | None = None, most_steps: 
 
 
 def _steps() -> st.SearchStrategy[Step]:
-    # One row a key and batch: which of two equal ones counts is up to the writer.
+    # One row for a key in each batch: which of two equal ones wins is up to the writer.
     rows = st.lists(_rows(), min_size=1, max_size=4, unique_by=lambda r: (r["id"], r["city"])).map(tuple)
     return st.builds(Step, st.sampled_from(("upsert", "upsert", "upsert", "delete")), rows)
 
@@ -194,6 +194,6 @@ def _rows() -> st.SearchStrategy[Row]:
 
 
 def _starting_with_an_upsert(steps: list[Step]) -> tuple[Step, ...]:
-    """An empty table has no schema for every engine to delete by."""
+    """Begin with an upsert: an empty table has no schema by which every engine could delete."""
     first = Step("upsert", tuple({**r, "_hoodie_is_deleted": None} for r in steps[0].rows))
     return (first, *steps[1:])

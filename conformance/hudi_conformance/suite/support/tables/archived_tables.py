@@ -1,6 +1,7 @@
-"""Tables that are archived while they are written, and what their timeline folder holds after each write.
+"""Tables that are archived while they are written, and the contents of their timeline folder after each write.
 
-Nothing here knows an archiver: files are read with a general Parquet library and a JSON parser, as the format describes them.
+The module uses no code of an archiver: it reads the files with a general Parquet library and a JSON parser, as the format
+describes them.
 """
 
 import json
@@ -20,71 +21,74 @@ from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import Program, Row, as_arrow, expect_rows, row
 from hudi_conformance.suite.support.tables.written_tables import folder_of
 
-#: Nothing is archived by itself.
+#: Automatic archiving is off.
 NOT_BY_ITSELF = {"hoodie.archive.automatic": "false"}
-#: Neither the cleaner nor the next compaction asks for more writes than the limits leave.
+#: Neither cleaning nor the next compaction needs more writes than the limits keep.
 FREE = {"hoodie.clean.commits.retained": "1", "hoodie.compact.inline.max.delta.commits": "1", "hoodie.metadata.enable": "false"}
 LEVEL_FILE = re.compile(r"(\d{17})_(\d{17})_(\d+)\.parquet", re.ASCII)
 COMPLETED = re.compile(r"(\d{17})_(\d{17})\.([a-z]+)", re.ASCII)
+
+#: Enough writes for nine flushes, and with them for a file of level 2.
+WRITES = 21
 
 Files = Mapping[str, bytes]
 
 
 def limits(most: int, fewest: int, **more: str) -> dict[str, str]:
-    """Settings of an archiver that leaves `fewest` writes once there are more than `most`."""
+    """Return settings of an archiver that keeps `fewest` writes once there are more than `most`."""
     return {**FREE, "hoodie.keep.max.commits": str(most), "hoodie.keep.min.commits": str(fewest), **more}
 
 
 @dataclass(frozen=True)
 class Step:
-    """What the timeline folder and the history folder held after one write."""
+    """The contents of the timeline folder and the history folder after one write."""
 
     active: Files
     history: Files
 
     @cached_property
     def version(self) -> int:
-        """The number in the version file, 0 where there is none."""
+        """The number in the version file, 0 if there is none."""
         text = self.history.get("_version_")
         return 0 if text is None else int(text.decode("ascii"))
 
     @cached_property
     def manifests(self) -> dict[int, bytes]:
-        """The manifests that are there, by number."""
+        """The existing manifests, by number."""
         return {int(name[9:]): data for name, data in self.history.items() if re.fullmatch(r"manifest_\d+", name)}
 
     def listed(self, number: int) -> dict[str, int]:
-        """Names and lengths in a manifest."""
+        """Return names and lengths in a manifest."""
         return {entry["fileName"]: entry["fileLen"] for entry in json.loads(self.manifests[number])["files"]}
 
     @cached_property
-    def live(self) -> dict[str, int]:
+    def current(self) -> dict[str, int]:
         """Names and lengths in the valid manifest."""
         return self.listed(self.version) if self.version else {}
 
     @cached_property
     def levels(self) -> dict[int, list[str]]:
-        """The live files of each level, by name."""
+        """The files of each level in the valid manifest, by name."""
         found: dict[int, list[str]] = {}
-        for name in sorted(self.live):
+        for name in sorted(self.current):
             match = LEVEL_FILE.fullmatch(name)
             assert match is not None, f"{name} is no <minimum>_<maximum>_<level>.parquet"
             found.setdefault(int(match[3]), []).append(name)
         return found
 
     def rows(self, name: str) -> list[dict[str, Any]]:
-        """The rows of a file of the history."""
+        """Return the rows of a file of the history."""
         return list(pq.read_table(BytesIO(self.history[name])).to_pylist())
 
     def schema(self, name: str) -> pa.Schema:
-        """The columns of a file of the history."""
+        """Return the columns of a file of the history."""
         return pq.read_schema(BytesIO(self.history[name]))
 
     @cached_property
     def archived(self) -> dict[tuple[str, str], dict[str, Any]]:
-        """Every archived action by requested time and action; one that is there twice is wrong."""
+        """Every archived action by requested time and action; a duplicate fails."""
         found: dict[tuple[str, str], dict[str, Any]] = {}
-        for name in sorted(self.live):
+        for name in sorted(self.current):
             for one in self.rows(name):
                 key = (one["instantTime"], one["action"])
                 assert key not in found, f"{key} is in the history twice"
@@ -99,7 +103,7 @@ class Step:
 
 
 def step_of(uri: str) -> Step:
-    """The timeline of a table as it lies there now."""
+    """Return the current timeline of a table."""
     timeline = folder_of(uri) / ".hoodie" / "timeline"
     return Step(_files(timeline), _files(timeline / "history"))
 
@@ -111,28 +115,28 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 
 def new_table(engine: Client, uri: str, type: str = "COPY_ON_WRITE") -> None:
-    """An empty table of two partitions."""
+    """Create an empty table of two partitions."""
     engine.create(uri, Program(type, "COMMIT_TIME_ORDERING", True).spec())  # type: ignore[arg-type]
 
 
 def change(number: int) -> tuple[Row, ...]:
-    """What the write of that number changes: one row, over and over."""
+    """Return the rows of the write of that number; every write changes the same row."""
     first = (row("still", 0, "never changed", "rio"),) if number == 0 else ()
     return (*first, row("a", number, f"write {number}"))
 
 
 def write(engine: Client, uri: str, count: int, options: Mapping[str, str], first: int = 0) -> list[str]:
-    """So many writes; their instants."""
+    """Write this many times; return the instants."""
     return [engine.write(uri, "upsert", as_arrow(change(n)), options=options) for n in range(first, first + count)]
 
 
 def expected_rows(count: int) -> list[Row]:
-    """What the table holds after so many writes."""
+    """Return the rows of the table after this many writes."""
     return [row("still", 0, "never changed", "rio"), row("a", count - 1, f"write {count - 1}")]
 
 
 def shown(engine: Client, uri: str) -> dict[str, list[dict[str, str]]]:
-    """Completed actions as the engine shows them, by where they are."""
+    """Return completed actions as the engine reports them, by where they are."""
     found: dict[str, list[dict[str, str]]] = {"active": [], "archived": []}
     for instant in engine.inspect(uri)["timeline"]["completed"]:
         found[instant["where"]].append(instant)
@@ -140,7 +144,7 @@ def shown(engine: Client, uri: str) -> dict[str, list[dict[str, str]]]:
 
 
 class Histories:
-    """Tables that an engine wrote once; each test takes a copy."""
+    """Tables that an engine writes once; each test takes a copy."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -148,12 +152,12 @@ class Histories:
         self._recorded: dict[str, tuple[str, tuple[Step, ...]]] = {}
 
     def copy(self, engine: Client, writes: int, uri: str) -> str:
-        """A table of so many writes of which nothing is archived, at `uri`."""
+        """Copy a table of this many writes, of which nothing is archived, to `uri`."""
         shutil.copytree(self._stage(engine, writes), folder_of(uri))
         return uri
 
     def _place(self, engine: Client, word: str) -> Path:
-        """A folder whose name means the same in a path and in a URI."""
+        """Return a folder whose name is the same in a path and in a URI."""
         return self._folder / re.sub("[^a-z0-9]", "-", f"{engine.name}-{word}")
 
     def _stage(self, engine: Client, writes: int) -> Path:
@@ -170,7 +174,7 @@ class Histories:
         return stages[writes]
 
     def recorded(self, engine: Client) -> tuple[str, Sequence[Step]]:
-        """A table that archives with each second write and merges by threes, and its steps; not to be changed."""
+        """Return a table that archives with each second write and merges by threes, and its steps; tests must not change it."""
         if engine.name not in self._recorded:
             uri = self._place(engine, "recorded").as_uri()
             new_table(engine, uri)
@@ -179,20 +183,17 @@ class Histories:
             for number in range(WRITES):
                 write(engine, uri, 1, options, number)
                 steps.append(step_of(uri))
-            assert steps[-1].live, f"{engine.name} has archived nothing in {WRITES} writes"
+            assert steps[-1].current, f"{engine.name} has archived nothing in {WRITES} writes"
             self._recorded[engine.name] = uri, tuple(steps)
         return self._recorded[engine.name]
 
 
-#: Enough for nine flushes, and with them for a file of level 2.
-WRITES = 21
-
-
-OPTIONS = limits(4, 2, **{"hoodie.timeline.compaction.batch.size": "2"})
+#: Settings of an archiver that merges history files by twos.
+MERGED_BY_TWOS = limits(4, 2, **{"hoodie.timeline.compaction.batch.size": "2"})
 
 
 def expect_all(engine: Client, uri: str, before: dict[tuple[str, str], str], count: int) -> None:
-    """The engine shows every action that completed since the beginning, once and with its times, and the newest rows."""
+    """Check that the engine reports every action that ever completed, once and with its times, and the newest rows."""
     found = shown(engine, uri)
     actions = [((i["requested"], i["action"]), i["completion"]) for where in found.values() for i in where]
     assert sorted(actions) == sorted(before.items())
@@ -201,7 +202,7 @@ def expect_all(engine: Client, uri: str, before: dict[tuple[str, str], str], cou
 
 
 def archive_in_turn(writer: Client, reader: Client, uri: str) -> None:
-    """Four rounds of writing and archiving by two engines; both see everything after each."""
+    """Write and archive with two engines in turn, four times; both see everything after each turn."""
     count = 0
     new_table(writer, uri)
     completed: dict[tuple[str, str], str] = {}
@@ -210,11 +211,11 @@ def archive_in_turn(writer: Client, reader: Client, uri: str) -> None:
         count += 8 - 4 * bool(turn)
         completed |= step_of(uri).completed
         contents = {key: one["metadata"] for key, one in step_of(uri).archived.items()}
-        engine.service(uri, "archive", options=OPTIONS)
+        engine.service(uri, "archive", options=MERGED_BY_TWOS)
         for other in (reader, writer):
             expect_all(other, uri, completed, count)
         after = step_of(uri)
         assert len(after.completed) == 2
         assert contents.items() <= {key: one["metadata"] for key, one in after.archived.items()}.items()
-        assert after.live == {name: len(after.history[name]) for name in after.live}
+        assert after.current == {name: len(after.history[name]) for name in after.current}
     assert max(step_of(uri).levels) > 0

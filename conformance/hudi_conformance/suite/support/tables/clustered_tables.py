@@ -1,4 +1,4 @@
-"""Tables that an engine writes and clusters, beside the model; what lies in their folders afterwards."""
+"""Tables that an engine writes and clusters, with the model, and the files in their folders."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import TYPES, Program, Row, Step, as_arrow, expect_rows, row
-from hudi_conformance.suite.support.tables.tables_under_services import Json, instant_files, said, snapshot
+from hudi_conformance.suite.support.tables.tables_under_services import Json, instant_files, metadata_in, snapshot
 from hudi_conformance.suite.support.tables.written_tables import base_files
 
 NewUri = Callable[[], str]
@@ -28,7 +28,7 @@ STRATEGY = "hoodie.clustering.updates.strategy"
 PACKAGE = "org.apache.hudi.client.clustering.update.strategy."
 ALLOW = {STRATEGY: f"{PACKAGE}SparkAllowUpdateStrategy"}
 WITHDRAW = {**ALLOW, "hoodie.clustering.rollback.pending.replacecommit.on.conflict": "true"}
-#: Inserts make file groups of their own, whatever small ones there are.
+#: Inserts create new file groups, even if there are small ones.
 APART = {"hoodie.parquet.small.file.limit": "0", "hoodie.merge.small.file.group.candidates.limit": "0"}
 META = ("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path")
 
@@ -42,7 +42,7 @@ CHANGES = (Step("upsert", (row("a", 31, "changed"), row("e", 1, "late"), row("c"
 
 
 class ClusteredTable:
-    """A table that an engine writes and clusters, and the model beside it."""
+    """A table that an engine writes and clusters, and its model."""
 
     def __init__(
         self, engine: Client, uri: str, type: Type = "COPY_ON_WRITE", properties: Mapping[str, str] | None = None
@@ -54,7 +54,7 @@ class ClusteredTable:
         self.times: list[str] = []
 
     def write(self, *steps: Step, options: Mapping[str, str] | None = None) -> "ClusteredTable":
-        """Carry out these writes; inserts make file groups of their own."""
+        """Carry out these writes; inserts create new file groups."""
         for step in steps:
             given = {**APART, **(options or {})}
             self.times.append(self.engine.write(self.uri, step.operation, as_arrow(step.rows), options=given))
@@ -62,70 +62,72 @@ class ClusteredTable:
         return self
 
     def run(self, engine: Client | None = None, *, options: Mapping[str, str] | None = None, **more: Any) -> str | None:
-        """The service, by another engine if one is given."""
+        """Run the service, by another engine if one is given."""
         return (engine or self.engine).service(self.uri, "clustering", options=options or {}, **more)
 
     def scheduled(self, options: Mapping[str, str] | None = None, engine: Client | None = None) -> str:
-        """The requested time of a plan that was made now."""
+        """Schedule a clustering; return the requested time of the plan."""
         instant = self.run(engine, options=options, phase="schedule")
         assert instant is not None
         return instant
 
     def clustered(self, options: Mapping[str, str] | None = None) -> str:
-        """The requested time of a clustering that was carried out now."""
+        """Run a clustering; return its requested time."""
         instant = self.run(options=options)
         assert instant is not None
         return instant
 
     def expect(self, when: str, reader: Client | None = None) -> None:
-        """A snapshot gives the model's rows."""
+        """Check that a snapshot returns the rows of the model."""
         expect_rows(reader or self.engine, self.uri, self.model.snapshot(), when)
 
     def with_meta(self) -> list[Json]:
-        """The rows that a reader gets now, with what the meta columns say of when they were written."""
+        """Return the rows of a snapshot with their commit times and numbers."""
         return snapshot(self.engine, self.uri, (*META, *TYPES))
 
     def plan(self, instant: str) -> Json:
-        """The clustering plan in the requested file of that time."""
-        name, record = said(self.uri, instant, "clustering.requested")
+        """Return the clustering plan in the requested file of that time."""
+        name, record = metadata_in(self.uri, instant, "clustering.requested")
         assert (name, record["operationType"]) == ("HoodieRequestedReplaceMetadata", "CLUSTER")
         found: Json = record["clusteringPlan"]
         return found
 
     def groups(self, instant: str) -> list[set[str]]:
-        """The file ids of each group of the plan."""
+        """Return the file ids of each group of the plan."""
         return [{found["fileId"] for found in group["slices"]} for group in self.plan(instant)["inputGroups"]]
 
     def done(self, instant: str) -> Json:
-        """What the completed file of that requested time says."""
-        name, record = said(self.uri, instant, "replacecommit")
+        """Return the metadata in the completed file of that requested time."""
+        name, record = metadata_in(self.uri, instant, "replacecommit")
         assert name == "HoodieReplaceCommitMetadata"
         return record
 
     def is_done(self, instant: str) -> bool:
-        """Whether the clustering of that requested time is completed."""
+        """Return whether the clustering of that requested time is completed."""
         return any(name.startswith(f"{instant}_") for name in instant_files(self.uri, "replacecommit"))
 
 
 def many(number: int, count: int, size: int = 1000) -> Step:
-    """An insert of so many rows, each with about `size` bytes that compress little; the values of all inserts overlap."""
+    """Return an insert of this many rows, each with about `size` bytes that compress little; the values of all inserts
+    overlap.
+    """
     drawn = Random(number)
     rows = (row(f"{number}-{n:04}", drawn.randrange(1_000_000), drawn.randbytes(size // 2).hex()) for n in range(count))
     return Step("insert", tuple(rows))
 
 
 def outputs(uri: str, instant: str, partition: str | None = None) -> list[Path]:
-    """The base files of one clustering, in the order of their first rows' values."""
+    """Return the base files of one clustering, in the order of their first rows' values."""
     found = [path for path in base_files(uri) if f"_{instant}." in path.name]
     return [path for path in found if partition in (None, path.parent.name)]
 
 
 def in_file_order(path: Path) -> list[Row]:
-    """The rows of a base file as they lie in it."""
+    """Return the rows of a base file in their order."""
     rows: list[Row] = pq.ParquetFile(path).read().to_pylist()
     return rows
 
 
 def nulls_first(rows: Iterable[Row], columns: Sequence[str]) -> list[tuple[Any, ...]]:
-    """What rows are compared by: nulls before all values."""
+    """Return the sort keys of rows, with nulls before all values."""
     return [tuple((found[name] is not None, found[name]) for name in columns) for found in rows]

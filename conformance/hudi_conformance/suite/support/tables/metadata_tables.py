@@ -1,4 +1,4 @@
-"""Tables with a metadata table, and what it has to say of them: worked out from storage and from plain queries alone."""
+"""Tables with a metadata table, and its expected content, derived from storage and from plain queries alone."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ KEEPS = pytest.mark.needs(*WRITES)
 INDEXES = pytest.mark.needs(*WRITES, "service.index")
 
 PREFIX = "hoodie.metadata."
-#: What a writer says who makes a metadata table, and one who has these indexes in it, too.
+#: Settings of a writer that creates a metadata table, and of one that also creates these indexes.
 LISTED: Mapping[str, str] = {f"{PREFIX}enable": "true", f"{PREFIX}index.column.stats.enable": "false"}
 RECORDS: Mapping[str, str] = {f"{PREFIX}record.index.enable": "true"}
 FILTERS: Mapping[str, str] = {f"{PREFIX}index.bloom.filter.enable": "true"}
@@ -39,7 +39,7 @@ INSERTS = (
     Step("upsert", (row("a", 30, "x"), row("b", 10, "y"), row("c", 20, "x", "rio"))),
     Step("insert", (row("d", 20, "y"), row("e", 5, "x"))),
 )
-#: An update, an insert into a partition that was not there, and a delete.
+#: An update, an insert into a new partition, and a delete.
 CHANGES = (
     Step("upsert", (row("a", 31, "changed"), row("n", 1, "new", "lima"))),
     Step("delete", (row("b", 0, ""),)),
@@ -47,44 +47,44 @@ CHANGES = (
 
 
 class IndexedTable(ClusteredTable):
-    """A table whose writers keep a metadata table."""
+    """A table whose writers maintain a metadata table."""
 
     def __init__(self, engine: Client, uri: str, type: Type, settings: Mapping[str, str] = LISTED) -> None:
         super().__init__(engine, uri, type)
         self.settings = settings
 
     def write(self, *steps: Step, options: Mapping[str, str] | None = None) -> "IndexedTable":
-        """Carry out these writes, with the settings of the table unless `options` say otherwise."""
+        """Write the steps, with the settings of the table unless `options` replace them."""
         super().write(*steps, options={**self.settings, **(options or {})})
         return self
 
     def indexed(self, **more: Any) -> str | None:
-        """Ask for the record index and the bloom filters, or for a phase of that."""
+        """Request the record-level index and the bloom filters, or one phase of building them."""
         return self.engine.service(self.uri, "index", options={**RECORDS, **FILTERS}, **more)
 
     @property
     def folder(self) -> Path:
-        """Where it lies."""
+        """The base path."""
         return folder_of(self.uri)
 
     def listed(self, key: str = USABLE) -> tuple[str, ...]:
-        """The partitions of the metadata table that its properties list."""
+        """Return the metadata partitions in the table properties."""
         return read_properties(LocalStorage(self.folder)).fields(key)
 
     def records(self, partition: str) -> Mapping[str, MetadataRecord]:
-        """The records of a partition of the metadata table by key."""
+        """Return the records of a partition of the metadata table by key."""
         table = open_table(self.uri)
         metadata = MetadataTable.of(table)
         assert metadata is not None, "there is no metadata table"
         return metadata.records(partition, table.timeline)
 
     def metadata_files(self, pattern: str) -> list[str]:
-        """The paths, below the folder of the metadata table, of files that match."""
+        """Return the paths, below the folder of the metadata table, of files that match."""
         home = self.folder / ".hoodie" / "metadata"
         return sorted(path.relative_to(home).as_posix() for path in home.glob(pattern))
 
     def check(self, when: str) -> None:
-        """The rows are the model's, and every index that may be used says what the table says."""
+        """Check that the rows are those of the model, and that every usable index matches the table."""
         self.expect(when)
         usable = self.listed()
         assert self.files_listed() == self.files_stored(), when
@@ -94,18 +94,20 @@ class IndexedTable(ClusteredTable):
             assert self.filters_indexed() == self.filters_of_files(), when
 
     def files_listed(self) -> dict[str, dict[str, int]]:
-        """The names and sizes of the files that the listing has, by partition; partitions without files are left out."""
+        """Return the names and sizes of the files in the listing, by partition, without empty partitions."""
         records = self.records("files")
         partitions = records.pop(ALL_PARTITIONS).payload  # type: ignore[attr-defined]
         assert isinstance(partitions, PartitionList)
         found = {key: one.payload.files for key, one in records.items() if isinstance(one.payload, FileList)}
-        live = {key: {name: info.size for name, info in files.items() if not info.is_deleted} for key, files in found.items()}
-        live = {key: files for key, files in live.items() if files}
-        assert live.keys() <= partitions.partitions.keys()
-        return live
+        existing = {
+            key: {name: info.size for name, info in files.items() if not info.is_deleted} for key, files in found.items()
+        }
+        existing = {key: files for key, files in existing.items() if files}
+        assert existing.keys() <= partitions.partitions.keys()
+        return existing
 
     def files_stored(self) -> dict[str, dict[str, int]]:
-        """The same of the committed files in storage: those of actions that are not pending."""
+        """Return the same for the committed files in storage, without those of pending actions."""
         names = instant_files(self.uri)
         pending = {name[:17] for name in names} - {name[:17] for name in names if name[17] == "_"}
         found: dict[str, dict[str, int]] = defaultdict(dict)
@@ -117,23 +119,23 @@ class IndexedTable(ClusteredTable):
         return dict(found)
 
     def keys_indexed(self) -> dict[str, tuple[str, str]]:
-        """Partition and file group of each key, by the record index."""
+        """Return partition and file group of each key in the record-level index."""
         found = {key: record.payload for key, record in self.records("record_index").items()}
         return {k: (one.partition, one.location.file_id) for k, one in found.items() if isinstance(one, RecordLocation)}
 
     def keys_of_rows(self) -> dict[str, tuple[str, str]]:
-        """The same by the rows of a snapshot, each of which says in what file it is; in logs that is the file group."""
+        """Return the same for the rows of a snapshot, by their file names; in logs these are file groups."""
         columns = ("_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name")
         rows = self.engine.read(self.uri, Query(columns=columns)).to_pylist()
         return {key: (partition, _group(name)) for key, partition, name in (tuple(found.values()) for found in rows)}
 
     def filters_indexed(self) -> dict[str, str]:
-        """The bloom filters that the index has, by key."""
+        """Return the bloom filters in the index, by key."""
         found = {key: record.payload for key, record in self.records("bloom_filters").items()}
         return {key: one.text for key, one in found.items() if isinstance(one, BloomFilter)}
 
     def filters_of_files(self) -> dict[str, str | None]:
-        """The same by the footers of all base files."""
+        """Return the same from the footers of all base files."""
         storage = LocalStorage(self.folder)
         bases = [
             (partition, name)
@@ -150,6 +152,6 @@ def _group(name: str) -> str:
 
 
 def completions(folder: Path) -> dict[str, str]:
-    """Completion times of the writes on a timeline, by requested time."""
+    """Return completion times of the writes on a timeline, by requested time."""
     names = (path.name for path in (folder / ".hoodie" / "timeline").glob("*_*.*commit"))
     return {name[:17]: name[18:35] for name in names}

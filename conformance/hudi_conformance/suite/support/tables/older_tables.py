@@ -1,4 +1,4 @@
-"""TODO docstring."""
+"""Golden tables of version 6."""
 
 from pathlib import Path
 
@@ -10,5 +10,5 @@ ROW = pa.table({"id": ["z"], "ts": pa.array([1], pa.int64()), "p": ["x"], "name"
 
 
 def golden(name: str) -> Path:
-    """The folder of a golden table."""
+    """Return the folder of a golden table."""
     return fixtures_root() / "compatibility" / name / "table"

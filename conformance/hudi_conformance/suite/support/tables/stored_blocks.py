@@ -1,4 +1,4 @@
-"""TODO docstring."""
+"""Log blocks as they are stored, parsed from the description of the format alone."""
 
 import io
 import struct
@@ -7,25 +7,19 @@ from pathlib import Path
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import Program, Step, as_arrow, row
-from hudi_conformance.suite.support.tables.written_tables import (
-    folder_of,
-)
+from hudi_conformance.suite.support.tables.written_tables import folder_of
 
 MAGIC = b"#HUDI#"
-
-
 DELETE, AVRO, PARQUET = 1, 3, 5
-
-
+#: The stored numbers of block types.
+STORED_AS = {"avro": 3, "hfile": 4, "parquet": 5}
 INSTANT_TIME, SCHEMA = 0, 2
-
-
 ROWS = (row("a", 1, "x"), row("b", 1, "x"), row("c", 1, "x"))
 
 
 @dataclass(frozen=True)
 class Block:
-    """One block as found: its numbers as stored, its header, its content."""
+    """One block as stored: its numbers, its header, its content."""
 
     kind: int
     version: int
@@ -34,7 +28,7 @@ class Block:
 
 
 def parse_blocks(data: bytes) -> list[Block]:
-    """The blocks of a log file, every length checked against the bytes; written from the format's description alone."""
+    """Parse the blocks of a log file and check every length."""
     blocks, stream = [], io.BytesIO(data)
     while stream.tell() < len(data):
         start = stream.tell()
@@ -53,7 +47,7 @@ def parse_blocks(data: bytes) -> list[Block]:
 
 
 def parse_map(stream: io.BytesIO) -> dict[int, str]:
-    """A header or footer: a count, then for each entry its key, a length and a text."""
+    """Parse a header or footer: a count, then for each entry its key, a length and a text."""
     (count,) = struct.unpack(">i", stream.read(4))
     entries = {}
     for _ in range(count):
@@ -63,20 +57,15 @@ def parse_map(stream: io.BytesIO) -> dict[int, str]:
 
 
 def logs_written(engine: Client, uri: str, step: Step) -> tuple[str, list[Block]]:
-    """The instant of a write to a merge-on-read table that holds `ROWS`, and the blocks that it left."""
+    """Write to a merge-on-read table that holds `ROWS`; return the instant and the blocks that the write stored."""
     engine.create(uri, Program("MERGE_ON_READ", "EVENT_TIME_ORDERING", True).spec())
     engine.write(uri, "upsert", as_arrow(ROWS))
     instant = engine.write(uri, step.operation, as_arrow(step.rows))
-    logs = [path for path in sorted(folder_of(uri).rglob(".*.log.*")) if ".hoodie" not in path.parts and path.suffix != ".crc"]
-    assert len(logs) == 1
-    return instant, parse_blocks(logs[0].read_bytes())
+    (log,) = logs(uri)
+    return instant, parse_blocks(log.read_bytes())
 
 
 def logs(uri: str) -> list[Path]:
-    """The log files of a table."""
+    """Return the log files of a table."""
     found = [path for path in folder_of(uri).rglob(".*.log.*") if ".hoodie" not in path.parts and path.suffix != ".crc"]
     return sorted(found)
-
-
-#: Numbers of block types, as they are stored.
-STORED_AS = {"avro": 3, "hfile": 4, "parquet": 5}

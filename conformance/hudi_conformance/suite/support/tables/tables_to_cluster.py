@@ -1,4 +1,4 @@
-"""Tables of many small files, and what an engine plans to do with them."""
+"""Tables of many small files, and the clustering plans that an engine makes for them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ import pytest
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.suite.support.programs.write_programs import Program, Row, Step, as_arrow, row
-from hudi_conformance.suite.support.tables.tables_under_services import Json, said
+from hudi_conformance.suite.support.tables.tables_under_services import Json, metadata_in
 from hudi_conformance.suite.support.tables.written_tables import base_files
 from hudi_reference import open_table
 from hudi_reference.timeline.contents.avro_container import write_record
@@ -21,7 +21,7 @@ NewUri = Callable[[], str]
 
 PLAN = "hoodie.clustering.plan.strategy."
 SORT = f"{PLAN}sort.columns"
-#: More bytes than any file here has.
+#: Larger than any file of these tables, in bytes.
 LARGE = 1 << 30
 FILES = ("create", "write.bulk-insert", "copy-on-write", "partition.plain", "service.clustering")
 PLANS = pytest.mark.needs(*FILES)
@@ -30,18 +30,18 @@ LOGS = (*FILES, "write.upsert", "merge-on-read", "merge.event-time")
 
 
 def settings(**found: Any) -> dict[str, str]:
-    """Settings of the planner by the ends of their names, dots written as underscores."""
+    """Return settings of the planner by the ends of their names, dots written as underscores."""
     return {PLAN + name.replace("_", "."): str(value) for name, value in found.items()}
 
 
 def text(seed: str, length: int) -> str:
-    """So many characters that no compression makes shorter by much."""
+    """Return a text of this length that compression hardly shortens."""
     return "".join(sha256(f"{seed}{n}".encode()).hexdigest() for n in range(length // 64 + 1))[:length]
 
 
 @dataclass(frozen=True)
 class Group:
-    """What is rewritten together: the ids of the file groups of one partition, and into how many."""
+    """A clustering group: the ids of the file groups of one partition, and the number of output file groups."""
 
     partition: str
     files: frozenset[str]
@@ -50,7 +50,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan: its requested time, the record in which it is, and its groups in order."""
+    """A plan: its requested time, its record, and its groups in order."""
 
     instant: str
     record: Json
@@ -64,7 +64,7 @@ class Planned:
 
     @property
     def files(self) -> list[str]:
-        """The ids of all file groups, one for each time that it is named."""
+        """The ids of all file groups, repeated if a plan names one several times."""
         return sorted(file for group in self.groups for file in group.files)
 
     @property
@@ -83,7 +83,7 @@ class SmallFiles:
         self.model = program.model()
 
     def add(self, *rows: Row) -> str:
-        """A file group with these rows, all of one partition; its id."""
+        """Add a file group with these rows, all of one partition; return its id."""
         before = {path.name for path in base_files(self.uri)}
         instant = self.engine.write(self.uri, "bulk_insert", as_arrow(rows))
         self.model.apply("insert", rows, instant)
@@ -91,43 +91,43 @@ class SmallFiles:
         return made.split("_")[0]
 
     def filled(self, *sizes: int, city: str = "oslo") -> list[str]:
-        """File groups of one row each, with so many characters."""
+        """Add file groups of one row each, with texts of these sizes."""
         return [self.add(row(f"{city}{n}", 1, text(f"{city}{n}", size), city)) for n, size in enumerate(sizes)]
 
     def ranging(self, *ranges: tuple[int, int]) -> list[str]:
-        """File groups of two rows each, with these ends of the range of the column `ts`."""
+        """Add file groups of two rows each, with these bounds of the column `ts`."""
         return [self.add(*(row(f"{n}{end}", ts, "x") for end, ts in enumerate(ends))) for n, ends in enumerate(ranges)]
 
     def update(self, *rows: Row) -> None:
-        """An upsert."""
+        """Upsert the rows."""
         step = Step("upsert", rows)
         self.model.apply("upsert", rows, self.engine.write(self.uri, step.operation, as_arrow(rows)))
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Bytes of the base file of each file group."""
+        """The size of the base file of each file group, in bytes."""
         return {path.name.split("_")[0]: path.stat().st_size for path in base_files(self.uri)}
 
     def size(self, files: Iterable[str]) -> int:
-        """Bytes of the base files of these groups."""
+        """Return the size of the base files of these groups, in bytes."""
         return sum(self.sizes[file] for file in files)
 
     def planned(self, options: Mapping[str, str] | None = None) -> Planned | None:
-        """The plan that the engine publishes with these settings; None if it finds nothing to do."""
+        """Return the plan that the engine publishes with these settings; None if it finds nothing to do."""
         instant = self.engine.service(self.uri, "clustering", phase="schedule", options=options or {})
         if instant is None:
             return None
-        _, record = said(self.uri, instant, "clustering.requested")
+        _, record = metadata_in(self.uri, instant, "clustering.requested")
         return Planned(instant, record, tuple(map(_group, record["clusteringPlan"]["inputGroups"] or ())))
 
     def plan(self, options: Mapping[str, str] | None = None) -> Planned:
-        """The same where there is something to do."""
+        """Return the same; a plan must be due."""
         found = self.planned(options)
         assert found is not None, "nothing was planned"
         return found
 
     def execute(self, instant: str, options: Mapping[str, str] | None = None) -> None:
-        """Carry that plan out."""
+        """Execute that plan."""
         self.engine.service(self.uri, "clustering", phase="execute", instant=instant, options=options or {})
 
 
@@ -139,7 +139,7 @@ def _group(record: Json) -> Group:
 
 
 def plan_clustering(uri: str, partition: str, base_file: Path, logs: Sequence[Path] = ()) -> None:
-    """A requested clustering, planned now, of one file group."""
+    """Request a clustering of one file group."""
     slice_ = {
         "dataFilePath": f"file:{base_file}",
         "deltaFilePaths": [f"file:{path}" for path in logs],

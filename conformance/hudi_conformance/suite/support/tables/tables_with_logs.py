@@ -1,4 +1,4 @@
-"""Merge-on-read tables that an engine writes and compacts, beside the model; what lies in their folders."""
+"""Merge-on-read tables that an engine writes and compacts, with the model, and the files in their folders."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -34,7 +34,7 @@ ROWS = (
     Step("upsert", (row("a", 15, "between"), row("b", 10, "equal"), row("c", 30, "second", "rio"))),
     Step("upsert", (row("a", 20, "equal"), row("c", 10, "late", "rio"))),
 )
-#: The same with deletes by key and by flag, and keys that come back.
+#: The same with deletes by key and by flag, and keys that are inserted again.
 DELETES = (
     FIRST,
     Step(
@@ -46,7 +46,7 @@ DELETES = (
 
 
 class LoggedTable:
-    """A merge-on-read table that an engine writes, and the model beside it."""
+    """A merge-on-read table that an engine writes, and its model."""
 
     def __init__(self, engine: Client, uri: str, mode: Mode = "EVENT_TIME_ORDERING") -> None:
         self.engine, self.uri = engine, uri
@@ -63,37 +63,37 @@ class LoggedTable:
         return self
 
     def run(self, service: Service, engine: Client | None = None, **more: Any) -> str | None:
-        """A service, by another engine if one is given."""
+        """Run a service, by another engine if one is given."""
         options = DUE if service == "compaction" else JOIN
         return (engine or self.engine).service(self.uri, service, options=options, **more)
 
     def scheduled(self, service: Service = "compaction", engine: Client | None = None) -> str:
-        """The requested time of a plan that was made now."""
+        """Schedule a service; return the requested time of the plan."""
         instant = self.run(service, engine, phase="schedule")
         assert instant is not None
         return instant
 
     def compacted(self) -> str:
-        """The requested time of a compaction that was carried out now."""
+        """Run a compaction; return its requested time."""
         instant = self.run("compaction")
         assert instant is not None
         return instant
 
     def expect(self, when: str, reader: Client | None = None) -> None:
-        """A snapshot gives the model's rows."""
+        """Check that a snapshot returns the rows of the model."""
         expect_rows(reader or self.engine, self.uri, self.model.snapshot(), when)
 
 
 def logs(uri: str) -> list[str]:
-    """The bare names of all log files, by instant."""
+    """Return the names of all log files, by instant."""
     return sorted((name for name in names_of(uri) if ".log." in name), key=lambda name: name.split("_")[1])
 
 
 def of_instant(uri: str, instant: str) -> list[Path]:
-    """The base files of one instant."""
+    """Return the base files of one instant."""
     return [path for path in base_files(uri) if f"_{instant}." in path.name]
 
 
 def stored(path: Path) -> list[dict[str, Any]]:
-    """The rows of a base file, meta columns and all."""
+    """Return the rows of a base file, with meta columns."""
     return ordered(pq.ParquetFile(path).read())
