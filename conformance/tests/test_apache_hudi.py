@@ -183,8 +183,8 @@ def test_what_hudi_throws_is_told_in_one_line(hudi, table):
         hudi.read(table, Query())
     assert "\tat " in (missing.value.trace or "")
     hudi.create(table, spec())
-    with pytest.raises(EngineError, match=r"AnalysisException: [^\n]*nobody[^\n]*$"):
-        hudi.read(table, Query(columns=("nobody",)))
+    with pytest.raises(EngineError, match=r"AnalysisException: [^\n]*no_such_column[^\n]*$"):
+        hudi.read(table, Query(columns=("no_such_column",)))
 
 
 def test_other_storage_is_refused(hudi):

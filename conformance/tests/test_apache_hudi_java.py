@@ -118,7 +118,7 @@ def test_compaction_is_planned_and_carried_out(java, table):
     assert plain(java.read(table, Query())) == plain(java.read(table, Query("read-optimized"))) == [("a", "x", 5, 2)]
 
 
-def test_what_was_done_is_undone(java, table):
+def test_rollback_and_restore(java, table):
     """A rollback takes a commit away; a restore goes back to a savepoint, which can be removed afterwards."""
     java.create(table, spec())
     saved = java.write(table, "insert", rows(("a", "x", 1, 1)))
@@ -135,7 +135,7 @@ def test_what_was_done_is_undone(java, table):
 
 
 def test_old_files_and_instants_go(java, table):
-    """Cleaning removes slices that nobody is promised, archiving takes instants off the active timeline."""
+    """Cleaning removes slices that no reader needs, archiving takes instants off the active timeline."""
     java.create(table, spec(type="COPY_ON_WRITE"))
     written = [java.write(table, "upsert", rows(("a", "x", ts, ts))) for ts in range(1, 7)]
     assert java.service(table, "clean", options={"hoodie.clean.commits.retained": "1"})
@@ -179,9 +179,9 @@ def test_what_goes_wrong_is_told_in_one_line(java, table):
         java.read(table, Query())
     assert "\tat " in (missing.value.trace or "")
     java.create(table, spec())
-    with pytest.raises(EngineError, match="no column nobody"):
-        java.write(table, "upsert", rows(("a", "x", 1, 1)).append_column("nobody", pa.array([1])))
+    with pytest.raises(EngineError, match="no column no_such_column"):
+        java.write(table, "upsert", rows(("a", "x", 1, 1)).append_column("no_such_column", pa.array([1])))
     with pytest.raises(EngineError, match="a row that the schema does not allow"):
         java.write(table, "upsert", rows(("a", "x", None, 1)))
-    with pytest.raises(EngineError, match="nobody"):
-        java.read(table, Query(columns=("nobody",)))
+    with pytest.raises(EngineError, match="no_such_column"):
+        java.read(table, Query(columns=("no_such_column",)))

@@ -1,4 +1,4 @@
-"""Dead writers across implementations: each undoes what the other left, and finds the files by their markers."""
+"""Crashed writers across implementations: each engine rolls back the write of the other one, and finds its files by markers."""
 
 from pathlib import Path
 
@@ -14,8 +14,8 @@ from hudi_reference import open_table, rollback
 
 pytestmark = [pytest.mark.apache_hudi, pytest.mark.slow]
 
-#: A check before the commit that no table passes: the write dies with all its files stored.
-DIES = {
+#: A check before the commit that no table passes: the write crashes with all its files stored.
+CRASHES = {
     "hoodie.precommit.validators": "org.apache.hudi.client.validator.SqlQuerySingleResultPreCommitValidator",
     "hoodie.precommit.validators.single.value.sql.queries": "select count(*) from <TABLE_NAME>#-1",
 }
@@ -36,7 +36,9 @@ def temporary(uri: str) -> list[str]:
 
 @BOTH_TYPES
 @pytest.mark.parametrize("by", ["service", "next write"])
-def test_a_dead_writer_of_the_reference_is_undone_by_its_markers(hudi: Client, uri: str, type: str, by: str) -> None:
+def test_apache_hudi_rolls_back_a_crashed_writer_of_the_reference_by_markers(
+    hudi: Client, uri: str, type: str, by: str
+) -> None:
     """Apache Hudi's rollback, as it is by default, removes the instant and every file: log files, new and rewritten base files."""
     known = updated(hudi, uri, 2, type)
     before = names_of(uri)
@@ -57,14 +59,14 @@ def test_a_dead_writer_of_the_reference_is_undone_by_its_markers(hudi: Client, u
 
 @BOTH_TYPES
 @pytest.mark.parametrize("markers", [DIRECT, BY_SERVER], ids=["direct", "by-server"])
-def test_a_dead_writer_of_apache_hudi_is_undone_by_the_reference(
+def test_the_reference_rolls_back_a_crashed_writer_of_apache_hudi(
     hudi: Client, uri: str, type: str, markers: dict[str, str]
 ) -> None:
     """The reference's rollback removes the instant, its files, and the markers of either kind."""
     known = updated(hudi, uri, 2, type)
     before = names_of(uri)
     with pytest.raises(EngineError):
-        hudi.write(uri, "upsert", as_arrow(LATE), options=DIES | markers)
+        hudi.write(uri, "upsert", as_arrow(LATE), options=CRASHES | markers)
     (failed,) = open_table(uri).timeline.pending
     left = names_of(uri) - before
     files = [path for path in (folder_of(uri) / ".hoodie" / ".temp").rglob("*") if path.is_file()]

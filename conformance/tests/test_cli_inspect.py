@@ -265,7 +265,7 @@ def test_what_looks_into_a_file_is_not_for_tables():
 
 
 def test_what_cannot_be_looked_up_is_a_usage_error():
-    """Nothing that was asked for is passed over without a word."""
+    """Options that do not apply are errors, and not ignored silently."""
     assert call(command_log(), "--keys", "a").exit_code == 2 and call(base_file(), "--prefix", "a").exit_code == 2
 
 
@@ -275,7 +275,7 @@ def test_a_file_that_is_not_there_is_a_usage_error(tmp_path: Path):
     assert found.exit_code == 2 and "there is no file" in " ".join(found.stderr.replace("│", " ").split())
 
 
-def test_a_file_of_nobody_is_refused(tmp_path: Path):
+def test_a_file_of_unknown_type_is_refused(tmp_path: Path):
     """Neither by its bytes nor by its name one of the format's: the four magics are named."""
     file = tmp_path / "notes.txt"
     file.write_text("no table")

@@ -27,7 +27,7 @@ def values(uri: str) -> list[str]:
 
 
 def test_a_dry_run_only_tells(table: tuple[str, list[str]]) -> None:
-    """What would be undone is shown, and the table stays."""
+    """The preview shows the writes to roll back, and the table is not changed."""
     uri, times = table
     shown = called(uri, "restore", "--instant", times[0], "--dry-run")
     assert shown.exit_code == 0
@@ -53,7 +53,7 @@ def test_a_clean_takes_settings(table: tuple[str, list[str]]) -> None:
 
 
 def test_savepoints_come_and_go(table: tuple[str, list[str]]) -> None:
-    """A savepoint is in the way of a rollback until it is deleted."""
+    """A savepoint prevents a rollback until it is deleted."""
     uri, times = table
     assert called(uri, "savepoint", "--instant", times[2], "--yes").exit_code == 0
     refused = called(uri, "rollback", "--instant", times[2], "--yes")

@@ -122,7 +122,7 @@ def test_what_is_no_message_is_an_error_under_the_id_it_carries(message, number)
 
 
 def test_a_base_engine_refuses_everything(tmp_path):
-    """Whoever overrides nothing offers nothing."""
+    """An engine that overrides no method refuses every operation."""
     write_rows(ROWS, tmp_path / "w")
     spec = {"name": "t", "type": "COPY_ON_WRITE", "schema": {"type": "record", "name": "t", "fields": []}, "record_key": ["id"]}
     messages = [
@@ -154,7 +154,7 @@ serve(make)
 
 
 def test_prints_of_an_engine_and_its_children_stay_out_of_the_protocol():
-    """Standard output carries answers only, and nobody but the loop reads messages; what is no JSON gets an answer too."""
+    """Standard output has answers only, and only the loop reads messages; a line that is not JSON gets an error answer."""
     sent = '{"op": "hello", "protocol": 1}\nwhat?\n{"op": "bye"}\n{"op": "hello", "protocol": 1}\n'
     done = subprocess.run([sys.executable, "-c", NOISY], input=sent, capture_output=True, text=True, timeout=60, check=True)
     hello, error = map(json.loads, done.stdout.splitlines())

@@ -74,7 +74,7 @@ def is_running(pid):
     return False
 
 
-def wait_until_dead(pid):
+def wait_until_stopped(pid):
     deadline = time.monotonic() + 5
     while is_running(pid) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -139,7 +139,7 @@ def test_an_answer_under_another_id_is_told_apart(script):
         script(f'say({{"id": 8, "inspect": {INSPECTION}}})').inspect(TABLE)
 
 
-def test_death_is_told_with_exit_status_and_the_last_words(script):
+def test_a_crash_has_exit_status_and_last_output(script):
     """What the process printed last is the best clue."""
     with pytest.raises(EngineCrash, match="exited with status 3 before it answered inspect") as caught:
         script('print("no\\n" * 100 + "memory", file=sys.stderr); sys.stderr.flush(); os._exit(3)').inspect(TABLE)
@@ -148,7 +148,7 @@ def test_death_is_told_with_exit_status_and_the_last_words(script):
     assert len(caught.value.stderr.splitlines()) == 20
 
 
-def test_death_by_a_signal_is_told_by_its_name(script):
+def test_a_crash_by_a_signal_has_its_name(script):
     """A segmentation fault looks like one."""
     with pytest.raises(EngineCrash, match="killed by SIGSEGV") as caught:
         script("os.kill(os.getpid(), 11)").inspect(TABLE)
@@ -160,7 +160,7 @@ def test_a_crash_is_detected_although_a_child_keeps_the_pipes_open(script):
     client = script('child = subprocess.Popen(["sleep", "1000"]); print(child.pid, file=sys.stderr, flush=True); os._exit(4)')
     with pytest.raises(EngineCrash, match="exited with status 4") as caught:
         client.inspect(TABLE)
-    assert wait_until_dead(int(caught.value.stderr.split()[-1]))
+    assert wait_until_stopped(int(caught.value.stderr.split()[-1]))
 
 
 def test_a_hanging_process_is_killed_with_its_children(script):
@@ -172,7 +172,7 @@ def test_a_hanging_process_is_killed_with_its_children(script):
         client.inspect(TABLE)
     assert not isinstance(caught.value, SlowStart)
     assert not is_running(pid)
-    assert wait_until_dead(int(str(caught.value).split()[-1]))
+    assert wait_until_stopped(int(str(caught.value).split()[-1]))
 
 
 def test_half_an_answer_is_no_answer(script):

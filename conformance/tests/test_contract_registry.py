@@ -28,8 +28,8 @@ def test_every_shipped_engine_is_found_by_its_name(info):
         ("python 'half", "nor a command line"),
     ],
 )
-def test_a_name_that_means_nothing_is_told_with_what_would(name, told):
-    """A slip of the pen must not look like a broken engine."""
+def test_an_unknown_name_is_reported_with_the_known_ones(name, told):
+    """A mistyped name must not look like a broken engine."""
     with pytest.raises(UnknownEngine, match=told):
         registry.find(name)
 
@@ -49,7 +49,7 @@ def test_an_engine_with_an_environment_is_run_by_its_python(monkeypatch):
     assert command == ("/envs/apache-hudi/bin/python", "-m", "hudi_conformance.engines.apache_hudi", "--version", "1.0.2")
 
 
-def test_looking_an_engine_up_imports_none():
+def test_the_lookup_of_an_engine_imports_none():
     """The registry is imported in every engine's own environment, where the others' libraries are not."""
     code = (
         "import sys; from hudi_conformance.engines import registry; registry.find('hudi-rs');"
@@ -62,5 +62,5 @@ def test_looking_an_engine_up_imports_none():
     ("name", "number"), [("reference", 60), ("apache-hudi-java@1.0.2", 20), ("apache-hudi@1.0.2", 4), ("python adapter.py", 4)]
 )
 def test_slow_engines_get_fewer_drawn_programs(name, number):
-    """As many as their commits allow; an adapter that nobody knows counts as slow."""
+    """As many as their commits allow; an unknown adapter counts as slow."""
     assert registry.find(name).affordable(60, 4) == number

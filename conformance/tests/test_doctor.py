@@ -75,7 +75,7 @@ def test_an_engine_that_cannot_be_made_ends_with_3(monkeypatch):
     assert "hudi-rs is out of reach" in result.output
 
 
-def test_an_engine_that_nobody_knows_is_a_slip_of_the_user():
+def test_an_unknown_engine_is_a_usage_error():
     """Usage errors end with 2 and name what can be made."""
     result = CliRunner().invoke(app, ["doctor", "--make", "hudi-cobol"])
     assert result.exit_code == 2

@@ -77,7 +77,7 @@ def test_a_half_made_environment_does_not_count(stand):
 
 
 def test_two_at_once_make_one(stand):
-    """Whoever comes second waits for the first and uses what it made."""
+    """The second process waits for the first one and uses its environment."""
     stand.answer('sleep 0.5; mkdir -p "$UV_PROJECT_ENVIRONMENT/bin"')
     callers = [threading.Thread(target=environments.python_for, args=("hudi-rs",)) for _ in range(3)]
     for caller in callers:

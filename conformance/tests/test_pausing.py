@@ -1,4 +1,4 @@
-"""Work that halts on its way: how it is asked for, and what the reference does in it."""
+"""Pausable writes and services: the operations `begin` and `resume`, and the reference behind them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,8 +47,8 @@ def test_a_write_goes_from_point_to_point(reference: Client, known: Known) -> No
     assert values(reference, known) == ["changed", "x", "x"]
 
 
-def test_two_writers_halt_beside_each_other(reference: Client, known: Known) -> None:
-    """Neither holds what the other one needs; the second one to end is told of the conflict, and is gone then."""
+def test_two_writers_pause_at_the_same_time(reference: Client, known: Known) -> None:
+    """Neither holds a lock that the other one needs; the second one to complete gets the conflict, and is abandoned."""
     for key in "ab":
         reference.begin(key, change(known, key), "stored")
     reference.resume("b")
@@ -59,16 +59,16 @@ def test_two_writers_halt_beside_each_other(reference: Client, known: Known) -> 
     assert values(reference, known) == ["x", "changed", "x"]
 
 
-def test_who_begins_anew_under_a_name_gives_up_what_halts_under_it(reference: Client, known: Known) -> None:
-    """As if its process had died: nothing of it is seen, and its instant stays pending."""
-    dead = reference.begin("a", change(known, "a"), "stored")
+def test_a_begin_with_a_known_name_abandons_the_paused_work(reference: Client, known: Known) -> None:
+    """As after a crash of its process: its write is not visible, and its instant remains pending."""
+    abandoned = reference.begin("a", change(known, "a"), "stored")
     reference.begin("a", change(known, "c"), "requested")
     reference.resume("a")
     assert values(reference, known) == ["x", "x", "changed", "x"]
-    assert dead in [found.requested for found in open_table(known.uri).timeline.pending]
+    assert abandoned in [found.requested for found in open_table(known.uri).timeline.pending]
 
 
-def test_a_service_halts_with_its_files_stored(reference: Client, tmp_path: Path) -> None:
+def test_a_service_pauses_with_its_files_stored(reference: Client, tmp_path: Path) -> None:
     """Another executor may carry out the same plan meanwhile; the one that is late is told so."""
     table = updated(reference, (tmp_path / "logs").as_uri(), 1, "MERGE_ON_READ")
     due = {"hoodie.compact.inline.max.delta.commits": "1"}
@@ -81,7 +81,7 @@ def test_a_service_halts_with_its_files_stored(reference: Client, tmp_path: Path
     assert snapshot(reference, table.uri) == table.rows[-1]
 
 
-def test_a_rollback_halts_with_its_plan_published(reference: Client, known: Known) -> None:
+def test_a_rollback_pauses_with_its_plan_published(reference: Client, known: Known) -> None:
     """The write that it is about to undo does not complete any more."""
     instant = reference.begin("a", change(known, "a"), "stored")
     assert reference.begin("b", Call(known.uri, "rollback", instant=instant), "requested") != instant
@@ -93,6 +93,6 @@ def test_a_rollback_halts_with_its_plan_published(reference: Client, known: Know
 
 @pytest.mark.parametrize("point", ["drawn", "planned"])
 def test_what_is_decided_under_the_lock_is_published_under_it(reference: Client, known: Known, point: str) -> None:
-    """The reference has no such point to halt at, and says so."""
+    """The reference does not have this point, and refuses it."""
     with pytest.raises(Refused, match=f"halt.{point}"):
         reference.begin("a", change(known, "a"), point)  # type: ignore[arg-type]

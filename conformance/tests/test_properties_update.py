@@ -57,7 +57,7 @@ def test_keys_are_set_and_deleted() -> None:
 
 
 def test_a_reader_sees_all_of_an_update_or_nothing() -> None:
-    """S3-005: wherever an update dies, readers find the old properties or the new ones, and the next update ends as if it had not."""
+    """S3-005: after a crash of an update at any request, readers see the old or the new properties, and the next update succeeds."""
     states = list(crashes(created(), update))
     assert len(states) > 3
     for state in states:
@@ -67,8 +67,8 @@ def test_a_reader_sees_all_of_an_update_or_nothing() -> None:
         assert state.storage.head(BACKUP_PATH) is None, state
 
 
-def test_recovery_that_dies_is_recovered_from() -> None:
-    """S3-005: a writer that dies while it puts things right takes nothing from the next one."""
+def test_a_crash_of_a_recovery_is_recovered() -> None:
+    """S3-005: after a crash of the recovery, the next writer recovers the same state."""
     for state in crashes(created(), update):
         for again in crashes(state.storage, recover):
             assert entries_of(again.storage) in (BEFORE, AFTER), (state, again)
@@ -78,7 +78,7 @@ def test_recovery_that_dies_is_recovered_from() -> None:
 
 
 def deployed_steps() -> list[tuple[str, MemoryStorage]]:
-    """What Apache Hudi's update leaves where it dies: it deletes the file before it writes it, and may leave part of it."""
+    """A crash of Apache Hudi's update, which deletes the file before it writes it, may leave a part of the file."""
     old, new = dump(with_checksum(BEFORE), "old"), dump(with_checksum(AFTER), "new")
     states: list[tuple[str, bytes | None, bytes | None]] = [
         ("backed up", old, old),
@@ -110,7 +110,7 @@ def test_updates_of_deployed_writers_are_finished() -> None:
 
 @pytest.mark.parametrize("main", [None, b"", b"hoodie.table.name=trips"])
 def test_nothing_is_deleted_where_nothing_is_whole(main: bytes | None) -> None:
-    """S3-005: with a bad file and a bad backup the update fails, and both lie there as before for somebody to mend."""
+    """S3-005: with a bad file and a bad backup the update fails, and both files remain unchanged for a manual repair."""
     storage = MemoryStorage()
     storage.put(BACKUP_PATH, dump(with_checksum(BEFORE), "x")[:100])
     if main is not None:
@@ -122,7 +122,7 @@ def test_nothing_is_deleted_where_nothing_is_whole(main: bytes | None) -> None:
 
 
 def test_a_file_without_checksum_is_updated() -> None:
-    """PROP-011: a file that nobody gave a checksum is a file all the same; it gets one with the first update."""
+    """PROP-011: a file without a checksum is valid; the first update adds one."""
     storage = MemoryStorage()
     storage.put(PROPERTIES_PATH, dump(BEFORE, "by hand"))
     for state in crashes(storage, update):

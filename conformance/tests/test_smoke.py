@@ -71,13 +71,13 @@ def test_faults_of_adapters_are_distinct_from_faults_of_engines(fault, findings,
 
 
 def test_an_engine_that_does_not_start_is_blamed_for_it():
-    """Its adapter lives, and says why the engine does not."""
+    """The adapter runs and reports why its engine does not start."""
 
-    class Dead(Engine):
+    class NeverStarts(Engine):
         def hello(self):
             raise RuntimeError("no Java here")
 
-    (only,) = Smoke("dead", lambda: InProcessTransport(Dead), (1, 1), Reference()).findings()
+    (only,) = Smoke("never-starts", lambda: InProcessTransport(NeverStarts), (1, 1), Reference()).findings()
     assert (only.blame, only.said) == ("engine", "RuntimeError: no Java here")
 
 
@@ -114,7 +114,7 @@ def test_the_template_passes_smoke_as_it_is(tmp_path, language):
 
 
 def test_the_template_is_printed_or_written_once(tmp_path):
-    """Nothing is overwritten; a language that nobody wrote a template for is an error of usage."""
+    """Nothing is overwritten; a language without a template is a usage error."""
     assert run(new_engine, "python").output == template("python")
     path = tmp_path / "mine.py"
     path.write_text("precious")

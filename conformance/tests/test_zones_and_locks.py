@@ -31,7 +31,7 @@ def test_times_do_not_go_back_in_an_hour_that_comes_twice() -> None:
 
 
 def test_waiting_for_an_hour_has_an_end() -> None:
-    """TT-009: nobody waits an hour without a word; the error says what is expected, and that the hour passes."""
+    """TT-009: a writer does not wait an hour silently; the error states what is expected, and that the hour passes."""
     clock = ManualClock(BEFORE_THE_REPEATED_HOUR, step=0)
     generator = TimeGenerator(clock, InProcessLock(), BERLIN, skew=1)
     generator.requested()
@@ -41,7 +41,7 @@ def test_waiting_for_an_hour_has_an_end() -> None:
 
 
 def test_a_lock_lets_one_owner_in() -> None:
-    """TT-007: another owner waits and gives up after a while, the owner itself comes in again, nobody else gives it up."""
+    """TT-007: another owner times out, the owner itself acquires the lock again, and no other owner can release it."""
     lock = InProcessLock(timeout=0.01)
     with held(lock, "a"), held(lock, "a"):
         with pytest.raises(LockNotObtained):
@@ -53,7 +53,7 @@ def test_a_lock_lets_one_owner_in() -> None:
 
 
 def test_one_folder_has_one_lock(tmp_path: Path) -> None:
-    """TT-007: whoever opens a table in this process, under whatever storage object, finds the same lock."""
+    """TT-007: all storage objects of one table have the same lock in this process."""
     one, other = LocalStorage(tmp_path), LocalStorage(tmp_path)
     lock = lock_of(one)
     assert lock_of(other) is lock

@@ -205,7 +205,7 @@ def test_keys_are_taken_literally(storage: Storage, key: str) -> None:
 
 @pytest.mark.parametrize("path", ["../x", "a/../../x", "/etc/passwd", "a/./b", "..", ".", "a\0b", "a/.."])
 def test_no_path_leads_outside(storage: Storage, path: str) -> None:
-    """LAY-005: absolute paths, `.` and `..` steps and NUL are refused by every operation, whoever wrote them."""
+    """LAY-005: absolute paths, `.` and `..` steps and NUL are refused by every operation."""
     operations = [
         lambda: storage.get(path),
         lambda: storage.open(path),
@@ -237,7 +237,7 @@ def test_a_whole_table_lives_on_each_storage(storage: Storage, table_type: str) 
 
 
 def test_files_being_written_are_in_no_listing(tmp_path: Path) -> None:
-    """S3-006: on a local disk a half-written file has a name that no listing shows, and its remains harm nobody."""
+    """S3-006: on a local disk a partially written file has a hidden name, and its remains have no effect."""
     storage = LocalStorage(tmp_path)
     storage.put("a/b", b"x")
     (tmp_path / "a" / ".staging~crashed").write_bytes(b"half")

@@ -184,7 +184,7 @@ def test_one_archived_write_opens_the_file_that_covers_it(old: Counting, ask: Ca
     assert old.paths("open") == [f"{at(200)}_{at(290)}_0.parquet"]
 
 
-def test_a_write_that_nobody_knows_is_looked_for_everywhere(old: Counting) -> None:
+def test_an_unknown_write_is_looked_up_in_all_files(old: Counting) -> None:
     """RDR-009: names tell where to look first; before an answer goes without the history, all of it was read."""
     history = History(old, FOLDER)
     assert history.completion_of(at(211)) is None

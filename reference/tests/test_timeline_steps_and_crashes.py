@@ -1,4 +1,4 @@
-"""Drawn programs of steps of actions, with a process that dies after any request: the timeline is as before the step or after."""
+"""Random programs of steps of actions with a crash after any request: the timeline is that before or after the step."""
 
 from dataclasses import dataclass, field
 
@@ -63,7 +63,7 @@ def follow(model: Model, step: str, before: Instant | None, after: Instant | Non
 WRITES = ("commit", "deltacommit", "replacecommit")
 AGAIN = ("compaction", "logcompaction", "clustering", "indexing")
 PLANNED = (*AGAIN, "clean", "rollback", "restore")
-UNDONE = (*WRITES, *AGAIN, "savepoint")
+ROLLED_BACK = (*WRITES, *AGAIN, "savepoint")
 
 
 def legal(step: str, instant: Instant) -> bool:
@@ -74,8 +74,8 @@ def legal(step: str, instant: Instant) -> bool:
         ("complete", State.INFLIGHT): HERE,
         ("revert", State.INFLIGHT): AGAIN,
         ("withdraw", State.COMPLETED): (*WRITES, "savepoint", "indexing"),
-        ("remove", State.REQUESTED): UNDONE,
-        ("remove", State.INFLIGHT): UNDONE,
+        ("remove", State.REQUESTED): ROLLED_BACK,
+        ("remove", State.INFLIGHT): ROLLED_BACK,
     }
     return instant.action in allowed.get((step, instant.state), ())
 
@@ -92,12 +92,12 @@ def between(step: str, old: Shown, before: Instant | None) -> set[Shown]:
 @given(st.lists(st.tuples(st.sampled_from(STEPS), st.sampled_from(HERE), st.integers(0, 5)), max_size=14))
 def test_every_step_is_taken_whole_or_not_at_all(program: list[tuple[str, str, int]]) -> None:
     """TL-003, TL-051, TL-052: legal steps do what the model says, others are refused and leave every file as it was; wherever
-    the process dies, the timeline is the one before or the one after."""
-    storage, model, alive, now = MemoryStorage(), Model(), list[Instant](), 1_767_225_600_000
+    the process crashes, the timeline is the one before or the one after."""
+    storage, model, active, now = MemoryStorage(), Model(), list[Instant](), 1_767_225_600_000
     for step, action, which in program:
         now += 10_000
-        before = alive[which % len(alive)] if alive and step != "begin" else None
-        if step == "begin" and any(i.action == action == "savepoint" for i in alive):
+        before = active[which % len(active)] if active and step != "begin" else None
+        if step == "begin" and any(i.action == action == "savepoint" for i in active):
             continue
         if step != "begin" and before is None:
             continue
@@ -115,10 +115,10 @@ def test_every_step_is_taken_whole_or_not_at_all(program: list[tuple[str, str, i
         follow(model, step, before, after)
         assert shown(storage) == model.shown()
         assert {shown(state.storage) for state in states} <= {old, shown(storage)} | between(step, old, before), step
-        alive = [i for i in alive if i is not before] + ([after] if after is not None else [])
+        active = [i for i in active if i is not before] + ([after] if after is not None else [])
 
 
-def test_a_removal_that_died_is_gone_on_with() -> None:
+def test_an_interrupted_removal_is_continued() -> None:
     """Removing a pending action deletes its inflight file first: what is left is requested, and removing it again ends it."""
     storage = MemoryStorage()
     transitions = Transitions.of(storage, PROPERTIES, ManualClock(1_767_225_600_000))

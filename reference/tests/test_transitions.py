@@ -101,7 +101,7 @@ def test_only_some_actions_go_back(transitions: Transitions, action: str) -> Non
 
 @pytest.mark.parametrize("action", [name for name in HERE if ACTIONS[name].planned])
 def test_a_plan_stays_as_it_is(transitions: Transitions, action: str) -> None:
-    """TL-035, TL-050: whoever starts a planned action again finds the plan that was requested, and does not write another."""
+    """TL-035, TL-050: an action that is started again has the plan that was requested; no other plan is written."""
     requested = in_state(transitions, action, State.REQUESTED)
     inflight = transitions.start(requested, b"first")
     assert transitions.start(inflight, b"second") == inflight
@@ -114,8 +114,8 @@ def test_a_plan_stays_as_it_is(transitions: Transitions, action: str) -> None:
 
 
 @pytest.mark.parametrize("action", HERE)
-def test_a_write_is_undone_in_two_steps(transitions: Transitions, action: str) -> None:
-    """A completed write is taken back by withdrawing it, then removing what is pending; nothing of it is left."""
+def test_a_write_is_rolled_back_in_two_steps(transitions: Transitions, action: str) -> None:
+    """A completed write is withdrawn to inflight, then its pending files are removed; no file remains."""
     done = in_state(transitions, action, State.COMPLETED)
     if not ACTIONS[done.action].can_be_rolled_back:
         with pytest.raises(IllegalTransition, match="TL-052"):

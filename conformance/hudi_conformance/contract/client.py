@@ -71,7 +71,7 @@ class Client:
             raise
 
     @property
-    def alive(self) -> bool:
+    def is_running(self) -> bool:
         """Whether the engine is running; if not, the next message starts it again."""
         return self._transport is not None
 

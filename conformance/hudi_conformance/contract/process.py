@@ -109,7 +109,7 @@ class ProcessTransport:
             try:
                 rest = rest[os.write(self._in.fileno(), rest) :]
             except BrokenPipeError:
-                raise self._death(message["op"]) from None
+                raise self._crash(message["op"]) from None
 
     def _line(self, op: str, deadline: float) -> bytes:
         while b"\n" not in self._buffer:
@@ -118,7 +118,7 @@ class ProcessTransport:
             self._wait(self._out.fileno(), selectors.EVENT_READ, op, deadline)
             chunk = os.read(self._out.fileno(), 1 << 20)
             if not chunk:
-                raise self._death(op)
+                raise self._crash(op)
             self._buffer += chunk
         line, _, rest = bytes(self._buffer).partition(b"\n")
         self._buffer[:] = rest
@@ -134,7 +134,7 @@ class ProcessTransport:
                 if selector.select(0 if gone else min(_LOOK_UP, max(left, 0))):
                     return
                 if gone:
-                    raise self._death(op)
+                    raise self._crash(op)
                 if left <= 0:
                     raise _TooLate
 
@@ -144,7 +144,7 @@ class ProcessTransport:
         except ValueError:  # JSON and UTF-8 alike
             raise ProtocolFault(f"output that is not a JSON line: {_quote(line)}\n{_REMEDY}{self._said()}") from None
 
-    def _death(self, op: str) -> EngineCrash:
+    def _crash(self, op: str) -> EngineCrash:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(1)  # standard output is closed shortly before the process exits
         status = self._process.poll()

@@ -202,7 +202,7 @@ class Smoke:
 
     def _connected(self) -> Client:
         """The client of the engine, which is started again if the last step stopped it."""
-        if self._client is not None and not self._client.alive:
+        if self._client is not None and not self._client.is_running:
             self._end(grace=0)
         if self._client is None:
             limits: dict[str, float] = {"start_timeout": self._start_timeout, "message_timeout": self._message_timeout}

@@ -86,10 +86,10 @@ def run(order: Order, service: Service) -> str | None:
 
 def steps(order: Order, service: Service) -> Steps:
     """Execute the service step by step. Raises Refused."""
-    if service not in HALTING:
+    if service not in PAUSABLE:
         raise Refused("halt.service", f"{service} is one call of the write client")
     with write_client(order.session, order.table, order.options) as client:
-        return (yield from HALTING[service](order, client))
+        return (yield from PAUSABLE[service](order, client))
 
 
 def to_the_end(steps: Steps) -> str | None:
@@ -264,7 +264,7 @@ SERVICES: Mapping[Service, Callable[[Order, Any], str | None]] = {
     "savepoint": _savepoint,
 }
 #: The services that can pause.
-HALTING: Mapping[Service, Callable[[Order, Any], Steps]] = {
+PAUSABLE: Mapping[Service, Callable[[Order, Any], Steps]] = {
     "clean": _clean_by_plan,
     "clustering": _clustering,
     "compaction": _compaction,

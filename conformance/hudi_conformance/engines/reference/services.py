@@ -72,7 +72,7 @@ def _planned(
     return act
 
 
-def _undoing(service: Service, **phases: Callable[[Table, str], str | None]) -> Act:
+def _rolling_back(service: Service, **phases: Callable[[Table, str], str | None]) -> Act:
     """A service that rolls back the given instant."""
     return lambda table, order: phases[order.phase](table, order.of(service))
 
@@ -92,7 +92,7 @@ SERVICES: Mapping[Service, Act] = {
     "compaction": _planned("compaction", schedule_compaction, execute_compaction, compact),
     "index": _planned("index", schedule_indexing, execute_indexing, index),
     "log-compaction": _planned("log-compaction", schedule_log_compaction, execute_log_compaction, log_compact),
-    "restore": _undoing("restore", schedule=schedule_restore, execute=execute_restore, run=restore),
-    "rollback": _undoing("rollback", schedule=schedule_rollback, execute=execute_rollback, run=rollback),
+    "restore": _rolling_back("restore", schedule=schedule_restore, execute=execute_restore, run=restore),
+    "rollback": _rolling_back("rollback", schedule=schedule_rollback, execute=execute_rollback, run=rollback),
     "savepoint": _savepoint,
 }

@@ -26,7 +26,7 @@ def in_contract_words() -> Iterator[None]:
         analysis = origin is None or _class(origin).endswith("AnalysisException")
         raise (EngineError(_line(e, str(e)), str(e)) if analysis else translated(origin, str(e))) from None
     except (Py4JNetworkError, ConnectionError) as e:
-        # Nothing can be asked any more: the process ends with its JVM, so that whoever started it can start another.
+        # The JVM has stopped, so the process exits, and its parent can start another one.
         raise SystemExit(f"the Java virtual machine has ended: {e}") from e
     except Py4JError as e:
         raise EngineError(_line(e, str(e))) from None

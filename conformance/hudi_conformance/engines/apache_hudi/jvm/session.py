@@ -69,7 +69,7 @@ class Session(JavaBridge):
         here = {
             "spark.jars": ",".join(map(str, jars)),
             "spark.sql.warehouse.dir": self._folder.name,
-            # A JVM that dies writes its report where it is cleaned up, not into the caller's folder.
+            # A JVM that crashes writes its report to a temporary folder, not to the working directory.
             "spark.driver.extraJavaOptions": f"{JVM_FLAGS} -XX:ErrorFile={self._folder.name}/hs_err.log",
         }
         for key, value in {**SPARK_OPTIONS, **here, **stores}.items():
@@ -95,7 +95,7 @@ class Session(JavaBridge):
         return self.spark._jsc.parallelize(self.list_of(records), 1)
 
     def stored(self, statuses: Any) -> tuple[Iterable[Any], Any]:
-        """Files are stored when somebody asks what came of it: asked once, an RDD of the answers goes into the commit."""
+        """Evaluate the write statuses once, which stores the files; an RDD of the results is committed."""
         found = statuses.collect()
         return found, self.spark._jsc.parallelize(found, 1)
 
