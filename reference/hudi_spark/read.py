@@ -22,9 +22,9 @@ from hudi_reference import Table, open_table
 from hudi_reference.errors import InvalidQuery, Misuse, UnsupportedSchema, missing_data_file
 from hudi_reference.query.cdc import ChangePlan, ChangeQuery, GroupChange
 from hudi_reference.query.file_groups import FileSlice
-from hudi_reference.query.incremental import changed_in
+from hudi_reference.query.incremental import plan_incremental
 from hudi_reference.query.incremental_window import Window
-from hudi_reference.query.predicates import Comparison, chosen, compare, constant
+from hudi_reference.query.predicates import Comparison, compare, constant, matching_rows
 from hudi_reference.query.pruning import pruned
 from hudi_reference.query.table import SliceQuery, View, check_columns, check_readable
 from hudi_reference.schema.avro import arrow_schema, parse_schema
@@ -101,7 +101,7 @@ class ChangesOfGroups:
 
     def __call__(self, change: GroupChange) -> pa.Table:
         """The changes."""
-        return chosen(self.query(change), self.where)
+        return matching_rows(self.query(change), self.where)
 
 
 def make_plan(
@@ -124,7 +124,7 @@ def make_plan(
         return _plan_of_changes(table, view, window, columns, list(where))
     found = view.groups.latest_slices
     if query == "incremental":
-        changed = changed_in(window, table.storage, table.properties, view.timeline, view.groups)
+        changed = plan_incremental(window, table.storage, table.properties, view.timeline, view.groups)
         view, found, native = replace(view, timeline=changed.timeline, groups=changed.groups), changed.slices, False
         window = changed.window
     reader, logs = view.reader(table), query != "read-optimized"

@@ -14,7 +14,7 @@ import pytest
 
 from hudi_reference import open_table
 from hudi_reference.errors import MalformedSchema
-from hudi_reference.schema.field_ids import ById, SchemaHistory
+from hudi_reference.schema.field_ids import FieldIdMapping, SchemaHistory
 
 DATA = Path(__file__).parent / "data" / "schema_history" / "renamed-1.0.2.tar.gz"
 COLUMNS = ("id", "ts", "a", "bb", "c", "s")
@@ -107,5 +107,5 @@ def test_fields_inside_of_arrays_and_maps_keep_their_ids():
         {"items": [[{"old": 1}]], "pairs": [[("k", {"old": 2})]]},
         schema=pa.schema([("items", pa.list_(record)), ("pairs", pa.map_(pa.string(), record))]),
     )
-    (row,) = ById(history, history.at("2")).renamed(stored, "1").to_pylist()
+    (row,) = FieldIdMapping(history, history.at("2")).renamed(stored, "1").to_pylist()
     assert row == {"items": [{"new": 1}], "pairs": [("k", {"new": 2})]}

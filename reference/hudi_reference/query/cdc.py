@@ -23,7 +23,7 @@ from hudi_reference.query.retention import cleaned_away, was_cleaned
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.records.changes import KEY
 from hudi_reference.records.keys.record_keys import record_keys
-from hudi_reference.records.row_diff import AFTER, BEFORE, OPERATION, Difference, State, image
+from hudi_reference.records.row_diff import AFTER, BEFORE, OPERATION, RowDiff, State, image
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.evolution import conform
@@ -167,7 +167,7 @@ class ChangeQuery:
 
     def __call__(self, change: GroupChange) -> pa.Table:
         """The changes of one group."""
-        rows = self._logged(change) if change.logs else Difference(self._before(change), self._after(change)).images()
+        rows = self._logged(change) if change.logs else RowDiff(self._before(change), self._after(change)).images()
         times = pa.chunked_array([pa.repeat(change.instant.requested, rows.num_rows)])
         return conform(rows.append_column(TIME, times), self.schema, "images")
 

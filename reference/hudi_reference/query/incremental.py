@@ -25,7 +25,7 @@ COMMIT_TIME = "_hoodie_commit_time"
 
 @implements("TYP-009", "TYP-010", "RDR-005", "RDR-006")
 @dataclass(frozen=True)
-class Changed:
+class IncrementalPlan:
     """The table at the end of a window, and those of its slices that may contain rows of the window."""
 
     window: Window
@@ -35,9 +35,9 @@ class Changed:
 
 
 @implements("TYP-009", "TYP-010", "RDR-006", "CLN-003", "META-012")
-def changed_in(
+def plan_incremental(
     window: Window, storage: Storage, properties: TableProperties, timeline: Timeline, groups: FileGroups
-) -> Changed:
+) -> IncrementalPlan:
     """The slices that an incremental query reads.
 
     Raises:
@@ -51,12 +51,12 @@ def changed_in(
         )  # fmt: skip
     if _is_present(window, timeline, groups):
         present = Window(window.begin, None, window.include_begin)
-        return Changed(present, timeline, groups, _slices(present, timeline, groups))
+        return IncrementalPlan(present, timeline, groups, _slices(present, timeline, groups))
     then = timeline.completed_before(window.until)
     if any(instant not in groups.commits for instant in window.of(timeline)):
         check_state_retained(storage, properties, timeline, window.end or "")
     past = groups.at(then, is_legacy=properties.is_legacy)
-    found = Changed(window, then, past, _slices(window, then, past))
+    found = IncrementalPlan(window, then, past, _slices(window, then, past))
     _check_present(found, timeline)
     return found
 
@@ -78,14 +78,14 @@ def _slices(window: Window, timeline: Timeline, groups: FileGroups) -> tuple[Fil
     return tuple(one for one in groups.latest_slices if one.group in written)
 
 
-def _check_present(found: Changed, timeline: Timeline) -> None:
+def _check_present(found: IncrementalPlan, timeline: Timeline) -> None:
     gone = (one.path(name) for one in found.slices for name in sorted(one.missing))
     if (path := next(gone, None)) is not None and was_cleaned(timeline):
         raise cleaned_away(found.window.end or "", None, path)
 
 
 @implements("TYP-009", "TYP-011", "NBC-006")
-def written_in(rows: pa.Table, window: Window, timeline: Timeline) -> pa.Table:
+def rows_written_in(rows: pa.Table, window: Window, timeline: Timeline) -> pa.Table:
     """The rows whose `_hoodie_commit_time` is that of a write in the window."""
     if window.begin is None:  # the state at the window's end has no later rows
         return rows

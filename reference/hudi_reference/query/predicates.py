@@ -22,7 +22,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def chosen(rows: pa.Table, where: Iterable[Comparison]) -> pa.Table:
+def matching_rows(rows: pa.Table, where: Iterable[Comparison]) -> pa.Table:
     """The rows for which all comparisons hold."""
     for column, operator, value in where:
         rows = rows.filter(compare(rows.column(column), operator, value))

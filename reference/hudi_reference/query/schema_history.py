@@ -7,7 +7,7 @@ from hudi_reference.errors import MalformedSchema
 from hudi_reference.layout.properties import META_FOLDER
 from hudi_reference.query.file_groups import FileGroups
 from hudi_reference.requirement import implements
-from hudi_reference.schema.field_ids import ById, SchemaHistory
+from hudi_reference.schema.field_ids import FieldIdMapping, SchemaHistory
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
 
@@ -16,7 +16,7 @@ _SAVED = re.compile(r"(\d+)(?:_\d+)?\.schemacommit")
 
 
 @implements("LF-038")
-def by_id(saved: Iterable[str], groups: FileGroups) -> ById | None:
+def by_id(saved: Iterable[str], groups: FileGroups) -> FieldIdMapping | None:
     """Matches columns by field id for a query of these file groups; None if no statement ever changed the table's schema.
 
     Raises MalformedSchema.
@@ -26,7 +26,7 @@ def by_id(saved: Iterable[str], groups: FileGroups) -> ById | None:
     if not history.versions or not groups.commits:
         return None
     wanted = history.at(max(instant.requested for instant in groups.commits))
-    return None if wanted is None else ById(history, wanted)
+    return None if wanted is None else FieldIdMapping(history, wanted)
 
 
 def saved_versions(storage: Storage, timeline: Timeline) -> list[str]:

@@ -20,7 +20,7 @@ from hudi_reference.records.merging.position_merge import has_usable_positions, 
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import field_names, parse_schema
 from hudi_reference.schema.evolution import conform
-from hudi_reference.schema.field_ids import ById
+from hudi_reference.schema.field_ids import FieldIdMapping
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
 
@@ -43,7 +43,7 @@ class SliceReader:
     #: Partition columns that no data file has; None if the data files have all columns.
     dropped: DroppedColumns | None = None
     #: Matches columns by the field ids of a schema history; None if columns are matched by name.
-    by_id: ById | None = None
+    by_id: FieldIdMapping | None = None
     #: Whether records may be matched by record positions.
     by_position: bool = True
     #: Whether blocks may be partial updates; they may not in tables before version 8.

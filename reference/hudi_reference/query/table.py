@@ -16,11 +16,11 @@ from hudi_reference.legacy.versions import timeline_of
 from hudi_reference.locks import Lock
 from hudi_reference.query.cdc import ChangePlan, ChangeQuery
 from hudi_reference.query.file_groups import FileGroups, FileSlice, load_file_groups
-from hudi_reference.query.incremental import COMMIT_TIME, Changed, changed_in, written_in
+from hudi_reference.query.incremental import COMMIT_TIME, IncrementalPlan, plan_incremental, rows_written_in
 from hudi_reference.query.incremental_window import Window
 from hudi_reference.query.inspect import inspect_table
 from hudi_reference.query.partition_columns import dropped_columns
-from hudi_reference.query.predicates import Comparison, chosen
+from hudi_reference.query.predicates import Comparison, matching_rows
 from hudi_reference.query.pruning import pruned
 from hudi_reference.query.retention import check_begun, check_retained, check_whole
 from hudi_reference.query.schema_history import by_id, saved_versions
@@ -196,7 +196,7 @@ class Table:
         Raises InvalidQuery if the window ends before it begins, and if files of the state at its end were cleaned.
         """
         view, window = self.view(), Window.between(begin, end, include_begin, self.properties.zone)
-        changed = changed_in(window, self.storage, self.properties, view.timeline, view.groups)
+        changed = plan_incremental(window, self.storage, self.properties, view.timeline, view.groups)
         return self._read(replace(view, timeline=changed.timeline, groups=changed.groups), columns, where, changed=changed)
 
     @implements("TYP-012", "RDR-002", "RDR-004")
@@ -222,7 +222,7 @@ class Table:
         check_columns([*names, *(column for column, _, _ in comparisons)], query.schema)
         plan = ChangePlan(view.timeline, view.groups, self.properties.is_legacy)
         parts = [query(change) for change in plan.changes(window)]
-        return chosen(pa.concat_tables([query.schema.empty_table(), *parts]), comparisons).select(names)
+        return matching_rows(pa.concat_tables([query.schema.empty_table(), *parts]), comparisons).select(names)
 
     def inspect(self) -> dict[str, Any]:
         """Properties, timeline and file groups as plain values, in the shape of the contract's `inspect`."""
@@ -237,7 +237,7 @@ class Table:
         where: Iterable[Comparison],
         *,
         logs: bool = True,
-        changed: Changed | None = None,
+        changed: IncrementalPlan | None = None,
     ) -> pa.Table:
         check_readable(self.properties)
         plan = self._plan(view, columns, where, logs=logs, changed=changed)
@@ -251,7 +251,7 @@ class Table:
         where: Iterable[Comparison],
         *,
         logs: bool,
-        changed: Changed | None = None,
+        changed: IncrementalPlan | None = None,
     ) -> "Plan":
         """The slices that a query reads, and how it reads each. Raises InvalidQuery."""
         reader = view.reader(self)
@@ -319,8 +319,8 @@ class SliceQuery:
         times = () if self.window is None else (COMMIT_TIME,)
         rows = self.reader.read(file_slice, list(dict.fromkeys([*self.columns, *times])), logs=self.logs)
         if self.window is not None:
-            rows = written_in(rows, self.window, self.reader.timeline)
-        return chosen(rows, self.where).select(self.columns)
+            rows = rows_written_in(rows, self.window, self.reader.timeline)
+        return matching_rows(rows, self.where).select(self.columns)
 
 
 @dataclass(frozen=True)

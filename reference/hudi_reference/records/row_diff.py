@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from hudi_reference.requirement import implements
 
-#: Images of records with their operation, `i`, `u` or `d`; see `Difference.images`.
+#: Images of records with their operation, `i`, `u` or `d`; see `RowDiff.images`.
 OPERATION, BEFORE, AFTER = "op", "before", "after"
 
 
@@ -22,8 +22,8 @@ class State:
 
 @implements("TYP-012", "TYP-013", "BLK-033", "BLK-035", "BLK-036")
 @dataclass(frozen=True)
-class Difference:
-    """Changed records by their positions in the rows before and after; both states have the same columns.
+class RowDiff:
+    """IncrementalPlan records by their positions in the rows before and after; both states have the same columns.
 
     A record whose row has the same values in both states did not change.
     """

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from hudi_reference.errors import MalformedSchema, UnsupportedSchema
 from hudi_reference.requirement import implements
-from hudi_reference.schema.validation import check_soundness
+from hudi_reference.schema.validation import check_schema
 
 AvroSchema = Mapping[str, Any]
 
@@ -58,7 +58,7 @@ def parse_schema(text: str | bytes | Mapping[str, Any], path: str) -> AvroSchema
         parsed = fastavro.parse_schema(json.loads(json.dumps(schema)))
         if schema["type"] != "record" or not isinstance(schema["fields"], list):
             raise MalformedSchema("the schema is not a record", rule="LF-038", path=path, found=str(schema["type"]))
-        check_soundness(parsed, path)
+        check_schema(parsed, path)
         return {str(key): value for key, value in schema.items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, fastavro.schema.SchemaParseException,
             fastavro.schema.UnknownType) as error:  # fmt: skip

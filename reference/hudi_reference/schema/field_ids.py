@@ -66,7 +66,7 @@ class SchemaHistory:
 
 
 @dataclass(frozen=True)
-class ById:
+class FieldIdMapping:
     """Converts columns of files to those of a query whose fields are `wanted`."""
 
     history: SchemaHistory

@@ -12,7 +12,7 @@ from hudi_reference.errors import UnsupportedSchema
 _LEAST = {"null": 0, "boolean": 1, "int": 1, "long": 1, "float": 4, "double": 8, "bytes": 1, "string": 1}
 
 
-def check_soundness(schema: Any, path: str) -> None:
+def check_schema(schema: Any, path: str) -> None:
     """Check a schema that the Avro library has parsed, in which named types have their full names.
 
     Raises ValueError for invalid names and sizes, UnsupportedSchema for types with values without limit.

@@ -13,7 +13,7 @@ from hudi_reference.files.log.writer import BlockWriter
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.records.changes import KEY
-from hudi_reference.records.row_diff import AFTER, BEFORE, OPERATION, Difference, State
+from hudi_reference.records.row_diff import AFTER, BEFORE, OPERATION, RowDiff, State
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import META_COLUMNS, AvroSchema
 from hudi_reference.timeline.contents.metadata import WriteStat
@@ -40,7 +40,7 @@ def write_change_log(
     mode = logging_mode(commit.table.properties)
     if mode is None:
         return {}
-    images = Difference(_state(before), _state(after)).images()
+    images = RowDiff(_state(before), _state(after)).images()
     changes = [Change(Operation(c[OPERATION]), c["key"], c[BEFORE], c[AFTER]) for c in images.to_pylist()]
     data = BlockWriter(commit.requested, schema).cdc(changes, mode)
     log = LogFileName(name.file_id, commit.requested, 1, name.write_token, cdc=True)

@@ -69,7 +69,7 @@ def _merging(
 
 def choose(strategy: str | None, record_type: str, mergers: Sequence[Mapping[str, str]]) -> int:
     """The function `merger.choose`: the place of the merger, from 0. Raises UnknownMerger if there is none."""
-    found = merger_resolution.choose(strategy, [(one["strategy"], one["record_type"]) for one in mergers], record_type)
+    found = merger_resolution.index_of_merger(strategy, [(one["strategy"], one["record_type"]) for one in mergers], record_type)
     if found is None:
         raise UnknownMerger("no merger fits", rule="MRG-037", expected=f"{strategy} for {record_type}", found=repr(mergers))
     return found

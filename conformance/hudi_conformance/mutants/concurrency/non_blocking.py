@@ -86,7 +86,7 @@ def compaction_ignores_custom_merger(patch: Patch) -> None:
 def incremental_query_ordered_by_event_time(patch: Patch) -> None:
     """An incremental query orders writes by their event times, so that late data appears older than the rows before it."""
     patch.edit(
-        incremental.written_in,
+        incremental.rows_written_in,
         "window.holds(timeline.completion_of(time))",
         "window.holds(timeline.completion_of(time)) and ('ts' not in rows.column_names or (greatest := lambda part: "
         "pc.max(part.column('ts')).as_py() or 0)(rows.filter(pc.equal(rows.column(COMMIT_TIME), time))) >= greatest(rows))",

@@ -53,7 +53,7 @@ def merger_class_stored_as_strategy_id(patch: Patch) -> None:
 @mutant(breaks="API-007")
 def merger_strategy_id_not_compared(patch: Patch) -> None:
     """Takes the first merger that fits the engine, whatever its id is."""
-    patch.edit(merger_resolution.choose, "(not strategy or found == strategy)", "True")
+    patch.edit(merger_resolution.index_of_merger, "(not strategy or found == strategy)", "True")
 
 
 @mutant(breaks="API-008")
@@ -122,7 +122,7 @@ def partial_result_keeps_older_ordering_value(patch: Patch) -> None:
 @mutant(breaks="API-017")
 def merger_engine_inferred_from_class_name(patch: Patch) -> None:
     """Infers the engine of a merger from the name of its class."""
-    patch.edit(merger_resolution.chosen, "(merger.strategy_id, merger.record_type)",
+    patch.edit(merger_resolution.custom_merger, "(merger.strategy_id, merger.record_type)",
              '(merger.strategy_id, RECORD_TYPE if "Spark" not in type(merger).__name__ else "SPARK")')  # fmt: skip
 
 

@@ -36,19 +36,19 @@ def old_strategy_property_ignored(patch: Patch) -> None:
 @mutant(breaks="MRG-037")
 def last_fitting_merger_used(patch: Patch) -> None:
     """Takes the last of the mergers that fit."""
-    patch.edit(merger_resolution.choose, "in enumerate(mergers):", "in reversed(list(enumerate(mergers))):")
+    patch.edit(merger_resolution.index_of_merger, "in enumerate(mergers):", "in reversed(list(enumerate(mergers))):")
 
 
 @mutant(breaks="MRG-038")
 def merger_requires_strategy_id(patch: Patch) -> None:
     """Finds no merger if no strategy id is set."""
-    patch.edit(merger_resolution.choose, "not strategy or ", "")
+    patch.edit(merger_resolution.index_of_merger, "not strategy or ", "")
 
 
 @mutant(breaks="MRG-039")
 def merger_engine_not_checked(patch: Patch) -> None:
     """Takes the first merger with the id, whatever engine it is for."""
-    patch.edit(merger_resolution.choose, "works_on == record_type and", "")
+    patch.edit(merger_resolution.index_of_merger, "works_on == record_type and", "")
 
 
 @mutant(breaks="MRG-040")

@@ -105,7 +105,7 @@ def time_travel_refused_before_active_timeline(patch: Patch) -> None:
 @mutant(breaks="TYP-009")
 def incremental_window_by_requested_time(patch: Patch) -> None:
     """Omits instants that were requested before a window and completed in it."""
-    patch.edit(incremental.written_in, "window.holds(timeline.completion_of(time))", "window.holds(time)")
+    patch.edit(incremental.rows_written_in, "window.holds(timeline.completion_of(time))", "window.holds(time)")
 
 
 @mutant(breaks="TYP-010")
@@ -149,7 +149,7 @@ def cdc_reports_unchanged_rows(patch: Patch) -> None:
 def cdc_delete_with_after_image(patch: Patch) -> None:
     """Also reports a deleted row as its image after the change."""
     new = "image(self.after.rows, new, count)"
-    patch.edit(row_diff.Difference._part, new, f"({new} if new is not None else image(self.before.rows, old, count))")
+    patch.edit(row_diff.RowDiff._part, new, f"({new} if new is not None else image(self.before.rows, old, count))")
 
 
 @mutant(breaks="TYP-014")

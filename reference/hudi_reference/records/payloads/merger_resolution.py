@@ -31,7 +31,7 @@ def merging_of(
     if found.mode != "CUSTOM":
         return Merging(found.mode, ordering, given)
     if found.strategy != PAYLOAD_STRATEGY:
-        return Merging("CUSTOM", ordering, given, chosen(found, mergers), defaults or {})
+        return Merging("CUSTOM", ordering, given, custom_merger(found, mergers), defaults or {})
     merger = merger_of_payload(found.payload)
     return Merging("CUSTOM", merger.ordering or ordering, merger.marker or given, merger, defaults or {})
 
@@ -54,9 +54,11 @@ def _value(default: Any, kind: pa.DataType) -> Any:
 
 
 @implements("API-007", "MRG-035")
-def chosen(configuration: MergeConfiguration, mergers: Sequence[RecordMerger]) -> RecordMerger:
+def custom_merger(configuration: MergeConfiguration, mergers: Sequence[RecordMerger]) -> RecordMerger:
     """The merger of a table with a custom strategy. Raises UnknownMerger."""
-    found = choose(configuration.strategy, [(merger.strategy_id, merger.record_type) for merger in mergers], RECORD_TYPE)
+    found = index_of_merger(
+        configuration.strategy, [(merger.strategy_id, merger.record_type) for merger in mergers], RECORD_TYPE
+    )
     if found is None:
         known = ", ".join(f"{m.strategy_id} ({m.name}, {m.record_type})" for m in mergers)
         raise UnknownMerger(
@@ -69,7 +71,7 @@ def chosen(configuration: MergeConfiguration, mergers: Sequence[RecordMerger]) -
 
 
 @implements("MRG-037", "MRG-038", "MRG-039", "API-017")
-def choose(strategy: str | None, mergers: Sequence[tuple[str, str]], record_type: str) -> int | None:
+def index_of_merger(strategy: str | None, mergers: Sequence[tuple[str, str]], record_type: str) -> int | None:
     """The index of the first merger with the strategy id that supports the record type of the engine; None if there is none.
 
     Without a strategy id, the first merger that supports the record type. A merger is given as strategy id and record type.

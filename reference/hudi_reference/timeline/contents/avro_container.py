@@ -17,7 +17,7 @@ from hudi_reference.errors import MalformedMetadata, Misuse
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.schema.avro_codec import DAMAGE
-from hudi_reference.schema.validation import check_soundness
+from hudi_reference.schema.validation import check_schema
 
 MAGIC = b"Obj\x01"
 #: The codecs that are read: none, as in deployed writers, and deflate, which expands a byte to at most 1032 bytes. Other codecs
@@ -51,7 +51,7 @@ def read_record(data: bytes, path: str) -> Record:
         raise _malformed(path, f"the file starts with {data[:4].hex()}", 0)
     try:
         reader = fastavro.block_reader(io.BytesIO(data))
-        check_soundness(reader.writer_schema, path)
+        check_schema(reader.writer_schema, path)
         if reader.codec not in _CODECS:
             raise _malformed(path, f"compression {reader.codec}", None)
         records = [record for block in reader for record in _records(block, path)]
