@@ -68,7 +68,7 @@ class Coward(Decoder):
 
 
 class Fragile(Decoder):
-    """Dies of every file."""
+    """Crashes on every file."""
 
     def inspect(self, uri: str, *, keys=None, prefix=None) -> dict[str, Any]:
         """Gone."""
@@ -147,7 +147,7 @@ def test_the_first_wrong_part_is_named_and_how_many_there_are(family: Path, vect
 
 
 def test_a_list_of_blocks_is_compared_whole(family: Path):
-    """A block that nobody expects is a difference, and so is one that is missing."""
+    """An unexpected block is a difference, and so is a missing one."""
     found = result(Decoder(), family)
     assert (
         found.message
@@ -161,8 +161,8 @@ def test_refusing_every_part_is_a_refusal(family: Path):
     assert (found.outcome, found.message) == (Outcome.REFUSED, "2 of 4 refused, first whole: refused inspect.log-file: no")
 
 
-def test_an_engine_that_dies_of_every_part_is_not_started_for_each(family: Path):
-    """A restart may take minutes; after a few deaths the rest is taken for dead."""
+def test_engine_that_crashes_on_every_part_is_not_restarted_for_each(family: Path):
+    """A restart may take minutes; after a few crashes the other parts count as crashes too."""
     engine = Fragile()
     assert result(engine, family).outcome is Outcome.CRASH
     assert engine.asked == DEATHS < len(cases.load(family).variants)
@@ -208,7 +208,7 @@ def test_a_family_that_cannot_be_made_is_found(casebook: Casebook, family: Path,
 
 
 def test_vectors_explain_their_flags(casebook: Casebook, vectors: Path):
-    """A flag without a note, or a function that nobody knows, is a mistake of the file."""
+    """A flag without a note, or an unknown function, is an error in the file."""
     path = vectors.parent / "vectors.json"
     write(path, json.loads(path.read_text()) | {"function": "minds.read", "notes": {}})
     told = list(problems(casebook.root))

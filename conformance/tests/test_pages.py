@@ -1,4 +1,4 @@
-"""Pages that come from tables are as the tables say."""
+"""Pages that are generated from tables are up to date."""
 
 import subprocess
 import sys
@@ -7,10 +7,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_pages_are_those_of_the_tables() -> None:
-    """docs/timeline.md is what the table of states says, docs/properties.md what that of properties says (PROP-001).
+def test_generated_pages_are_up_to_date() -> None:
+    """The pages in docs/ that are generated from tables match these tables (PROP-001).
 
-    Whoever changes a table writes the page again.
+    After a change of a table run `python -m tools.pages`.
     """
     done = subprocess.run(
         [sys.executable, "-m", "tools.pages", "--check"], cwd=ROOT, capture_output=True, text=True, check=False

@@ -38,7 +38,7 @@ EVERYTHING = everything.Program(
     (
         everything.Step("upsert", (drawn("a", 1, "x"), drawn("b", 1, "x"))),
         everything.Step("upsert", (drawn("a", 3, "y"), drawn("b", 0, "late", deleted=True)), ask=Ask("cdc", 0, 1)),
-        everything.Step("upsert", (drawn("a", 3, "undone"),)),
+        everything.Step("upsert", (drawn("a", 3, "rolled back"),)),
         everything.Step("rollback"),
         everything.Step("compaction"),
         everything.Step("partial_update", (drawn("b", 2, "z"),), ("name",), Ask("as-of", 1)),

@@ -94,7 +94,7 @@ def test_several_ordering_values_are_a_list():
 
 
 def test_a_number_without_room_in_its_type_is_malformed():
-    """An Avro int is a number of any length until somebody looks: more than 32 bits are no date."""
+    """An encoded Avro int may have any length: more than 32 bits are not a date."""
     with pytest.raises(MalformedLogBlock) as caught:
         ordering((f"{NAMESPACE}.DateWrapper", {"value": 2**40}))
     assert caught.value.found == str(2**40)

@@ -17,7 +17,7 @@ Archived = tuple[str, str | None, str]
 
 
 def level_file(*rows: Archived, **columns: Any) -> bytes:
-    """The bytes of a level file: requested time, completion time and action of each row, and the columns nobody asked for.
+    """The bytes of a level file: requested time, completion time and action of each row, and further columns.
 
     `columns` replaces a column by these values, or drops it where they are None.
     """

@@ -83,7 +83,7 @@ def test_what_is_no_base_file_is_an_error() -> None:
         require_base_file_name(LOG)
 
 
-def test_escaping_is_undone() -> None:
+def test_unescaping_returns_the_original() -> None:
     """PROP-016: every text of one folder comes back, but for the empty one."""
     for code in (*range(0x100), 0x65E5, 0x1F600):
         assert unescape(escape(f"a{chr(code)}%41")) == f"a{chr(code)}%41"

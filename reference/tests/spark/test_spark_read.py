@@ -112,7 +112,7 @@ def test_an_empty_table_is_a_frame_without_rows(spark: Any, make_table: Make) ->
 def test_filters_and_columns_choose_the_references_rows(
     spark: Any, make_table: Make, table_type: str, where: list[tuple[str, str, Any]]
 ) -> None:
-    """Comparisons hold for the same rows, also of columns that are not in the result, whoever evaluates them."""
+    """Comparisons hold for the same rows, also of columns that are not in the result, in either implementation."""
     table = make_table(table_type=table_type, ordering=("ts",), partition=("p",))
     history(table)
     assert_equal(spark, table, columns=["ts", "id"], where=where)
@@ -254,7 +254,7 @@ def test_slices_without_logs_go_through_sparks_reader(spark: Any, make_table: Ma
 
 
 @pytest.mark.parametrize("table_type", TABLE_TYPES)
-def test_partitions_and_columns_that_nobody_asks_for_stay_unread(spark: Any, make_table: Make, table_type: str) -> None:
+def test_unselected_partitions_and_columns_are_not_read(spark: Any, make_table: Make, table_type: str) -> None:
     """A query of one partition does not open the files of others, whatever is in them, and reads the columns that it needs."""
     table = make_table(table_type=table_type, partition=("p",))
     table.insert(trips(*(trip(str(n), "n", 1, f"p{n}") for n in range(3))))

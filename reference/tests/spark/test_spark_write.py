@@ -225,7 +225,7 @@ def test_a_task_that_fails_after_writing_leaves_no_duplicates(
 
             written = list(stats)
             if TaskContext.get().attemptNumber() == 0:
-                raise OSError("the executor dies with its files written")
+                raise OSError("the executor crashes with its files written")
             yield from written
 
     table = make_table(table_type=table_type, ordering=("ts",), partition=("p",))
@@ -259,7 +259,7 @@ def test_a_write_that_fails_for_good_is_never_visible(spark: Any, make_table: Ma
 def test_a_write_that_was_rolled_back_meanwhile_conflicts(
     spark: Any, make_table: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever takes the inflight instant away wins: nothing of the write becomes visible."""
+    """If the inflight instant is removed, the write fails: nothing of it becomes visible."""
 
     class RolledBack(FilesTask):
         def append(self, given: Batches) -> Iterator[pa.RecordBatch]:
