@@ -81,7 +81,7 @@ class ProcessTransport:
 
     def close(self, grace: float = GRACE) -> bool:
         """Send `bye`, wait `grace` seconds, kill the remaining processes; whether the process exited by itself in time."""
-        if not self._kill.is_running:
+        if not self._kill.alive:
             return True
         if grace > 0:
             with suppress(OSError, _TooLate, EngineCrash):
