@@ -124,7 +124,7 @@ def metadata_table_not_updated(patch: Patch) -> None:
 
 
 def afterwards(commit: Commit, *action: object) -> None:
-    """Bring the metadata table up to date under a lock of its own."""
+    """Update the metadata table under a second acquisition of the lock."""
     from hudi_reference.locks import held
     from hudi_reference.write.commit import before_completion, transitions_of
 

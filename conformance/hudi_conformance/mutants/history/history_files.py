@@ -216,7 +216,7 @@ def history_merged_at_twice_the_batch(patch: Patch) -> None:
 
 @mutant(breaks="LSM-024")
 def history_merge_loses_plans(patch: Patch) -> None:
-    """Copies all columns but the plan."""
+    """Copies all columns except the plan when files of the history are merged."""
     patch.edit(history_writer._merged, "rows = pa.concat_tables(parts)", "rows = pa.concat_tables(parts); "
              "rows = rows.set_column(4, COLUMNS.field(4), pa.nulls(rows.num_rows, pa.binary()))")  # fmt: skip
 

@@ -37,7 +37,7 @@ def index_planner_reads_data_under_lock(patch: Patch) -> None:
 
 
 def beside(table: Table, publish: Publish, plan: dict[str, object]) -> str:
-    """The requested time of a plan that was published and taken elsewhere."""
+    """Publish a plan, then move its requested file to the metadata table; the requested time."""
     time = publish("indexing", plan)
     path = f"{table.properties.timeline_folder}/{time}.indexing.requested"
     table.storage.put(f".hoodie/metadata/{path}", table.storage.get(path))

@@ -38,7 +38,7 @@ def schema_missing_in_metadata(patch: Patch) -> None:
 
 @mutant(breaks="LAY-003")
 def only_the_first_partition(patch: Patch) -> None:
-    """Stops after the first partition."""
+    """Reads only the first partition of a table."""
     patch.edit(
         FileGroups.latest_slices,
         "is not None)",

@@ -1,1 +1,1 @@
-"""TODO docstring."""
+"""Mutants whose first broken rule is one of the rules of lock providers (LOCK)."""

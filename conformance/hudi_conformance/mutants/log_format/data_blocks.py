@@ -103,7 +103,7 @@ def parquet_block_projection_ignored(patch: Patch) -> None:
 
 
 def without_nested_nulls(rows: pa.Table) -> pa.Table:
-    """Rows whose structs are never null."""
+    """The rows with structs of nulls in place of null structs."""
     for place, column in enumerate(rows.columns):
         if pa.types.is_struct(column.type):
             whole = column.combine_chunks()
@@ -132,7 +132,7 @@ def cdc_block_without_content_version(patch: Patch) -> None:
 
 
 def _changed(patch: Patch, change: str) -> None:
-    """Have every decoded record pass through an expression."""
+    """Apply an expression to every decoded record."""
     patch.edit(content._decode_avro, "decode_datum(datum, parsed)", f"(lambda row: {change})(decode_datum(datum, parsed))")
 
 

@@ -12,7 +12,7 @@ from hudi_reference.write.writer import Writer
 
 
 def _lost(key: HeaderKey) -> str:
-    """The source of a header map that forgets one key."""
+    """Source code that returns the header map without one key."""
     return f"return {{k: v for k, v in entries.items() if k != {key.value}}}"
 
 

@@ -114,7 +114,7 @@ def many_rows_first_of_ties_wins(patch: Patch) -> None:
 
 
 def _decide(patch: Patch, cell: Cell) -> None:
-    """Replaces a cell of event-time merging."""
+    """Replace a cell of the decision table of event-time merging."""
     patch.item(merge.DECISIONS["EVENT_TIME_ORDERING"][cell.older, cell.newer], cell.order, cell)
 
 

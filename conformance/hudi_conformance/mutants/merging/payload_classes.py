@@ -58,7 +58,7 @@ def overwrite_payload_compares_ordering(patch: Patch) -> None:
 
 
 def changed(patch: Patch, name: str, cell: Cell) -> None:
-    """Put another decision into the table of a class, for the orders of `cell` (None: every order)."""
+    """Replace a decision in the table of a payload class, for the order of `cell` (None: every order)."""
     old = PAYLOADS[PACKAGE + name]
 
     def put(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
@@ -92,7 +92,7 @@ def event_time_payload_overwrites(patch: Patch) -> None:
 
 @mutant(breaks="PAY-013")
 def missing_event_time_field_accepted(patch: Patch) -> None:
-    """Makes an event-time table without a field of event times."""
+    """Creates an event-time table without an event-time field."""
     patch.edit(merge_settings.configured, 'found.mode == "EVENT_TIME_ORDERING" and not ordering', "False")
 
 
@@ -112,7 +112,7 @@ def null_taken_as_column_default(patch: Patch) -> None:
 
 @mutant(breaks=("PAY-015", "PAY-016"))
 def partial_payload_replaces_whole_rows(patch: Patch) -> None:
-    """Fills nothing from the other row."""
+    """Does not fill missing columns from the other row."""
     patch.edit(payload_module.filled, "**{name: cells[name] for name in taken}, ", "")
 
 

@@ -35,7 +35,7 @@ def throttled_request_not_retried(patch: Patch) -> None:
     patch.edit(RetryPolicy.tries, "for seconds in self.pauses:", "for seconds in ():")
 
 
-def create_after_a_look(storage: ObjectStorage, path: str, data: bytes) -> None:
+def create_after_check(storage: ObjectStorage, path: str, data: bytes) -> None:
     """Check for the object, then write."""
     if storage.head(path) is not None:
         raise ObjectExists(path)
@@ -45,7 +45,7 @@ def create_after_a_look(storage: ObjectStorage, path: str, data: bytes) -> None:
 @mutant(breaks="S3-002")
 def create_checks_then_writes(patch: Patch) -> None:
     """A creation checks whether an object exists, and then writes without a condition."""
-    patch.set(ObjectStorage, "create", create_after_a_look)
+    patch.set(ObjectStorage, "create", create_after_check)
 
 
 @mutant(breaks="S3-002")

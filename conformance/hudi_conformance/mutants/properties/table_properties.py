@@ -161,7 +161,7 @@ def timestamp_keygen_unit_ignored(patch: Patch) -> None:
 
 @mutant(breaks=("PROP-016", "META-009"))
 def timestamp_keygen_null_partition(patch: Patch) -> None:
-    """Puts rows without a time into the folder of nulls."""
+    """Writes rows without a time into the partition for null values."""
     patch.edit(
         timestamp_keygen.TimestampPaths.text,
         "moment = _EPOCH if self.unit is None else self._of_number(1)",

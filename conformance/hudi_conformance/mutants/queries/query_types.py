@@ -54,7 +54,7 @@ def snapshot_ignores_logs(patch: Patch) -> None:
 
 @mutant(breaks="TYP-007")
 def slice_read_twice(patch: Patch) -> None:
-    """Reads the first slice twice."""
+    """Reads the first file slice twice."""
     patch.edit(
         Table._read,
         "self._in_parallel(plan.read, plan.slices)",
@@ -70,7 +70,7 @@ def time_without_milliseconds_is_start_of_second(patch: Patch) -> None:
 
 @mutant(breaks="TYP-008")
 def time_travel_past_pending_write(patch: Patch) -> None:
-    """Answers time travel past a write that is still pending."""
+    """Answers a time-travel query at a time after a pending write."""
     patch.edit(table._as_of, 'instant.action in ("commit", "deltacommit", "replacecommit")', "False")
 
 

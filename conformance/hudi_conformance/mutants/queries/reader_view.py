@@ -14,7 +14,7 @@ from hudi_reference.timeline.active import Timeline
 
 @mutant(breaks="RDR-001")
 def reader_removes_pending_instants(patch: Patch) -> None:
-    """Removes what is pending on the timeline when a table is read."""
+    """Removes pending instants from the timeline when a table is read."""
     from hudi_reference.query.table import Table
 
     patch.edit(
@@ -130,7 +130,7 @@ def replaced_groups_hidden_from_time_travel(patch: Patch) -> None:
 
 @mutant(breaks=("RDR-012", "TYP-008"))
 def time_travel_excludes_its_instant(patch: Patch) -> None:
-    """Leaves the instant itself out of a query as of that instant."""
+    """Excludes the instant itself from a query as of that instant."""
     patch.edit(Timeline.until, "if instant.requested <= requested)", "if instant.requested < requested)")
 
 
@@ -178,7 +178,7 @@ def compacted_logs_applied_again(patch: Patch) -> None:
 
 @mutant(breaks="RDR-016")
 def newest_log_file_only(patch: Patch) -> None:
-    """Merges only the newest log file of a slice."""
+    """Merges only the newest log file of a file slice."""
     patch.edit(LogScanner.blocks, "for name in file_slice.log_files:", "for name in file_slice.log_files[-1:]:")
 
 

@@ -69,7 +69,7 @@ def empty_key_value_as_null(patch: Patch) -> None:
 
 @mutant(breaks="META-007")
 def null_record_key_accepted(patch: Patch) -> None:
-    """Makes a key of nulls."""
+    """Accepts a row whose key fields are null."""
     patch.edit(record_keys.composite_key, "if not any(values):", "if False:")
 
 

@@ -24,7 +24,7 @@ def clustering_keeps_file_ids(patch: Patch) -> None:
 
 
 def mixed(rewriting: Rewriting, group: InputGroup) -> pa.Table:
-    """Every second, third, ... row of the partition, for the second, third, ... of its groups."""
+    """The rows of the partition whose number, modulo the number of groups, is that of the group."""
     groups = [found for found in rewriting.plan.groups if found.partition == group.partition]
     reader = rewriting.view.reader(rewriting.table)
     slices = [rewriting.view.groups.groups[identity].latest for found in groups for identity in found.members]
@@ -72,7 +72,7 @@ def clustering_groups_run_sequentially(patch: Patch) -> None:
 
 
 def refused() -> NoReturn:
-    """No sort columns."""
+    """Raise the error of a plan without sort columns."""
     raise Misuse("nothing to sort by", rule="CLU-037")
 
 

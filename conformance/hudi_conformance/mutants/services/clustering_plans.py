@@ -44,7 +44,7 @@ def clustering_group_closed_early(patch: Patch) -> None:
 
 
 def done(table: Table, requested: str | None) -> str | None:
-    """Carry the plan out that was just made."""
+    """Execute the plan that was just scheduled."""
     return None if requested is None else clustering.execute_clustering(table, requested)
 
 
@@ -142,7 +142,7 @@ def key_range_strategy_uses_file_ids(patch: Patch) -> None:
 
 
 def dated(table: Table, found: FileSlice) -> FileSlice:
-    """The slice as if its base file had been written when the store says."""
+    """The slice with the modification time of its base file as base instant."""
     info = table.storage.head(found.path(found.base_file or ""))
     return replace(found, base_instant=f"{0 if info is None else info.modified:017}")
 
@@ -170,7 +170,7 @@ def clustering_group_limit_takes_any(patch: Patch) -> None:
 
 
 def _other_schema(patch: Patch, change: str) -> None:
-    """Plans under a schema that a function of this module has changed."""
+    """Write plans with a schema that a function of this module changes."""
     patch.edit(schema_of, "return schema", f"return {_HERE}.{change}(schema)")
 
 
@@ -181,7 +181,7 @@ def renamed(schema: Any) -> Any:
 
 @mutant(breaks="CLU-024")
 def clustering_plan_record_renamed(patch: Patch) -> None:
-    """The record of the plan has another full name."""
+    """Writes plans whose Avro record has another full name."""
     _other_schema(patch, "renamed")
 
 
@@ -198,13 +198,13 @@ def _changed(schema: Any, name: str, change: Any) -> Any:
 
 
 def with_mandatory_groups(schema: Any) -> Any:
-    """The schema with a list of groups that must be there."""
+    """The schema with a list of groups that is not nullable."""
     return _changed(schema, "inputGroups", lambda field: {"name": field["name"], "type": field["type"][1]})
 
 
 @mutant(breaks="CLU-025")
 def clustering_plan_groups_not_nullable(patch: Patch) -> None:
-    """The list of groups has no null and no default."""
+    """Writes plans in whose schema the list of groups is not nullable and has no default."""
     _other_schema(patch, "with_mandatory_groups")
 
 
@@ -226,7 +226,7 @@ def clustering_plan_names_paths(patch: Patch) -> None:
 
 @mutant(breaks="CLU-028")
 def clustering_group_spans_partitions(patch: Patch) -> None:
-    """Files of several partitions are put together."""
+    """Puts files of several partitions into one clustering group."""
     patch.edit(
         Planner.groups,
         "for p in chosen for group in grouped(partitions.get(p, ()), strategy",
@@ -241,7 +241,7 @@ def with_whole_metrics(schema: Any) -> Any:
 
 @mutant(breaks="CLU-029")
 def clustering_metrics_as_longs(patch: Patch) -> None:
-    """The metrics of a group are longs."""
+    """Writes plans in which the metrics of a group are longs."""
     _other_schema(patch, "with_whole_metrics")
     patch.edit(plan_record._group_record, "dict(group.metrics)", "{name: int(value) for name, value in group.metrics.items()}")
 
@@ -274,7 +274,7 @@ def clustering_plan_extra_metadata_dropped(patch: Patch) -> None:
 
 @mutant(breaks="CLU-033")
 def clustering_plan_version_is_table_version(patch: Patch) -> None:
-    """The version of a plan is 8."""
+    """Writes the version of the table as version of a plan."""
     patch.edit(
         plan_record.plan_record,
         '"version": PLAN_VERSION,\n            "preserve',
@@ -290,7 +290,7 @@ def unknown_clustering_plan_version_executed(patch: Patch) -> None:
 
 
 def pruned(rows: pa.Table, metrics: Mapping[str, float]) -> pa.Table:
-    """The rows within the bounds that the metrics give."""
+    """The rows within the bounds of the metrics."""
     for name, value in metrics.items():
         if name.startswith("min.") and name[4:] in rows.column_names:
             rows = rows.filter(pc.greater_equal(rows.column(name[4:]), value))

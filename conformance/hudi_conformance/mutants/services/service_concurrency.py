@@ -206,7 +206,7 @@ def compaction_revives_replaced_groups(patch: Patch) -> None:
 
 
 def recorded_and_released(sync: MetadataSync, metadata: MetadataTable, commit: Deltacommit) -> None:
-    """The recording that comes last, and the lock is free again. Only who builds an index took it once more."""
+    """Record a deltacommit under the lock, and release the lock for an index build that took it again."""
     with sync.times.drawn(latest_time(metadata.timeline), sync.owner) as time:
         commit.complete(time)
     if sync.owner.startswith("record"):
@@ -227,8 +227,8 @@ def clean_deletes_inputs_of_index_plan(patch: Patch) -> None:
     patch.edit(index_plan.files_to_index, "return frozenset(", "return frozenset() and frozenset(")
 
 
-def compact_without_a_plan(table: Table, options: Mapping[str, str]) -> None:
-    """Compact, and delete what says how."""
+def compact_without_plan(table: Table, options: Mapping[str, str]) -> None:
+    """Compact, then delete the plan."""
     done = compaction.compact(table, options)
     for state in ("requested", "inflight"):
         table.storage.delete(f"{table.properties.timeline_folder}/{done}.compaction.{state}")
@@ -241,7 +241,7 @@ def inline_compaction_without_plan(patch: Patch) -> None:
     patch.edit(
         compaction.inline_compaction,
         "            compact(table,",
-        f"            __import__({__name__!r}, fromlist=['here']).compact_without_a_plan(table,",
+        f"            __import__({__name__!r}, fromlist=['here']).compact_without_plan(table,",
     )
 
 

@@ -63,7 +63,7 @@ def completion_time_is_begin_time(patch: Patch) -> None:
 
 @mutant(breaks=("TL-005", "TL-007"))
 def metadata_of_first_file_only(patch: Patch) -> None:
-    """Leaves all but the first file out of the completion metadata."""
+    """Records only the first file in the completion metadata."""
     patch.edit(Commit.complete, "self.operation, self.stats, schema", "self.operation, self.stats[:1], schema")
 
 
@@ -111,7 +111,7 @@ def first_replaced_group_of_partition_ignored(patch: Patch) -> None:
 
 
 def holds(patch: Patch, action: str, state: State, content: Content) -> None:
-    """Let the file of an action in one state hold something else."""
+    """Change the expected content of the file of an action in one state."""
     known = ACTIONS[action]
     patch.item(states.ACTIONS, action, replace(known, contents={**known.contents, state: content}))
 
@@ -168,7 +168,7 @@ def compaction_plan_of_one_operation(patch: Patch) -> None:
 
 
 def stands_for(patch: Patch, extension: str, action: str) -> None:
-    """Let the ending of a file's name stand for another action."""
+    """Assign the extension of a file to another action."""
     known: Mapping[str, tuple[str, State]] = states.EXTENSIONS
     patch.set(instant, "EXTENSIONS", {**known, extension: (action, known[extension][1])})
 

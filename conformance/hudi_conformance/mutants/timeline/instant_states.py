@@ -35,7 +35,7 @@ def fourth_state(patch: Patch) -> None:
 
 @mutant(breaks="TL-026")
 def begin_time_changes_at_start(patch: Patch) -> None:
-    """Gives a planned action another time when it is started."""
+    """Changes the requested time of a planned action when it is started."""
     patch.edit(
         plan_execution.carry_out,
         "inflight = transitions.start(found, repeated)",
@@ -116,7 +116,7 @@ def completed_files_without_completion_time(patch: Patch) -> None:
 
 @mutant(breaks=("TL-033", "RDR-008"))
 def pending_writes_read(patch: Patch) -> None:
-    """Counts files of actions that did not complete."""
+    """Reads files of actions that have not completed."""
     patch.edit(
         active.Timeline._completion_of,
         "return self.archived.completion_of(requested)\n",
@@ -144,7 +144,7 @@ def missing_files_skipped(patch: Patch) -> None:
 
 @mutant(breaks="TL-037")
 def unknown_timeline_files_rejected(patch: Patch) -> None:
-    """Fails on a file of the timeline folder that is no instant."""
+    """Fails on a file in the timeline folder that is not an instant."""
     patch.edit(active.build_timeline, "        if parts is None:\n            continue", "        parts[0]")
 
 
@@ -285,7 +285,7 @@ def rollback_deletes_requested_file_first(patch: Patch) -> None:
 
 @mutant(breaks="TL-051")
 def completion_without_inflight(patch: Patch) -> None:
-    """Completes an action whose inflight file is gone."""
+    """Completes an action whose inflight file does not exist."""
     patch.edit(Transitions.complete, "if instant not in timeline.instants:", "if False:")
 
 

@@ -116,7 +116,7 @@ def clock_set_back_awaited(patch: Patch) -> None:
 
 @mutant(breaks="TT-010")
 def clock_skew_capped(patch: Patch) -> None:
-    """Waits a few milliseconds whatever is configured."""
+    """Limits the maximum clock skew to a few milliseconds, whatever is configured."""
     patch.edit(instant_generator.skew_bound, "return int(text)", "return min(int(text), 5)")
 
 
