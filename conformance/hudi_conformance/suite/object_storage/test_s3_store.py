@@ -13,7 +13,7 @@ pytestmark = pytest.mark.s3
 
 @pytest.fixture(scope="module")
 def verdicts(object_store: ObjectStore) -> dict[str, Verdict]:
-    """What the test of the store says, behind the gate."""
+    """The results of the tests of the store, behind the proxy."""
     return {verdict.name: verdict for verdict in examine_store(object_store.proxy.endpoint, BUCKET, rounds=3)}
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.support.answers import Answers
 from hudi_conformance.suite.support.programs.table_programs import Budget
+from hudi_conformance.suite.support.tables.answers import Answers
 from hudi_conformance.suite.support.tables.golden_queries import counted, snapshots
 from hudi_conformance.suite.support.tables.written_tables import folder_of
 

@@ -12,8 +12,8 @@ import pytest
 
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.support.answers import Answers
 from hudi_conformance.suite.support.programs.table_programs import Budget
+from hudi_conformance.suite.support.tables.answers import Answers
 from hudi_conformance.suite.support.tables.golden_queries import Rows, counted, snapshots
 
 #: An instant later than every table's last one.

@@ -1,6 +1,5 @@
 """Code that several test modules use. It contains no tests, and may be changed with them.
 
-* `answers`: counted answers, for tests that accept errors in place of answers.
 * `program_runner`: runs a program of `programs.table_programs` on engines and on the model.
 * `saved_programs`: drawn programs as JSON files, and as new golden cases.
 * `programs`, `tables`, `concurrent`: programs that tests draw, tables that they write, and concurrent processes.

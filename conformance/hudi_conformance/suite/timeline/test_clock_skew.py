@@ -74,19 +74,19 @@ def test_a_clock_is_set_back_at_any_moment(engine: Client, name: str, by: int) -
     undisturbed = copy_of(before)
     act(opened(undisturbed, setting, ManualClock(begins, 1)))
     right = [rows(opened(storage, setting, ManualClock(begins))) for storage in (before, undisturbed)]
-    told = 0
+    reported = 0
     for after in count():
         storage, clock = copy_of(before), SetBack(begins, after=after, by=by)
         try:
             act(opened(storage, setting, clock))
             expected = right[1:]
         except ClockBehindTimeline:
-            told, expected = told + 1, right
+            reported, expected = reported + 1, right
         assert rows(opened(storage, setting, clock)) in expected, f"set back after {after} readings"
         settled(opened(storage, setting, ManualClock(clock.time + by, 1)))
         if clock.readings <= after:
             break
-    assert after and bool(told) == (by == MUCH)
+    assert after and bool(reported) == (by == MUCH)
 
 
 def settled(table: WritableTable) -> None:

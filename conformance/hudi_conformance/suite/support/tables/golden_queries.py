@@ -14,8 +14,8 @@ from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.cases.verdict import lacking
 from hudi_conformance.contract import Query
 from hudi_conformance.contract.client import Client
-from hudi_conformance.suite.support.answers import Answers
 from hudi_conformance.suite.support.programs.table_programs import Budget
+from hudi_conformance.suite.support.tables.answers import Answers
 
 #: The greatest number of tables of an area that are read: by a fast engine, and by one whose queries take a second or more.
 MANY, FEW = 40, 6
