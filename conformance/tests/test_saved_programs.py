@@ -90,7 +90,7 @@ def test_the_same_program_makes_the_same_bytes(tmp_path):
 
 
 def test_one_command_keeps_programs(tmp_path, monkeypatch):
-    """Several programs become cases in one call, named after their files; a case that is there already stays as it is."""
+    """Several programs become cases in one call, named after their files; a case that exists already stays as it is."""
     monkeypatch.setattr(fixtures, "fixtures_root", lambda: tmp_path)
     paths = [tmp_path / "one.json", tmp_path / "two.json"]
     for path, program in zip(paths, (PROGRAM, EVERYTHING), strict=True):
@@ -106,10 +106,10 @@ def test_one_command_keeps_programs(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["drawn", "nowhere.drawn"])
-def test_an_id_without_an_area_is_refused(tmp_path, name):
-    """The folder of a case follows from its id; nothing is written for one that has no area."""
+def test_an_id_without_a_known_first_word_is_refused(tmp_path, name):
+    """The folder of a case follows from its id; nothing is written for an unknown first word."""
     program = tmp_path / "program.json"
     program.write_text(json.dumps(to_json(PROGRAM)))
     done = CliRunner().invoke(fixtures.app, ["add", str(program), "--id", name])
     assert done.exit_code == 2
-    assert "an id is AREA.NAME" in done.output
+    assert "the first word of an id is one of layout, names" in done.output
