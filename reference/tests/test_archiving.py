@@ -41,11 +41,11 @@ def test_dry_run_returns_the_plan_and_changes_nothing() -> None:
     table = table_of(8)
     before = {info.path: info.version for info in table.storage.list()}
     plan = archive(table, LIMITS, dry_run=True)
-    assert len(plan.going) == 6
+    assert len(plan.instants) == 6
     assert plan.bound is None
     assert {info.path: info.version for info in table.storage.list()} == before
     assert archive(table, LIMITS) == plan
-    assert archive(table, LIMITS).going == ()
+    assert archive(table, LIMITS).instants == ()
 
 
 def test_a_dry_run_says_what_keeps_the_rest() -> None:
@@ -55,7 +55,7 @@ def test_a_dry_run_says_what_keeps_the_rest() -> None:
     path = f"{table.properties.timeline_folder}/{third}.savepoint.inflight"
     table.storage.create(path, b"")
     plan = archive(table, LIMITS, dry_run=True)
-    assert [i.requested for i in plan.going] == [i.requested for i in table.timeline.commits[:2]]
+    assert [i.requested for i in plan.instants] == [i.requested for i in table.timeline.commits[:2]]
     assert plan.bound is not None
     assert (plan.bound.requested, plan.bound.why) == (third, "it has a savepoint")
 
@@ -66,7 +66,7 @@ def test_settings_of_the_table_hold_where_nothing_else_is_said() -> None:
     for number in range(5):
         table.upsert(trips(trip("a", ts=number)))
     assert len(table.timeline.commits) == 2
-    assert archive(table, {"hoodie.keep.min.commits": "1", "hoodie.keep.max.commits": "30"}).going == ()
+    assert archive(table, {"hoodie.keep.min.commits": "1", "hoodie.keep.max.commits": "30"}).instants == ()
 
 
 @pytest.mark.parametrize(
@@ -102,12 +102,12 @@ def test_nothing_is_archived_before_the_metadata_table_was_compacted() -> None:
     entries = {**table.properties.entries, "hoodie.table.metadata.partitions": "files"}
     indexed = type(table)(table.storage, table.clock, table.ids, TableProperties(entries))
     plan = archive(indexed, LIMITS, dry_run=True)
-    assert plan.going == ()
+    assert plan.instants == ()
     assert plan.bound is not None
     fourth = table.timeline.commits[3]
     compaction = Instant(fourth.requested, "commit", State.COMPLETED, fourth.completion)
     table.storage.create(f".hoodie/metadata/.hoodie/timeline/{compaction.file_name}", b"")
-    going = archive(indexed, LIMITS, dry_run=True).going
+    going = archive(indexed, LIMITS, dry_run=True).instants
     assert [i.requested for i in going] == [i.requested for i in table.timeline.commits[:3]]
 
 

@@ -294,8 +294,8 @@ def test_archiving_lists_the_data_files_once() -> None:
     storage.requests.clear()
     limits = {"hoodie.keep.max.commits": "4", "hoodie.keep.min.commits": "2", "hoodie.clean.commits.retained": "1"}
     plan = archive(table, limits, dry_run=True)
-    assert len(plan.going) == 6
+    assert len(plan.instants) == 6
     assert storage.requests["list", ""] == 1
     read = [path.rpartition("/")[2] for what, path in storage.requests if what == "get" and "/timeline/2" in path]
-    assert sorted(read) == [instant.file_name for instant in plan.going]
+    assert sorted(read) == [instant.file_name for instant in plan.instants]
     assert sum(n for (what, path), n in storage.requests.items() if what == "list" and ".temp/" in path) == 6

@@ -39,7 +39,7 @@ def uncommitted(timeline: Timeline, before: str) -> Judge:
 
 
 @implements("BF-007", "LF-007")
-def files_left_behind(storage: Storage, *judges: Judge) -> tuple[str, ...]:
+def orphan_files(storage: Storage, *judges: Judge) -> tuple[str, ...]:
     """The paths of the data files that one of the judges reports, sorted; one listing.
 
     A log file that contains blocks of other actions, or a command block, is not an orphan: before table version 8 log files
@@ -60,7 +60,7 @@ def leftover_files(storage: Storage, groups: FileGroups) -> tuple[str, ...]:
 
     Only actions of the active timeline are examined, because only their metadata is loaded.
     """
-    return files_left_behind(storage, lost(groups.written_files))
+    return orphan_files(storage, lost(groups.written_files))
 
 
 def _is_of_its_action(storage: Storage, path: str, name: LogFileName) -> bool:

@@ -1,7 +1,7 @@
 """Model-based: programs of everything, written by the reference, whose every query is put to the Spark engine.
 
 However small the table, a Spark job takes a good part of a second. So each query is planned when it is asked, on a copy of the
-table as it is then (links to its files: nobody changes a file), and the queries of many programs that have the same columns and
+table as it is then (links to its files: no process changes a file), and the queries of many programs that have the same columns and
 filters are read as one DataFrame, whose rows say which query they answer. `--programs N` draws N programs of each family.
 """
 

@@ -85,12 +85,12 @@ def _restore_preview(table: Table, instant: str, _: Options) -> list[tuple[str, 
 
 def _archive_preview(table: Table, _: str, options: Options) -> list[tuple[str, str]]:
     plan = archive(table, options, dry_run=True)
-    return [*(("move", f"{i.requested} {i.action}") for i in plan.going), *(("delete", path) for path in plan.left_behind)]
+    return [*(("move", f"{i.requested} {i.action}") for i in plan.instants), *(("delete", path) for path in plan.to_delete)]
 
 
 def _archive(table: Table, _: str, options: Options) -> str | None:
     """Archive; returns the newest archived instant, because archiving has no instant of its own."""
-    going = archive(table, options).going
+    going = archive(table, options).instants
     return going[-1].requested if going else None
 
 

@@ -48,7 +48,7 @@ def _archive(table: Table, order: Order) -> str | None:
     """Archive; answers the newest archived instant, because archiving has no instant of its own."""
     if order.phase != "run":
         raise Refused("service.archive", "archiving has no plan to schedule")
-    going = archive(table, order.options).going
+    going = archive(table, order.options).instants
     return going[-1].requested if going else None
 
 

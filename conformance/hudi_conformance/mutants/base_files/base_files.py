@@ -58,9 +58,9 @@ def greatest_write_token_kept(patch: Patch) -> None:
     """Keeps the attempt with the greatest write token, and removes the committed file."""
     patch.edit(
         orphan_files.leftover_files,
-        "files_left_behind(storage, lost(groups.written_files))",
+        "orphan_files(storage, lost(groups.written_files))",
         "tuple(sorted(min(groups.written_files[parse_data_file_name(split_path(path)[1]).instant], default=path)"
-        " if '_99999-' in path else path for path in files_left_behind(storage, lost(groups.written_files))))",
+        " if '_99999-' in path else path for path in orphan_files(storage, lost(groups.written_files))))",
     )
 
 

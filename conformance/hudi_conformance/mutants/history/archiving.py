@@ -78,15 +78,15 @@ def archiving_ignores_savepoints(patch: Patch) -> None:
 @mutant(breaks="ARC-004")
 def archiving_keeps_markers(patch: Patch) -> None:
     """Archives an action and leaves its markers."""
-    patch.edit(archive._left_behind, "sorted(requested)", "()")
+    patch.edit(archive._files_to_delete, "sorted(requested)", "()")
 
 
 @mutant(breaks="ARC-004")
 def failed_attempt_files_kept(patch: Patch) -> None:
     """Archives an action without deleting the files of its failed attempts in the partitions."""
     patch.edit(
-        archive._left_behind,
-        "(*files_left_behind(storage, lost(named), uncommitted(timeline, start)), *markers)",
+        archive._files_to_delete,
+        "(*orphan_files(storage, lost(named), uncommitted(timeline, start)), *markers)",
         "tuple(markers)",
     )
 

@@ -33,7 +33,7 @@ from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, State
 from hudi_reference.timeline.instants.times import format_time
 from hudi_reference.write.commit import transitions_of
 from hudi_reference.write.concurrency.markers import markers_of
-from hudi_reference.write.orphan_files import files_left_behind, lost, uncommitted
+from hudi_reference.write.orphan_files import lost, orphan_files, uncommitted
 
 #: Action -> the states whose file may contain its plan; the first file with content counts. Other actions have no plan. An
 #: overwrite of a partition stores its workload profile there (ER-088).
@@ -53,8 +53,8 @@ class ArchivePlan:
     `bound` is the reason other than the limits for which the earliest remaining instant is kept; None if there is none.
     """
 
-    going: tuple[Instant, ...] = ()
-    left_behind: tuple[str, ...] = ()
+    instants: tuple[Instant, ...] = ()
+    to_delete: tuple[str, ...] = ()
     bound: Bound | None = None
 
 
@@ -132,7 +132,7 @@ def _plan(situation: Situation, clock: Clock) -> ArchivePlan:
     newest = writes[-1].requested
     along = [i for i in situation.timeline.completed if _is_archived_along(i) and i.requested < newest]
     going = tuple(sorted([*writes, *along], key=lambda instant: instant.requested))
-    return ArchivePlan(going, _left_behind(situation, going), bound)
+    return ArchivePlan(going, _files_to_delete(situation, going), bound)
 
 
 def _is_archived_along(instant: Instant) -> bool:
@@ -166,7 +166,7 @@ def _hours_ago(situation: Situation, clock: Clock) -> str:
 
 
 @implements("ARC-004")
-def _left_behind(situation: Situation, going: Collection[Instant]) -> tuple[str, ...]:
+def _files_to_delete(situation: Situation, going: Collection[Instant]) -> tuple[str, ...]:
     """Orphan files of the archived actions, files of uncompleted writes that would count as archived, and markers.
 
     After archiving only the history contains these actions, and it does not name their files.
@@ -177,17 +177,17 @@ def _left_behind(situation: Situation, going: Collection[Instant]) -> tuple[str,
     writes = (instant for instant in going if instant.action in COMMITS)
     named = {instant.requested: load_commit(storage, situation.properties, instant).paths for instant in writes}
     markers = (path for instant in sorted(requested) for path in markers_of(storage, instant))
-    return (*files_left_behind(storage, lost(named), uncommitted(timeline, start)), *markers)
+    return (*orphan_files(storage, lost(named), uncommitted(timeline, start)), *markers)
 
 
 @implements("ARC-002")
 def _carry_out(situation: Situation, plan: ArchivePlan) -> None:
     storage, properties = situation.storage, situation.properties
     history = properties.history_folder
-    for path in plan.left_behind:
+    for path in plan.to_delete:
         storage.delete(path)
-    if plan.going:
-        files = _files_of(storage, properties.timeline_folder, plan.going)
+    if plan.instants:
+        files = _files_of(storage, properties.timeline_folder, plan.instants)
         flush(storage, history, (found.action(storage) for found in files))
         _remove(storage, files)
     retire(storage, history, merge_levels(storage, history, situation.limits.batch_size))
