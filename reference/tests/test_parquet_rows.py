@@ -13,7 +13,7 @@ from reference_samples import bounded
 from hudi_reference.errors import MalformedBaseFile
 from hudi_reference.files.base.fast import dictionary_columns
 from hudi_reference.files.base.fast.dictionary_columns import read_by_dictionary
-from hudi_reference.files.base.parquet_rows import parquet_file, read_rows
+from hudi_reference.files.base.parquet import parquet_file, read_rows
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.storage import MemoryStorage
 

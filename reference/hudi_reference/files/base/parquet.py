@@ -3,6 +3,7 @@
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,11 +11,14 @@ import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from hudi_reference.errors import MalformedBaseFile, UnsupportedTableFeature
+from hudi_reference.fast_paths import FastPath, use_fast
+from hudi_reference.files.base.fast.dictionary_columns import read_by_dictionary
 from hudi_reference.files.base.footer import BaseFileFooter, from_key_values, key_values
-from hudi_reference.files.base.parquet_rows import parquet_file, read_rows
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 
+#: Opens a source: timestamps of 96 bits are read as microseconds, like those of every other column.
+parquet_file = partial(pq.ParquetFile, coerce_int96_timestamp_unit="us")
 #: The setting for the compression of base files, and the default, which takes a tenth of the time of gzip.
 CODEC_KEY, DEFAULT_CODEC = "hoodie.parquet.compression.codec", "zstd"
 #: The names in the library, and the level of deployed writers if it is not the library's default.
@@ -47,6 +51,16 @@ def opened_parquet(storage: Storage, path: str) -> Iterator[pq.ParquetFile]:
     """A Parquet file. Raises FileNotFoundError, MalformedBaseFile, also for errors while it is read."""
     with _reading(storage, path) as source:
         yield parquet_file(source)
+
+
+def read_rows(source: pa.NativeFile, columns: Sequence[str] | None, *, threads: bool = False) -> pa.Table:
+    """The rows in file order, with those of `columns` that the file has, or with all columns. Raises what pyarrow raises."""
+    file = parquet_file(source)
+    names = file.schema_arrow.names if columns is None else columns
+    wanted = [name for name in names if file.schema_arrow.get_field_index(name) >= 0]
+    if use_fast(FastPath.PARQUET_ROWS, file.metadata.num_rows):
+        return read_by_dictionary(source, file, wanted, threads=threads)
+    return file.read(wanted, use_threads=threads)
 
 
 @contextmanager
