@@ -1,7 +1,7 @@
 """The language check finds words in text, in identifiers and across lines, and leaves quotations alone."""
 
 import pytest
-from tools.language import Allowed, Rules
+from tools.language import ROOT, Allowed, Rules, texts
 
 RULES = Rules(
     {"heart": "heartbeat", "doom*": "planned deletion", "keeper": "sync", "alive": "active"},
@@ -48,3 +48,10 @@ def test_the_table_loads() -> None:
     """Every word of the committed table is in lower case and has a suggestion."""
     rules = Rules.load()
     assert all(word == word.lower() and better for word, better in [*rules.words.items(), *rules.phrases.items()])
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs a git checkout")
+def test_the_repository_uses_no_word_of_the_table() -> None:
+    """No tracked file uses a word of the table outside the allowed quotations: run `python -m tools.language`."""
+    rules = Rules.load()
+    assert not [str(use) for path, text in texts(ROOT) for use in rules.wrong(path, text)]

@@ -435,7 +435,7 @@ def test_compaction_is_not_reverted_with_unmaintained_indexes():
     assert contents(table.storage) == stored
 
 
-def planted_clean(table, files, earliest=None):
+def foreign_clean(table, files, earliest=None):
     """A pending clean plan of another engine; `files` are its paths by partition."""
     record = {
         "earliestInstantToRetain": None
@@ -471,7 +471,7 @@ def test_the_preview_of_a_clean_shows_what_a_pending_plan_deletes():
     """CLN-004: the preview lists the files of a pending plan once, before those of a new plan."""
     table, _, _ = table_of("COPY_ON_WRITE", 5)
     oldest, *_ = old = sorted(data_files(table))
-    planned_clean = planted_clean(table, {"": [oldest]})
+    planned_clean = foreign_clean(table, {"": [oldest]})
     shown = files_of_clean(table, RETAIN_ONE)
     assert shown[0] == oldest and len(shown) == len(set(shown))
     assert files_of_clean(table) == (oldest,)
@@ -498,7 +498,7 @@ def test_a_planned_clean_deletes_nothing_but_data_files(partition, name):
     path = f"{partition}/{name}".lstrip("/")
     if path != ".hoodie/hoodie.properties":
         table.storage.put(path, b"precious")
-    check_refused(table, planted_clean(table, {partition: [name]}), path)
+    check_refused(table, foreign_clean(table, {partition: [name]}), path)
 
 
 @pytest.mark.parametrize("kind", TABLE_TYPES)
@@ -510,7 +510,7 @@ def test_a_planned_clean_deletes_no_file_that_a_snapshot_reads(kind):
         table.upsert(trips(trip("a", "on top")))
     (found,) = table.file_groups().latest_slices
     for name in (found.base_file, *found.log_files):
-        planned = planted_clean(table, {"": [name]})
+        planned = foreign_clean(table, {"": [name]})
         check_refused(table, planned, name)
         table.storage.delete(f".hoodie/timeline/{planned}.clean.requested")
 
@@ -520,7 +520,7 @@ def test_a_planned_clean_deletes_no_savepointed_file():
     table, times, _ = table_of("COPY_ON_WRITE")
     savepoint(table, times[0])
     name = next(path for path in data_files(table) if times[0] in path)
-    check_refused(table, planted_clean(table, {"": [name]}), name)
+    check_refused(table, foreign_clean(table, {"": [name]}), name)
 
 
 def test_a_planned_clean_deletes_nothing_that_it_says_to_retain():
@@ -528,10 +528,10 @@ def test_a_planned_clean_deletes_nothing_that_it_says_to_retain():
     table, times, _ = table_of("COPY_ON_WRITE")
     needed = next(path for path in data_files(table) if times[1] in path)
     gone = next(path for path in data_files(table) if times[0] in path)
-    planned = planted_clean(table, {"": [needed, gone]}, earliest=times[2])
+    planned = foreign_clean(table, {"": [needed, gone]}, earliest=times[2])
     check_refused(table, planned, needed)
     table.storage.delete(f".hoodie/timeline/{planned}.clean.requested")
-    execute_clean(table, planted_clean(table, {"": [gone]}, earliest=times[2]))
+    execute_clean(table, foreign_clean(table, {"": [gone]}, earliest=times[2]))
     assert gone not in data_files(table)
 
 
@@ -540,7 +540,7 @@ def test_a_planned_clean_deletes_no_file_of_a_pending_write():
     table, _, _ = table_of("COPY_ON_WRITE")
     failed = failed_writer(table)
     name = next(path for path in data_files(table) if failed in path)
-    check_refused(table, planted_clean(table, {"": [name]}), name)
+    check_refused(table, foreign_clean(table, {"": [name]}), name)
 
 
 def test_a_planned_clean_deletes_files_of_replaced_groups():
@@ -548,5 +548,5 @@ def test_a_planned_clean_deletes_files_of_replaced_groups():
     table, _, _ = table_of("COPY_ON_WRITE", 1)
     (old,) = data_files(table)
     table.insert_overwrite(trips(trip("c", "c")))
-    execute_clean(table, planted_clean(table, {"": [old, "gone-0_0-0-0_20250101000000000.parquet"]}))
+    execute_clean(table, foreign_clean(table, {"": [old, "gone-0_0-0-0_20250101000000000.parquet"]}))
     assert old not in data_files(table) and rows(table) == [("c", "c")]
