@@ -55,16 +55,16 @@ def visible(page: Any) -> list[str]:
 
 
 def test_the_matrix_is_the_first_thing_to_be_seen(page: Any):
-    """Area by engine, without scrolling."""
-    matrix = page.get_by_role("table", name="Areas and engines")
+    """Chapters by engines, without scrolling."""
+    matrix = page.get_by_role("table", name="Chapters and engines")
     assert matrix.get_by_role("columnheader").all_inner_texts()[1:3] == ["reference\npython", "apache-hudi 1.0.2\njava"]
-    assert matrix.locator("tbody th").all_inner_texts() == ["log format", "merge", "model", "all"]
+    assert matrix.locator("tbody th").all_inner_texts() == ["log format", "merge modes and payloads", "model", "all"]
     assert matrix.bounding_box()["y"] < 600
 
 
 def test_a_cell_of_the_matrix_leads_to_its_cases(page: Any):
-    """Clicking what an engine got in an area shows these cases, and the button shows all again."""
-    page.get_by_role("button", name="merge, apache-hudi 1.0.2").click()
+    """A click on a cell shows its cases, and the button shows all again."""
+    page.get_by_role("button", name="merge modes and payloads, apache-hudi 1.0.2").click()
     page.wait_for_function("document.getElementById('count').value === '2 cases'")
     assert visible(page) == ["merge.late", "merge.known"]
     page.get_by_role("button", name="all cases").click()
