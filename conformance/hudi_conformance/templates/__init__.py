@@ -1,1 +1,1 @@
-"""Adapters to start from: files that `hudi-conformance new-engine` copies. They import nothing of ours."""
+"""Templates of adapters, which `hudi-conformance new-engine` copies. They import no module of the project."""

@@ -1,7 +1,7 @@
-"""An engine for hudi-conformance: speaks JSON lines on standard input and output, needs nothing but pyarrow.
+"""An adapter for hudi-conformance: JSON lines on standard input and output; it needs only pyarrow.
 
-It reads the simplest tables by itself (copy-on-write, the newest base file of each file group) and refuses all others. Put your
-engine in place of `snapshot`, widen FEATURES as it learns, and look after each step:
+It reads simple tables itself (copy-on-write, the newest base file of each file group) and refuses all others. Replace
+`snapshot` by a call of your engine, extend FEATURES, and run after each step:
 
     hudi-conformance smoke 'python THIS_FILE'
     hudi-conformance run 'python THIS_FILE'
@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 ENGINE, VERSION = "my-engine", "0.1.0"
 
-#: What cases may ask for. All other work is refused: a refusal is right, a guess is wrong.
+#: The declared features. Everything else is refused: a refusal is not a failure, a wrong answer is.
 FEATURES = [
     "read.snapshot",
     "read.projection",
@@ -49,7 +49,7 @@ class Refused(Exception):
 
 
 def hello() -> dict[str, Any]:
-    """Who we are and what we offer."""
+    """The identity and the features of the engine."""
     return {"protocol": 1, "engine": ENGINE, "version": VERSION, "language": "python", "features": FEATURES}
 
 
@@ -69,7 +69,7 @@ def read(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def snapshot(table: Path) -> pa.Table:
-    """The latest committed rows of the table. Your engine goes here."""
+    """The latest committed rows of the table. Call your engine here."""
     check(properties(table))
     committed = completed_writes(table)
     newest: dict[tuple[Path, str], tuple[str, Path]] = {}
@@ -88,22 +88,22 @@ def snapshot(table: Path) -> pa.Table:
 
 
 def properties(table: Path) -> dict[str, str]:
-    """Entries of hoodie.properties; escapes of Java properties are left as they are."""
+    """Entries of hoodie.properties; escapes of Java properties are not decoded."""
     lines = (table / ".hoodie" / "hoodie.properties").read_text().splitlines()
     pairs = (line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
     return {key.strip(): value.strip() for key, value in pairs}
 
 
 def check(known: dict[str, str]) -> None:
-    """Refuse every table that is more than we understand."""
+    """Refuse every table that this adapter cannot read."""
     if known.get("hoodie.table.version") != "8":
         raise Refused("table-version", f"table version {known.get('hoodie.table.version')}, only 8 is known")
     if known.get("hoodie.timeline.layout.version") != "2":
-        raise Refused("timeline-layout", "only timeline layout 2 is known")
+        raise Refused("timeline-layout", "only timeline layout 2 is supported")
     if known.get("hoodie.table.type") != "COPY_ON_WRITE":
         raise Refused("merge-on-read", "log files are not read")
     if known.get("hoodie.record.merge.mode") == "CUSTOM":
-        raise Refused("merge.custom", "custom merge modes are not known")
+        raise Refused("merge.custom", "custom merge modes are not supported")
     if known.get("hoodie.table.base.file.format", "PARQUET").upper() != "PARQUET":
         raise Refused("base-file-format", "only Parquet base files are read")
 
@@ -115,7 +115,7 @@ def completed_writes(table: Path) -> set[str]:
         raise Refused("timeline.history", "the history of the timeline is not read")
     found = [name for path in timeline.iterdir() if (name := COMPLETED.fullmatch(path.name))]
     if any(name[2] == "replacecommit" for name in found):
-        raise Refused("timeline.replaced-groups", "replaced file groups are not told from others")
+        raise Refused("timeline.replaced-groups", "replaced file groups are not supported")
     return {name[1] for name in found if name[2] == "commit"}
 
 
@@ -128,7 +128,7 @@ def local_path(uri: str) -> Path:
 
 
 def refuse(message: dict[str, Any]) -> dict[str, Any]:
-    """Work that is still to come."""
+    """Operations that are not implemented yet."""
     named = {
         "inspect": "inspect.table",
         "write": f"write.{message.get('operation')}",
@@ -139,7 +139,7 @@ def refuse(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def unknown(message: dict[str, Any]) -> dict[str, Any]:
-    """What the protocol does not know."""
+    """An unknown operation."""
     raise ValueError(f"unknown operation {message['op']}")
 
 
@@ -147,7 +147,7 @@ WORK = {"read": read, "inspect": refuse, "create": refuse, "write": refuse, "com
 
 
 def answer(message: dict[str, Any]) -> dict[str, Any]:
-    """The answer to one message; whatever goes wrong is an answer too."""
+    """The answer to one message; every failure becomes an error answer."""
     if message.get("op") == "hello":
         return hello()
     try:
@@ -159,9 +159,9 @@ def answer(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Messages in, answers out, until bye or the end of the input."""
+    """Read messages and write answers until bye or the end of the input."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever a library prints must not reach the protocol
+    os.dup2(2, 1)  # output of libraries must not mix with the protocol
     for line in sys.stdin:
         message = json.loads(line)
         if message.get("op") == "bye":

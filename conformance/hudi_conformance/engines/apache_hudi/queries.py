@@ -52,9 +52,9 @@ def _range(query: Query) -> dict[str, str]:
 
 
 def _with_images(session: Session, table: str, changes: Any) -> Any:
-    """Hudi gives the images before and after as JSON text; here they become structs of the data columns.
+    """Convert the images before and after, which Hudi returns as JSON text, to structs of the data columns.
 
-    The changes are collected as rows first: 1.0.2 loses a row of each further file group when they go into Arrow.
+    The changes are collected as rows first: 1.0.2 loses a row of each further file group in the conversion to Arrow.
     """
     from pyspark.sql import functions as f
     from pyspark.sql.types import StructType

@@ -1,10 +1,10 @@
-"""The settings of a write client for a table: what the Spark datasource would take from the table by itself."""
+"""The settings of a write client for a table, which the Spark datasource reads from the table itself."""
 
 from collections.abc import Mapping
 
 from hudi_conformance.engines.apache_hudi.jvm.tables import write_options
 
-#: By the entry of hoodie.properties, the writer's settings that say the same.
+#: Entry of hoodie.properties -> the equivalent settings of a writer.
 _FROM_TABLE: Mapping[str, tuple[str, ...]] = {
     "hoodie.table.recordkey.fields": ("hoodie.datasource.write.recordkey.field",),
     "hoodie.table.partition.fields": ("hoodie.datasource.write.partitionpath.field",),

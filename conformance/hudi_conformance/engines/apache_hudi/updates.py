@@ -1,4 +1,4 @@
-"""Partial updates as Apache Hudi makes them: `MERGE INTO` that assigns some columns of the records that match."""
+"""Partial updates of Apache Hudi: `MERGE INTO` that assigns some columns of matching records."""
 
 import json
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ def _fields(properties: Mapping[str, str], which: str) -> list[str]:
 
 
 def _sql(session: Session, statement: str, settings: Mapping[str, Any]) -> None:
-    """Run a statement under settings that end with it."""
+    """Run a statement under temporary settings."""
     for name, value in settings.items():
         session.spark.conf.set(name, value)
     try:

@@ -34,7 +34,7 @@ def write(bridge: JavaBridge, table: str, operation: str, rows: pa.Table, option
 def steps(bridge: JavaBridge, table: str, operation: str, rows: pa.Table, options: Mapping[str, str]) -> Steps:
     """The same step by step. Raises Refused."""
     if operation not in _CALLS:
-        raise Refused("halt.write", f"{operation} is no call of the write client")
+        raise Refused("halt.write", f"the write client has no call for {operation}")
     properties = properties_of(bridge, table)
     known = properties.get("hoodie.table.create.schema", "{}")
     settings = settings_of(properties, operation) | dict(options)
@@ -47,7 +47,7 @@ def steps(bridge: JavaBridge, table: str, operation: str, rows: pa.Table, option
 
 
 def _writing(bridge: JavaBridge, client: Any, call: str, given: Any) -> Steps:
-    """Write and commit. Raises EngineError where a record could not be written."""
+    """Write and commit. Raises EngineError if a record could not be written."""
     instant = yield from _requested(bridge, client)
     statuses = _checked(bridge, getattr(client, call)(given, instant))
     yield "stored", instant
@@ -57,7 +57,7 @@ def _writing(bridge: JavaBridge, client: Any, call: str, given: Any) -> Steps:
 
 
 def _replacing(bridge: JavaBridge, client: Any, call: str, given: Any) -> Steps:
-    """The same where file groups are replaced: which ones is said when it commits."""
+    """The same for writes that replace file groups, which are passed to the commit."""
     none = bridge.hudi.common.util.Option.empty()
     instant = yield from _requested(bridge, client, "replacecommit")
     done = bridge.replacing(client, call, given, instant)
@@ -69,7 +69,7 @@ def _replacing(bridge: JavaBridge, client: Any, call: str, given: Any) -> Steps:
 
 
 def _requested(bridge: JavaBridge, client: Any, *action: str) -> Generator[tuple[Point, str], None, str]:
-    """The first step: from 1.1 on a begin time is drawn and published in one."""
+    """The first step: since 1.1, taking and publishing a begin time is one call."""
     if bridge.version == "1.0.2":
         instant = str(client.createNewInstantTime())
         yield "drawn", instant
@@ -81,7 +81,7 @@ def _requested(bridge: JavaBridge, client: Any, *action: str) -> Generator[tuple
 
 
 def _checked(bridge: JavaBridge, statuses: Any) -> Any:
-    """What a write commits with, once its files are stored. Raises EngineError where a record could not be written."""
+    """The write statuses to commit, after the files are stored. Raises EngineError if a record could not be written."""
     found, to_commit = bridge.stored(statuses)
     for status in found:
         for error in status.getErrors().values():
@@ -90,7 +90,7 @@ def _checked(bridge: JavaBridge, statuses: Any) -> Any:
 
 
 class _Maker:
-    """Makes Hudi's records of Avro records: key and partition by the table's key generator, values in its payload."""
+    """Creates Hudi records from Avro records: key and partition by the key generator of the table, values in its payload."""
 
     def __init__(self, bridge: JavaBridge, table: str, properties: Mapping[str, str], settings: Mapping[str, str]) -> None:
         self._bridge, self._hudi = bridge, bridge.hudi
@@ -104,10 +104,10 @@ class _Maker:
         fields = properties.get("hoodie.table.ordering.fields") or properties.get("hoodie.table.precombine.field") or ""
         self._ordering = [field for field in fields.split(",") if field]
         if self._ordering and not bridge.keeps_numbers:
-            raise Refused("halt.write", "ordering values would change their types on the way to this write client")
+            raise Refused("halt.write", "the types of ordering values would change in this write client")
 
     def call(self, operation: str, records: list[Any]) -> tuple[str, Any]:
-        """The call of the write client for this operation, and what it takes."""
+        """The call of the write client for this operation, and its argument."""
         if operation == "delete_partition":
             partitions = {str(self._generator.getPartitionPath(record)) for record in records}
             return _CALLS[operation], self._bridge.list_of(sorted(partitions))
@@ -129,19 +129,19 @@ class _Maker:
             yield self._hudi.common.model.HoodieAvroRecord(self._generator.getKey(record), made)
 
     def empty(self, records: list[Any]) -> Iterator[Any]:
-        """Records without content, which delete what has their key."""
+        """Records without content, which delete the records with their keys."""
         model = self._hudi.common.model
         return (model.HoodieAvroRecord(key, model.EmptyHoodieRecordPayload()) for key in self.keys(records))
 
     def _ordering_value(self, record: Any) -> Any:
-        """Without an ordering field Hudi's usual value, the integer 0."""
+        """The ordering value; without an ordering field Hudi's default, the integer 0."""
         found = [self._hudi.avro.HoodieAvroUtils.getNestedFieldVal(record, field, True, False) for field in self._ordering]
         if len(found) > 1:
             return self._hudi.common.util.OrderingValues.create(self._bridge.array_of("java.lang.Comparable", found))
         return found[0] if found else self._bridge.jvm.java.lang.Integer(0)
 
     def _key_generator(self, name: str) -> Any:
-        """The class for Avro records that goes with a key generator of Spark's."""
+        """The class for Avro records that corresponds to a key generator for Spark."""
         package, _, plain = name.rpartition(".")
         if package == "org.apache.hudi.keygen" and "Avro" not in plain:
             plain = plain.replace("KeyGenerator", "AvroKeyGenerator")

@@ -20,7 +20,7 @@ from hudi_conformance.engines.apache_hudi_java.jvm import Machine
 from hudi_conformance.engines.support.environments import Progress, to_stderr
 from hudi_conformance.engines.support.pausing import PausedWork
 
-#: What the adapter on Spark offers and this one does not. Pure functions and files are asked of the very same classes there.
+#: Features of the adapter on Spark that this adapter does not offer. Functions and files use the same classes there.
 _ONLY_ON_SPARK = frozenset(
     {
         "read.incremental",
@@ -29,7 +29,7 @@ _ONLY_ON_SPARK = frozenset(
         "read.by-id",
         "write.partial-update",
         "write.bucket-index",
-        "write.delete-partition",  # the call is there, and not supported yet in either release
+        "write.delete-partition",  # the call exists, but neither release supports it
         "inspect.log-file",
         "inspect.log-content",
         "inspect.hfile",
@@ -42,7 +42,7 @@ _ONLY_ON_SPARK = frozenset(
         "inspect.properties",
         "partition.dropped-columns",
         "schema.evolution",
-        "service.log-compaction",  # planned it is, and then not supported for this execution engine
+        "service.log-compaction",  # it is planned, but this execution engine does not support it
     }
 )
 #: The client of 1.0.1 cannot insert in bulk on the classes of 1.0.2, nor cluster, which does; and the handle that reads merged
@@ -73,7 +73,7 @@ class ApacheHudiJavaEngine(Engine):
         """Rows through Hudi's readers of file slices."""
         for feature, asked in {f"read.{query.kind}": True, "read.filter": bool(query.where)}.items():
             if asked and feature not in FEATURES[self.version]:
-                raise Refused(feature, "there is no query engine here")
+                raise Refused(feature, "this client has no query engine")
         table = tables.admitted(self.machine, table, self.version)
         with in_contract_words():
             return reading.read(self.machine, table, query)
@@ -95,7 +95,7 @@ class ApacheHudiJavaEngine(Engine):
         """The table's URI for Hudi. Raises Refused for what this release does not offer on it."""
         feature = f"{kind}.{name.replace('_', '-')}"
         if feature not in FEATURES[self.version]:
-            raise Refused(feature, f"the client for {self.version} does not do it")
+            raise Refused(feature, f"the client for {self.version} does not support it")
         return tables.admitted(self.machine, table, self.version, writing=True)
 
     def service(

@@ -1,14 +1,14 @@
-"""What the Java client needs on its class path, and the Java library that carries it."""
+"""The class path of the Java client, and the library of the Java virtual machine."""
 
 from pathlib import Path
 
 from hudi_conformance.engines.apache_hudi.jvm.bundle import Jar, bundle
 from hudi_conformance.engines.support.environments import EnvironmentFailure, Progress, machine_java, silent
 
-#: The client that goes with each release. 1.0.2 has none: that of 1.0.1 runs on its classes, except for bulk inserts.
+#: Release -> version of its client. 1.0.2 has none; the client of 1.0.1 runs on its classes, except for bulk inserts.
 CLIENTS = {"1.0.2": "1.0.1", "1.2.0": "1.2.0"}
 
-#: Every artifact but the client, in Ivy's patterns: the bundle holds all that the client needs.
+#: Every artifact but the client, in Ivy's patterns: the bundle has everything that the client needs.
 _ALL_OTHERS = (
     "org.apache.hudi:hudi-[a-i]*",
     "org.apache.hudi:hudi-[k-z]*",
@@ -26,9 +26,9 @@ def client(release: str) -> Jar:
 
 
 def class_path(release: str, progress: Progress = silent) -> list[str]:
-    """The client, the bundle of its release, and the jars that PySpark brings; fetched if they are not in the cache yet.
+    """The client, the bundle of its release, and the jars of PySpark; downloaded if they are not in the cache.
 
-    Called inside the environment of the extra `apache-hudi`. Raises EnvironmentFailure where something cannot be fetched.
+    Called inside the environment of the extra `apache-hudi`. Raises EnvironmentFailure if a download fails.
     """
     import pyspark
 

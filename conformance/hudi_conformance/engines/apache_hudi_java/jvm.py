@@ -11,7 +11,7 @@ from hudi_conformance.engines.apache_hudi_java.jars import class_path, java_libr
 from hudi_conformance.engines.support.environments import Progress, to_stderr
 
 _DEFAULTS: Mapping[str, str] = {
-    # Keys are looked up in the table's files, as Spark does it: the client's own default remembers them in memory only.
+    # Keys are looked up in the files of the table, as on Spark; the default of the client keeps them in memory only.
     "hoodie.index.type": "SIMPLE",
     # New keys go to file groups of their own. The client would put them into a small base file, of a slice with log files too,
     # and write that base file anew without its log files: what they say would be lost.
@@ -65,7 +65,7 @@ class Machine(JavaBridge):
         return self.hudi.client.HoodieJavaWriteClient(self.engine_context(), config)
 
     def replacing(self, client: Any, call: str, given: Any, instant: str) -> Any:
-        """An overwrite, the only one offered: the client has no such call, its table has."""
+        """An insert overwrite through the table object, because the client has no such call."""
         operation = self.hudi.common.model.WriteOperationType.INSERT_OVERWRITE
         table = client.initTable(operation, self.hudi.common.util.Option.of(instant))
         client.preWrite(instant, operation, table.getMetaClient())
@@ -80,5 +80,5 @@ class Machine(JavaBridge):
         return builder.withProps(self.properties({**_DEFAULTS, **settings})).withEngineType(java).build()
 
     def stop(self) -> None:
-        """Tidy up; the virtual machine ends with the process."""
+        """Delete temporary files; the virtual machine stops with the process."""
         self._folder.cleanup()

@@ -39,7 +39,7 @@ def _newest(view: Any) -> str | None:
 
 
 def _slices(machine: Machine, view: Any, base_files_only: bool, newest: str) -> Iterator[Any]:
-    """What is read, of every partition: the latest slices, or slices of their base files alone."""
+    """The slices to read in every partition: the latest ones, or only their base files."""
     view.loadAllPartitions()
     for partition in sorted({str(group.getPartitionPath()) for group in items(view.fetchAllStoredFileGroups())}):
         if base_files_only:
@@ -58,7 +58,7 @@ class _FileGroups:
         self._hudi, self._client = machine.hudi, client
         self.schema = self._hudi.common.table.TableSchemaResolver(client).getTableSchema()
         self._settings = self._hudi.common.config.TypedProperties()
-        self._settings.putAll(client.getTableConfig().getProps())  # as the datasource does: markers of deletes are among them
+        self._settings.putAll(client.getTableConfig().getProps())  # as in the datasource, because delete records are among them
         self._contexts = self._hudi.common.engine.AvroReaderContextFactory(client, self._settings)
 
     def records(self, found: Any, newest: str) -> Iterator[Any]:
@@ -96,5 +96,5 @@ class _Merged:
         properties = self._config.getProps()
         for record in handle.getMergedRecords():
             content = record.toIndexedRecord(self.schema, properties)
-            if content.isPresent():  # a delete has none
+            if content.isPresent():  # a delete has no record
                 yield content.get().getData()

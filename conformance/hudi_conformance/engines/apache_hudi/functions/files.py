@@ -1,4 +1,4 @@
-"""One file as Apache Hudi's own classes see it, in the contract's shape (`schemas/file-inspection.json`).
+"""The inspection of one file by the classes of Apache Hudi (`schemas/file-inspection.json`).
 
 Log files through HoodieLogFileReader and the records that its blocks iterate over; HFiles through the reader that the
 release uses by default (HBase's in 1.0.2, Hudi's own in 1.2.0); Parquet and ORC base files through HoodieFileReader, their
@@ -29,7 +29,7 @@ from hudi_conformance.engines.apache_hudi.jvm.tables import path_of
 
 Json = dict[str, Any]
 
-#: Block types of HoodieLogBlock in the words of the contract.
+#: Block type of HoodieLogBlock -> its name in the contract.
 _BLOCKS = {
     "COMMAND_BLOCK": "command",
     "DELETE_BLOCK": "delete",
@@ -41,7 +41,7 @@ _BLOCKS = {
 }
 _ROWS = ("avro", "parquet", "hfile", "cdc")
 _VERSIONED = ("avro", "delete", "cdc")
-#: Java classes of ordering values in the words of the contract, with the type that makes their text canonical.
+#: Java class of ordering values -> its name in the contract, and the type of its canonical text.
 _ORDERINGS = {
     "Boolean": "boolean",
     "Integer": "int",
@@ -58,21 +58,21 @@ _ORDERINGS = {
     "Timestamp": "timestamp-micros",
     "Instant": "timestamp-micros",
 }
-#: What makes the text of an ordering value a value of its type, where that is no text.
+#: Type of an ordering value -> conversion of its text, except for strings.
 _PLAIN: Mapping[str, Callable[[str], Any]] = {"boolean": "true".__eq__, "int": int, "float": np.float32}
 _FOOTER = ("hoodie_min_record_key", "hoodie_max_record_key", "hoodie_bloom_filter_type_code")
 _BLOOM_FILTER = "org.apache.hudi.bloomfilter"
-#: At most so many positions are shown: a few bytes can stand for more than fit into memory.
+#: The largest number of positions in an answer, because a few bytes may have more positions than fit into memory.
 _MOST_POSITIONS = 1000
 _BUFFER = 1 << 20
-#: Names of instants begin with a time, maybe a second one, and go on with a word.
+#: Names of instants consist of a time, an optional second one, and a word.
 _INSTANT = re.compile(r"\d+(_\d+)?\.[a-z]")
 #: The stored number of the type.
 _CHANGE_CAPTURE = 6
 
 
 class Files:
-    """Inspects files in a session; made once for it."""
+    """Inspects files in a session; one instance for each session."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -83,7 +83,7 @@ class Files:
         self.history = History(session, self.instants)
 
     def inspect(self, uri: str, keys: Sequence[str] | None, prefix: str | None) -> Json:
-        """What one file holds. The name tells the format, as it does Hudi."""
+        """The contents of one file. The name determines the format, as in Hudi."""
         path = self.hudi.storage.StoragePath(uri)
         file = Path(path_of(uri))
         if self.hudi.common.fs.FSUtils.isLogFile(file.name):
@@ -135,7 +135,7 @@ class Files:
             reader.close()
 
     def _change_capture_schema(self, path: Any, file: Path) -> Any:
-        """The reader's schema: that of the blocks themselves (None), which Hudi must be told for change capture only."""
+        """The reader's schema: None for that of the blocks; Hudi needs it only for CDC blocks."""
         with file.open("rb") as data:
             if not file.name.endswith(".cdc") and _int_at(data, 18) != _CHANGE_CAPTURE:
                 return None
@@ -150,7 +150,10 @@ class Files:
         return schema if releases_1_0 else self.hudi.common.schema.HoodieSchema.fromAvroSchema(schema)
 
     def _block(self, block: Any, offset: int, data: Any) -> Json:
-        """A block begins where the one before it ends. The versions are read here: the classes do not hand them out."""
+        """A block begins at the end of the previous one.
+
+        The versions are read from the bytes, because the classes do not expose them.
+        """
         told = json.loads(self.drains.plain.block(block))
         kind = _BLOCKS[told["type"]]
         if kind == "corrupt":
@@ -209,7 +212,7 @@ class Files:
             hfile.close()
 
     def _found(self, hfile: Any, keys: Sequence[str] | None, prefix: str | None) -> list[tuple[bytes, bytes]]:
-        """In the order of the file; an entry that is both asked for and begins with `prefix` once."""
+        """In the order of the file; an entry that matches both a key and `prefix` is returned once."""
         begun = [] if prefix is None else hfile.entries(None, prefix)
         rows = {row for row, _ in begun}
         wanted = self.session.list_of(sorted({key for key in keys or () if key.encode() not in rows}, key=str.encode))
@@ -237,7 +240,7 @@ class Files:
         return shown
 
     def _bloom(self, text: str, kind: str, keys: Sequence[str] | None) -> Json:
-        """Membership is Hudi's; the parameters it does not hand out stand in the filter that it writes again."""
+        """Hudi answers membership; the parameters, which it does not expose, are read from the serialized filter."""
         found = self.hudi.common.bloom.BloomFilterFactory.fromString(text, kind)
         written = base64.b64decode(found.serializeToString())
         _, hashes, _, bits = struct.unpack_from(">iiBi", written)

@@ -1,6 +1,7 @@
-"""Pure functions of the format by Apache Hudi's own classes: names, times, keys, hashes, bloom filters, positions.
+"""The pure functions of the contract, computed by the classes of Apache Hudi: names, times, keys, hashes, bloom filters,
+positions.
 
-Only calls and conversions stand here. Where a release has no class for a function, it is not offered (`OFFERED`).
+The module has only calls and conversions. A function without a class in a release is not offered (`OFFERED`).
 """
 
 import io
@@ -107,7 +108,7 @@ def _avro_record(session: Session, row: Mapping[str, Any], name: str) -> Any:
     return record
 
 
-#: Avro types of key fields -> how a value's text becomes what is stored.
+#: Avro type of a key field -> conversion from the text of a value to the stored value.
 _STORED: Mapping[str, Callable[[Any], Any]] = {
     "int": int, "long": int, "float": float, "double": float, "string": str, "boolean": bool, "bytes": bytes.fromhex,
 }  # fmt: skip
@@ -182,7 +183,7 @@ def _decode_secondary_key(session: Session, key: str) -> dict[str, str | None]:
 
 
 def _record_index_location(session: Session, file_id: str) -> dict[str, Any]:
-    """As a UUID with its index; as text where Hudi takes it for none."""
+    """As a UUID with its index, or as text if Hudi does not accept it as a UUID."""
     from py4j.protocol import Py4JJavaError
 
     try:
@@ -229,7 +230,7 @@ def _decode_positions(session: Session, bitmap: str) -> list[str]:
     return [str(position) for position in found.toArray()]
 
 
-#: What a table must say of itself before its timeline can be loaded.
+#: The properties that a table needs before its timeline can be loaded.
 _PROPERTIES = """hoodie.table.name=names
 hoodie.table.type=MERGE_ON_READ
 hoodie.table.version=8
@@ -315,7 +316,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "properties.infer": _infer,
 }
 
-#: What each release offers. 1.0.2 takes no write token out of a base file's name.
+#: The functions of each release. 1.0.2 does not parse the write token of a base file name.
 OFFERED: Mapping[str, frozenset[str]] = {
     "1.0.2": frozenset(_FUNCTIONS) - {"base-file-name.parse"},
     "1.2.0": frozenset(_FUNCTIONS),

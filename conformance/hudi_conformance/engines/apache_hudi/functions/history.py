@@ -1,4 +1,4 @@
-"""One file of the timeline history as Apache Hudi's own classes read it, in the contract's shape.
+"""The inspection of one file of the timeline history by the classes of Apache Hudi.
 
 Level files through the reader that ArchivedTimelineLoader uses, what they keep of an action through HoodieTimeline; manifests
 through LSMTimeline.
@@ -28,7 +28,7 @@ def is_history_file(name: str) -> bool:
 
 
 class History:
-    """Reads files of the history in a session; made once for it."""
+    """Reads files of the history in a session; one instance for each session."""
 
     def __init__(self, session: Session, instants: Instants) -> None:
         self.session = session
@@ -36,7 +36,7 @@ class History:
         self.timeline = session.hudi.common.table.timeline.LSMTimeline
 
     def inspect(self, path: Any) -> Json:
-        """A manifest or a level file. Raises what Hudi throws where it cannot read the file."""
+        """A manifest or a level file. Raises the exception of Hudi if it cannot read the file."""
         manifest = _MANIFEST.fullmatch(path.getName())
         return self._level_file(path) if manifest is None else self._manifest(path, int(manifest[1]))
 
@@ -95,7 +95,7 @@ class History:
 
 
 def _there(value: Any) -> str:
-    """A value that Hudi calls a method of, whatever it is, wherever it reads the history."""
+    """A value on which Hudi calls a method; raises for null, as Hudi does."""
     if value is None:
         raise EngineError("NullPointerException: a name, time or action of the history is null")
     return str(value)

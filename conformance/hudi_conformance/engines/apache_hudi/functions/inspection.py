@@ -1,4 +1,4 @@
-"""Timeline and file slices of a table as Hudi's own classes see them, in the contract's shape."""
+"""The inspection of a table by the classes of Hudi: timeline and file slices."""
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
@@ -95,7 +95,7 @@ class _Reader:
         return {str(s.getFileId()): self.slice(s) for s in items(merged)}
 
     def replaced(self) -> dict[str, tuple[str, Any]]:
-        """Hidden file groups by file id, each with the instant that replaced it."""
+        """Replaced file groups by file id, each with the instant that replaced it."""
         found: dict[str, tuple[str, Any]] = {}
         for instant in self.view.getTimeline().getCompletedReplaceTimeline().getInstants():
             time = str(instant.requestedTime())

@@ -1,4 +1,4 @@
-"""The file of an action in one state as Apache Hudi's own timeline reads it, in the contract's shape."""
+"""The inspection of the file of an action by the timeline classes of Apache Hudi."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 _COMMIT, _PLANNED, _COMPACTION = "readCommitMetadataToAvro", "readRequestedReplaceMetadata", "readCompactionPlan"
 _WRITE = {"REQUESTED": _COMMIT, "INFLIGHT": _COMMIT, "COMPLETED": _COMMIT}
-#: How HoodieTimeline reads the file of an action in a state. It never looks into the files that are missing here.
+#: The method of HoodieTimeline for the file of an action in a state. Hudi does not read files without an entry.
 _READ: Mapping[str, Mapping[str, str]] = {
     "commit": _WRITE,
     "deltacommit": _WRITE,
@@ -28,14 +28,14 @@ _READ: Mapping[str, Mapping[str, str]] = {
     "savepoint": {"COMPLETED": "readSavepointMetadata"},
     "indexing": {"REQUESTED": "readIndexPlan", "COMPLETED": "HoodieIndexCommitMetadata"},
 }
-#: The actions that plans in the history are of, by the names under which these complete.
+#: Name of a completed action in the history -> the action of its plan.
 _PLANNED_AS = {"commit": "compaction", "deltacommit": "logcompaction"}
-#: Requested files that Apache Hudi passes over where they are empty, as it does every inflight file.
+#: Requested files that Apache Hudi ignores if they are empty, like every inflight file.
 _WITHOUT_PLAN = ("commit", "deltacommit", "replacecommit", "clustering")
 
 
 class Instants:
-    """Reads files of instants in a session; made once for it."""
+    """Reads files of instants in a session; one instance for each session."""
 
     def __init__(self, session: Session, drain: Any, storage: Any) -> None:
         self.session = session
@@ -43,7 +43,7 @@ class Instants:
         self.storage = storage
 
     def inspect(self, path: Any, size: int) -> Json:
-        """The action, its state, and what its file says of it. Raises what Hudi throws where it cannot read the file."""
+        """The action, its state, and the record in its file. Raises the exception of Hudi if it cannot read the file."""
         timeline = self._java.timeline(self.storage, self.storage.getPathInfo(path))
         instant = timeline.firstInstant().get()
         action, state = instant.getAction(), str(instant.getState())
@@ -56,7 +56,7 @@ class Instants:
         } | self._content(self._reader(timeline, action, state, size), instant)
 
     def archived(self, action: str, state: str, requested: str, content: bytes) -> Any:
-        """What the content of a completed action (COMPLETED) or its plan (REQUESTED) says, as the history keeps it."""
+        """The record of a completed action (COMPLETED) or of its plan (REQUESTED) in the history."""
         planned = _PLANNED_AS.get(action, action) if state == "REQUESTED" else action
         timeline = self._java.archived(state, planned, requested, content)
         shown = self._content(self._reader(timeline, planned, state, len(content)), timeline.firstInstant().get())
@@ -67,7 +67,7 @@ class Instants:
         return java_object(self.session, Path(__file__).parent / "OneInstant.java")
 
     def _reader(self, timeline: Any, action: str, state: str, size: int) -> Callable[[Any], Any] | None:
-        """What reads the file; None where Hudi does not look into it."""
+        """The method that reads the file; None if Hudi does not read it."""
         method = _READ[action].get(state)
         may_be_empty = state == "INFLIGHT" or (state == "REQUESTED" and action in _WITHOUT_PLAN)
         if method is None or (size == 0 and may_be_empty):

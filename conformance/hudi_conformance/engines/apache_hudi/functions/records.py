@@ -40,7 +40,7 @@ def schema_of(rows: pa.Table, known: AvroSchema) -> AvroSchema:
 
 
 def from_records(bridge: JavaBridge, records: Iterable[Any], schema: str) -> pa.Table:
-    """Avro records of Hudi's, all of the Avro schema `schema`, as Arrow."""
+    """Avro records of Hudi with the Avro schema `schema`, as Arrow."""
     encode = bridge.hudi.avro.HoodieAvroUtils.avroToBytes
     framed, count = bytearray(), 0
     for record in records:
@@ -51,5 +51,5 @@ def from_records(bridge: JavaBridge, records: Iterable[Any], schema: str) -> pa.
     parsed = parse_schema(schema, "the table's schema")
     rows = arrow_schema(parsed).empty_table() if count == 0 else decode_avro_columns(bytes(framed), parsed, count)
     if rows is None:
-        raise EngineError("records that their schema does not describe")
+        raise EngineError("the records do not match their schema")
     return rows

@@ -1,7 +1,7 @@
-"""Records that Apache Hudi hands over in Avro's binary form, as canonical values (see `values`).
+"""Canonical values (see `cases.values`) of records that Apache Hudi returns in Avro's binary encoding.
 
-The codec is asked for the plain types; logical types are turned into values here, so that none of the codec's own
-conversions stands between the bytes and the comparison.
+The codec decodes the plain types; logical types are converted here, so that conversions of the codec do not affect the
+comparison.
 """
 
 import io
@@ -28,7 +28,7 @@ _NUMBERS: Mapping[str, pa.DataType] = {
     "local-timestamp-micros": pa.timestamp("us"),
 }
 _PLAIN: Mapping[str, pa.DataType] = {"float": pa.float32(), "double": pa.float64()}
-#: Avro's own types, with what the codec gives for each in Python: that tells the branch of a union.
+#: Avro type -> Python type of its decoded values, which identifies the branch of a union.
 _BUILT_IN: Mapping[str, type] = {
     "boolean": bool, "int": int, "long": int, "float": float, "double": float, "string": str, "bytes": bytes,
     "enum": str, "fixed": bytes, "array": list, "map": dict, "record": dict,
@@ -74,7 +74,10 @@ class _Codec:
         return self._nested[kind](self, value, schema) if kind in self._nested else _leaf(value, schema)
 
     def _of_branch(self, value: Any, branches: list[Any]) -> Any:
-        """A union's value: of one of several records the codec tells the name, else Python's type tells the branch."""
+        """The value of a union.
+
+        The codec returns the name of a record; for other types the Python type identifies the branch.
+        """
         if isinstance(value, tuple):
             return self.value(value[1], value[0])
         fitting = [branch for branch in branches if isinstance(value, _BUILT_IN[self._kind(branch)])]
@@ -111,13 +114,13 @@ def _leaf(value: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def _decimal(unscaled: int, scale: int) -> str:
-    """All digits at the scale of the type, whatever the context's precision."""
+    """All digits with the scale of the type, regardless of the precision of the decimal context."""
     sign, digits = int(unscaled < 0), tuple(map(int, str(abs(unscaled))))
     return format(Decimal((sign, digits, -scale)), "f")
 
 
 def _name_records(schema: Any, numbers: Iterator[int]) -> None:
-    """Name records that have no name: Apache Hudi 1.0.2 makes such schemas of ORC files."""
+    """Name records that have no name: Apache Hudi 1.0.2 creates such schemas for ORC files."""
     if isinstance(schema, list):
         for branch in schema:
             _name_records(branch, numbers)

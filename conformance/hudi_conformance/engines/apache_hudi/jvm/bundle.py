@@ -21,13 +21,13 @@ from hudi_conformance.engines.support.environments import (
 )
 
 GROUP, ARTIFACT = "org.apache.hudi", "hudi-spark3.5-bundle_2.12"
-#: The one line of Ivy's report that tells what is wrong.
+#: The line of Ivy's report with the error.
 _UNRESOLVED = re.compile(r"unresolved dependency: [^\n]*|\[NOT FOUND[^\n]*|Server access error[^\n]*")
 
 
 @dataclass(frozen=True)
 class Jar:
-    """One jar of one version, without what it depends on: `excluded` are artifacts that must not be fetched with it."""
+    """One jar of one version, without its dependencies: `excluded` are artifacts that must not be downloaded with it."""
 
     artifact: str
     version: str
@@ -38,14 +38,14 @@ class Jar:
 
     @property
     def cached(self) -> Path:
-        """Where it lies, fetched or not."""
+        """The path of the jar, which may not exist."""
         return cache_folder() / "jars" / f"{self.artifact}-{self.version}.jar"
 
     def fetched(self, progress: Progress = silent) -> Path:
         """The jar, fetched if it is not in the cache yet.
 
-        Called inside the environment of the extra `apache-hudi`. Raises Offline with Ivy's own word where the repository is
-        out of reach, EnvironmentFailure where the fetch fails otherwise.
+        Called inside the environment of the extra `apache-hudi`. Raises Offline with Ivy's message if the repository
+        cannot be reached, otherwise EnvironmentFailure.
         """
         if not self.cached.exists():
             with alone(self.cached.with_suffix(".lock"), progress):
@@ -60,7 +60,7 @@ def spark_bundle(version: str) -> Jar:
 
 
 def cached_bundle(version: str) -> Path:
-    """Where the bundle of that version lies, fetched or not."""
+    """The path of the bundle of that version, which may not exist."""
     return spark_bundle(version).cached
 
 
@@ -70,14 +70,14 @@ def bundle(version: str, progress: Progress = silent) -> Path:
 
 
 def s3a(version: str) -> tuple[Jar, ...]:
-    """Hadoop's file system of object stores, of the Hadoop that PySpark 3.5 brings, and the library it stands on."""
+    """Hadoop's file system for object stores in the version of PySpark 3.5, and its library."""
     engine = f"apache-hudi@{version}"
     connector = Jar("hadoop-aws", "3.3.4", engine, "about 1 MB", ("com.*:*", "org.wildfly*:*"), "org.apache.hadoop")
     return connector, Jar("aws-java-sdk-bundle", "1.12.262", engine, "about 280 MB", (), "com.amazonaws")
 
 
 def _fetch(jar: Jar, progress: Progress) -> None:
-    """Have spark-submit resolve the package and run an empty program, then keep the jar alone."""
+    """Have spark-submit resolve the package and run an empty program, then keep only the jar."""
     kept = jar.cached
     progress(f"fetching {jar.artifact} {jar.version} for Apache Hudi ({jar.size}, once) into {kept.parent}")
     ensure_java()

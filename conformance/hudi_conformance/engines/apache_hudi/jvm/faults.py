@@ -1,4 +1,4 @@
-"""What Apache Hudi throws, in the words of the contract."""
+"""Translation of exceptions of Apache Hudi into those of the contract."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from typing import Any
 
 from hudi_conformance.contract import Conflict, EngineError, Refused
 
-#: What Apache Hudi says when it has no merger for the table: a refusal, whatever class it throws.
+#: Message of Apache Hudi without a merger for the table: a refusal, regardless of the exception class.
 _NO_MERGER = "No valid spark merger implementation"
 _CONFLICTS = ("HoodieWriteConflictException", "HoodieLockException")
 
@@ -44,7 +44,7 @@ def translated(thrown: Any, trace: str) -> Conflict | EngineError | Refused:
 
 
 def _causes(thrown: Any) -> Iterator[Any]:
-    """The exception and its causes, outermost first; a chain that bites its tail is cut."""
+    """The exception and its causes, outermost first; a cyclic chain is cut."""
     for _ in range(50):
         if thrown is None:
             return

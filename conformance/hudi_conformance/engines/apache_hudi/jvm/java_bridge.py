@@ -1,4 +1,4 @@
-"""The few Java bridge that both adapters of Apache Hudi go through, whichever bridge leads from Python to Java."""
+"""The access to Java of both adapters of Apache Hudi, independent of the library (Py4J or JPype)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -13,9 +13,9 @@ class JavaBridge:
     hudi: Any
     #: A HadoopStorageConfiguration.
     storage: Any
-    #: Whether tables may lie in an object store.
+    #: Whether tables may be in an object store.
     has_object_store = False
-    #: Whether a number that came from Java goes back as what it was.
+    #: Whether a number from Java keeps its type when it is passed back.
     keeps_numbers = True
 
     def engine_context(self) -> Any:
@@ -58,19 +58,19 @@ class JavaBridge:
         return data
 
     def records_of(self, records: Iterable[Any]) -> Any:
-        """Records, or keys of records, as the write client takes them."""
+        """Records, or keys of records, in the form that the write client accepts."""
         return self.list_of(records)
 
     def stored(self, statuses: Any) -> tuple[Iterable[Any], Any]:
-        """What the write client says of its files, once they are stored: to look at, and to commit with."""
+        """The write statuses after the files are stored: as a list to check, and in the form to commit."""
         return statuses, statuses
 
     def replacing(self, client: Any, call: str, given: Any, instant: str) -> Any:
-        """What comes of a write that replaces file groups."""
+        """The result of a write that replaces file groups."""
         return getattr(client, call)(given, instant)
 
     def hidden(self, found: Any, name: str, *types: str) -> Callable[..., Any]:
-        """A method that a Java class keeps to itself; of several the one whose first parameters are of these types."""
+        """A private Java method; of several, the one whose first parameters have these types."""
         owner = found.getClass()
         while owner is not None:
             for method in owner.getDeclaredMethods():
@@ -82,7 +82,7 @@ class JavaBridge:
         raise AttributeError(name)
 
     def without_checksums(self, hadoop: Any) -> None:
-        """No .crc file beside every file: Hadoop's local file system, one shared instance, writes them unless told not to."""
+        """Disable the .crc files that Hadoop's shared instance of the local file system writes by default."""
         self.jvm.org.apache.hadoop.fs.FileSystem.get(self.jvm.java.net.URI("file:///"), hadoop).setWriteChecksum(False)
 
 

@@ -1,4 +1,4 @@
-"""The small Java classes beside this file, compiled in memory, in the session's JVM, by the compiler that Spark brings."""
+"""The small Java classes beside this file, compiled in memory in the JVM of the session by the compiler of Spark."""
 
 import struct
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ _FOLDER = Path(__file__).parent
 
 
 class Drains:
-    """`plain` drains what every release has; `hbase` what the releases 1.0 have besides, None for the others."""
+    """`plain` reads the classes of every release; `hbase` those of the releases 1.0, None for others."""
 
     def __init__(self, session: Session) -> None:
         self.plain = java_object(session, _FOLDER / "Drain.java")
@@ -32,7 +32,7 @@ def java_object(session: Session, source: Path, beside: Any = None) -> Any:
 
 
 def frames(data: bytes) -> Iterator[bytes]:
-    """The byte strings of one array: each behind its length."""
+    """The byte strings of one array, each with its length before it."""
     position = 0
     while position < len(data):
         (length,) = struct.unpack_from(">i", data, position)
@@ -41,6 +41,6 @@ def frames(data: bytes) -> Iterator[bytes]:
 
 
 def pairs(data: bytes) -> list[tuple[bytes, bytes]]:
-    """The same, two and two."""
+    """The same as pairs."""
     found: Sequence[bytes] = list(frames(data))
     return list(zip(found[::2], found[1::2], strict=True))

@@ -1,4 +1,4 @@
-"""The Spark session that carries Apache Hudi: one for each process, set up for many small tables on one machine."""
+"""The Spark session for Apache Hudi: one for each process, configured for many small tables on one machine."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ from hudi_conformance.engines.apache_hudi.jvm.bundle import bundle, s3a
 from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
 from hudi_conformance.engines.support.environments import Progress, ensure_java, to_stderr
 
-#: The C1 compiler and the serial collector start in half the time; nothing here runs long enough to miss the others.
+#: The C1 compiler and the serial collector halve the start time; the work is too short to need the others.
 JVM_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djdk.attach.allowAttachSelf=true"
 
 SPARK_OPTIONS: Mapping[str, str] = {
@@ -36,7 +36,7 @@ SPARK_OPTIONS: Mapping[str, str] = {
 
 
 def object_store_options() -> dict[str, str]:
-    """Hadoop's settings for the object store that the usual environment variables name; none where they name none."""
+    """Hadoop's settings for the object store of the environment variables, if they are set."""
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
     if not endpoint:
         return {}
@@ -51,7 +51,7 @@ def object_store_options() -> dict[str, str]:
 
 
 class Session(JavaBridge):
-    """A running Spark with the bundle of one version, through Py4J; with Hadoop's s3a where there is an object store."""
+    """A running Spark with the bundle of one version, through Py4J; with Hadoop's s3a if there is an object store."""
 
     keeps_numbers = False  # a small long would go back as an int
 
@@ -87,7 +87,7 @@ class Session(JavaBridge):
         return self.hudi.client.common.HoodieSparkEngineContext(self.spark._jsc)
 
     def write_client(self, table: str, name: str, schema: str | None, settings: Mapping[str, str]) -> Any:
-        """The write client that the datasource makes of its options."""
+        """The write client that the datasource creates from its options."""
         return self.hudi.DataSourceUtils.createHoodieClient(self.spark._jsc, schema, table, name, settings)
 
     def records_of(self, records: Iterable[Any]) -> Any:
@@ -102,7 +102,7 @@ class Session(JavaBridge):
     def data_frame(self, rows: pa.Table, avro: Mapping[str, Any]) -> Any:
         """`rows` as a Spark DataFrame whose columns allow nulls where the Avro record schema `avro` does.
 
-        Through a Parquet file: PySpark 3.5 has no way in for Arrow that keeps every type.
+        The rows are passed in a Parquet file, because PySpark 3.5 does not keep all types of Arrow.
         """
         from pyspark.sql import DataFrame
 
@@ -121,7 +121,7 @@ class Session(JavaBridge):
         return pa.Table.from_batches(frame._collect_as_arrow(), to_arrow_schema(frame.schema))
 
     def stop(self) -> None:
-        """End the session and its JVM."""
+        """Stop the session and its JVM."""
         self.spark.stop()
         self._folder.cleanup()
 

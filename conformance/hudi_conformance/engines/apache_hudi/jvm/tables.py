@@ -1,4 +1,4 @@
-"""Apache Hudi tables as the adapter meets them: where they are, of what version, how they are made and written."""
+"""Apache Hudi tables: their paths and versions, and how they are created and written."""
 
 import json
 from collections.abc import Mapping
@@ -15,11 +15,11 @@ VERSION = 8
 #: The newest table version that each release reads.
 NEWEST_READ = {"1.0.2": 8, "1.2.0": 9}
 
-#: Options of every write. Releases from 1.1 on would otherwise upgrade the table; services are operations of their own.
+#: Options of every write. Releases from 1.1 on would otherwise upgrade the table; services are separate operations.
 WRITE_OPTIONS: Mapping[str, str] = {
     "hoodie.write.table.version": str(VERSION),
     "hoodie.write.auto.upgrade": "false",
-    # A complex key generator with one field: the bare value, as 1.0.2 writes it; 1.2.0 wants to be told.
+    # A complex key generator with one field: the bare value, as 1.0.2 writes it; 1.2.0 needs a setting.
     "hoodie.write.complex.keygen.new.encoding": "true",
     "hoodie.write.complex.keygen.validation.enable": "false",
     "hoodie.embed.timeline.server": "false",
@@ -35,14 +35,14 @@ WRITE_OPTIONS: Mapping[str, str] = {
 
 
 def local(table: str) -> str:
-    """The URI as it was given, without a slash at its end; only the local file system is offered."""
+    """The URI without a slash at its end; only the local file system is offered."""
     if urlsplit(table).scheme != "file":
         raise Refused("storage.s3", f"this adapter reads and writes file:// URIs, not {table}")
     return table.rstrip("/")
 
 
 def place(session: JavaBridge, table: str) -> str:
-    """The URI by which Hudi knows the table: object stores are Hadoop's s3a, where the session has it."""
+    """The URI of the table for Hudi: object stores use Hadoop's s3a, if the session has it."""
     if session.has_object_store and urlsplit(table).scheme == "s3":
         return f"s3a{table.rstrip('/')[len('s3') :]}"
     return local(table)
@@ -54,7 +54,7 @@ def path_of(table: str) -> str:
 
 
 def properties_of(session: JavaBridge, table: str) -> dict[str, str]:
-    """The entries of the table's hoodie.properties; none where there is no such file."""
+    """The entries of the table's hoodie.properties; none if there is no such file."""
     stream = _stored_properties(session, table) if urlsplit(table).scheme == "s3a" else _local_properties(session, table)
     if stream is None:
         return {}
@@ -78,7 +78,7 @@ def _stored_properties(session: JavaBridge, table: str) -> Any:
 
 
 def refuse_versions(properties: Mapping[str, str], *, newest: int, oldest: int = 0) -> None:
-    """Refuse a table whose version lies outside the range; one that names no version is left to Hudi to judge."""
+    """Refuse a table whose version is outside the range; a table without a version is passed to Hudi."""
     version = properties.get("hoodie.table.version", "")
     if version.isdecimal() and not oldest <= int(version) <= newest:
         raise Refused("table-version", f"the table has version {version}; offered are {oldest} to {newest}")
@@ -93,7 +93,7 @@ def admitted(session: JavaBridge, table: str, release: str, *, writing: bool = F
 
 
 def create(session: JavaBridge, table: str, spec: TableSpec) -> None:
-    """An empty table by Hudi's own table builder, with `spec.properties` added to its properties afterwards."""
+    """Create an empty table with Hudi's table builder, with `spec.properties` added to its properties afterwards."""
     table_properties = session.properties(_table_properties(spec))
     builder = session.hudi.common.table.HoodieTableMetaClient.newTableBuilder()
     client = builder.fromProperties(table_properties).initTable(session.storage, table)
@@ -118,7 +118,7 @@ def _table_properties(spec: TableSpec) -> dict[str, str]:
         found["hoodie.table.partition.fields"] = ",".join(spec.partition)
     if spec.merge_mode:
         found["hoodie.record.merge.mode"] = spec.merge_mode
-    if spec.ordering and spec.merge_mode != "COMMIT_TIME_ORDERING":  # 1.0.2 makes an event-time table of both together
+    if spec.ordering and spec.merge_mode != "COMMIT_TIME_ORDERING":  # 1.0.2 infers an event-time table from both together
         found["hoodie.table.precombine.field"] = ",".join(spec.ordering)
     return found | dict(spec.properties)
 
@@ -146,7 +146,7 @@ def write(session: Session, table: str, operation: str, rows: pa.Table, options:
 def write_options(properties: Mapping[str, str], operation: str) -> dict[str, str]:
     """The options of a write. Hudi takes keys, partitions and ordering from the table.
 
-    The metadata table is kept up where the table has one and is not started where it has none.
+    The metadata table is maintained if the table has one, and not created otherwise.
     """
     has_metadata = bool(properties.get("hoodie.table.metadata.partitions"))
     payload = properties.get("hoodie.compaction.payload.class")
