@@ -58,7 +58,9 @@ def indexes_are_complete(m: StepContext) -> str | None:
         return None
     stored, right = located_keys(m.snapshot), keys_of_rows(m.snapshot)
     wrong = sorted(key for key in stored.keys() | right.keys() if stored.get(key) != right.get(key))
-    return f"the record index says {stored.get(wrong[0])} of {wrong[0]!r}, it is {right.get(wrong[0])}" if wrong else None
+    return (
+        f"the record index locates {wrong[0]!r} in {stored.get(wrong[0])}, expected is {right.get(wrong[0])}" if wrong else None
+    )
 
 
 def located_keys(snapshot: SnapshotView) -> Mapping[str, tuple[str, str]]:

@@ -117,5 +117,5 @@ class SnapshotViews:
 
     @property
     def looks(self) -> int:
-        """How many different states were looked at."""
+        """How many different states were read."""
         return len(self._known)
