@@ -177,15 +177,15 @@ def test_any_engine_can_read(table: Path):
         (["--columns", "nix"], 1, ["InvalidQuery", "rule      TYP-007", "expected  one of id, n,", "found     nix", "see"]),
         (["--where", "n >"], 2, ["expected COLUMN = VALUE at 'n >'"]),
         (["--as-of", "1", "--query", "snapshot"], 2, ["--as-of"]),
-        (["--query", "as-of"], 2, ["needs --as-of"]),
+        (["--query", "as-of"], 2, ["--as-of is required"]),
         (["--begin", "1", "--query", "snapshot"], 2, ["incremental"]),
         (["--engine", "faulty:nothing"], 2, ["there is no faulty engine"]),
         (["--engine", "faulty:always-refuses"], 1, ["refused read.snapshot: not today"]),
         (["--engine", "faulty:crashes"], 3, ["faulty engine: out of memory, simulated"]),
     ],
 )
-def test_errors_are_told_without_a_traceback(table: Path, options: list[str], code: int, says: list[str]):
-    """Class, rule, expected, found and where to read on; 1 for the table, 2 for the caller, 3 for a broken adapter."""
+def test_errors_are_printed_without_a_traceback(table: Path, options: list[str], code: int, says: list[str]):
+    """Class, rule, expected, found and the command that explains the rule; exit code 1, 2 or 3 by the kind of error."""
     found = call("read", table, *options)
     assert found.exit_code == code
     flat = " ".join(found.stderr.replace("│", " ").split())
