@@ -11,12 +11,11 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_conformance import __version__
-from hudi_conformance.contract import Conflict, EngineError, Hello, Query, Refused
+from hudi_conformance.contract import EngineError, Hello, Query
 from hudi_conformance.contract.messages import Operation
 from hudi_conformance.contract.serve import serve
-from hudi_conformance.engines.reference.engine import OFFERED, PAUSES, Reference
+from hudi_conformance.engines.reference.engine import OFFERED, PAUSES, Reference, contract_errors
 from hudi_conformance.engines.support.environments import ensure_java
-from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
 from hudi_reference.schema.avro import META_COLUMNS
 from hudi_reference.schema.evolution import conform
 
@@ -78,13 +77,8 @@ def _in_terms_of_the_contract() -> Iterator[None]:
     from pyspark.errors import PySparkException
 
     try:
-        yield
-    except UnsupportedFeature as e:
-        raise Refused(e.feature, str(e)) from e
-    except WriteConflict as e:
-        raise Conflict(str(e)) from e
-    except HudiError as e:
-        raise EngineError(str(e)) from e
+        with contract_errors():
+            yield
     except (PySparkException, Py4JJavaError) as e:
         raise EngineError(f"{type(e).__name__}: {str(e).strip().splitlines()[0]}", str(e)) from e
 

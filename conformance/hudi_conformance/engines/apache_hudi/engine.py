@@ -7,17 +7,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from hudi_conformance.contract import Engine, Hello, Query, Refused, TableSpec
-from hudi_conformance.contract.messages import Phase, Point, Service, Work
+from hudi_conformance.contract import Hello, Query
 from hudi_conformance.engines.apache_hudi import maintenance, queries, services, updates
 from hudi_conformance.engines.apache_hudi.functions import functions, inspection
 from hudi_conformance.engines.apache_hudi.functions.files import Files
 from hudi_conformance.engines.apache_hudi.jvm import tables
 from hudi_conformance.engines.apache_hudi.jvm.faults import in_contract_words
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
-from hudi_conformance.engines.apache_hudi.pausing import steps_of
+from hudi_conformance.engines.apache_hudi.write_client_engine import WriteClientEngine
 from hudi_conformance.engines.support.environments import Progress, to_stderr
-from hudi_conformance.engines.support.pausing import PausedWork
 
 _FEATURES = frozenset(
     {
@@ -90,13 +88,13 @@ FEATURES = {
 }
 
 
-class ApacheHudiEngine(Engine):
+class ApacheHudiEngine(WriteClientEngine):
     """Apache Hudi of one release, in a Spark session that this object owns; tables of version 8 are written."""
 
     def __init__(self, version: str, progress: Progress = to_stderr) -> None:
         self.version = version
         self.session = Session(version, progress)
-        self._paused = PausedWork()
+        super().__init__(self.session, FEATURES[version], in_contract_words)
 
     def hello(self) -> Hello:
         """Identity and features of this release."""
@@ -109,45 +107,12 @@ class ApacheHudiEngine(Engine):
         with in_contract_words():
             return self.session.collect(queries.frame(self.session, table, query))
 
-    def create(self, table: str, spec: TableSpec) -> None:
-        """An empty table of version 8."""
-        if len(spec.ordering) > 1 and "merge.multiple-ordering-fields" not in FEATURES[self.version]:
-            raise Refused("merge.multiple-ordering-fields", f"{self.version} orders by one field")
-        with in_contract_words():
-            tables.create(self.session, tables.place(self.session, table), spec)
-
     def write(self, table: str, operation: str, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit; `options` are further options of the datasource, for recipes of golden tables."""
         table = tables.admitted(self.session, table, self.version, writing=True)
         with in_contract_words():
             write = updates.partial_update if operation == "partial_update" else partial(tables.write, operation=operation)
             return write(session=self.session, table=table, rows=rows, options=options or {})
-
-    def service(
-        self,
-        table: str,
-        service: Service,
-        *,
-        phase: Phase = "run",
-        instant: str | None = None,
-        options: Mapping[str, str] | None = None,
-    ) -> str | None:
-        """One table service through the write client."""
-        table = tables.admitted(self.session, table, self.version, writing=True)
-        order = maintenance.Order(self.session, table, phase, instant, options or {})
-        with in_contract_words():
-            return maintenance.run(order, service)
-
-    def begin(self, writer: str, work: Work, until: Point) -> str | None:
-        """Start a pausable write or service with its own client."""
-        table = tables.admitted(self.session, work.table, self.version, writing=True)
-        with in_contract_words():
-            return self._paused.begin(writer, steps_of(self.session, table, work, until), until)
-
-    def resume(self, writer: str, until: Point | None = None) -> str | None:
-        """It goes on."""
-        with in_contract_words():
-            return self._paused.resume(writer, until)
 
     def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
         """Timeline and file slices of a table, or the contents of a file, read by Hudi's classes."""

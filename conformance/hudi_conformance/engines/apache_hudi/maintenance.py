@@ -119,8 +119,7 @@ def _clean(order: Order, client: Any) -> str | None:
 
 def _scheduled(order: Order, client: Any, kind: str) -> str | None:
     types = order.session.hudi.common.model.TableServiceType
-    found = client.scheduleTableService(order.none, getattr(types, kind))
-    return str(found.get()) if found.isPresent() else None
+    return _requested(client.scheduleTableService(order.none, getattr(types, kind)))
 
 
 def _rollback(order: Order, client: Any) -> str | None:
@@ -207,20 +206,20 @@ def _clean_by_plan(order: Order, client: Any) -> Steps:
 
 
 def _compaction(order: Order, client: Any) -> Steps:
-    found = order.instant if order.phase == "execute" else _requested(client.scheduleCompaction(order.none))
-    if found is not None and order.phase != "schedule":
-        done = client.compact(found) if order.session.version == "1.0.2" else client.compact(found, False)
-        yield "stored", found
-        client.commitCompaction(found, _written(order, done), order.none)
-    return found
+    return _merge_logs(order, client.scheduleCompaction, client.compact, client.commitCompaction)
 
 
 def _log_compaction(order: Order, client: Any) -> Steps:
-    found = order.instant if order.phase == "execute" else _requested(client.scheduleLogCompaction(order.none))
+    return _merge_logs(order, client.scheduleLogCompaction, client.logCompact, client.commitLogCompaction)
+
+
+def _merge_logs(order: Order, schedule: Callable[..., Any], execute: Callable[..., Any], commit: Callable[..., Any]) -> Steps:
+    """A compaction or log compaction, by the three methods of the write client for it."""
+    found = order.instant if order.phase == "execute" else _requested(schedule(order.none))
     if found is not None and order.phase != "schedule":
-        done = client.logCompact(found) if order.session.version == "1.0.2" else client.logCompact(found, False)
+        done = execute(found) if order.session.version == "1.0.2" else execute(found, False)
         yield "stored", found
-        client.commitLogCompaction(found, _written(order, done), order.none)
+        commit(found, _written(order, done), order.none)
     return found
 
 

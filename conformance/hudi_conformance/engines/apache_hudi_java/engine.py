@@ -7,18 +7,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from hudi_conformance.contract import Call, Engine, Hello, Query, Refused, TableSpec
-from hudi_conformance.contract.messages import Phase, Point, Service, Work
-from hudi_conformance.engines.apache_hudi import maintenance, writing
+from hudi_conformance.contract import Hello, Query, Refused
+from hudi_conformance.engines.apache_hudi import writing
 from hudi_conformance.engines.apache_hudi.engine import FEATURES as ON_SPARK
 from hudi_conformance.engines.apache_hudi.functions import inspection
 from hudi_conformance.engines.apache_hudi.jvm import tables
 from hudi_conformance.engines.apache_hudi.jvm.faults import translated
-from hudi_conformance.engines.apache_hudi.pausing import steps_of
+from hudi_conformance.engines.apache_hudi.write_client_engine import WriteClientEngine
 from hudi_conformance.engines.apache_hudi_java import reading
 from hudi_conformance.engines.apache_hudi_java.jvm import Machine
 from hudi_conformance.engines.support.environments import Progress, to_stderr
-from hudi_conformance.engines.support.pausing import PausedWork
 
 #: Features of the adapter on Spark that this adapter does not offer. Functions and files use the same classes there.
 _ONLY_ON_SPARK = frozenset(
@@ -57,13 +55,13 @@ FEATURES = {
 }
 
 
-class ApacheHudiJavaEngine(Engine):
+class ApacheHudiJavaEngine(WriteClientEngine):
     """The Java write client of one release, in the Java virtual machine of this process; tables of version 8 are written."""
 
     def __init__(self, version: str, progress: Progress = to_stderr) -> None:
         self.version = version
         self.machine = Machine(version, progress)
-        self._paused = PausedWork()
+        super().__init__(self.machine, FEATURES[version], in_contract_words)
 
     def hello(self) -> Hello:
         """Identity and features of this release."""
@@ -78,52 +76,11 @@ class ApacheHudiJavaEngine(Engine):
         with in_contract_words():
             return reading.read(self.machine, table, query)
 
-    def create(self, table: str, spec: TableSpec) -> None:
-        """An empty table of version 8."""
-        if len(spec.ordering) > 1 and "merge.multiple-ordering-fields" not in FEATURES[self.version]:
-            raise Refused("merge.multiple-ordering-fields", f"{self.version} orders by one field")
-        with in_contract_words():
-            tables.create(self.machine, tables.local(table), spec)
-
     def write(self, table: str, operation: str, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit."""
-        table = self._for("write", operation, table)
+        table = self._writable("write", operation, table)
         with in_contract_words():
             return writing.write(self.machine, table, operation, rows, options or {})
-
-    def _for(self, kind: str, name: str, table: str) -> str:
-        """The table's URI for Hudi. Raises Refused for what this release does not offer on it."""
-        feature = f"{kind}.{name.replace('_', '-')}"
-        if feature not in FEATURES[self.version]:
-            raise Refused(feature, f"the client for {self.version} does not support it")
-        return tables.admitted(self.machine, table, self.version, writing=True)
-
-    def service(
-        self,
-        table: str,
-        service: Service,
-        *,
-        phase: Phase = "run",
-        instant: str | None = None,
-        options: Mapping[str, str] | None = None,
-    ) -> str | None:
-        """One table service through the write client."""
-        table = self._for("service", service, table)
-        order = maintenance.Order(self.machine, table, phase, instant, options or {})
-        with in_contract_words():
-            return maintenance.run(order, service)
-
-    def begin(self, writer: str, work: Work, until: Point) -> str | None:
-        """Start a pausable write or service with its own client."""
-        kind, name = ("service", work.service) if isinstance(work, Call) else ("write", work.operation)
-        table = self._for(kind, name, work.table)
-        with in_contract_words():
-            return self._paused.begin(writer, steps_of(self.machine, table, work, until), until)
-
-    def resume(self, writer: str, until: Point | None = None) -> str | None:
-        """It goes on."""
-        with in_contract_words():
-            return self._paused.resume(writer, until)
 
     def inspect(self, uri: str, *, keys: Sequence[str] | None = None, prefix: str | None = None) -> dict[str, Any]:
         """Timeline and file slices of a table, read by Hudi's classes."""
@@ -134,7 +91,7 @@ class ApacheHudiJavaEngine(Engine):
             return inspection.inspect_table(self.machine, table)
 
     def close(self) -> None:
-        """Tidy up."""
+        """Delete the temporary files."""
         self.machine.stop()
 
 

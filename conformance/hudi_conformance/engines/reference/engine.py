@@ -120,7 +120,7 @@ class Reference(Engine):
 
     def read(self, table: str, query: Query) -> pa.Table:
         """The rows of a query."""
-        with _contract_errors():
+        with contract_errors():
             opened = replace(_opened(table), schema_on_read=query.by_id)
             chosen: dict[str, Any] = {"columns": query.columns, "where": query.where}
             match query.kind:
@@ -141,7 +141,7 @@ class Reference(Engine):
         from hudi_conformance.engines.reference.files import inspect_file
         from hudi_reference.files.inspection.file_type import is_file
 
-        with _contract_errors():
+        with contract_errors():
             if is_file(uri):
                 return inspect_file(uri, keys=keys, prefix=prefix)
         return self.inspect_table(uri)
@@ -150,7 +150,7 @@ class Reference(Engine):
         """Properties, timeline and file groups of a table."""
         from hudi_reference.metadata.availability import inspect_metadata_table
 
-        with _contract_errors():
+        with contract_errors():
             opened = _opened(uri)
             return {**opened.inspect(), "metadata_table": inspect_metadata_table(opened)}
 
@@ -158,7 +158,7 @@ class Reference(Engine):
         """A pure function of the format."""
         from hudi_conformance.engines.reference.functions import compute
 
-        with _contract_errors():
+        with contract_errors():
             return compute(function, arguments)
 
     def create(self, table: str, spec: TableSpec) -> None:
@@ -166,7 +166,7 @@ class Reference(Engine):
         from hudi_reference import create_table
         from hudi_reference.records.mergers.sample_mergers import SAMPLE_MERGERS
 
-        with _contract_errors(), catch_warnings(action="ignore", category=DeprecationWarning):
+        with contract_errors(), catch_warnings(action="ignore", category=DeprecationWarning):
             create_table(
                 table,
                 name=spec.name,
@@ -184,7 +184,7 @@ class Reference(Engine):
 
     def write(self, table: str, operation: Operation, rows: pa.Table, *, options: Mapping[str, str] | None = None) -> str:
         """One commit of rows or keys."""
-        with _contract_errors():
+        with contract_errors():
             return _write(_opened(table, options), operation, rows)
 
     def service(
@@ -199,19 +199,19 @@ class Reference(Engine):
         """One table service."""
         from hudi_conformance.engines.reference.services import Order, run
 
-        with _contract_errors():
+        with contract_errors():
             return run(_opened(table), service, Order(phase, instant, options or {}))
 
     def begin(self, writer: str, work: Work, until: Point) -> str | None:
         """Start a pausable write or service."""
         if until in ("drawn", "planned"):
             raise Refused(f"halt.{until}", "begin times and plans are published under the lock under which they are made")
-        with _contract_errors():
+        with contract_errors():
             return self._paused.begin(writer, _pausable(work), until)
 
     def resume(self, writer: str, until: Point | None = None) -> str | None:
         """Resume paused work."""
-        with _contract_errors():
+        with contract_errors():
             return self._paused.resume(writer, until)
 
     @cached_property
@@ -262,7 +262,7 @@ _META = frozenset(
 
 
 @contextmanager
-def _contract_errors() -> Iterator[None]:
+def contract_errors() -> Iterator[None]:
     """Translate the errors of the reference into those of the contract."""
     try:
         yield
