@@ -16,7 +16,7 @@ from typing import Any
 
 from hudi_conformance.cases.renames import current_case, current_mutant
 from hudi_conformance.mutants.harness import schedules, score
-from hudi_conformance.report.evidence import RESULTS, ROOT
+from hudi_conformance.report.evidence.evidence import RESULTS, ROOT
 from hudi_conformance.requirements import errata
 
 LISTS = ROOT / "conformance" / "expected-failures"

@@ -10,10 +10,11 @@ from typer.testing import CliRunner
 from hudi_conformance.cases.verdict import Outcome, Result
 from hudi_conformance.commands.suite.coverage import coverage as command
 from hudi_conformance.mutants.harness.score import Kill
-from hudi_conformance.report import coverage, evidence, stored_verdicts
-from hudi_conformance.report.coverage_page import page
-from hudi_conformance.report.evidence import CitedCase, Evidence, Place
-from hudi_conformance.report.levels import basis
+from hudi_conformance.report import stored_verdicts
+from hudi_conformance.report.evidence import coverage, evidence
+from hudi_conformance.report.evidence.coverage_page import page
+from hudi_conformance.report.evidence.evidence import CitedCase, Evidence, Place
+from hudi_conformance.report.evidence.levels import basis
 from hudi_conformance.requirements import requirement as index
 from hudi_conformance.runner import run_report
 from hudi_reference.requirement import IMPLEMENTED

@@ -1,7 +1,7 @@
 """The errata: complete, with evidence, and marked in the code of the reference."""
 
 from hudi_conformance.cases import case
-from hudi_conformance.report.evidence import deviations
+from hudi_conformance.report.evidence.evidence import deviations
 from hudi_conformance.requirements import errata
 from hudi_conformance.requirements import requirement as index
 

@@ -13,9 +13,10 @@ from typer.testing import CliRunner
 from hudi_conformance.commands.suite.explain import explain as command
 from hudi_conformance.commands.suite.explain import lines_of
 from hudi_conformance.mutants.harness.score import Kill
-from hudi_conformance.report.evidence import CitedCase, Evidence, Place, gather
-from hudi_conformance.report.explanation import Explanation, Unknown, explain, near
-from hudi_conformance.report.file_cache import FileCache
+from hudi_conformance.report.evidence.evidence import CitedCase, Evidence, Place, gather
+from hudi_conformance.report.evidence.file_cache import FileCache
+from hudi_conformance.report.explain.explanation import Unknown, explain, near
+from hudi_conformance.report.explain.lines import Explanation
 
 app = typer.Typer()
 app.command()(command)

@@ -14,7 +14,7 @@ from hudi_conformance.mutants import Mutant, Patch, StaleMutant, UnknownMutant, 
 from hudi_conformance.mutants.harness import score
 from hudi_conformance.mutants.harness.mutant import collect
 from hudi_conformance.mutants.harness.score import Kill
-from hudi_conformance.report.evidence import CitedCase, golden_cases
+from hudi_conformance.report.evidence.evidence import CitedCase, golden_cases
 from hudi_conformance.requirements import requirement as index
 from hudi_conformance.runner import mutation_run
 from hudi_reference import create_table

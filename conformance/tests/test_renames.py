@@ -7,7 +7,7 @@ import pytest
 
 from hudi_conformance.cases.renames import RenameError, Renames, current_case, current_mutant, renames
 from hudi_conformance.mutants import all_mutants
-from hudi_conformance.report.evidence import suite_cases
+from hudi_conformance.report.evidence.evidence import suite_cases
 
 RENAMES = Renames(
     files={"test_a": "test_b", "test_b": "test_c"},

@@ -10,8 +10,9 @@ from rich.console import Console
 from sample_report import ENGINES, RESULTS, RUN, result
 
 from hudi_conformance.explorer.s3.diagram import Drawing, Line
-from hudi_conformance.report import figures, saved_run
+from hudi_conformance.report import saved_run
 from hudi_conformance.report.console import show
+from hudi_conformance.report.evidence import figures
 from hudi_conformance.report.failure_text import block, sides
 from hudi_conformance.report.html import page
 from hudi_conformance.report.matrix import matrix, worst_first

@@ -20,8 +20,8 @@ from hudi_conformance.explorer.scenarios.scenarios import SCENARIOS
 from hudi_conformance.explorer.search.explore import Explored, exhaustive, priorities
 from hudi_conformance.explorer.simulation.scheduler import Actor, Process
 from hudi_conformance.explorer.simulation.simulated_store import SimulatedStore
-from hudi_conformance.report import figures
-from hudi_conformance.report.figures import ORDERS_GOAL, STEP_GOAL
+from hudi_conformance.report.evidence import figures
+from hudi_conformance.report.evidence.figures import ORDERS_GOAL, STEP_GOAL
 from hudi_reference.storage import MemoryStorage
 
 console = Console(highlight=False)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hudi_conformance.cases.verdict import Outcome
-from hudi_conformance.report.evidence import CitedCase, gather
+from hudi_conformance.report.evidence.evidence import CitedCase, gather
 from hudi_conformance.requirements import errata
 from hudi_conformance.runner import expected_failures
 

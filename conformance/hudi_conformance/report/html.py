@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 from hudi_conformance.cases.rows import Row, text
 from hudi_conformance.cases.verdict import WORST_FIRST, Outcome, Result
-from hudi_conformance.report import figures
+from hudi_conformance.report.evidence import figures
 from hudi_conformance.report.failure_text import erratum, rule
 from hudi_conformance.report.matrix import Cell, matrix
 from hudi_conformance.report.run import EngineRun, Run

@@ -8,7 +8,7 @@ from typing import Any
 
 from hudi_conformance.cases.renames import current_case
 from hudi_conformance.cases.verdict import Outcome, Result
-from hudi_conformance.report.evidence import RESULTS
+from hudi_conformance.report.evidence.evidence import RESULTS
 from hudi_conformance.report.saved_run import read
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hudi_conformance.mutants.harness.mutant import Mutant
 from hudi_conformance.mutants.harness.score import Kill
-from hudi_conformance.report.evidence import ROOT, CitedCase
+from hudi_conformance.report.evidence.evidence import ROOT, CitedCase
 from hudi_conformance.report.saved_run import read
 from hudi_conformance.report.stored_verdicts import case_of
 

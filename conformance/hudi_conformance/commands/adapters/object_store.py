@@ -17,7 +17,7 @@ from hudi_conformance.explorer.s3.scenarios import SCENARIOS
 from hudi_conformance.explorer.s3.store import RACING, NoStore, Store
 from hudi_conformance.explorer.s3.store_conformance import Verdict, examine_store
 from hudi_conformance.explorer.simulation.schedule_file import OBJECT_STORE, Saved, ScheduleError, keep, read_schedule
-from hudi_conformance.report import figures
+from hudi_conformance.report.evidence import figures
 
 console = Console(highlight=False)
 _BUCKET = "fitness"

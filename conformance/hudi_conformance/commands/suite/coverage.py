@@ -8,9 +8,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from hudi_conformance.report import coverage as report
-from hudi_conformance.report.coverage_page import page
-from hudi_conformance.report.evidence import ROOT, gather
+from hudi_conformance.report.evidence import coverage as report
+from hudi_conformance.report.evidence.coverage_page import page
+from hudi_conformance.report.evidence.evidence import ROOT, gather
 from hudi_conformance.report.stored_verdicts import record
 from hudi_conformance.requirements.chapters import chapters
 

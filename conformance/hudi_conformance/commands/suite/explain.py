@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from hudi_conformance.report.evidence import gather
-from hudi_conformance.report.explanation import Explanation, Unknown
-from hudi_conformance.report.explanation import explain as explanation_of
+from hudi_conformance.report.evidence.evidence import gather
+from hudi_conformance.report.explain.explanation import Unknown
+from hudi_conformance.report.explain.explanation import explain as explanation_of
+from hudi_conformance.report.explain.lines import Explanation
 
 
 def explain(

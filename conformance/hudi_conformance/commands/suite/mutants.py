@@ -12,7 +12,7 @@ from rich.table import Table
 from hudi_conformance.cases.renames import current_mutant
 from hudi_conformance.mutants import Mutant, all_mutants
 from hudi_conformance.mutants.harness.score import Kill, save_kills
-from hudi_conformance.report.evidence import ROOT, CitedCase, gather
+from hudi_conformance.report.evidence.evidence import ROOT, CitedCase, gather
 from hudi_conformance.requirements.chapters import chapter_of_rule
 from hudi_conformance.runner.mutation_run import SuiteError, run_mutants
 

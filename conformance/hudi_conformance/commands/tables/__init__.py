@@ -1,1 +1,1 @@
-"""TODO docstring."""
+"""Commands on one table: read, inspect, service, migrate."""

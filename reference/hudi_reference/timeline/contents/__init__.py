@@ -1,1 +1,4 @@
-"""TODO docstring."""
+"""Contents of the files of actions: Avro records of plans and metadata, spec "Timeline > Actions".
+
+May import `timeline.instants`. `avsc` has the schemas as deployed writers embed them.
+"""

@@ -4,8 +4,8 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from hudi_conformance.report import figures
-from hudi_conformance.report.coverage import Entry, totals
+from hudi_conformance.report.evidence import figures
+from hudi_conformance.report.evidence.coverage import Entry, totals
 from hudi_conformance.requirements import errata
 from hudi_conformance.requirements import requirement as index
 from hudi_conformance.requirements.chapters import Chapter, chapters

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 from hudi_conformance.cases.renames import current_case
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.mutants.harness.score import Kill, recorded_kills
-from hudi_conformance.report import source_facts
-from hudi_conformance.report.file_cache import FileCache, cache_folder
+from hudi_conformance.report.evidence import source_facts
+from hudi_conformance.report.evidence.file_cache import FileCache, cache_folder
 
 #: The source checkout; of an installed package there is none.
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 #: What engines answered last, one small file per engine, written by `hudi-conformance coverage --record`.
 RESULTS = ROOT / "conformance" / "results"
@@ -29,7 +29,7 @@ RESULTS = ROOT / "conformance" / "results"
 #: The packages whose functions carry `@implements`.
 IMPLEMENTATIONS = ("hudi_reference", "hudi_spark")
 
-_PACKAGE = Path(__file__).parents[1]
+_PACKAGE = Path(__file__).parents[2]
 
 
 class Place(NamedTuple):

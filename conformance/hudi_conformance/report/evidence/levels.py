@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal
 
 from hudi_conformance.mutants.harness.score import Kill
-from hudi_conformance.report.evidence import CitedCase
+from hudi_conformance.report.evidence.evidence import CitedCase
 from hudi_conformance.requirements import errata
 from hudi_conformance.requirements.requirement import Requirement
 

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from hudi_conformance.mutants.harness.score import Kill
-from hudi_conformance.report import levels as evidence_levels
-from hudi_conformance.report.evidence import ROOT, CitedCase, Evidence, Place
-from hudi_conformance.report.levels import Basis, Level
+from hudi_conformance.report.evidence import levels as evidence_levels
+from hudi_conformance.report.evidence.evidence import ROOT, CitedCase, Evidence, Place
+from hudi_conformance.report.evidence.levels import Basis, Level
 from hudi_conformance.requirements import errata as errata_list
 from hudi_conformance.requirements import requirement as index
 from hudi_conformance.requirements.chapters import chapter_of_rule

@@ -7,8 +7,8 @@ from typing import Any
 
 from hudi_conformance.cases.schema import fixtures_root
 from hudi_conformance.mutants.harness.score import Kill
-from hudi_conformance.report.evidence import CitedCase, Evidence
-from hudi_conformance.report.explanation import Explainer, Explanation, Line, cut, renamed
+from hudi_conformance.report.evidence.evidence import CitedCase, Evidence
+from hudi_conformance.report.explain.lines import Explainer, Explanation, Line, cut, renamed
 from hudi_conformance.requirements import errata
 from hudi_conformance.requirements import requirement as index
 from hudi_conformance.requirements.errata import Erratum

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from hudi_conformance.counters import MEANINGS
 from hudi_conformance.mutants.harness.schedules import Schedule
 from hudi_conformance.mutants.harness.schedules import recorded as schedules_of_mutants
-from hudi_conformance.report.evidence import RESULTS
+from hudi_conformance.report.evidence.evidence import RESULTS
 
 if TYPE_CHECKING:
     from hudi_conformance.explorer.s3.diagram import Drawing

@@ -4,10 +4,10 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from hudi_conformance.report.coverage import Entry, entries
-from hudi_conformance.report.evidence import CitedCase, Evidence
-from hudi_conformance.report.explanation import SHOWN, Explainer, Explanation, Line, cut
-from hudi_conformance.report.levels import basis_text, roles_of
+from hudi_conformance.report.evidence.coverage import Entry, entries
+from hudi_conformance.report.evidence.evidence import CitedCase, Evidence
+from hudi_conformance.report.evidence.levels import basis_text, roles_of
+from hudi_conformance.report.explain.lines import SHOWN, Explainer, Explanation, Line, cut
 from hudi_conformance.requirements import chapters, errata
 from hudi_conformance.requirements import requirement as index
 from hudi_conformance.requirements.chapters import Chapter
