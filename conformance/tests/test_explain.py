@@ -1,8 +1,6 @@
 """`hudi-conformance explain`: everything that has a name leads to its rules, its evidence and its files."""
 
 import json
-import os
-import resource
 import subprocess
 import sys
 
@@ -216,16 +214,11 @@ def test_the_cache_is_used_until_a_file_changes(tmp_path):
     assert read() == ([1, 2], 1)
 
 
-def test_explain_takes_less_than_a_second_of_processor_time():
-    """With a warm cache the answer comes at once; neither the suite nor an engine is imported."""
-    ask = [sys.executable, "-c", "from hudi_conformance.cli import app; app()", "explain", "MRG-029"]
-    quick = {**os.environ}
-    quick.pop("PYTHONDONTWRITEBYTECODE", None)
-    subprocess.run(ask, check=True, capture_output=True, env=quick)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(ask, check=True, capture_output=True, env=quick)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 2.0  # twice the goal, on busy machines
-    probe = "import sys; from hudi_conformance.report import explanation, evidence; evidence.gather(); print(*sys.modules)"
+def test_explain_imports_neither_the_suite_nor_an_engine():
+    """What is known of a name is read from indexes and sources: nothing that takes long to import is needed."""
+    probe = (
+        "import sys; from hudi_conformance.report.explain import explanation; "
+        "from hudi_conformance.report.evidence.evidence import gather; gather(); print(*sys.modules)"
+    )
     loaded = subprocess.run([sys.executable, "-c", probe], check=True, capture_output=True, text=True).stdout.split()
     assert not {"pyarrow", "hypothesis", "pytest", "hudi_conformance.suite"} & set(loaded)
