@@ -8,7 +8,7 @@ from typing import Any
 from tools.recipes.catalogue import as_of_text
 from tools.recipes.expectation import META_COLUMNS, document, right_rows
 from tools.recipes.query_series import reads_document
-from tools.recipes.recipe import COMMIT, COW, EVENT, MOR, Check, Producer, Recipe, Table
+from tools.recipes.recipe import COW, MOR, Check, Producer, Recipe, Table
 from tools.recipes.timeline_summary import timeline_of
 
 #: Steps that write deletes into the logs of a merge-on-read table.
@@ -132,15 +132,11 @@ def needs(recipe: Recipe, check: Check) -> set[str]:
     return found
 
 
-#: What an engine needs to merge in each mode.
-NEEDS_OF_MODES = {EVENT: "merge.event-time", COMMIT: "merge.commit-time", "CUSTOM": "merge.custom"}
-
-
 def _log_needs(recipe: Recipe) -> set[str]:
     later = recipe.steps[1:]
     if not any(step.rows for step in later):
         return set()
-    found = {NEEDS_OF_MODES[recipe.table.mode]}
+    found = {recipe.table.merge_feature}
     formats = [step.options.get("hoodie.logfile.data.block.format") for step in later if step.kind == "upsert"]
     found |= {LOG_FORMATS.get(name or "", "log.avro") for name in formats}
     if any(step.kind in DELETING or any(row.get("_hoodie_is_deleted") for row in step.rows) for step in later):

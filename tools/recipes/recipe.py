@@ -20,6 +20,7 @@ COW: TableType = "COPY_ON_WRITE"
 MOR: TableType = "MERGE_ON_READ"
 EVENT: MergeMode = "EVENT_TIME_ORDERING"
 COMMIT: MergeMode = "COMMIT_TIME_ORDERING"
+MERGE_FEATURES: Mapping[MergeMode, str] = {EVENT: "merge.event-time", COMMIT: "merge.commit-time", "CUSTOM": "merge.custom"}
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,11 @@ class Table:
     def mode(self) -> MergeMode:
         """The merge mode, by the rule of inference where none is given."""
         return self.merge_mode or (EVENT if self.ordering else COMMIT)
+
+    @property
+    def merge_feature(self) -> str:
+        """The feature that an engine needs to merge in the table's mode."""
+        return MERGE_FEATURES[self.mode]
 
     @property
     def partition_columns(self) -> tuple[str, ...]:
@@ -262,6 +268,27 @@ class Recipe:
         """The id of a case without its area; tables of further producers carry the producer's name."""
         suffix = "" if producer == self.producers[0] else SUFFIXES[producer]
         return self.name + (f".{check.name}" if check.name else "") + suffix
+
+
+#: What `recipe` takes for the recipe; everything else describes its one check.
+_OF_THE_RECIPE = ("producers", "edits", "needs", "note", "zone")
+
+
+def recipe(area: str, name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
+    """A recipe with `checks`, or with one check that has the other keyword arguments as its fields."""
+    about = {key: more.pop(key) for key in _OF_THE_RECIPE if key in more}
+    checks = more.pop("checks", None) or (Check(**more),)
+    return Recipe(name=name, area=area, table=table, steps=steps, checks=checks, **about)
+
+
+def read_optimized(name: str = "read-optimized", **check: Any) -> Check:
+    """A check of a read-optimized query."""
+    return Check(name=name, kind="read-optimized", **check)
+
+
+def as_of(step: int, name: str, **check: Any) -> Check:
+    """A check of time travel to the instant of a step."""
+    return Check(name=name, kind="as-of", as_of=AsOf(step), **check)
 
 
 SUFFIXES: Mapping[Producer, str] = {

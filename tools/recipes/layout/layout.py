@@ -11,7 +11,6 @@ from tools.recipes.recipe import (
     HUDI_1_2,
     MOR,
     REFERENCE,
-    Check,
     Recipe,
     Row,
     Step,
@@ -20,13 +19,11 @@ from tools.recipes.recipe import (
     delete,
     insert,
     insert_overwrite,
+    recipe,
     upsert,
 )
+from tools.recipes.rows import COLUMNS, PARTED, SHORT
 from tools.recipes.table_edits import PROPERTIES, add, copy, cut, edit, only, remove, set_property
-
-COLUMNS = (("id", "string"), ("ts", "long"), ("name", "string"))
-PARTED = (*COLUMNS, ("p", "string"))
-SHORT = {COW: "cow", MOR: "mor"}
 
 
 def row(key: str, ts: int, name: str, **more: Any) -> Row:
@@ -35,10 +32,8 @@ def row(key: str, ts: int, name: str, **more: Any) -> Row:
 
 
 def layout(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
-    """A recipe of this area; what is not about the recipe is about its one check, unless `checks` are given."""
-    about = {key: more.pop(key) for key in ("producers", "edits", "needs", "note") if key in more}
-    checks = more.pop("checks", None) or (Check(**more),)
-    return Recipe(name=name, area="layout", table=table, steps=steps, checks=checks, **about)
+    """A recipe of this area."""
+    return recipe("layout", name, table, *steps, **more)
 
 
 def both_types(name: str, table: Table, *steps: Step, **more: Any) -> list[Recipe]:

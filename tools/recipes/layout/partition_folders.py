@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.recipes.layout.layout import COLUMNS, FOLDERS, PARTED, row
-from tools.recipes.layout.layout import both_types as both_types_there
-from tools.recipes.layout.layout import layout as layout_there
+from tools.recipes.layout.layout import both_types as both_types_of
 from tools.recipes.recipe import (
     COW,
     HUDI,
@@ -20,6 +19,7 @@ from tools.recipes.recipe import (
     Table,
     TableEdit,
     delete,
+    recipe,
     stopped,
     upsert,
 )
@@ -36,13 +36,13 @@ NEW_YEAR, DAY_AFTER = 1767225600000, 1767312000001
 
 
 def layout(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
-    """A recipe of the area layout that is written in this module, by Apache Hudi."""
-    return replace(layout_there(name, table, *steps, **{"producers": (HUDI,), **more}))
+    """A recipe of the area layout, by Apache Hudi."""
+    return recipe("layout", name, table, *steps, **{"producers": (HUDI,), **more})
 
 
 def both_types(name: str, table: Table, *steps: Step, **more: Any) -> list[Recipe]:
     """The same for copy-on-write and merge-on-read."""
-    return [replace(r) for r in both_types_there(name, table, *steps, **{"producers": (HUDI,), **more})]
+    return both_types_of(name, table, *steps, **{"producers": (HUDI,), **more})
 
 
 def by_time(pattern: str) -> dict[str, str]:

@@ -2,30 +2,29 @@
 
 from typing import Any
 
-from tools.recipes.handmade_actions import COLUMNS, data_block, deltacommit
-from tools.recipes.recipe import COMMIT, MOR, REFERENCE, Check, Recipe, Row, Table, TableEdit, upsert
+from tools.recipes.handmade_actions import data_block, deltacommit
+from tools.recipes.handmade_tables import COMMIT_TABLE, row
+from tools.recipes.recipe import REFERENCE, Recipe, TableEdit, recipe, upsert
 from tools.recipes.table_edits import PROPERTIES, copy, cut, edit
 
-TABLE = Table(columns=COLUMNS, type=MOR, merge_mode=COMMIT)
 BACKUP = f"{PROPERTIES}.backup"
-
-
-def row(name: str, key: str = "a", ts: int = 5) -> Row:
-    """A version of record `key`."""
-    return {"id": key, "ts": ts, "name": name}
 
 
 def layout(name: str, *edits: TableEdit, **check: Any) -> Recipe:
     """A commit-time table with a log whose ordering value is lower than the base row's, and what was done to it."""
-    return Recipe(
-        name=name,
-        area="layout",
-        table=TABLE,
-        steps=(upsert(row("base"), row("bystander", "b")),),
-        checks=(Check(rows=(row("log", ts=1), row("bystander", "b")), **check),),
+    base, log, bystander = row("base", ts=5), row("log"), row("bystander", "b", ts=5)
+    edits = (deltacommit(10, 11, data_block(10, log)), *edits)
+    needs, rows = ("log.avro", "merge.commit-time"), (log, bystander)
+    return recipe(
+        "layout",
+        name,
+        COMMIT_TABLE,
+        upsert(base, bystander),
         producers=(REFERENCE,),
-        edits=(deltacommit(10, 11, data_block(10, row("log", ts=1))), *edits),
-        needs=("log.avro", "merge.commit-time"),
+        edits=edits,
+        needs=needs,
+        rows=rows,
+        **check,
     )
 
 

@@ -21,6 +21,7 @@ from tools.recipes.recipe import (
     delete_partition,
     insert_overwrite,
     invisible,
+    recipe,
     service,
     upsert,
 )
@@ -53,25 +54,23 @@ def row(ts: int, name: str, key: str = "a", p: str = "x") -> Row:
     return {"id": key, "ts": ts, "p": p, "name": name}
 
 
-def recipe(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
-    """A recipe of this area; with `requirements` and what else a check has instead of `checks` it has that one check."""
-    given = {key: more.pop(key) for key in ("checks", "edits", "producers", "needs", "note") if key in more}
-    checks = given.pop("checks", None) or (Check(**more),)
-    return Recipe(name=name, area="compatibility", table=table, steps=steps, checks=checks, **{"producers": (HUDI,), **given})
+def compatibility(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
+    """A recipe of this area, by Apache Hudi."""
+    return recipe("compatibility", name, table, *steps, **{"producers": (HUDI,), **more})
 
 
 def old(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
     """A table of version 6."""
     defaults = {} if "checks" in more else {"requirements": ("COMPAT-001", "COMPAT-003"), "flags": ("silent-stale",)}
     needs = ("table-version.6", *more.pop("needs", ()))
-    return recipe(f"v6.{name}", table, *steps, needs=needs, **{**defaults, **more})
+    return compatibility(f"v6.{name}", table, *steps, needs=needs, **{**defaults, **more})
 
 
 def upgraded(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
     """A table that was made at version 6, and that the last step upgraded."""
     defaults = {"requirements": ("COMPAT-003", "TYP-007"), "flags": ("lost-write",), "producers": (HUDI, HUDI_1_2)}
     last = upsert(row(1, "after the upgrade", "new"), options=UPGRADE)
-    return recipe(f"upgraded.{name}", table, *steps, last, **{**defaults, **more})
+    return compatibility(f"upgraded.{name}", table, *steps, last, **{**defaults, **more})
 
 
 def as_of(step: int, **more: Any) -> Check:
@@ -318,7 +317,7 @@ def refused(
     or_rows: bool = False,
 ) -> Recipe:
     """A table whose version and layout do not go together, or that no release reads."""
-    return recipe(
+    return compatibility(
         f"refuse.{name}",
         table,
         *TWO,
@@ -366,7 +365,7 @@ ODD_ONES = [
         requirements=("PROP-010", "COMPAT-001"),
         table=COW_8,
     ),
-    recipe(
+    compatibility(
         "refuse.no-version",
         COW_8,
         *TWO,
@@ -377,7 +376,7 @@ ODD_ONES = [
         if_it_fails="The reader used its own latest version instead of the table's.",
         flags=("silent-guess",),
     ),
-    recipe(
+    compatibility(
         "initial-version-by-name",
         COW_8,
         *TWO,
@@ -387,7 +386,7 @@ ODD_ONES = [
         if_it_fails="Only hoodie.table.version decides.",
         flags=("lost-write",),
     ),
-    recipe(
+    compatibility(
         "v6.half-upgraded",
         COW_6,
         *TWO,
@@ -399,7 +398,7 @@ ODD_ONES = [
         if_it_fails="Instants are in .hoodie/timeline which .hoodie does not have; without them committed rows are missing.",
         flags=("lost-write",),
     ),
-    recipe(
+    compatibility(
         "unfinished.old-instants-left",
         COW_8,
         *TWO,

@@ -5,42 +5,26 @@ from pathlib import Path
 from typing import Any
 
 from tools.recipes.handmade_actions import COLUMNS, Group, at, compaction, data_block, delete_block, deltacommit
+from tools.recipes.handmade_tables import BASE_OF_A_AND_B as BASE
+from tools.recipes.handmade_tables import COMMIT_TABLE as TABLE
+from tools.recipes.handmade_tables import row_of as row
 from tools.recipes.recipe import (
     BOTH,
-    COMMIT,
-    MOR,
     REFERENCE,
     AsOf,
     Check,
     Recipe,
-    Row,
-    Table,
     TableEdit,
     delete,
+    recipe,
     upsert,
 )
-
-TABLE = Table(columns=COLUMNS, type=MOR, merge_mode=COMMIT)
-
-
-def row(key: str, name: str = "base", **more: Any) -> Row:
-    """A version of record `key`."""
-    return {"id": key, "ts": 1, "name": name, **more}
 
 
 def slices(name: str, *edits: TableEdit, **more: Any) -> Recipe:
     """A recipe of this module: a base file with the records a and b, and what was done by hand."""
     needs = ("log.avro", "merge.commit-time", *more.pop("needs", ()))
-    return Recipe(
-        name=f"slices.{name}",
-        area="log",
-        table=TABLE,
-        steps=(upsert(row("a"), row("b")),),
-        checks=more.pop("checks", None) or (Check(**more),),
-        producers=(REFERENCE,),
-        edits=edits,
-        needs=needs,
-    )
+    return recipe("log", f"slices.{name}", TABLE, BASE, producers=(REFERENCE,), edits=edits, needs=needs, **more)
 
 
 def lost(second: int, version: int, *blocks: bytes) -> TableEdit:

@@ -18,41 +18,21 @@ from tools.recipes.handmade_actions import (
     joined_block,
     log_compaction,
 )
-from tools.recipes.recipe import COMMIT, MOR, REFERENCE, AsOf, Check, Recipe, Row, Step, Table, TableEdit, upsert
+from tools.recipes.handmade_tables import BASE, BYSTANDER, COMMIT_TABLE, row
+from tools.recipes.recipe import MOR, REFERENCE, AsOf, Check, Recipe, Step, Table, TableEdit, recipe, upsert
 from tools.recipes.table_edits import add, edit, int_at
 
 from hudi_reference.files.log.block import HeaderKey
 
 EVENT_TABLE = Table(columns=COLUMNS, type=MOR)
-#: In commit-time mode the order in which changes are applied shows.
-COMMIT_TABLE = EVENT_TABLE.having(merge_mode=COMMIT)
-
-
-def row(name: str, key: str = "a", ts: int = 1) -> Row:
-    """A version of record `key`."""
-    return {"id": key, "ts": ts, "name": name}
-
-
 LOG = f".*_{at(10)}.log.1_*"
-BASE = upsert(row("base"), row("bystander", "b"))
-BYSTANDER = row("bystander", "b")
 NOT_ASCII = json.dumps({**STORED, "doc": "später, позже, 後で"}, ensure_ascii=False)
 
 
 def log(name: str, *edits: TableEdit, table: Table = COMMIT_TABLE, steps: Sequence[Step] = (BASE,), **check: Any) -> Recipe:
     """A recipe of this module: a base file with the records a and b, and what was done by hand."""
-    mode = "merge.commit-time" if table.mode == COMMIT else "merge.event-time"
-    needs = tuple(check.pop("needs", ("log.avro", mode)))
-    return Recipe(
-        name=name,
-        area="log",
-        table=table,
-        steps=tuple(steps),
-        checks=check.pop("checks", None) or (Check(**check),),
-        producers=(REFERENCE,),
-        edits=edits,
-        needs=needs,
-    )
+    needs = tuple(check.pop("needs", ("log.avro", table.merge_feature)))
+    return recipe("log", name, table, *steps, producers=(REFERENCE,), edits=edits, needs=needs, **check)
 
 
 def behind_committed_bytes(second: int, block: bytes) -> TableEdit:

@@ -10,18 +10,17 @@ from tools.recipes.recipe import (
     AsOf,
     Check,
     Recipe,
-    Row,
     Step,
     Table,
     bulk_insert,
     delete,
     invisible,
+    recipe,
     upsert,
 )
+from tools.recipes.rows import COLUMNS, FLAGGED, flagged, row
 from tools.recipes.table_edits import copy, cut, edit, int_at, long_at, overwrite, rollback_block, uncommit
 
-COLUMNS = (("id", "string"), ("ts", "long"), ("name", "string"))
-FLAGGED = (*COLUMNS, ("_hoodie_is_deleted", "boolean"))
 LOGGED = Table(columns=COLUMNS, type=MOR)
 #: With an index that knows the keys of logs Apache Hudi sends new keys to logs, so slices without base file appear.
 LOG_ONLY = LOGGED.having(options={"hoodie.index.type": "INMEMORY"})
@@ -30,24 +29,12 @@ BUCKETS = LOGGED.having(options={"hoodie.index.type": "BUCKET", "hoodie.bucket.i
 LOG_OF_STEP_1 = ".*_{1}.log.1_*"
 
 
-def row(ts: int, name: str, key: str = "a", **more: Any) -> Row:
-    """A version of record `key`."""
-    return {"id": key, "ts": ts, "name": name, **more}
-
-
 BYSTANDER = row(1, "bystander", key="b")
 
 
-def flagged(ts: int, key: str = "a") -> Row:
-    """A row that is marked as deleted and carries an ordering value."""
-    return {"id": key, "ts": ts, "name": None, "_hoodie_is_deleted": True}
-
-
 def log(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
-    """A recipe of this area; what is not about the recipe is about its one check, unless `checks` are given."""
-    about = {key: more.pop(key) for key in ("producers", "edits", "needs", "note") if key in more}
-    checks = more.pop("checks", None) or (Check(**more),)
-    return Recipe(name=name, area="log", table=table, steps=steps, checks=checks, **about)
+    """A recipe of this area."""
+    return recipe("log", name, table, *steps, **more)
 
 
 SOUND = [

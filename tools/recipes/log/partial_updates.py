@@ -16,6 +16,7 @@ from tools.recipes.recipe import (
     Table,
     compact,
     merge_into,
+    recipe,
     sql_delete,
     upsert,
 )
@@ -39,19 +40,11 @@ OTHERS = (row("b"), row("c", name=None))
 
 
 def partial(name: str, *steps: Step, table: Table = EVENT_TABLE, **more: Any) -> Recipe:
-    """A recipe of this module; what is not about the recipe is about its one check, unless `checks` are given."""
-    more = {"requirements": ("LF-046",), "if_it_fails": SAYS_HOW, "flags": ("lost-write",), **more}
-    producers = more.pop("producers", (HUDI,))
-    mode = "merge.commit-time" if table.mode == COMMIT else "merge.event-time"
-    return Recipe(
-        name=f"partial.{name}",
-        area="log",
-        table=table,
-        steps=(BASE, *steps),
-        checks=more.pop("checks", None) or (Check(**more),),
-        producers=producers,
-        needs=("merge.partial-updates", "log.avro", mode, "types.nested", *more.pop("needs", ())),
-    )
+    """A recipe of this module."""
+    check = {} if "checks" in more else {"requirements": ("LF-046",), "if_it_fails": SAYS_HOW, "flags": ("lost-write",)}
+    more = {"producers": (HUDI,), **check, **more}
+    needs = ("merge.partial-updates", "log.avro", table.merge_feature, "types.nested", *more.pop("needs", ()))
+    return recipe("log", f"partial.{name}", table, BASE, *steps, needs=needs, **more)
 
 
 #: What a partial update at 6 leaves of record a.

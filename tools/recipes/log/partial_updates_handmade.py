@@ -12,7 +12,7 @@ from tools.recipes.handmade_actions import (
     partial_block,
 )
 from tools.recipes.log.partial_updates import COMMIT_TABLE, EVENT_TABLE, SAYS_HOW
-from tools.recipes.recipe import COMMIT, REFERENCE, Check, Recipe, Row, Table, TableEdit, upsert
+from tools.recipes.recipe import REFERENCE, Recipe, Row, Table, TableEdit, recipe, upsert
 
 from hudi_reference.files.log.block import BlockType, HeaderKey
 
@@ -41,19 +41,9 @@ B = row("b")
 
 def partial(name: str, *edits: TableEdit, table: Table = PLAIN_EVENT, **check: Any) -> Recipe:
     """A recipe of this module: a base file with the records a and b, and what was done by hand."""
-    mode = "merge.commit-time" if table.mode == COMMIT else "merge.event-time"
-    needs = ("merge.partial-updates", mode, *check.pop("needs", ("log.avro",)))
+    needs = ("merge.partial-updates", table.merge_feature, *check.pop("needs", ("log.avro",)))
     check = {"requirements": ("LF-046",), "if_it_fails": SAYS_HOW, "flags": ("lost-write",), **check}
-    return Recipe(
-        name=f"partial.{name}",
-        area="log",
-        table=table,
-        steps=(BASE,),
-        checks=(Check(**check),),
-        producers=(REFERENCE,),
-        edits=edits,
-        needs=needs,
-    )
+    return recipe("log", f"partial.{name}", table, BASE, producers=(REFERENCE,), edits=edits, needs=needs, **check)
 
 
 def delta(second: int, *blocks: bytes, of: Columns = COLUMNS) -> TableEdit:

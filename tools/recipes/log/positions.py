@@ -3,34 +3,25 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tools.recipes.handmade_actions import COLUMNS, at, compaction, data_block, delete_block, deltacommit
+from tools.recipes.handmade_actions import at, compaction, data_block, delete_block, deltacommit
+from tools.recipes.handmade_tables import COMMIT_TABLE as TABLE
+from tools.recipes.handmade_tables import row_of as row
 from tools.recipes.recipe import (
-    COMMIT,
     HUDI,
-    MOR,
     REFERENCE,
     Check,
     Recipe,
-    Row,
     Step,
-    Table,
     TableEdit,
     bulk_insert,
     compact,
     delete,
+    recipe,
     upsert,
 )
 
 from hudi_reference.files.log.block import HeaderKey
 from hudi_reference.files.log.positions import position_headers
-
-TABLE = Table(columns=COLUMNS, type=MOR, merge_mode=COMMIT)
-
-
-def row(key: str, name: str = "base", ts: int = 1) -> Row:
-    """A version of record `key`."""
-    return {"id": key, "ts": ts, "name": name}
-
 
 #: The base file: records a to e in rows 0 to 4, written at second 1.
 BASE = upsert(*(row(key) for key in "abcde"))
@@ -45,16 +36,7 @@ def positions(name: str, *edits: TableEdit, steps: Sequence[Step] = (BASE,), **c
     """A recipe of this module."""
     needs = ("log.avro", "merge.commit-time", *check.pop("needs", ()))
     check = {"requirements": ("LF-043",), "flags": ("lost-write",), **check}
-    return Recipe(
-        name=f"positions.{name}",
-        area="log",
-        table=TABLE,
-        steps=tuple(steps),
-        checks=(Check(**check),),
-        producers=(REFERENCE,),
-        edits=edits,
-        needs=needs,
-    )
+    return recipe("log", f"positions.{name}", TABLE, *steps, producers=(REFERENCE,), edits=edits, needs=needs, **check)
 
 
 def only_positions(*numbers: int) -> dict[int, str]:

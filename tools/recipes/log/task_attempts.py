@@ -2,17 +2,23 @@
 
 from typing import Any
 
-from tools.recipes.handmade_actions import COLUMNS, data_block, delete_block, deltacommit
-from tools.recipes.recipe import COMMIT, HUDI, MOR, REFERENCE, Check, Producer, Recipe, Row, Table, TableEdit, delete, upsert
+from tools.recipes.handmade_actions import data_block, delete_block, deltacommit
+from tools.recipes.handmade_tables import BASE_OF_A_AND_B as BASE
+from tools.recipes.handmade_tables import COMMIT_TABLE as TABLE
+from tools.recipes.handmade_tables import row_of as row
+from tools.recipes.recipe import (
+    HUDI,
+    REFERENCE,
+    Check,
+    Producer,
+    Recipe,
+    TableEdit,
+    delete,
+    recipe,
+    upsert,
+)
 
 from hudi_reference.files.log.block import HeaderKey
-
-TABLE = Table(columns=COLUMNS, type=MOR, merge_mode=COMMIT)
-
-
-def row(key: str, name: str = "base", ts: int = 1) -> Row:
-    """A version of record `key`."""
-    return {"id": key, "ts": ts, "name": name}
 
 
 def identified(attempt: int, sequence: int) -> dict[int, str]:
@@ -24,16 +30,7 @@ def attempts(name: str, *edits: TableEdit, **check: Any) -> Recipe:
     """A recipe of this module: a base file with the records a and b, and what was done by hand."""
     needs = ("log.avro", "log.delete", "merge.commit-time", *check.pop("needs", ()))
     check = {"requirements": ("LF-044",), "flags": ("double-apply",), "errata": ("ER-071",), **check}
-    return Recipe(
-        name=f"attempts.{name}",
-        area="log",
-        table=TABLE,
-        steps=(upsert(row("a"), row("b")),),
-        checks=(Check(**check),),
-        producers=(REFERENCE,),
-        edits=edits,
-        needs=needs,
-    )
+    return recipe("log", f"attempts.{name}", TABLE, BASE, producers=(REFERENCE,), edits=edits, needs=needs, **check)
 
 
 ONCE = "Of the attempts to write one instant's blocks take the one with the most blocks, of equals the newest, and no other."

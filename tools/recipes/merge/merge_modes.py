@@ -22,25 +22,13 @@ from tools.recipes.recipe import (
     sql_delete,
     upsert,
 )
+from tools.recipes.rows import COLUMNS, FLAGGED, SHORT, flagged, row
 
-PLAIN = (("id", "string"), ("ts", "long"), ("name", "string"))
-FLAGGED = (*PLAIN, ("_hoodie_is_deleted", "boolean"))
-EVENT_TABLE = Table(columns=PLAIN)
+EVENT_TABLE = Table(columns=COLUMNS)
 FLAG_TABLE = Table(columns=FLAGGED)
-COMMIT_TABLE = Table(columns=PLAIN, merge_mode=COMMIT)
-SHORT = {COW: "cow", MOR: "mor"}
+COMMIT_TABLE = Table(columns=COLUMNS, merge_mode=COMMIT)
 BYSTANDER: Row = {"id": "bystander", "ts": 1, "name": "untouched"}
 ORDER = "Compare the ordering values of both versions before the later one replaces the earlier one; a tie goes to the later."
-
-
-def row(ts: Any, name: str, key: str = "a", **more: Any) -> Row:
-    """A version of record `key` with ordering value `ts`."""
-    return {"id": key, "ts": ts, "name": name, **more}
-
-
-def flagged(ts: Any, key: str = "a") -> Row:
-    """A row that is marked as deleted and carries an ordering value."""
-    return {"id": key, "ts": ts, "name": None, "_hoodie_is_deleted": True}
 
 
 def story(
@@ -442,7 +430,7 @@ SERVICES = [
 KEYS = [
     *story(
         "keys.same-key-in-two-partitions",
-        Table(columns=(*PLAIN, ("p", "string")), partition=("p",)),
+        Table(columns=(*COLUMNS, ("p", "string")), partition=("p",)),
         upsert(row(10, "north", p="n"), row(10, "south", p="s")),
         upsert(row(11, "newer in the north", p="n")),
         delete({"id": "a", "p": "s"}),

@@ -1,24 +1,18 @@
 """Merging by ordering values of every type, and by ordering fields under each name of the property."""
 
 import json
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 from tools.recipes.handmade_actions import STORED, at, data_block, delete_block, deltacommit
-from tools.recipes.merge.merge_modes import BYSTANDER, EVENT_TABLE, FIRST, FLAG_TABLE, FLAGGED, flagged, row
-from tools.recipes.merge.merge_modes import story as story_of_this_area
-from tools.recipes.recipe import COW, HUDI, HUDI_1_2, MOR, REFERENCE, Recipe, Step, Table, insert, upsert
+from tools.recipes.merge.merge_modes import BYSTANDER, EVENT_TABLE, FIRST, FLAG_TABLE, story
+from tools.recipes.recipe import COW, HUDI, HUDI_1_2, MOR, REFERENCE, Recipe, Table, insert, upsert
+from tools.recipes.rows import FLAGGED, flagged, row
 
 from hudi_reference.files.log.block import BlockType, HeaderKey, encode_block
 from hudi_reference.files.log.content import Delete, encode_deletes
-
-
-def story(name: str, table: Table, *steps: Step, **more: Any) -> list[Recipe]:
-    """Recipes of the area merge that are written in this module."""
-    return [replace(recipe) for recipe in story_of_this_area(name, table, *steps, **more)]
 
 
 def late_and_newer(name: str, kind: str, old: Any, new: Any, **check: Any) -> list[Recipe]:

@@ -27,11 +27,11 @@ from tools.recipes.recipe import (
     upsert,
     windows_of,
 )
+from tools.recipes.rows import SHORT
 from tools.recipes.table_edits import TIMELINE, only
 
 FEW = (("id", "string"), ("ts", "long"), ("v", "string"))
 PARTED = (*FEW, ("p", "string"))
-SHORT = {COW: "cow", MOR: "mor"}
 TYPES = (COW, MOR)
 
 

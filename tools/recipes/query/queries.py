@@ -5,6 +5,8 @@ from decimal import Decimal
 from typing import Any
 
 from tools.recipes.recipe import BOTH, COW, HUDI, HUDI_1_2, MOR, REFERENCE, Check, Recipe, Row, Table, compact, delete, upsert
+from tools.recipes.rows import COLUMNS as FEW
+from tools.recipes.rows import SHORT, row
 
 COLUMNS = (("id", "string"), ("ts", "long"), ("city", "string"), ("fare", "double"))
 STEPS = (
@@ -17,7 +19,6 @@ STEPS = (
     upsert({"id": "a", "ts": 12, "city": "berlin", "fare": 9.0}, {"id": "b", "ts": 9, "city": "late", "fare": 0.0}),
     delete({"id": "c"}),
 )
-SHORT = {COW: "cow", MOR: "mor"}
 
 
 def chosen() -> tuple[Check, ...]:
@@ -98,14 +99,6 @@ def chosen() -> tuple[Check, ...]:
 
 
 CHOSEN = [Recipe(f"chosen.{SHORT[kind]}", "queries", Table(columns=COLUMNS, type=kind), STEPS, chosen()) for kind in (COW, MOR)]
-
-FEW = (("id", "string"), ("ts", "long"), ("name", "string"))
-
-
-def row(ts: int, name: str, key: str = "a") -> Row:
-    """A version of record `key`."""
-    return {"id": key, "ts": ts, "name": name}
-
 
 READ_OPTIMIZED = [
     Recipe(

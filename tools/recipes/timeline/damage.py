@@ -7,31 +7,23 @@ from pathlib import Path
 from typing import Any
 
 from tools.recipes.handmade_actions import HISTORY, Archived, at, compaction, data_block, deltacommit, history, level_file
-from tools.recipes.recipe import REFERENCE, Check, Recipe, TableEdit, upsert
+from tools.recipes.handmade_tables import BASE, BYSTANDER, COMMIT_TABLE, row
+from tools.recipes.recipe import Check, Recipe, TableEdit, upsert
 from tools.recipes.table_edits import TIMELINE, copy, cut, edit, only, remove
 from tools.recipes.timeline.handmade_histories import (
     ACTIONS,
-    BASE,
-    BYSTANDER,
-    COMMIT_TABLE,
     FIRST_ONLY,
     OTHERWISE,
     PART,
     WHOLE,
-    row,
+    handmade,
 )
 from tools.recipes.timeline.timeline import COW_TABLE, shown
-from tools.recipes.timeline.timeline import timeline as recipe_of_this_area
 
 NOT_ANOTHER = "The damage changed the rows silently: report the file, the rule and what was found."
 HOME = HISTORY.as_posix()
 SINGLE = f"{at(1)}_{at(1)}_0.parquet"
 LATER = f"{at(10)}_{at(20)}_0.parquet"
-
-
-def damaged(name: str, table: Any, *steps: Any, **more: Any) -> Recipe:
-    """A recipe of the area timeline that is written in this module."""
-    return replace(recipe_of_this_area(name, table, *steps, producers=(REFERENCE,), **more))
 
 
 def archived(
@@ -69,7 +61,7 @@ def archived(
         **check,
     )
     shows = shown(*requirements, says=says, errata=rows.errata)
-    return damaged(
+    return handmade(
         f"history.{name}",
         COMMIT_TABLE,
         BASE,
@@ -302,7 +294,7 @@ FIRST, SECOND = ".hoodie/timeline/{0}_*", ".hoodie/timeline/{1}_*"
 
 def written(name: str, says: str, *edits: TableEdit, requirements: tuple[str, ...], **check: Any) -> Recipe:
     """A copy-on-write table of two commits; its rows are right, and with `or_error` an error is, too."""
-    return damaged(
+    return handmade(
         f"damaged.{name}",
         COW_TABLE,
         upsert(row("first"), BYSTANDER),

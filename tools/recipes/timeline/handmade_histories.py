@@ -4,41 +4,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tools.recipes.handmade_actions import COLUMNS, Archived, at, compaction, data_block, deltacommit, history, replacement
+from tools.recipes.handmade_actions import Archived, at, compaction, data_block, deltacommit, history, replacement
+from tools.recipes.handmade_tables import BASE, BYSTANDER, COMMIT_TABLE, row
 from tools.recipes.recipe import (
-    COMMIT,
-    MOR,
     REFERENCE,
     AsOf,
     Check,
     Recipe,
-    Row,
     Table,
     TableEdit,
     bulk_insert,
     invisible,
+    recipe,
     upsert,
 )
 from tools.recipes.table_edits import uncommit
 from tools.recipes.timeline.timeline import BOTH_TYPES, shown
-from tools.recipes.timeline.timeline import timeline as recipe_of_this_area
-
-#: In commit-time mode the order in which changes are applied shows.
-COMMIT_TABLE = Table(columns=COLUMNS, type=MOR, merge_mode=COMMIT)
 
 
-def row(name: str, key: str = "a", ts: int = 1) -> Row:
-    """A version of record `key`."""
-    return {"id": key, "ts": ts, "name": name}
-
-
-BASE = upsert(row("base"), row("bystander", "b"))
-BYSTANDER = row("bystander", "b")
-
-
-def timeline(name: str, table: Table, *steps: Any, **more: Any) -> Recipe:
-    """A recipe of the area timeline that is written in this module."""
-    return replace(recipe_of_this_area(name, table, *steps, producers=(REFERENCE,), **more))
+def handmade(name: str, table: Table, *steps: Any, **more: Any) -> Recipe:
+    """A recipe of the area timeline, by the reference."""
+    return recipe("timeline", name, table, *steps, producers=(REFERENCE,), **more)
 
 
 ACTIONS: tuple[Archived, ...] = ((1, 2, "deltacommit"), (10, 40, "deltacommit"), (20, 21, "deltacommit"))
@@ -76,7 +62,7 @@ def archived(
         **check,
     )
     told = shown(*rows.requirements, says="The history has both times of each archived action.", errata=rows.errata)
-    return timeline(
+    return handmade(
         f"history.{name}",
         COMMIT_TABLE,
         BASE,
@@ -139,7 +125,7 @@ HISTORY = [
 ]
 
 AS_OF_BESIDE_PENDING = [
-    timeline(
+    handmade(
         f"as-of.beside-a-pending-write.{short}",
         table,
         upsert(row("first"), row("bystander", "b")),
@@ -173,7 +159,7 @@ AS_OF_BESIDE_PENDING = [
 ]
 
 TIMES = [
-    timeline(
+    handmade(
         "times.of-no-calendar",
         COMMIT_TABLE,
         BASE,
@@ -191,7 +177,7 @@ TIMES = [
 ]
 
 REPLACED = [
-    timeline(
+    handmade(
         "replaced.several-groups",
         COMMIT_TABLE,
         bulk_insert(row("first group"), row("first group", "b")),

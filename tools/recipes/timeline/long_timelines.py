@@ -1,6 +1,5 @@
 """Long timelines: histories of several levels, every action archived, other folders, other zones."""
 
-from dataclasses import replace
 from typing import Any
 
 from tools.recipes.recipe import (
@@ -16,12 +15,12 @@ from tools.recipes.recipe import (
     insert,
     insert_overwrite,
     invisible,
+    recipe,
     service,
     upsert,
 )
 from tools.recipes.timeline.services import ARCHIVING, numbered
 from tools.recipes.timeline.timeline import COW_PARTED, MOR_PARTED, row, shown
-from tools.recipes.timeline.timeline import timeline as recipe_of_this_area
 
 TYPES = (("cow", COW_PARTED), ("mor", MOR_PARTED))
 #: Archival that leaves all data files where they are.
@@ -34,10 +33,8 @@ ZONES = "Instants are texts: compare them as they are, and never convert them be
 
 
 def timeline(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
-    """A recipe of the area timeline that is written in this module, by Apache Hudi."""
-    zone = more.pop("zone", "UTC")
-    made = recipe_of_this_area(name, table, *steps, **{"producers": (HUDI,), **more})
-    return replace(made, zone=zone)
+    """A recipe of the area timeline, by Apache Hudi."""
+    return recipe("timeline", name, table, *steps, **{"producers": (HUDI,), **more})
 
 
 def rows_are_right(*requirements: str, says: str, **more: Any) -> Check:

@@ -1,6 +1,5 @@
 """The timeline under table services: compaction, clustering, overwriting, cleaning, rollback, savepoint, history."""
 
-from dataclasses import replace
 from typing import Any
 
 from tools.recipes.recipe import (
@@ -16,6 +15,7 @@ from tools.recipes.recipe import (
     insert,
     insert_overwrite,
     invisible,
+    recipe,
     service,
     upsert,
 )
@@ -31,12 +31,11 @@ from tools.recipes.timeline.timeline import (
     row,
     shown,
 )
-from tools.recipes.timeline.timeline import timeline as recipe_of_this_area
 
 
 def timeline(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
-    """A recipe of the area timeline that is written in this module."""
-    return replace(recipe_of_this_area(name, table, *steps, **more))
+    """A recipe of the area timeline, by Apache Hudi."""
+    return recipe("timeline", name, table, *steps, producers=(HUDI,), **more)
 
 
 def numbered(count: int) -> tuple[Step, ...]:
@@ -53,7 +52,6 @@ SERVICES = [
         upsert(row(2, "in the log before the plan")),
         service("schedule_compaction"),
         upsert(row(3, "in the log after the plan"), row(3, "newer", key="b")),
-        producers=(HUDI,),
         needs=("timeline.pending-compaction",),
         checks=(
             Check(
@@ -91,7 +89,6 @@ SERVICES = [
         delete({"id": "b"}),
         invisible(compact()),
         edits=(uncommit(3),),
-        producers=(HUDI,),
         needs=("timeline.pending-compaction",),
         checks=(
             Check(
@@ -118,7 +115,6 @@ SERVICES = [
         upsert(row(2, "compacted")),
         compact(),
         upsert(row(3, "after the compaction")),
-        producers=(HUDI,),
         checks=(
             Check(
                 requirements=("TL-044", "RDR-015", "CMP-005"),
@@ -167,7 +163,6 @@ SERVICES = [
         insert(row(1, "north too", key="b", p="n"), row(1, "south", key="c", p="s")),
         service("cluster"),
         upsert(row(2, "north again", p="n")),
-        producers=(HUDI,),
         needs=("timeline.replaced-groups",),
         checks=(
             Check(
@@ -199,7 +194,6 @@ SERVICES = [
         insert(row(1, "north", p="n")),
         insert(row(1, "north too", key="b", p="n")),
         service("schedule_clustering"),
-        producers=(HUDI,),
         requirements=("TL-040", "RDR-010"),
         says="A clustering that is only planned hides no file group.",
         if_it_fails="Only a completed replacecommit replaces file groups.",
@@ -212,7 +206,6 @@ SERVICES = [
         insert(row(1, "north too", key="b", p="n")),
         service("cluster"),
         edits=(uncommit(2),),
-        producers=(HUDI,),
         requirements=("TL-040", "RDR-008", "TL-010"),
         says="The new file groups of a clustering that is still running are not read; the old ones are.",
         if_it_fails=NOT_DONE,
@@ -224,7 +217,6 @@ SERVICES = [
         upsert(row(1, "north", p="n"), row(1, "north too", key="b", p="n"), row(1, "south", key="c", p="s")),
         insert_overwrite(row(1, "instead", key="d", p="n")),
         upsert(row(2, "south again", key="c", p="s")),
-        producers=(HUDI,),
         needs=("timeline.replaced-groups",),
         checks=(
             Check(
@@ -251,7 +243,6 @@ SERVICES = [
         upsert(row(1, "north", p="n"), row(1, "south", key="c", p="s")),
         upsert(row(2, "north, in a log", p="n")),
         insert_overwrite(row(1, "instead", key="d", p="n")),
-        producers=(HUDI,),
         needs=("timeline.replaced-groups",),
         requirements=("TL-039", "RDR-010"),
         says="An insert overwrite replaces base files and logs of its partitions.",
@@ -264,7 +255,6 @@ SERVICES = [
         upsert(row(1, "north", p="n"), row(1, "south", key="c", p="s")),
         invisible(insert_overwrite(row(1, "instead", key="d", p="n"))),
         edits=(uncommit(1),),
-        producers=(HUDI,),
         requirements=("TL-010", "RDR-008"),
         says="An insert overwrite that did not complete neither adds nor hides rows.",
         if_it_fails=NOT_DONE,
@@ -277,7 +267,6 @@ SERVICES = [
         upsert(row(2, "south, in a log", key="c", p="s")),
         delete_partition({"p": "s"}),
         upsert(row(3, "north again", p="n")),
-        producers=(HUDI,),
         needs=("timeline.replaced-groups",),
         checks=(
             Check(
@@ -306,7 +295,6 @@ SERVICES = [
             *([compact()] if short == "mor" else []),
             service("clean"),
             upsert(row(3, "after the clean")),
-            producers=(HUDI,),
             requirements=("CLN-001", "TL-013", "TYP-007"),
             says="Files that a clean deleted are not missed by a snapshot.",
             if_it_fails="Take files from the latest slices; metadata of older commits may name files that are gone.",
@@ -322,7 +310,6 @@ SERVICES = [
         upsert(row(2, "second")),
         upsert(row(3, "third")),
         service("clean"),
-        producers=(HUDI,),
         kind="as-of",
         as_of=AsOf(0),
         requirements=("TL-041", "TL-021", "CLN-002"),
@@ -337,7 +324,6 @@ SERVICES = [
         upsert(row(2, "second")),
         upsert(row(3, "third")),
         service("clean"),
-        producers=(HUDI,),
         kind="as-of",
         as_of=AsOf(0),
         requirements=("CLN-003",),
@@ -354,7 +340,6 @@ SERVICES = [
             invisible(upsert(row(2, "rolled back"))),
             service("rollback", of=1),
             upsert(row(1, "added later", key="c")),
-            producers=(HUDI,),
             requirements=("TL-019", "TL-033", "TYP-007"),
             says="A commit that was rolled back has no effect.",
             if_it_fails="The rollback removed the instant's files; what is left is the state before it.",
@@ -368,7 +353,6 @@ SERVICES = [
         upsert(row(1, "first"), row(1, "bystander", key="b")),
         service("savepoint", of=0),
         upsert(row(2, "second")),
-        producers=(HUDI,),
         checks=(
             Check(
                 requirements=("TL-021", "TL-022"),
@@ -404,7 +388,6 @@ SERVICES = [
             invisible(delete({"id": "b"})),
             service("restore", of=0),
             upsert(row(1, "after the restore", key="c")),
-            producers=(HUDI,),
             requirements=("TL-023", "TYP-007"),
             says="After a restore the table is as at its savepoint, with what was written since the restore.",
             if_it_fails="The restore removed later instants and their files; a reader must not remember them.",
@@ -428,7 +411,6 @@ HISTORY = [
         f"history.{short}",
         table.having(options=ARCHIVING),
         *numbered(9),
-        producers=(HUDI,),
         needs=("timeline.history",),
         checks=(
             Check(
@@ -463,7 +445,6 @@ HISTORY = [
             add(".hoodie/timeline/history/manifest_99.0a1b2c3d-0000-4000-8000-000000000000", '{"files": ['),
             add(".hoodie/timeline/history/20200101000000000_20200101000000001_0.parquet", b"PAR1 cut short"),
         ),
-        producers=(HUDI,),
         needs=("timeline.history",),
         requirements=("LSM-012", "LSM-009", "RDR-009"),
         says="A left-over temporary manifest and an unlisted file in the history folder have no effect.",
@@ -475,7 +456,6 @@ HISTORY = [
         MOR_PARTED.having(options=ARCHIVING),
         *numbered(8),
         edits=(lambda folder, _: only(folder, ".hoodie/timeline/history/_version_").unlink(),),
-        producers=(HUDI,),
         needs=("timeline.history",),
         requirements=("LSM-005", "RDR-009"),
         says="If the version file of the history is gone for a moment, the manifest with the highest number counts.",

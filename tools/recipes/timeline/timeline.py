@@ -11,17 +11,16 @@ from tools.recipes.recipe import (
     AsOf,
     Check,
     Recipe,
-    Row,
     Step,
     Table,
     delete,
     invisible,
+    recipe,
     upsert,
 )
+from tools.recipes.rows import COLUMNS, PARTED, row
 from tools.recipes.table_edits import add, back_to_requested, copy, erase_instant, only, uncommit
 
-COLUMNS = (("id", "string"), ("ts", "long"), ("name", "string"))
-PARTED = (*COLUMNS, ("p", "string"))
 COW_TABLE = Table(columns=COLUMNS, type=COW)
 MOR_TABLE = Table(columns=COLUMNS, type=MOR)
 COW_PARTED = Table(columns=PARTED, type=COW, partition=("p",))
@@ -33,11 +32,6 @@ NOT_DONE = (
     "the folder alone."
 )
 SLICES = "Print the file slices (inspect) and compare base instant and log files with the timeline."
-
-
-def row(ts: int, name: str, key: str = "a", **more: Any) -> Row:
-    """A version of record `key`."""
-    return {"id": key, "ts": ts, "name": name, **more}
 
 
 def shown(*requirements: str, says: str, **more: Any) -> Check:
@@ -53,10 +47,8 @@ def shown(*requirements: str, says: str, **more: Any) -> Check:
 
 
 def timeline(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
-    """A recipe of this area; what is not about the recipe is about its one check, unless `checks` are given."""
-    about = {key: more.pop(key) for key in ("producers", "edits", "needs", "note") if key in more}
-    checks = more.pop("checks", None) or (Check(**more),)
-    return Recipe(name=name, area="timeline", table=table, steps=steps, checks=checks, **about)
+    """A recipe of this area."""
+    return recipe("timeline", name, table, *steps, **more)
 
 
 PENDING = [

@@ -1,0 +1,22 @@
+"""Columns and rows that recipes of several areas use."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tools.recipes.recipe import COW, MOR, Row, TableType
+
+COLUMNS = (("id", "string"), ("ts", "long"), ("name", "string"))
+PARTED = (*COLUMNS, ("p", "string"))
+FLAGGED = (*COLUMNS, ("_hoodie_is_deleted", "boolean"))
+#: What recipes of one type of table have in their names.
+SHORT: Mapping[TableType, str] = {COW: "cow", MOR: "mor"}
+
+
+def row(ts: Any, name: str, key: str = "a", **more: Any) -> Row:
+    """A version of record `key` with ordering value `ts`."""
+    return {"id": key, "ts": ts, "name": name, **more}
+
+
+def flagged(ts: Any, key: str = "a") -> Row:
+    """A row that is marked as deleted and carries an ordering value."""
+    return {"id": key, "ts": ts, "name": None, "_hoodie_is_deleted": True}
