@@ -3,13 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tools.recipes.recipe import COW, MOR, Row, TableType
+from tools.recipes.recipe import COW, MOR, Recipe, Row, Step, Table, TableType, recipe
 
 COLUMNS = (("id", "string"), ("ts", "long"), ("name", "string"))
 PARTED = (*COLUMNS, ("p", "string"))
 FLAGGED = (*COLUMNS, ("_hoodie_is_deleted", "boolean"))
 #: What recipes of one type of table have in their names.
 SHORT: Mapping[TableType, str] = {COW: "cow", MOR: "mor"}
+
+
+def both_types(area: str, name: str, table: Table, *steps: Step, **more: Any) -> list[Recipe]:
+    """The same recipe for copy-on-write and merge-on-read."""
+    return [recipe(area, f"{name}.{short}", table.having(type=kind), *steps, **more) for kind, short in SHORT.items()]
 
 
 def row(ts: Any, name: str, key: str = "a", **more: Any) -> Row:

@@ -15,6 +15,7 @@ from tools.recipes.recipe import (
     Row,
     Step,
     Table,
+    TableEdit,
     TableType,
     delete,
     insert,
@@ -22,7 +23,7 @@ from tools.recipes.recipe import (
     recipe,
     upsert,
 )
-from tools.recipes.rows import COLUMNS, PARTED, SHORT
+from tools.recipes.rows import COLUMNS, PARTED, both_types
 from tools.recipes.table_edits import PROPERTIES, add, copy, cut, edit, only, remove, set_property
 
 
@@ -31,14 +32,17 @@ def row(key: str, ts: int, name: str, **more: Any) -> Row:
     return {"id": key, "ts": ts, "name": name, **more}
 
 
+FIRST = upsert(row("a", 1, "first"), row("b", 1, "first"))
+SECOND = upsert(row("a", 2, "second"))
+MOR_PARTED = Table(columns=PARTED, partition=("p",))
+COW_PARTED = MOR_PARTED.having(type=COW)
+NORTH_AND_SOUTH = upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south"))
+NORTH_AGAIN = upsert(row("a", 2, "second", p="north"))
+
+
 def layout(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
     """A recipe of this area."""
     return recipe("layout", name, table, *steps, **more)
-
-
-def both_types(name: str, table: Table, *steps: Step, **more: Any) -> list[Recipe]:
-    """The same recipe for copy-on-write and merge-on-read."""
-    return [layout(f"{name}.{SHORT[kind]}", table.having(type=kind), *steps, **more) for kind in (COW, MOR)]
 
 
 FOLDERS = "Print the file groups by partition (inspect): is each data folder there, and under the right path?"
@@ -47,10 +51,11 @@ AWKWARD = ("plain", "a b", "a=b", "50%", "a:b", "straße", "[x]{y}^#?")
 
 PARTITIONS = [
     *both_types(
+        "layout",
         "partition.none",
         Table(columns=COLUMNS),
-        upsert(row("a", 1, "first"), row("b", 1, "first")),
-        upsert(row("a", 2, "second")),
+        FIRST,
+        SECOND,
         delete({"id": "b"}),
         requirements=("LAY-010", "LAY-018", "LAY-020"),
         says="A table without partitions has its data files in the base folder.",
@@ -58,9 +63,10 @@ PARTITIONS = [
         flags=("lost-write",),
     ),
     *both_types(
+        "layout",
         "partition.plain",
-        Table(columns=PARTED, partition=("p",)),
-        upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south")),
+        MOR_PARTED,
+        NORTH_AND_SOUTH,
         upsert(row("a", 2, "second", p="north"), row("c", 2, "new partition", p="east")),
         requirements=("LAY-003", "LAY-018", "LAY-007", "PROP-008", "PROP-016"),
         says="Each partition value has a folder of its name; the table is the union of all of them.",
@@ -68,9 +74,10 @@ PARTITIONS = [
         flags=("lost-write",),
     ),
     *both_types(
+        "layout",
         "partition.hive-style",
         Table(columns=PARTED, partition=("p",), hive_style=True),
-        upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south")),
+        NORTH_AND_SOUTH,
         upsert(row("b", 2, "second", p="south")),
         requirements=("LAY-006", "LAY-007", "LAY-008"),
         says="Folders named field=value are folders like others; the column is in the files.",
@@ -118,7 +125,7 @@ PARTITIONS = [
     ),
     layout(
         "partition.slashes-make-folders",
-        Table(columns=PARTED, partition=("p",)),
+        MOR_PARTED,
         upsert(row("a", 1, "one level", p="x"), row("b", 1, "two levels", p="y/z"), row("c", 1, "three", p="y/u/v")),
         upsert(row("b", 2, "two levels again", p="y/z"), row("c", 2, "three again", p="y/u/v")),
         requirements=("LAY-009", "LAY-005"),
@@ -127,8 +134,9 @@ PARTITIONS = [
         flags=("lost-write",),
     ),
     *both_types(
+        "layout",
         "partition.null",
-        Table(columns=PARTED, partition=("p",)),
+        MOR_PARTED,
         upsert(row("a", 1, "no partition value", p=None), row("b", 1, "first", p="north")),
         upsert(row("a", 2, "still none", p=None)),
         requirements=("LAY-008",),
@@ -138,7 +146,7 @@ PARTITIONS = [
     ),
     layout(
         "partition.empty-text",
-        Table(columns=PARTED, partition=("p",)),
+        MOR_PARTED,
         upsert(row("a", 1, "empty text", p=""), row("b", 1, "first", p="north")),
         upsert(row("b", 2, "second", p="north")),
         producers=(HUDI,),
@@ -170,7 +178,7 @@ PARTITIONS = [
     ),
     layout(
         "partition.unicode",
-        Table(columns=PARTED, partition=("p",)),
+        MOR_PARTED,
         upsert(row("a", 1, "first", p="日本"), row("b", 1, "first", p="ÅÄÖ")),
         upsert(row("a", 2, "second", p="日本")),
         requirements=("LAY-018", "META-009"),
@@ -198,10 +206,11 @@ def older_content_of_another_attempt(path: str, instants: Sequence[str]) -> str:
 
 OTHERS = [
     *both_types(
+        "layout",
         "foreign-files",
-        Table(columns=PARTED, partition=("p",)),
-        upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south")),
-        upsert(row("a", 2, "second", p="north")),
+        MOR_PARTED,
+        NORTH_AND_SOUTH,
+        NORTH_AGAIN,
         edits=(
             add("north/README.md", "not a data file\n"),
             add("north/_SUCCESS"),
@@ -216,9 +225,9 @@ OTHERS = [
     ),
     layout(
         "foreign-folder-in-a-partition",
-        Table(columns=PARTED, partition=("p",)),
-        upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south")),
-        upsert(row("a", 2, "second", p="north")),
+        MOR_PARTED,
+        NORTH_AND_SOUTH,
+        NORTH_AGAIN,
         edits=(add("north/notes/readme.txt", "not a partition\n"),),
         requirements=("LAY-019", "LAY-009"),
         says="A folder inside a partition that is not a partition itself does not hide the files beside it.",
@@ -228,8 +237,8 @@ OTHERS = [
     layout(
         "base-file-of-another-attempt",
         Table(columns=COLUMNS, type=COW),
-        upsert(row("a", 1, "first"), row("b", 1, "first")),
-        upsert(row("a", 2, "second")),
+        FIRST,
+        SECOND,
         edits=(copy("*_{0}.parquet", older_content_of_another_attempt),),
         requirements=("BF-008", "BF-005", "BF-006"),
         says="A base file that a losing attempt of a completed instant left behind is not read.",
@@ -238,8 +247,8 @@ OTHERS = [
     ),
     layout(
         "folder-without-partition-metadata",
-        Table(columns=PARTED, partition=("p",), type=COW),
-        upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south")),
+        COW_PARTED,
+        NORTH_AND_SOUTH,
         edits=(remove("south/.hoodie_partition_metadata"),),
         requirements=("LAY-003",),
         says="A partition folder whose partition metadata file is gone: the commit metadata still names its files.",
@@ -260,8 +269,8 @@ OTHERS = [
     layout(
         "no-meta-fields.cow",
         Table(columns=PARTED, partition=("p",), type=COW, options={"hoodie.populate.meta.fields": "false"}),
-        upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south")),
-        upsert(row("a", 2, "second", p="north")),
+        NORTH_AND_SOUTH,
+        NORTH_AGAIN,
         producers=(HUDI,),
         needs=("meta-fields.absent",),
         requirements=("META-012",),
@@ -272,8 +281,8 @@ OTHERS = [
     layout(
         "no-meta-fields.mor",
         Table(columns=COLUMNS, options={"hoodie.populate.meta.fields": "false"}),
-        upsert(row("a", 1, "first"), row("b", 1, "first")),
-        upsert(row("a", 2, "second")),
+        FIRST,
+        SECOND,
         producers=(HUDI,),
         needs=("meta-fields.absent",),
         requirements=("META-012", "MRG-014"),
@@ -284,8 +293,8 @@ OTHERS = [
     layout(
         "with-metadata-table",
         Table(columns=PARTED, partition=("p",), options={"hoodie.metadata.enable": "true"}),
-        upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south")),
-        upsert(row("a", 2, "second", p="north")),
+        NORTH_AND_SOUTH,
+        NORTH_AGAIN,
         producers=(HUDI,),
         requirements=("LAY-014", "LAY-012", "RDR-018"),
         says="The metadata table under .hoodie is not part of the data, and the rows are the same with and without it.",
@@ -334,21 +343,16 @@ OTHERS = [
 ]
 
 
-def refusal(name: str, says: str, feature: str, *edits: Any, requirements: tuple[str, ...], kind: TableType = COW) -> Recipe:
+def altered(name: str, says: str, *edits: TableEdit, kind: TableType = COW, **more: Any) -> Recipe:
+    """Two commits, and what was done to the table then; it must not be read by guesses."""
+    table, steps = more.pop("table", Table(columns=COLUMNS, type=kind)), more.pop("steps", (FIRST, SECOND))
+    return layout(name, table, *steps, edits=edits, says=says, **{"flags": ("silent-guess",), **more})
+
+
+def refusal(name: str, says: str, feature: str, *edits: TableEdit, **more: Any) -> Recipe:
     """A table that resembles a supported one and must be refused."""
-    return layout(
-        f"refuse.{name}",
-        Table(columns=COLUMNS, type=kind),
-        upsert(row("a", 1, "first"), row("b", 1, "first")),
-        upsert(row("a", 2, "second")),
-        edits=edits,
-        requirements=requirements,
-        says=says,
-        refused=feature,
-        producers=(HUDI,),
-        if_it_fails="The table was read by rules that may not hold for it; look at the property first and refuse by name.",
-        flags=("silent-guess",),
-    )
+    cure = "The table was read by rules that may not hold for it; look at the property first and refuse by name."
+    return altered(f"refuse.{name}", says, *edits, refused=feature, producers=(HUDI,), if_it_fails=cure, **more)
 
 
 REFUSALS = [
@@ -398,24 +402,10 @@ REFUSALS = [
 ]
 
 
-def broken(
-    name: str, error: str, says: str, *edits: Any, requirements: tuple[str, ...], kind: TableType = COW, **more: Any
-) -> Recipe:
+def broken(name: str, error: str, says: str, *edits: TableEdit, **more: Any) -> Recipe:
     """A damaged table: an error is right, and rows are wrong."""
-    return layout(
-        f"broken.{name}",
-        Table(columns=COLUMNS, type=kind),
-        upsert(row("a", 1, "first"), row("b", 1, "first")),
-        upsert(row("a", 2, "second")),
-        edits=edits,
-        requirements=requirements,
-        says=says,
-        error=error,
-        producers=more.pop("producers", (REFERENCE,)),
-        if_it_fails=more.pop("if_it_fails", "The damage was ignored; name the file, the rule and what was found."),
-        flags=("silent-guess",),
-        **more,
-    )
+    about = {"producers": (REFERENCE,), "if_it_fails": "The damage was ignored; name the file, the rule and what was found."}
+    return altered(f"broken.{name}", says, *edits, error=error, **{**about, **more})
 
 
 LAST_BASE_FILE = "*_{1}.parquet"
@@ -515,31 +505,25 @@ BROKEN = [
         edit(LAST_COMPLETED, lambda _: b"this is not an Avro file"),
         requirements=("TL-002", "TL-007"),
     ),
-    layout(
-        "broken.commit-metadata.cut.mor",
-        Table(columns=COLUMNS),
-        upsert(row("a", 1, "first"), row("b", 1, "first")),
-        upsert(row("a", 2, "second")),
-        edits=(cut(".hoodie/timeline/{1}_*.deltacommit", 0.5),),
-        producers=(HUDI,),
+    broken(
+        "commit-metadata.cut.mor",
+        "commit-metadata",
+        "A completed deltacommit file that ends in the middle is an error; its logs are not left out.",
+        cut(".hoodie/timeline/{1}_*.deltacommit", 0.5),
         requirements=("TL-002", "TL-009"),
-        says="A completed deltacommit file that ends in the middle is an error; its logs are not left out.",
-        error="commit-metadata",
-        if_it_fails="The damage was ignored; name the file, the rule and what was found.",
-        flags=("silent-guess",),
-    ),
-    layout(
-        "broken.replace-metadata.cut",
-        Table(columns=PARTED, partition=("p",), type=COW),
-        upsert(row("a", 1, "first", p="north"), row("b", 1, "first", p="south")),
-        insert_overwrite(row("c", 1, "instead", p="north")),
-        edits=(cut(".hoodie/timeline/{1}_*.replacecommit", 0.5),),
         producers=(HUDI,),
+        kind=MOR,
+    ),
+    broken(
+        "replace-metadata.cut",
+        "commit-metadata",
+        "A completed replacecommit file that ends in the middle is an error: the groups that it replaced are unknown.",
+        cut(".hoodie/timeline/{1}_*.replacecommit", 0.5),
         requirements=("TL-002", "TL-012"),
-        says="A completed replacecommit file that ends in the middle is an error: the groups that it replaced are unknown.",
-        error="commit-metadata",
+        producers=(HUDI,),
+        table=COW_PARTED,
+        steps=(NORTH_AND_SOUTH, insert_overwrite(row("c", 1, "instead", p="north"))),
         if_it_fails="The damage was ignored, so replaced rows come back or new ones are missing.",
-        flags=("silent-guess",),
     ),
     broken(
         "base-file.missing",

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from tools.recipes.layout.layout import COLUMNS, FOLDERS, PARTED, row
-from tools.recipes.layout.layout import both_types as both_types_of
 from tools.recipes.recipe import (
     COW,
     HUDI,
@@ -23,6 +22,7 @@ from tools.recipes.recipe import (
     stopped,
     upsert,
 )
+from tools.recipes.rows import both_types as both_types_of
 from tools.recipes.table_edits import PROPERTIES, add, copy, edit, only
 
 GENERATOR = "hoodie.datasource.write.keygenerator.class"
@@ -42,7 +42,7 @@ def layout(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
 
 def both_types(name: str, table: Table, *steps: Step, **more: Any) -> list[Recipe]:
     """The same for copy-on-write and merge-on-read."""
-    return both_types_of(name, table, *steps, **{"producers": (HUDI,), **more})
+    return both_types_of("layout", name, table, *steps, **{"producers": (HUDI,), **more})
 
 
 def by_time(pattern: str) -> dict[str, str]:

@@ -8,19 +8,20 @@ from tools.recipes.recipe import (
     HUDI,
     HUDI_1_2,
     MOR,
-    AsOf,
     Check,
     Recipe,
     Row,
     Step,
     Table,
     TableEdit,
+    as_of,
     bulk_insert,
     compact,
     delete,
     delete_partition,
     insert_overwrite,
     invisible,
+    read_optimized,
     recipe,
     service,
     upsert,
@@ -73,11 +74,9 @@ def upgraded(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
     return compatibility(f"upgraded.{name}", table, *steps, last, **{**defaults, **more})
 
 
-def as_of(step: int, **more: Any) -> Check:
-    """A question to the table as a step left it."""
-    return Check(
-        name="as-of", kind="as-of", as_of=AsOf(step), requirements=("COMPAT-001", "COMPAT-003"), flags=("silent-stale",), **more
-    )
+def time_travel(step: int, **more: Any) -> Check:
+    """A check of the table as a step left it."""
+    return as_of(step, "as-of", requirements=("COMPAT-001", "COMPAT-003"), flags=("silent-stale",), **more)
 
 
 def snapshot(says: str, if_it_fails: str) -> Check:
@@ -115,7 +114,7 @@ OLD_TABLES = [
         *OVERWRITES,
         checks=(
             snapshot("A copy-on-write table of version 6 with replaced file groups is read by its own timeline.", BY_LAYOUT_1),
-            as_of(1, says="Time travel to before the replacecommits sees what they replaced.", if_it_fails=BY_LAYOUT_1),
+            time_travel(1, says="Time travel to before the replacecommits sees what they replaced.", if_it_fails=BY_LAYOUT_1),
         ),
     ),
     old(
@@ -124,14 +123,12 @@ OLD_TABLES = [
         *LOGS,
         checks=(
             snapshot("All log files of a slice have its base file's instant in their names; their blocks count each.", BY_NAME),
-            as_of(
+            time_travel(
                 1,
                 says="Time travel stops at a block, not at a file: the names of all logs have the same, earlier instant.",
                 if_it_fails="Compare the instant in the header of a block with the time that is asked for.",
             ),
-            Check(
-                name="read-optimized",
-                kind="read-optimized",
+            read_optimized(
                 requirements=("COMPAT-003", "TYP-017"),
                 says="A read-optimized query of a table of version 6 sees base files only.",
                 if_it_fails="Rows of logs were merged, or base files were not found.",

@@ -11,10 +11,10 @@ from tools.recipes.handmade_tables import row_of as row
 from tools.recipes.recipe import (
     BOTH,
     REFERENCE,
-    AsOf,
     Check,
     Recipe,
     TableEdit,
+    as_of,
     delete,
     recipe,
     upsert,
@@ -83,10 +83,9 @@ RECIPES = [
                 flags=("lost-write",),
                 rows=(row("a", "log"), row("b", "later")),
             ),
-            Check(
-                name="as-of-the-first",
-                kind="as-of",
-                as_of=AsOf(0),
+            as_of(
+                0,
+                "as-of-the-first",
                 requirements=("BF-010", "BF-011", "TYP-008"),
                 says="Time travel in a group of two formats reads the base file in Parquet.",
                 if_it_fails="The extension of a base file determines its format, not the table or the group's newest file.",

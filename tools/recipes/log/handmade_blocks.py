@@ -19,7 +19,19 @@ from tools.recipes.handmade_actions import (
     log_compaction,
 )
 from tools.recipes.handmade_tables import BASE, BYSTANDER, COMMIT_TABLE, row
-from tools.recipes.recipe import MOR, REFERENCE, AsOf, Check, Recipe, Step, Table, TableEdit, recipe, upsert
+from tools.recipes.recipe import (
+    MOR,
+    REFERENCE,
+    Check,
+    Recipe,
+    Step,
+    Table,
+    TableEdit,
+    as_of,
+    read_optimized,
+    recipe,
+    upsert,
+)
 from tools.recipes.table_edits import add, edit, int_at
 
 from hudi_reference.files.log.block import HeaderKey
@@ -296,9 +308,7 @@ SLICES = [
                 flags=("lost-write", "double-apply"),
                 rows=(row("completed after the compaction"), BYSTANDER, row("also after", "c")),
             ),
-            Check(
-                name="read-optimized",
-                kind="read-optimized",
+            read_optimized(
                 requirements=("CMP-005", "TYP-017", "LAY-023"),
                 says="The read-optimized answer is the base file of the compaction alone.",
                 if_it_fails="Base files are chosen by their requested times; logs take no part.",
@@ -370,10 +380,9 @@ APPENDED = [
                 if_it_fails="Continue after the first block; a file's name has only the first action that wrote to it.",
                 flags=("silent-stale",),
             ),
-            Check(
-                name="as-of-the-first",
-                kind="as-of",
-                as_of=AsOf(1),
+            as_of(
+                1,
+                "as-of-the-first",
                 requirements=("TYP-008",),
                 says="Time travel to the first of two actions that appended to one log file leaves out the second's block.",
                 if_it_fails="Whether a block counts is decided by the instant in its header, not by that in the file's name.",

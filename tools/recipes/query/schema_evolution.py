@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tools.recipes.recipe import COMMIT, COW, EVENT, HUDI, MOR, AsOf, Check, Recipe, Row, Step, Table, upsert
+from tools.recipes.recipe import COMMIT, COW, EVENT, HUDI, MOR, Check, Recipe, Row, Step, Table, as_of, upsert
 
 SHORT = {COW: "cow", MOR: "mor"}
 BY_NAME = "Resolve each file and block from its own schema to the table's latest one, by name."
@@ -176,10 +176,9 @@ DROPPED = evolution(
             flags=("wrong-column",),
             rows=({"id": "a", "ts": 2, "name": "new"}, {"id": "b", "ts": 1, "name": "old"}),
         ),
-        Check(
-            name="as-of-before",
-            kind="as-of",
-            as_of=AsOf(0),
+        as_of(
+            0,
+            "as-of-before",
             columns=("id", "ts", "name", "size"),
             read_as=(("size", "int"),),
             requirements=("TYP-008", "LF-038"),

@@ -8,11 +8,11 @@ from tools.recipes.handmade_actions import Archived, at, compaction, data_block,
 from tools.recipes.handmade_tables import BASE, BYSTANDER, COMMIT_TABLE, row
 from tools.recipes.recipe import (
     REFERENCE,
-    AsOf,
     Check,
     Recipe,
     Table,
     TableEdit,
+    as_of,
     bulk_insert,
     invisible,
     recipe,
@@ -134,20 +134,18 @@ AS_OF_BESIDE_PENDING = [
         upsert(row("third", ts=3)),
         edits=(uncommit(2),),
         checks=(
-            Check(
-                name="past-it",
-                kind="as-of",
-                as_of=AsOf(3),
+            as_of(
+                3,
+                "past-it",
                 requirements=("TYP-008",),
                 says="Time travel past a write that is still pending is an error: the answer would change when it completes.",
                 error="pending-write",
                 if_it_fails="The same query has two answers, before and after the pending write completes; say so instead.",
                 flags=("silent-stale",),
             ),
-            Check(
-                name="before-it",
-                kind="as-of",
-                as_of=AsOf(1),
+            as_of(
+                1,
+                "before-it",
                 requirements=("TYP-008", "RDR-005"),
                 says="Time travel to before a pending write sees what a snapshot saw then.",
                 if_it_fails="A pending write after the time asked for does not matter.",
@@ -196,10 +194,9 @@ REPLACED = [
                 flags=("resurrected-row",),
                 rows=(row("instead", "z"),),
             ),
-            Check(
-                name="as-of-before",
-                kind="as-of",
-                as_of=AsOf(2),
+            as_of(
+                2,
+                "as-of-before",
                 requirements=("RDR-011", "TYP-008"),
                 says="Time travel to before a replacecommit reads all groups that it replaced, and not the new one.",
                 if_it_fails="Replaced groups are hidden from the replacing instant on, not for ever.",

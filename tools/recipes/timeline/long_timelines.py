@@ -5,11 +5,11 @@ from typing import Any
 from tools.recipes.recipe import (
     HUDI,
     HUDI_1_2,
-    AsOf,
     Check,
     Recipe,
     Step,
     Table,
+    as_of,
     compact,
     delete_partition,
     insert,
@@ -46,7 +46,7 @@ def rows_are_right(*requirements: str, says: str, **more: Any) -> Check:
 def at(step: int, name: str, *requirements: str, says: str, **more: Any) -> Check:
     """A check of time travel to a step."""
     about = {"if_it_fails": LOST, "flags": ("lost-write",), **more}
-    return Check(name=name, kind="as-of", as_of=AsOf(step), requirements=(*requirements, "TYP-008"), says=says, **about)
+    return as_of(step, name, requirements=(*requirements, "TYP-008"), says=says, **about)
 
 
 def listed(*requirements: str, says: str) -> Check:

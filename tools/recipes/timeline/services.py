@@ -9,12 +9,14 @@ from tools.recipes.recipe import (
     Recipe,
     Step,
     Table,
+    as_of,
     compact,
     delete,
     delete_partition,
     insert,
     insert_overwrite,
     invisible,
+    read_optimized,
     recipe,
     service,
     upsert,
@@ -61,18 +63,15 @@ SERVICES = [
                 + SLICES,
                 flags=("silent-stale", "lost-write"),
             ),
-            Check(
-                name="read-optimized",
-                kind="read-optimized",
+            read_optimized(
                 requirements=("TYP-017", "RDR-012"),
                 says="While a compaction is only planned, the old base files are the read-optimized answer.",
                 if_it_fails="The slice of the planned compaction has no base file yet; the one before it counts.",
                 flags=("silent-stale",),
             ),
-            Check(
-                name="as-of-before-the-plan",
-                kind="as-of",
-                as_of=AsOf(1),
+            as_of(
+                1,
+                "as-of-before-the-plan",
                 requirements=("TYP-008", "RDR-012"),
                 says="Time travel to before a planned compaction sees base file and log of that time.",
                 if_it_fails=SLICES,
@@ -97,9 +96,7 @@ SERVICES = [
                 if_it_fails="The running compaction's base file was taken, and with it logs lost or applied twice. " + SLICES,
                 flags=("lost-write",),
             ),
-            Check(
-                name="read-optimized",
-                kind="read-optimized",
+            read_optimized(
                 requirements=("RDR-012", "RDR-008"),
                 says="The base file of a compaction that is still running is not the read-optimized answer.",
                 if_it_fails=NOT_DONE,
@@ -122,27 +119,23 @@ SERVICES = [
                 if_it_fails=SLICES,
                 flags=("double-apply",),
             ),
-            Check(
-                name="read-optimized",
-                kind="read-optimized",
+            read_optimized(
                 requirements=("TYP-017", "CMP-001"),
                 says="The read-optimized answer is the state of the compaction.",
                 if_it_fails="A completed compaction is a commit on the timeline whose requested file says compaction.",
                 flags=("silent-stale",),
             ),
-            Check(
-                name="as-of-before-the-compaction",
-                kind="as-of",
-                as_of=AsOf(1),
+            as_of(
+                1,
+                "as-of-before-the-compaction",
                 requirements=("TYP-008", "CMP-005", "BF-009"),
                 says="Time travel to before a compaction reads the older slice, which is still there.",
                 if_it_fails=SLICES,
                 flags=("silent-stale",),
             ),
-            Check(
-                name="as-of-the-compaction",
-                kind="as-of",
-                as_of=AsOf(2),
+            as_of(
+                2,
+                "as-of-the-compaction",
                 requirements=("TYP-008", "RDR-013", "LF-004"),
                 says="Time travel to the instant of a compaction does not see the log written after it.",
                 if_it_fails=SLICES,
@@ -171,10 +164,9 @@ SERVICES = [
                 if_it_fails="Old and new file groups were read, or the replacecommit was not tied to its pending clustering.",
                 flags=("double-apply",),
             ),
-            Check(
-                name="as-of-before-the-clustering",
-                kind="as-of",
-                as_of=AsOf(1),
+            as_of(
+                1,
+                "as-of-before-the-clustering",
                 requirements=("RDR-011", "TYP-008"),
                 says="Time travel to before a clustering still reads the replaced file groups.",
                 if_it_fails="Replaced groups are hidden from the replacing instant on, not for ever.",
@@ -225,10 +217,9 @@ SERVICES = [
                 if_it_fails="The completed replacecommit names the replaced file ids by partition; leave those groups out.",
                 flags=("resurrected-row",),
             ),
-            Check(
-                name="as-of-before",
-                kind="as-of",
-                as_of=AsOf(0),
+            as_of(
+                0,
+                "as-of-before",
                 requirements=("RDR-011", "TYP-008"),
                 says="Time travel to before an insert overwrite sees the replaced rows and not the new ones.",
                 if_it_fails="Replaced groups are hidden from the replacing instant on, not for ever.",
@@ -275,10 +266,9 @@ SERVICES = [
                 if_it_fails="A replacecommit without new files still replaces the groups it names.",
                 flags=("resurrected-row",),
             ),
-            Check(
-                name="as-of-before",
-                kind="as-of",
-                as_of=AsOf(1),
+            as_of(
+                1,
+                "as-of-before",
                 requirements=("RDR-011", "TYP-008"),
                 says="Time travel to before a partition was deleted still sees its rows.",
                 if_it_fails="Replaced groups are hidden from the replacing instant on, not for ever.",
@@ -361,10 +351,9 @@ SERVICES = [
                 flags=("lost-write",),
                 errata=("ER-001",),
             ),
-            Check(
-                name="as-of",
-                kind="as-of",
-                as_of=AsOf(0),
+            as_of(
+                0,
+                "as-of",
                 requirements=("TL-021", "TYP-008"),
                 says="Time travel to a savepointed instant shows its rows.",
                 if_it_fails="Savepoint and commit of one requested time are two actions; do not let one hide the other.",

@@ -13,6 +13,7 @@ from tools.recipes.recipe import (
     Recipe,
     Step,
     Table,
+    as_of,
     delete,
     invisible,
     recipe,
@@ -147,10 +148,9 @@ def as_of_checks() -> tuple[Check, ...]:
     """Time travel to each instant in its exact form, and to the other forms of a time."""
     asked = "The filter is: requested times, compared as text, no later than the one asked for."
     checks = [
-        Check(
-            name=f"step-{step + 1}",
-            kind="as-of",
-            as_of=AsOf(step),
+        as_of(
+            step,
+            f"step-{step + 1}",
             requirements=("TYP-008", "RDR-005", "LAY-024"),
             says=f"Time travel to the requested time of commit {step + 1} shows what a snapshot showed then.",
             if_it_fails=asked,
@@ -296,10 +296,9 @@ FOREIGN = [
                 if_it_fails="Instants must not be converted between zones.",
                 flags=("silent-stale",),
             ),
-            Check(
-                name="as-of",
-                kind="as-of",
-                as_of=AsOf(0),
+            as_of(
+                0,
+                "as-of",
                 requirements=("TT-001", "TYP-008"),
                 says="Time travel on a table whose timeline is in UTC takes the digits as they are.",
                 if_it_fails="Instants must not be converted between zones.",
