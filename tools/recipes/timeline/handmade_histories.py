@@ -19,7 +19,7 @@ from tools.recipes.recipe import (
     upsert,
 )
 from tools.recipes.table_edits import uncommit
-from tools.recipes.timeline.timeline import BOTH_TYPES, shown
+from tools.recipes.timeline.timeline import BOTH_TYPES, before_replacement, shown
 
 
 def handmade(name: str, table: Table, *steps: Any, **more: Any) -> Recipe:
@@ -194,13 +194,8 @@ REPLACED = [
                 flags=("resurrected-row",),
                 rows=(row("instead", "z"),),
             ),
-            as_of(
-                2,
-                "as-of-before",
-                requirements=("RDR-011", "TYP-008"),
-                says="Time travel to before a replacecommit reads all groups that it replaced, and not the new one.",
-                if_it_fails="Replaced groups are hidden from the replacing instant on, not for ever.",
-                flags=("lost-write",),
+            before_replacement(
+                2, "Time travel to before a replacecommit reads all groups that it replaced, and not the new one."
             ),
         ),
     ),

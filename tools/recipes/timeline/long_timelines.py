@@ -19,8 +19,8 @@ from tools.recipes.recipe import (
     service,
     upsert,
 )
-from tools.recipes.timeline.services import ARCHIVING, numbered
-from tools.recipes.timeline.timeline import COW_PARTED, MOR_PARTED, row, shown
+from tools.recipes.timeline.services import ARCHIVING, archived, numbered
+from tools.recipes.timeline.timeline import COW_PARTED, FIRST, MOR_PARTED, row, shown
 
 TYPES = (("cow", COW_PARTED), ("mor", MOR_PARTED))
 #: Archival that leaves all data files where they are.
@@ -55,12 +55,11 @@ def listed(*requirements: str, says: str) -> Check:
 
 
 LEVELS = [
-    timeline(
-        f"history.levels.{short}",
-        table.having(options=ARCHIVING),
-        *numbered(26),
+    archived(
+        f"levels.{short}",
+        table,
+        26,
         producers=(HUDI, HUDI_1_2) if short == "mor" else (HUDI,),
-        needs=("timeline.history",),
         checks=(
             rows_are_right(
                 "RDR-009", "LSM-010", "ARC-002",
@@ -107,11 +106,11 @@ ALL_ACTIONS = [
 ]  # fmt: skip
 
 TRAVEL = [
-    timeline(
-        f"history.time-travel.{short}",
-        table.having(options=WITHOUT_CLEANS),
-        *numbered(8),
-        needs=("timeline.history",),
+    archived(
+        f"time-travel.{short}",
+        table,
+        8,
+        WITHOUT_CLEANS,
         checks=(
             rows_are_right("RDR-009", says="Where nothing was cleaned the latest slice of many is read."),
             at(
@@ -153,7 +152,7 @@ def zoned(name: str, zone: str, table: Table, says: str, **options: str) -> Reci
     return timeline(
         f"zone.{name}",
         table.having(options=options),
-        upsert(row(1, "first"), row(1, "bystander", key="b")),
+        FIRST,
         upsert(row(2, "second")),
         upsert(row(3, "third")),
         zone=zone,

@@ -1,5 +1,6 @@
 """The timeline under table services: compaction, clustering, overwriting, cleaning, rollback, savepoint, history."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from tools.recipes.recipe import (
@@ -21,15 +22,19 @@ from tools.recipes.recipe import (
     service,
     upsert,
 )
+from tools.recipes.rows import both_types
 from tools.recipes.table_edits import add, only, uncommit
 from tools.recipes.timeline.timeline import (
+    BASE,
     BOTH_TYPES,
     COW_PARTED,
     COW_TABLE,
+    FIRST,
     MOR_PARTED,
     MOR_TABLE,
     NOT_DONE,
     SLICES,
+    before_replacement,
     row,
     shown,
 )
@@ -50,7 +55,7 @@ SERVICES = [
     timeline(
         "compaction.pending",
         MOR_TABLE,
-        upsert(row(1, "base"), row(1, "bystander", key="b")),
+        BASE,
         upsert(row(2, "in the log before the plan")),
         service("schedule_compaction"),
         upsert(row(3, "in the log after the plan"), row(3, "newer", key="b")),
@@ -108,7 +113,7 @@ SERVICES = [
     timeline(
         "compaction.completed-then-log",
         MOR_TABLE,
-        upsert(row(1, "base"), row(1, "bystander", key="b")),
+        BASE,
         upsert(row(2, "compacted")),
         compact(),
         upsert(row(3, "after the compaction")),
@@ -164,13 +169,10 @@ SERVICES = [
                 if_it_fails="Old and new file groups were read, or the replacecommit was not tied to its pending clustering.",
                 flags=("double-apply",),
             ),
-            as_of(
+            before_replacement(
                 1,
-                "as-of-before-the-clustering",
-                requirements=("RDR-011", "TYP-008"),
-                says="Time travel to before a clustering still reads the replaced file groups.",
-                if_it_fails="Replaced groups are hidden from the replacing instant on, not for ever.",
-                flags=("lost-write",),
+                "Time travel to before a clustering still reads the replaced file groups.",
+                name="as-of-before-the-clustering",
             ),
             shown(
                 "TL-043",
@@ -217,14 +219,7 @@ SERVICES = [
                 if_it_fails="The completed replacecommit names the replaced file ids by partition; leave those groups out.",
                 flags=("resurrected-row",),
             ),
-            as_of(
-                0,
-                "as-of-before",
-                requirements=("RDR-011", "TYP-008"),
-                says="Time travel to before an insert overwrite sees the replaced rows and not the new ones.",
-                if_it_fails="Replaced groups are hidden from the replacing instant on, not for ever.",
-                flags=("lost-write",),
-            ),
+            before_replacement(0, "Time travel to before an insert overwrite sees the replaced rows and not the new ones."),
             shown("TL-039", says="An insert overwrite is a replacecommit in all its states."),
         ),
     ),
@@ -266,21 +261,14 @@ SERVICES = [
                 if_it_fails="A replacecommit without new files still replaces the groups it names.",
                 flags=("resurrected-row",),
             ),
-            as_of(
-                1,
-                "as-of-before",
-                requirements=("RDR-011", "TYP-008"),
-                says="Time travel to before a partition was deleted still sees its rows.",
-                if_it_fails="Replaced groups are hidden from the replacing instant on, not for ever.",
-                flags=("lost-write",),
-            ),
+            before_replacement(1, "Time travel to before a partition was deleted still sees its rows."),
         ),
     ),
     *(
         timeline(
             f"clean.{short}",
             table,
-            upsert(row(1, "first"), row(1, "bystander", key="b")),
+            FIRST,
             upsert(row(2, "second")),
             *([compact()] if short == "mor" else []),
             service("clean"),
@@ -295,7 +283,7 @@ SERVICES = [
     timeline(
         "clean.keeps-a-savepoint",
         COW_TABLE,
-        upsert(row(1, "first"), row(1, "bystander", key="b")),
+        FIRST,
         service("savepoint", of=0),
         upsert(row(2, "second")),
         upsert(row(3, "third")),
@@ -310,7 +298,7 @@ SERVICES = [
     timeline(
         "clean.of-the-files-asked-for",
         COW_TABLE,
-        upsert(row(1, "first"), row(1, "bystander", key="b")),
+        FIRST,
         upsert(row(2, "second")),
         upsert(row(3, "third")),
         service("clean"),
@@ -322,25 +310,24 @@ SERVICES = [
         if_it_fails="The commit's files are gone; say so instead of answering with what is left.",
         flags=("lost-write",),
     ),
-    *(
-        timeline(
-            f"rollback.{short}",
-            table,
-            upsert(row(1, "first"), row(1, "bystander", key="b")),
-            invisible(upsert(row(2, "rolled back"))),
-            service("rollback", of=1),
-            upsert(row(1, "added later", key="c")),
-            requirements=("TL-019", "TL-033", "TYP-007"),
-            says="A commit that was rolled back has no effect.",
-            if_it_fails="The rollback removed the instant's files; what is left is the state before it.",
-            flags=("resurrected-row",),
-        )
-        for short, table in BOTH_TYPES
+    *both_types(
+        "timeline",
+        "rollback",
+        MOR_TABLE,
+        FIRST,
+        invisible(upsert(row(2, "rolled back"))),
+        service("rollback", of=1),
+        upsert(row(1, "added later", key="c")),
+        requirements=("TL-019", "TL-033", "TYP-007"),
+        says="A commit that was rolled back has no effect.",
+        if_it_fails="The rollback removed the instant's files; what is left is the state before it.",
+        flags=("resurrected-row",),
+        producers=(HUDI,),
     ),
     timeline(
         "savepoint",
         COW_TABLE,
-        upsert(row(1, "first"), row(1, "bystander", key="b")),
+        FIRST,
         service("savepoint", of=0),
         upsert(row(2, "second")),
         checks=(
@@ -367,22 +354,21 @@ SERVICES = [
             ),
         ),
     ),
-    *(
-        timeline(
-            f"restore.{short}",
-            table,
-            upsert(row(1, "first"), row(1, "bystander", key="b")),
-            service("savepoint", of=0),
-            invisible(upsert(row(2, "undone"))),
-            invisible(delete({"id": "b"})),
-            service("restore", of=0),
-            upsert(row(1, "after the restore", key="c")),
-            requirements=("TL-023", "TYP-007"),
-            says="After a restore the table is as at its savepoint, with what was written since the restore.",
-            if_it_fails="The restore removed later instants and their files; a reader must not remember them.",
-            flags=("resurrected-row",),
-        )
-        for short, table in BOTH_TYPES
+    *both_types(
+        "timeline",
+        "restore",
+        MOR_TABLE,
+        FIRST,
+        service("savepoint", of=0),
+        invisible(upsert(row(2, "undone"))),
+        invisible(delete({"id": "b"})),
+        service("restore", of=0),
+        upsert(row(1, "after the restore", key="c")),
+        requirements=("TL-023", "TYP-007"),
+        says="After a restore the table is as at its savepoint, with what was written since the restore.",
+        if_it_fails="The restore removed later instants and their files; a reader must not remember them.",
+        flags=("resurrected-row",),
+        producers=(HUDI,),
     ),
 ]
 
@@ -395,12 +381,18 @@ ARCHIVING = {
     "hoodie.timeline.compaction.batch.size": "3",
 }
 
+
+def archived(name: str, table: Table, commits: int, options: Mapping[str, str] = ARCHIVING, **more: Any) -> Recipe:
+    """A table with so many commits, by Apache Hudi, that its writer archives most of them."""
+    about = {"producers": (HUDI,), "needs": ("timeline.history",), **more}
+    return recipe("timeline", f"history.{name}", table.having(options=options), *numbered(commits), **about)
+
+
 HISTORY = [
-    timeline(
-        f"history.{short}",
-        table.having(options=ARCHIVING),
-        *numbered(9),
-        needs=("timeline.history",),
+    archived(
+        short,
+        table,
+        9,
         checks=(
             Check(
                 requirements=("RDR-009", "ARC-002", "TL-055"),
@@ -426,26 +418,24 @@ HISTORY = [
     )
     for short, table in (("cow", COW_PARTED), ("mor", MOR_PARTED))
 ] + [
-    timeline(
-        "history.with-leftovers",
-        MOR_PARTED.having(options=ARCHIVING),
-        *numbered(8),
+    archived(
+        "with-leftovers",
+        MOR_PARTED,
+        8,
         edits=(
             add(".hoodie/timeline/history/manifest_99.0a1b2c3d-0000-4000-8000-000000000000", '{"files": ['),
             add(".hoodie/timeline/history/20200101000000000_20200101000000001_0.parquet", b"PAR1 cut short"),
         ),
-        needs=("timeline.history",),
         requirements=("LSM-012", "LSM-009", "RDR-009"),
         says="A left-over temporary manifest and an unlisted file in the history folder have no effect.",
         if_it_fails="The current manifest is the one that _version_ names, and only files it lists count.",
         flags=("lost-write",),
     ),
-    timeline(
-        "history.version-file-missing",
-        MOR_PARTED.having(options=ARCHIVING),
-        *numbered(8),
+    archived(
+        "version-file-missing",
+        MOR_PARTED,
+        8,
         edits=(lambda folder, _: only(folder, ".hoodie/timeline/history/_version_").unlink(),),
-        needs=("timeline.history",),
         requirements=("LSM-005", "RDR-009"),
         says="If the version file of the history is gone for a moment, the manifest with the highest number counts.",
         if_it_fails="The version file is deleted and created again by deployed writers; fall back to the largest manifest.",

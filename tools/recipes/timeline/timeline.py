@@ -28,6 +28,9 @@ COW_PARTED = Table(columns=PARTED, type=COW, partition=("p",))
 MOR_PARTED = Table(columns=PARTED, type=MOR, partition=("p",))
 BOTH_TYPES = (("cow", COW_TABLE), ("mor", MOR_TABLE))
 
+BYSTANDER = row(1, "bystander", key="b")
+BASE, COMMITTED, FIRST = (upsert(row(1, name), BYSTANDER) for name in ("base", "committed", "first"))
+
 NOT_DONE = (
     "Files of an instant that is not completed were read: take the list of files from completed instants, never from "
     "the folder alone."
@@ -47,23 +50,39 @@ def shown(*requirements: str, says: str, **more: Any) -> Check:
     )
 
 
+def before_replacement(step: int, says: str, name: str = "as-of-before") -> Check:
+    """A check of time travel to before file groups were replaced."""
+    return as_of(
+        step,
+        name,
+        requirements=("RDR-011", "TYP-008"),
+        says=says,
+        if_it_fails="Replaced groups are hidden from the replacing instant on, not for ever.",
+        flags=("lost-write",),
+    )
+
+
 def timeline(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
     """A recipe of this area."""
     return recipe("timeline", name, table, *steps, **more)
 
 
+def not_completed(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
+    """A table whose second step is still pending, by an edit: it must have no effect."""
+    about = {"edits": (uncommit(1),), "if_it_fails": NOT_DONE, "flags": ("dirty-read",), **more}
+    return timeline(name, table, *steps, **about)
+
+
 PENDING = [
     *(
-        timeline(
+        not_completed(
             f"pending.{state}.{short}",
             table,
-            upsert(row(1, "committed"), row(1, "bystander", key="b")),
+            COMMITTED,
             invisible(upsert(row(2, "not committed"), row(2, "not committed either", key="c"))),
             edits=(edits,),
             requirements=("TL-033", "TL-034", "RDR-008"),
             says=f"The files of an instant that is {words} contribute nothing.",
-            if_it_fails=NOT_DONE,
-            flags=("dirty-read",),
         )
         for state, words, edits in (
             ("inflight", "inflight", uncommit(1)),
@@ -73,65 +92,57 @@ PENDING = [
         for short, table in BOTH_TYPES
     ),
     *(
-        timeline(
+        not_completed(
             f"pending.before-a-completed-one.{short}",
             table,
             upsert(row(1, "north", p="n"), row(1, "south", key="b", p="s")),
             invisible(upsert(row(2, "not committed", p="n"))),
             upsert(row(3, "south again", key="b", p="s")),
-            edits=(uncommit(1),),
             requirements=("TL-033", "RDR-008", "TL-030"),
             says="An instant that is still inflight counts for nothing although a later one has completed.",
             if_it_fails="Everything up to the latest completed instant was taken for completed.",
-            flags=("dirty-read",),
         )
         for short, table in (("cow", COW_PARTED), ("mor", MOR_PARTED))
     ),
-    timeline(
-        "pending.delete.mor",
-        MOR_TABLE,
-        upsert(row(1, "committed"), row(1, "bystander", key="b")),
-        invisible(delete({"id": "a"})),
-        edits=(uncommit(1),),
-        requirements=("TL-033", "RDR-008", "LF-036"),
-        says="A delete whose instant did not complete removes nothing.",
-        if_it_fails=NOT_DONE,
-        flags=("lost-write", "dirty-read"),
+    *(
+        not_completed(
+            f"pending.delete.{short}",
+            table,
+            COMMITTED,
+            invisible(delete({"id": "a"})),
+            requirements=("TL-033", "RDR-008", rule),
+            says=says,
+            flags=("lost-write", "dirty-read"),
+        )
+        for short, table, rule, says in (
+            ("mor", MOR_TABLE, "LF-036", "A delete whose instant did not complete removes nothing."),
+            (
+                "cow",
+                COW_TABLE,
+                "RDR-012",
+                "A base file without a row, written by a delete that did not complete, removes nothing.",
+            ),
+        )
     ),
-    timeline(
-        "pending.delete.cow",
-        COW_TABLE,
-        upsert(row(1, "committed"), row(1, "bystander", key="b")),
-        invisible(delete({"id": "a"})),
-        edits=(uncommit(1),),
-        requirements=("TL-033", "RDR-008", "RDR-012"),
-        says="A base file without a row, written by a delete that did not complete, removes nothing.",
-        if_it_fails=NOT_DONE,
-        flags=("lost-write", "dirty-read"),
-    ),
-    timeline(
+    not_completed(
         "pending.base-file-before-a-committed-log",
         MOR_TABLE,
-        upsert(row(1, "base"), row(1, "bystander", key="b")),
+        BASE,
         invisible(upsert(row(2, "makes a new base file, not committed", key="z"))),
         upsert(row(3, "in a log behind the uncommitted base file")),
-        edits=(uncommit(1),),
         producers=(HUDI,),
         requirements=("RDR-012", "RDR-013", "RDR-008"),
         says="A committed log counts although an uncommitted base file is between it and its own base file.",
         if_it_fails="A base file of a pending instant opened a slice and took the log with it; leave it out before slicing.",
         flags=("lost-write",),
     ),
-    timeline(
+    not_completed(
         "pending.first-instant",
         COW_TABLE,
         upsert(row(1, "committed"), columns=COLUMNS),
         invisible(upsert(row(2, "not committed"))),
-        edits=(uncommit(1),),
         requirements=("RDR-003", "RDR-005"),
         says="The read time is that of the latest completed action, not of the latest instant on the timeline.",
-        if_it_fails=NOT_DONE,
-        flags=("dirty-read",),
         producers=(REFERENCE,),
     ),
 ]
@@ -180,23 +191,28 @@ def as_of_checks() -> tuple[Check, ...]:
             if_it_fails=asked + " Fourteen digits are not extended.",
             flags=("dirty-read",),
         ),
-        Check(
-            name="date-and-time",
-            kind="as-of",
-            as_of=AsOf(1, "text"),
-            requirements=("TYP-008",),
-            says="A time written as yyyy-MM-dd HH:mm:ss.SSS means the instant of the same digits.",
-            if_it_fails="Which texts a time may have is not in the spec; answers are recorded and no engine fails.",
-            open=True,
-        ),
-        Check(
-            name="date",
-            kind="as-of",
-            as_of=AsOf(0, "date"),
-            requirements=("TYP-008",),
-            says="A bare date means its midnight, before all commits of that day: as before the first commit.",
-            if_it_fails="Which texts a time may have is not in the spec; answers are recorded and no engine fails.",
-            open=True,
+        *(
+            Check(
+                name=name,
+                kind="as-of",
+                as_of=form,
+                requirements=("TYP-008",),
+                says=says,
+                if_it_fails="Which texts a time may have is not in the spec; answers are recorded and no engine fails.",
+                open=True,
+            )
+            for name, form, says in (
+                (
+                    "date-and-time",
+                    AsOf(1, "text"),
+                    "A time written as yyyy-MM-dd HH:mm:ss.SSS means the instant of the same digits.",
+                ),
+                (
+                    "date",
+                    AsOf(0, "date"),
+                    "A bare date means its midnight, before all commits of that day: as before the first commit.",
+                ),
+            )
         ),
     )
 
@@ -229,7 +245,7 @@ FOREIGN = [
     timeline(
         f"foreign-timeline-files.{short}",
         table,
-        upsert(row(1, "first"), row(1, "bystander", key="b")),
+        FIRST,
         upsert(row(2, "second")),
         edits=(
             add(".hoodie/timeline/README.txt", "nothing to do with an instant\n"),
@@ -262,7 +278,7 @@ FOREIGN = [
     timeline(
         "completed-files-alone",
         MOR_TABLE,
-        upsert(row(1, "first"), row(1, "bystander", key="b")),
+        FIRST,
         upsert(row(2, "second")),
         edits=(
             lambda folder, _: [f.unlink() for f in sorted((folder / ".hoodie/timeline").glob("*.requested"))] and None,
@@ -320,7 +336,7 @@ OVERLAP = [
     timeline(
         "overlapping-writers.commit-time",
         MOR_TABLE.having(merge_mode=COMMIT),
-        upsert(row(1, "base"), row(1, "bystander", key="b")),
+        BASE,
         upsert(row(2, "began first, completed last")),
         upsert(row(3, "began last, completed first")),
         edits=(completing_in_reverse,),
@@ -333,7 +349,7 @@ OVERLAP = [
     timeline(
         "overlapping-writers.event-time",
         MOR_TABLE,
-        upsert(row(1, "base"), row(1, "bystander", key="b")),
+        BASE,
         upsert(row(3, "began first, completed last, greatest ordering value")),
         upsert(row(2, "began last, completed first")),
         edits=(completing_in_reverse,),
