@@ -255,14 +255,13 @@ class Table:
     ) -> "Plan":
         """The slices that a query reads, and how it reads each. Raises InvalidQuery."""
         reader = view.reader(self)
-        names = list(columns) if columns is not None else reader.schema.names
-        comparisons = list(where)
+        names, comparisons = list(reader.schema.names if columns is None else columns), list(where)
         # A table without columns would have no number of rows.
         needed = list(dict.fromkeys([*names, *(column for column, _, _ in comparisons)])) or [META_COLUMNS[0]]
         check_columns(needed, reader.schema)
         found = view.groups.latest_slices if changed is None else changed.slices
         slices = [s for s in found if logs or s.base_file is not None]
-        if reader.merging.merger is None:  # a merger may change the value of a partition column
+        if comparisons and reader.merging.merger is None:  # a merger may change the value of a partition column
             slices = pruned(slices, comparisons, self.properties, reader.schema)
         read = SliceQuery(reader, needed, comparisons, logs, None if changed is None else changed.window)
         no_rows = pa.schema([reader.schema.field(name) for name in needed]).empty_table()
@@ -320,7 +319,7 @@ class SliceQuery:
         rows = self.reader.read(file_slice, list(dict.fromkeys([*self.columns, *times])), logs=self.logs)
         if self.window is not None:
             rows = rows_written_in(rows, self.window, self.reader.timeline)
-        return matching_rows(rows, self.where).select(self.columns)
+        return (matching_rows(rows, self.where) if self.where else rows).select(self.columns)
 
 
 @dataclass(frozen=True)
