@@ -13,8 +13,7 @@ import pyarrow as pa
 
 from hudi_reference.errors import SymbolicLinkInTable
 from hudi_reference.requirement import implements
-from hudi_reference.storage.paths import inside
-from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo
+from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, inside
 
 
 @implements("S3-001", "S3-002")

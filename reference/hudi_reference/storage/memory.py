@@ -4,8 +4,7 @@ from threading import Lock
 
 import pyarrow as pa
 
-from hudi_reference.storage.paths import inside, is_below
-from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo
+from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, inside, is_below
 
 
 class MemoryStorage:

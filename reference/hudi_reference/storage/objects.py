@@ -21,8 +21,7 @@ import pyarrow as pa
 
 from hudi_reference.errors import AccessDenied, OutcomeUnknown, StorageFault, StorageUnavailable, UnfitStorage
 from hudi_reference.requirement import implements
-from hudi_reference.storage.paths import inside, is_below
-from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo
+from hudi_reference.storage.protocol import ObjectChanged, ObjectExists, ObjectInfo, inside, is_below
 
 Answer = TypeVar("Answer")
 #: The name of the mark in the metadata of an object.

@@ -1,9 +1,11 @@
-"""The protocol of storage."""
+"""The protocol of storage, and the paths of objects, relative to the table's base path."""
 
 from dataclasses import dataclass
 from typing import Protocol
 
 import pyarrow as pa
+
+from hudi_reference.errors import PathOutsideTable
 
 
 @dataclass(frozen=True)
@@ -56,3 +58,21 @@ class Storage(Protocol):
 
     def delete(self, path: str) -> None:
         """Delete the object; no error if it does not exist."""
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether `path` is below `folder`; every path is below the empty folder."""
+    folder = folder.rstrip("/")
+    return not folder or path.startswith(folder + "/")
+
+
+def inside(path: str) -> str:
+    """`path`, if it is inside the table.
+
+    Raises PathOutsideTable for absolute paths and for `.` or `..` steps, so that malicious names in the metadata of a table
+    do not reach other files.
+    """
+    steps = path.split("/")
+    if path.startswith("/") or "\0" in path or ".." in steps or "." in steps:
+        raise PathOutsideTable("the path leads outside the table", rule="LAY-005", found=repr(path))
+    return path.strip("/")

@@ -5,8 +5,7 @@ from typing import Any
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.layout import properties_update
 from hudi_reference.query.log_scanner import LogScanner
-from hudi_reference.storage import ObjectExists, ObjectStorage, RetryPolicy
-from hudi_reference.storage.paths import inside
+from hudi_reference.storage import ObjectExists, ObjectStorage, RetryPolicy, inside
 from hudi_reference.timeline.history import history_writer
 from hudi_reference.timeline.transitions import Transitions
 
