@@ -11,7 +11,7 @@ from functools import cached_property
 from hudi_reference.errors import MalformedFileName, MalformedMetadata
 from hudi_reference.layout.names import BaseFileName, LogFileName, join_path, parse_data_file_name, split_path
 from hudi_reference.layout.properties import META_FOLDER, TableProperties
-from hudi_reference.legacy.log_names import names_its_slice
+from hudi_reference.legacy.versions import names_its_slice
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline

@@ -3,7 +3,7 @@
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.layout import properties
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.legacy import log_names, versions
+from hudi_reference.legacy import versions
 from hudi_reference.services.migration import migrate, timeline
 from hudi_reference.timeline.instants import version_6
 
@@ -18,7 +18,7 @@ def version_6_timeline_read_from_new_folder(patch: Patch) -> None:
 @mutant(breaks="COMPAT-001")
 def version_6_logs_assigned_by_completion_time(patch: Patch) -> None:
     """Assigns log files of version 6 to file slices by the rules of version 8."""
-    patch.edit(log_names.names_its_slice, "is_legacy or instant in compactions", "False")
+    patch.edit(versions.names_its_slice, "is_legacy or instant in compactions", "False")
 
 
 class AnyVersion(dict[int, int]):
@@ -46,7 +46,7 @@ def version_8_only(patch: Patch) -> None:
 @mutant(breaks="COMPAT-003")
 def upgrade_drops_logs_of_pending_compaction(patch: Patch) -> None:
     """Takes a log file that is named after a pending compaction for uncommitted, as Apache Hudi does after an upgrade."""
-    patch.edit(log_names.names_its_slice, "is_legacy or instant in compactions", "is_legacy")
+    patch.edit(versions.names_its_slice, "is_legacy or instant in compactions", "is_legacy")
 
 
 @mutant(breaks="COMPAT-005")
