@@ -9,6 +9,7 @@ from hudi_reference.errors import MalformedLogBlock, missing_data_file
 from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.log.block import Block, BlockType, HeaderKey
 from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows
+from hudi_reference.files.log.positions import has_usable_positions, names_base_file, positions_of_all
 from hudi_reference.query.file_groups import FileSlice, Span
 from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.partition_columns import DroppedColumns
@@ -16,7 +17,6 @@ from hudi_reference.records.changes import KEY, Changes, keys_of
 from hudi_reference.records.keys.record_keys import record_keys
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.merging.merge_slice import merge_changes
-from hudi_reference.records.merging.position_merge import has_usable_positions, names_base_file, positions_of_all
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import field_names, parse_schema
 from hudi_reference.schema.evolution import conform
