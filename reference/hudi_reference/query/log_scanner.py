@@ -3,8 +3,13 @@
 The blocks of all log files of the slice are put into one queue, in merge order. Blocks are left out that are not committed at
 the read time, that belong to failed attempts, or that a rollback command removes. Then the compacted blocks of each log
 compaction replace its inputs.
+
+A failed attempt of a task is known by the header BLOCK_IDENTIFIER, `<attempt>,<sequence>`: the number of the attempt, and the
+number of the block within it. Writers of version 8 omit it and give each attempt its own file. Earlier writers write it, because
+their attempts append to one file (ER-071).
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,12 +17,13 @@ from hudi_reference.errors import CorruptCommittedBlock, MalformedLogBlock, Malf
 from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey
 from hudi_reference.files.log.content import rollback_target
 from hudi_reference.files.log.reader import read_log_file
-from hudi_reference.files.log.task_attempts import of_one_attempt
 from hudi_reference.layout.names import parse_data_file_name, split_path
 from hudi_reference.query.file_groups import FileSlice, Span
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline
+
+_IDENTIFIER = re.compile(r"(\d+),(\d+)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -104,6 +110,37 @@ class LogScanner:
                 "the file is shorter than its action wrote it", rule="BLK-016", path=path, offset=end,
                 expected=f"{size} bytes", found=f"{end} bytes", remedy="restore the file from another copy of the table",
             )  # fmt: skip
+
+
+@implements("LF-044")
+def of_one_attempt(queue: Sequence[Block]) -> list[Block]:
+    """The blocks without those of failed attempts. Raises MalformedLogBlock.
+
+    Of the attempts of one instant the one with the most blocks counts, the last of equals. Blocks without an identifier always
+    count.
+    """
+    attempts = [attempt_of(block) for block in queue]
+    sizes: dict[str, dict[int, int]] = {}
+    for block, attempt in zip(queue, attempts, strict=True):
+        if attempt is not None:
+            found = sizes.setdefault(block.instant, {})
+            found[attempt] = found.get(attempt, 0) + 1
+    kept = {instant: max(found, key=lambda attempt: (found[attempt], attempt)) for instant, found in sizes.items()}
+    return [block for block, attempt in zip(queue, attempts, strict=True) if attempt is None or attempt == kept[block.instant]]
+
+
+def attempt_of(block: Block) -> int | None:
+    """The number of the attempt that wrote a block; None for a block without identifier."""
+    text = block.header.get(HeaderKey.BLOCK_IDENTIFIER)
+    if text is None:
+        return None
+    parts = _IDENTIFIER.fullmatch(text)
+    if parts is None:
+        raise MalformedLogBlock(
+            "not an identifier of a block", rule="LF-044", path=block.path, offset=block.offset,
+            expected="<attempt>,<sequence>", found=repr(text),
+        )  # fmt: skip
+    return int(parts[1])
 
 
 @implements("LF-040", "LCP-003", "LCP-005")

@@ -1,9 +1,9 @@
 """Mutants of partial updates and of blocks of several attempts."""
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
-from hudi_reference.files.log import reader, task_attempts
+from hudi_reference.files.log import reader
 from hudi_reference.files.log.block import HeaderKey
-from hudi_reference.query import slice_reader
+from hudi_reference.query import log_scanner, slice_reader
 from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.records.merging import partial_merge
@@ -31,7 +31,7 @@ def blocks_of_all_attempts_applied(patch: Patch) -> None:
 @mutant(breaks="LF-044")
 def newest_attempt_applied(patch: Patch) -> None:
     """Takes the newest attempt, also if it is incomplete."""
-    patch.edit(task_attempts.of_one_attempt, "(found[attempt], attempt)", "attempt")
+    patch.edit(log_scanner.of_one_attempt, "(found[attempt], attempt)", "attempt")
 
 
 @mutant(breaks="LF-045")
