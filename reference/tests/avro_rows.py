@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from hudi_reference.schema.avro import arrow_schema
-from hudi_reference.schema.rows import to_avro
+from hudi_reference.schema.avro_codec import to_avro
 
 Values = st.SearchStrategy[Any]
 INTS, LONGS = st.integers(-(2**31), 2**31 - 1), st.integers(-(2**63), 2**63 - 1)

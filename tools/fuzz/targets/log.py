@@ -28,7 +28,7 @@ from hudi_reference.files.log.fast.decode_columns import decode_avro_columns
 from hudi_reference.files.log.positions import encode_positions, positions_of
 from hudi_reference.files.log.reader import read_blocks, walk_blocks
 from hudi_reference.schema.avro import AvroSchema, parse_schema
-from hudi_reference.schema.rows import to_avro
+from hudi_reference.schema.avro_codec import to_avro
 
 _VERSIONS = tuple(version.to_bytes(4, "big") for version in (1, 2, 3))
 PATH = "x/.f-0_20260101000000000.log.1_0-0-0"

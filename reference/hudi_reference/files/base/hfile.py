@@ -12,8 +12,7 @@ from hudi_reference.files.hfile.records import decode_records, encode_records
 from hudi_reference.files.hfile.writer import base_file_info, encode_hfile
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import arrow_schema, parse_schema
-from hudi_reference.schema.avro_codec import DAMAGE
-from hudi_reference.schema.rows import from_avro, to_avro
+from hudi_reference.schema.avro_codec import DAMAGE, from_avro, to_avro
 from hudi_reference.storage import Storage
 
 #: Keys of the file info, and the name of a meta block, for the entries of `BaseFileFooter`.

@@ -11,8 +11,7 @@ from hudi_conformance.contract import EngineError
 from hudi_conformance.engines.apache_hudi.jvm.java_bridge import JavaBridge
 from hudi_reference.files.log.fast.decode_columns import decode_avro_columns
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, only, parse_schema
-from hudi_reference.schema.avro_codec import codec_schema, encode_datum
-from hudi_reference.schema.rows import to_avro
+from hudi_reference.schema.avro_codec import codec_schema, encode_datum, to_avro
 
 
 def to_records(bridge: JavaBridge, rows: pa.Table, schema: AvroSchema) -> Iterator[Any]:
