@@ -15,9 +15,8 @@ import fastavro
 
 from hudi_reference.errors import MalformedMetadata, Misuse
 from hudi_reference.requirement import implements
-from hudi_reference.schema.avro import AvroSchema
+from hudi_reference.schema.avro import AvroSchema, check_schema
 from hudi_reference.schema.avro_codec import DAMAGE
-from hudi_reference.schema.validation import check_schema
 
 MAGIC = b"Obj\x01"
 #: The codecs that are read: none, as in deployed writers, and deflate, which expands a byte to at most 1032 bytes. Other codecs
