@@ -5,8 +5,8 @@ the read time, that belong to failed attempts, or that a rollback command remove
 compaction replace its inputs.
 
 A failed attempt of a task is known by the header BLOCK_IDENTIFIER, `<attempt>,<sequence>`: the number of the attempt, and the
-number of the block within it. Writers of version 8 omit it and give each attempt its own file. Earlier writers write it, because
-their attempts append to one file (ER-071).
+number of the block within it. Writers of version 8 omit it and give each attempt its own file. Earlier writers write it,
+because their attempts append to one file (ER-071).
 """
 
 import re

@@ -52,8 +52,8 @@ def base_rows_filtered_before_merge(patch: Patch) -> None:
     """Returns the base row of a key whose newer version does not match the filter."""
     patch.edit(
         table.SliceQuery.__call__,
-        "return matching_rows(rows, self.where).select(self.columns)",
-        "return matching_rows(rows, self.where).select(self.columns) or self.reader.read(file_slice, self.columns, logs=False)",
+        ".select(self.columns)",
+        ".select(self.columns) or self.reader.read(file_slice, self.columns, logs=False)",
     )
 
 

@@ -4,8 +4,8 @@ The header has the Base64 text of a 64-bit Roaring bitmap in the portable form, 
 belongs to the i-th record of the block. A second header names the instant of the base file whose rows are counted (ER-014);
 positions are not valid for any other base file.
 
-If every block of a slice names the rows of the base file at hand, records are matched by row number, and the key column need not
-be read. Otherwise all records are matched by key.
+If every block of a slice names the rows of the base file at hand, records are matched by row number, and the key column need
+not be read. Otherwise all records are matched by key.
 """
 
 import base64
