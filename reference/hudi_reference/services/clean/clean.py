@@ -26,19 +26,19 @@ from hudi_reference.services.planning.clean_plan import (
     planned_files,
 )
 from hudi_reference.services.planning.index_plan import files_to_index
-from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
 from hudi_reference.services.planning.plan_execution import (
     Plan,
     PlanExecution,
     by_partition,
     carry_out,
+    check_indexes_maintained,
     groups_in_plans,
     location,
     pending_of,
     planning,
     read_plan,
+    rolls_back_completed_write,
 )
-from hudi_reference.services.planning.rollback_validation import rolls_back_completed_write
 from hudi_reference.services.rollback.failed_writes import rollback_expired_writes
 from hudi_reference.services.rollback.savepoint import completed_savepoints, savepointed_files
 from hudi_reference.timeline.active import Timeline

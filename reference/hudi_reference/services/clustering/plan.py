@@ -21,9 +21,12 @@ from hudi_reference.services.clustering.partitions import partitions_to_cluster
 from hudi_reference.services.clustering.plan_record import PARAMETERS, ClusteringPlan, InputGroup, plan_record
 from hudi_reference.services.clustering.settings import ClusteringSettings
 from hudi_reference.services.planning.compaction_plan import slice_metrics
-from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
-from hudi_reference.services.planning.plan_execution import groups_in_plans, planning
-from hudi_reference.services.planning.rollback_validation import rolls_back_completed_write
+from hudi_reference.services.planning.plan_execution import (
+    check_indexes_maintained,
+    groups_in_plans,
+    planning,
+    rolls_back_completed_write,
+)
 from hudi_reference.storage import Storage
 from hudi_reference.timeline.instants.times import format_time
 from hudi_reference.write.commit import transitions_of

@@ -38,17 +38,17 @@ from hudi_reference.services.planning.compaction_plan import (
     remove_strays,
     store,
 )
-from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
 from hudi_reference.services.planning.plan_execution import (
     Plan,
     PlanExecution,
     carry_out,
+    check_indexes_maintained,
     groups_in_plans,
     pending_of,
     planning,
     read_plan,
+    rolls_back_completed_write,
 )
-from hudi_reference.services.planning.rollback_validation import rolls_back_completed_write
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import WriteStat
 from hudi_reference.timeline.history.history import END_OF_TIME

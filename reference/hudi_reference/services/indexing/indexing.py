@@ -26,8 +26,15 @@ from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.metadata_table.metadata_sync import MetadataSync, clear
 from hudi_reference.services.planning.index_plan import base_groups, completed_record, indexes_in, plan_record
-from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
-from hudi_reference.services.planning.plan_execution import Plan, PlanExecution, carry_out, pending_of, planning, read_plan
+from hudi_reference.services.planning.plan_execution import (
+    Plan,
+    PlanExecution,
+    carry_out,
+    check_indexes_maintained,
+    pending_of,
+    planning,
+    read_plan,
+)
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import COMMITS

@@ -29,8 +29,7 @@ from hudi_reference.metadata.writer import Deltacommit, forget
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
 from hudi_reference.services.metadata_table.metadata_services import maintain
-from hudi_reference.services.planning.maintained_indexes import check_maintained
-from hudi_reference.services.planning.plan_execution import Plan, path_in, pending_of
+from hudi_reference.services.planning.plan_execution import Plan, check_maintained, path_in, pending_of
 from hudi_reference.storage.wrapped import Ahead
 from hudi_reference.timeline.contents.actions import read_action
 from hudi_reference.timeline.contents.metadata import commit_metadata_of

@@ -13,11 +13,13 @@ from urllib.parse import unquote, urlsplit
 
 from hudi_reference.errors import MalformedMetadata, Misuse, UnsupportedTableFeature
 from hudi_reference.layout.names import join_path, parse_data_file_name, split_path, tells_changes
+from hudi_reference.layout.properties import PROPERTIES_PATH, read_properties
 from hudi_reference.locks import held, new_owner
+from hudi_reference.metadata.availability import INFLIGHT, USABLE
+from hudi_reference.metadata.indexes import FILES
 from hudi_reference.query.file_groups import FileSlice, GroupId
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
-from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
 from hudi_reference.storage import inside
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.actions import load_action, write_action
@@ -33,6 +35,32 @@ Plan = Mapping[str, Any]
 Publish = Callable[[str, Plan], str]
 #: Actions whose plans name file slices.
 PLANNED = ("compaction", "logcompaction", "clustering")
+
+
+@implements("OCC-020", "PROP-001")
+def check_indexes_maintained(table: Table) -> None:
+    """Check that the hooks of the table maintain all its indexes, as its properties are now.
+
+    Args:
+        table: the table that a service or its preview is about to change or to read.
+
+    Raises:
+        UnsupportedTableFeature: an index would be out of date after the service (PROP-001).
+    """
+    properties = read_properties(table.storage)
+    if properties.get(USABLE) or table.options.get(FILES.setting) == "true":
+        check_maintained(table, (*properties.fields(USABLE), *properties.fields(INFLIGHT)))
+
+
+@implements("OCC-020", "PROP-001")
+def check_maintained(table: Table, partitions: Iterable[str]) -> None:
+    """Raises UnsupportedTableFeature for partitions of the metadata table that the hooks do not maintain."""
+    if others := sorted(set(partitions) - table.hooks.maintained_indexes):
+        raise UnsupportedTableFeature(
+            "the table has indexes that are not maintained here", rule="PROP-001", path=PROPERTIES_PATH,
+            expected=f"{USABLE} of {', '.join(sorted(table.hooks.maintained_indexes))}", found=", ".join(others),
+            remedy="write with an engine that maintains them; reading is possible",
+        )  # fmt: skip
 
 
 @contextmanager
@@ -164,6 +192,16 @@ def groups_in_plans(table: Table, timeline: Timeline, actions: Collection[str] =
         else:
             found |= {(operation["partitionPath"] or "", operation["fileId"]) for operation in plan["operations"] or ()}
     return frozenset(found)
+
+
+@implements("CLN-002", "TL-019", "TL-023")
+def rolls_back_completed_write(table: Table, timeline: Timeline) -> bool:
+    """Whether a restore, or the rollback of a completed write, is pending: older slices will be the latest ones again."""
+    if pending_of(timeline, "restore"):
+        return True
+    plans = (read_plan(table, "rollback", rollback.requested) for rollback in pending_of(timeline, "rollback"))
+    targets = {plan["instantToRollback"]["commitTime"] for plan in plans}
+    return any(commit.requested in targets for commit in timeline.commits)
 
 
 def location(table: Table, path: str) -> str:

@@ -20,16 +20,6 @@ def files_of_pending_cleans(table: Table, timeline: Timeline) -> frozenset[str]:
     return frozenset(path for plan in plans for path in planned_files(plan))
 
 
-@implements("CLN-002", "TL-019", "TL-023")
-def rolls_back_completed_write(table: Table, timeline: Timeline) -> bool:
-    """Whether a restore, or the rollback of a completed write, is pending: older slices will be the latest ones again."""
-    if pending_of(timeline, "restore"):
-        return True
-    plans = (read_plan(table, "rollback", rollback.requested) for rollback in pending_of(timeline, "rollback"))
-    targets = {plan["instantToRollback"]["commitTime"] for plan in plans}
-    return any(commit.requested in targets for commit in timeline.commits)
-
-
 @implements("CLN-003", "TL-019", "TL-023")
 def check_state_complete(table: Table, timeline: Timeline, removed: Sequence[Instant]) -> None:
     """Raises CannotUndo if a clean has deleted files of the state without the removed writes, or is planned to.

@@ -19,8 +19,15 @@ from hudi_reference.errors import CannotUndo
 from hudi_reference.query.file_groups import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
-from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
-from hudi_reference.services.planning.plan_execution import Plan, PlanExecution, carry_out, pending_of, planning, read_plan
+from hudi_reference.services.planning.plan_execution import (
+    Plan,
+    PlanExecution,
+    carry_out,
+    check_indexes_maintained,
+    pending_of,
+    planning,
+    read_plan,
+)
 from hudi_reference.services.planning.rollback_validation import check_state_complete
 from hudi_reference.services.rollback.rollback import (
     RollbackPlan,

@@ -22,13 +22,13 @@ from hudi_reference.locks import held, new_owner
 from hudi_reference.query.file_groups import load_commit
 from hudi_reference.query.table import Table
 from hudi_reference.requirement import implements
-from hudi_reference.services.planning.maintained_indexes import check_indexes_maintained
 from hudi_reference.services.planning.plan_execution import (
     PLANNED,
     Plan,
     PlanExecution,
     by_partition,
     carry_out,
+    check_indexes_maintained,
     location,
     path_in,
     pending_of,
