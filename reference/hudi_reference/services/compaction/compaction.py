@@ -9,15 +9,16 @@ The rows are those of a query of the slice, by the same merge, with their commit
 the same rows, and the next service executes the plan again, with the same file names.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import tzinfo
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_reference.errors import MalformedTable, Misuse, UnsupportedFeature, WriteConflict
+from hudi_reference.errors import MalformedTable, Misuse, UnsupportedFeature, UnsupportedTableFeature, WriteConflict
 from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.layout.names import BaseFileName, join_path
 from hudi_reference.layout.partitions import mark_partition
@@ -27,12 +28,12 @@ from hudi_reference.query.table import Table, View
 from hudi_reference.records.changes import KEY
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import with_meta_columns
-from hudi_reference.services.compaction.trigger import COMMITS_KEY, check_settings, is_due
 from hudi_reference.services.planning.compaction_plan import (
     Operation,
     chosen,
     completed_record,
     eligible,
+    number,
     operations_in,
     plan_record,
     present,
@@ -51,11 +52,25 @@ from hudi_reference.services.planning.plan_execution import (
 )
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import WriteStat
+from hudi_reference.timeline.instants.states import State
+from hudi_reference.timeline.instants.times import format_time
 from hudi_reference.write.commit import transitions_of
 from hudi_reference.write.rows import in_file
 from hudi_reference.write.write_context import check_writable
 
 Options = Mapping[str, str]
+STRATEGY_KEY = "hoodie.compact.inline.trigger.strategy"
+COMMITS_KEY = "hoodie.compact.inline.max.delta.commits"
+SECONDS_KEY = "hoodie.compact.inline.max.delta.seconds"
+
+#: Whether a plan is due, by whether there are enough delta commits and whether enough time has passed.
+TRIGGERS: Mapping[str, Callable[[bool, bool], bool]] = {
+    "NUM_COMMITS": lambda enough, _: enough,
+    "NUM_COMMITS_AFTER_LAST_REQUEST": lambda enough, _: enough,
+    "TIME_ELAPSED": lambda _, late: late,
+    "NUM_OR_TIME": lambda enough, late: enough or late,
+    "NUM_AND_TIME": lambda enough, late: enough and late,
+}
 
 
 @implements("CMP-001", "SVC-006", "SVC-015")
@@ -103,6 +118,38 @@ def plan_compaction(table: Table, options: Options | None = None) -> list[Operat
         return []
     taken = groups_in_plans(table, view.timeline, ("compaction", "clustering"))
     return chosen(eligible(table, view, taken), settings)
+
+
+def check_trigger(options: Mapping[str, str]) -> None:
+    """Raises Misuse and UnsupportedTableFeature for invalid settings."""
+    if options.get(STRATEGY_KEY, "NUM_COMMITS") not in TRIGGERS:
+        raise UnsupportedTableFeature(
+            "an unknown trigger strategy of compaction", rule="CMP-001", path=STRATEGY_KEY,
+            expected=" or ".join(TRIGGERS), found=options[STRATEGY_KEY],
+        )  # fmt: skip
+    number(options, COMMITS_KEY, 1, least=1)
+    number(options, SECONDS_KEY, 3600)
+
+
+def is_due(timeline: Timeline, options: Options, now: int, zone: tzinfo | None) -> bool:
+    """Whether a compaction is due by these settings; `now` in milliseconds. Raises Misuse, UnsupportedTableFeature.
+
+    It depends on the number of delta commits that completed after the last compaction was requested, and on the time since
+    then. For an explicit call the default is one delta commit; for inline compaction it is five, as for deployed writers.
+    """
+    check_trigger(options)
+    name, after = options.get(STRATEGY_KEY, "NUM_COMMITS"), ""
+    for found in timeline.writes:
+        is_planned = found.action == "compaction" and name == "NUM_COMMITS_AFTER_LAST_REQUEST"
+        if is_planned or (found.state is State.COMPLETED and found.action == "commit"):
+            after = found.requested
+    deltas = [c for c in timeline.commits if c.action == "deltacommit" and (c.completion or c.requested) > after]
+    if not deltas:
+        return False
+    enough = len(deltas) >= number(options, COMMITS_KEY, 1, least=1)
+    since = after or deltas[0].requested
+    late = since <= format_time(now - 1000 * number(options, SECONDS_KEY, 3600), zone)
+    return TRIGGERS[name](enough, late)
 
 
 @implements("CMP-001", "CMP-005", "SVC-005", "SVC-011", "TL-015", "TL-044")
@@ -191,7 +238,7 @@ _INLINE_DEFAULTS = {COMMITS_KEY: "5"}
 def check_inline_compaction(properties: TableProperties, options: Options) -> None:
     """Raises Misuse and UnsupportedTableFeature for invalid settings of inline compaction."""
     if options.get(INLINE_KEY) == "true":
-        check_settings(options)
+        check_trigger(options)
         chosen((), options)
 
 
@@ -202,5 +249,5 @@ def inline_compaction(table: Table, _: Timeline) -> None:
     Errors are suppressed, because the write has completed; `compact` reports them.
     """
     if table.options.get(INLINE_KEY) == "true" and table.properties.is_merge_on_read:
-        with suppress(MalformedTable, UnsupportedFeature, WriteConflict):
+        with suppress(MalformedTable, UnsupportedFeature, UnsupportedTableFeature, WriteConflict):
             compact(table, {**_INLINE_DEFAULTS, **table.options})

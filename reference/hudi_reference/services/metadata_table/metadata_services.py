@@ -17,7 +17,7 @@ from hudi_reference.schema.avro import without_meta_columns
 from hudi_reference.services.archive.archive import archive
 from hudi_reference.services.archive.bounds import Bound
 from hudi_reference.services.clean.clean import clean
-from hudi_reference.services.compaction.trigger import COMMITS_KEY, is_due
+from hudi_reference.services.compaction.compaction import COMMITS_KEY, is_due
 from hudi_reference.services.planning.compaction_plan import (
     Operation,
     completed_record,
