@@ -1,21 +1,25 @@
 """Where the rows of a write go: the file groups that hold their keys, spec "Writer Expectations".
 
-A table without an index is searched slice by slice. `bucket_index.py` does the same for tables with a bucket index.
+Without a bucket index the slices of the partition are searched. With one the key determines the file group, and no file is
+read: writers under non-blocking control find the same group, under the same id, for a key that is new to all of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_reference.query.file_groups import FileSlice
+from hudi_reference.ids import Ids
+from hudi_reference.query.file_groups import FileGroups, FileSlice, GroupId
 from hudi_reference.query.slice_reader import SliceReader
-from hudi_reference.query.table import View
+from hudi_reference.query.table import Table, View
 from hudi_reference.records.changes import KEY
+from hudi_reference.records.keys.bucket_hash import bucket_file_id, bucket_of_key, bucket_prefix
 from hudi_reference.requirement import implements
+from hudi_reference.write.concurrency.config import Concurrency, Mode
 from hudi_reference.write.rows import Incoming
 
 
@@ -42,7 +46,8 @@ def locate(incoming: Incoming, view: View, reader: SliceReader, *, living: bool 
         unknown = np.ones(rows.num_rows, np.bool_)
         for file_slice in slices.get(partition, ()):
             stored = reader.current_keys(file_slice) if living else reader.all_keys(file_slice)
-            found = _are_stored(rows.column(KEY), stored)
+            found = np.zeros(rows.num_rows, np.bool_)  # there may be many stored keys: one pass is made over them
+            found[pc.index_in(stored, value_set=rows.column(KEY)).drop_null().to_numpy()] = True
             if found.any():
                 known.append((file_slice, rows.filter(pa.array(found))))
                 unknown &= ~found
@@ -51,8 +56,49 @@ def locate(incoming: Incoming, view: View, reader: SliceReader, *, living: bool 
     return Located(known, new)
 
 
-def _are_stored(keys: pa.ChunkedArray, stored: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.bool_]:
-    """Which of the keys, which are distinct, are stored. There may be many stored keys: one pass is made over them."""
-    found = np.zeros(len(keys), np.bool_)
-    found[pc.index_in(stored, value_set=keys).drop_null().to_numpy()] = True
-    return found
+@dataclass(frozen=True)
+class BucketLookup:
+    """The bucket index of one table: the number of buckets, and the fields that are hashed.
+
+    With `fixed_ids` the id of a new group follows from the bucket alone; otherwise it is one of `ids`.
+    """
+
+    buckets: int
+    fields: tuple[str, ...]
+    fixed_ids: bool
+    ids: Ids
+
+    @classmethod
+    def of(cls, table: Table) -> "BucketLookup | None":
+        """The bucket index in the settings of the table's writers; None if there is none."""
+        settings = Concurrency.of(table.options)
+        if settings.index is None:
+            return None
+        fields = settings.index.fields or tuple(table.properties.record_key)
+        return cls(settings.index.buckets, fields, settings.mode is Mode.NON_BLOCKING, table.ids)
+
+    @implements("NBC-004", "LAY-021", "MRG-007")
+    def locate(self, incoming: Incoming, groups: FileGroups, replaced: Iterable[FileSlice] = ()) -> Located:
+        """The rows by the slice of their bucket; the slice of a bucket without a file group has no instant yet.
+
+        The write is going to replace the groups of `replaced`.
+        """
+        used_up = groups.replaced | {file_slice.group for file_slice in replaced}
+        stays = (file_slice for file_slice in groups.latest_slices if file_slice.group not in used_up)
+        known = {(file_slice.partition, bucket_prefix(file_slice.file_id)): file_slice for file_slice in stays}
+        located = []
+        for partition, rows in incoming.by_partition():
+            keys = rows.column(KEY).to_pylist()
+            buckets = pa.array([bucket_of_key(key, self.fields, self.buckets) for key in keys], pa.int32())
+            for bucket in sorted(set(buckets.to_pylist())):
+                in_bucket = rows.filter(pc.equal(buckets, bucket))
+                new = FileSlice(partition, self._new_id(partition, bucket, used_up), "")
+                located.append((known.get((partition, bucket_prefix(new.file_id)), new), in_bucket))
+        return Located(located, ())
+
+    def _new_id(self, partition: str, bucket: int, used_up: Collection[GroupId]) -> str:
+        """The id of a new file group of a bucket, which no replaced group had."""
+        if not self.fixed_ids:
+            return bucket_file_id(bucket, self.ids.file_id())
+        ids = (bucket_file_id(bucket, number=number) for number in count())
+        return next(file_id for file_id in ids if (partition, file_id) not in used_up)

@@ -19,11 +19,10 @@ from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import INSERT_OVERWRITE, ids_by_partition
-from hudi_reference.write.bucket_index import BucketLookup
 from hudi_reference.write.commit import Commit, begin
 from hudi_reference.write.concurrency.config import Concurrency
 from hudi_reference.write.concurrency.update_strategy import apply_update_strategy
-from hudi_reference.write.locate import Located, locate
+from hudi_reference.write.locate import BucketLookup, Located, locate
 from hudi_reference.write.log_options import DEFAULTS, LogOptions, log_options
 from hudi_reference.write.rows import Incoming, combine
 from hudi_reference.write.write_context import PARTIAL_UPDATE, WriteContext, check_writable, columns_of_update

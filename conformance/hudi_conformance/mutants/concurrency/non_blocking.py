@@ -5,8 +5,7 @@ from hudi_reference.query import file_groups, incremental
 from hudi_reference.records.keys import bucket_hash
 from hudi_reference.services.compaction import compaction
 from hudi_reference.services.compaction.compaction import Compactor
-from hudi_reference.write import bucket_index
-from hudi_reference.write import bucket_index as placing
+from hudi_reference.write import locate
 from hudi_reference.write.commit import Commit
 from hudi_reference.write.concurrency.config import Concurrency
 from hudi_reference.write.concurrency.conflict_resolution import ConflictChecker
@@ -50,7 +49,7 @@ def non_blocking_writers_abort_on_overlap(patch: Patch) -> None:
 def concurrent_writers_create_bucket_twice(patch: Patch) -> None:
     """Two writers that are the first to write to a bucket create file groups with different ids for it."""
     patch.edit(bucket_hash.bucket_file_id, "if random is None else", "if False else")
-    patch.edit(placing.BucketLookup._new_id, "if not self.fixed_ids:", "if True:")
+    patch.edit(locate.BucketLookup._new_id, "if not self.fixed_ids:", "if True:")
 
 
 @mutant(breaks="NBC-004")
@@ -68,7 +67,7 @@ def non_blocking_requirements_not_checked(patch: Patch) -> None:
 @mutant(breaks="NBC-004")
 def replaced_bucket_file_id_reused(patch: Patch) -> None:
     """Gives the file group of a bucket the same id again after it was replaced, so that its rows stay hidden."""
-    patch.edit(bucket_index.BucketLookup._new_id, "if (partition, file_id) not in used_up", "if file_id")
+    patch.edit(locate.BucketLookup._new_id, "if (partition, file_id) not in used_up", "if file_id")
 
 
 @mutant(breaks="NBC-005")

@@ -7,7 +7,7 @@ from hudi_reference.records.changes import Changes
 from hudi_reference.records.mergers import merger, sample_mergers
 from hudi_reference.records.merging import merge_rows
 from hudi_reference.write import write
-from hudi_reference.write.bucket_index import BucketLookup
+from hudi_reference.write.locate import BucketLookup
 
 
 @mutant(breaks="MRG-001")
