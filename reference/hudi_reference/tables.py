@@ -22,10 +22,9 @@ from hudi_reference.storage import Storage, storage_of
 from hudi_reference.timeline.contents.metadata import INSERT_OVERWRITE
 from hudi_reference.write.create import check_fields, identity_entries, key_entries, merging_entries, store_new_table
 from hudi_reference.write.insert_overwrite import delete_partitions
-from hudi_reference.write.log_options import DEFAULTS, LogOptions
 from hudi_reference.write.orphan_files import leftover_files, remove_leftover_files
 from hudi_reference.write.write import write
-from hudi_reference.write.write_context import PARTIAL_UPDATE
+from hudi_reference.write.write_context import DEFAULTS, PARTIAL_UPDATE, LogOptions
 
 
 class WritableTable(Table):

@@ -31,10 +31,9 @@ from hudi_reference.schema.avro import with_meta_columns
 from hudi_reference.write.commit import Commit, begin
 from hudi_reference.write.concurrency.config import Concurrency
 from hudi_reference.write.concurrency.update_strategy import apply_update_strategy
-from hudi_reference.write.log_options import LogOptions, log_options
 from hudi_reference.write.rows import PARTITION, Intake
 from hudi_reference.write.write import MOVES_KEY, run_with_retries
-from hudi_reference.write.write_context import PARTIAL_UPDATE, WriteContext, columns_of_update
+from hudi_reference.write.write_context import PARTIAL_UPDATE, LogOptions, WriteContext, columns_of_update, log_options
 from hudi_spark.arrow import arrow_schema_of, spark_schema
 from hudi_spark.errors import errors_of_executors
 from hudi_spark.read import open_shared

@@ -11,7 +11,7 @@ from hudi_reference.files.log.content import decode_rows
 from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.names import require_log_file_name, split_path
 from hudi_reference.query.log_scanner import of_one_attempt
-from hudi_reference.write.log_options import LogOptions
+from hudi_reference.write.write_context import LogOptions
 
 MOR: Any = {"table_type": "MERGE_ON_READ", "ordering": ("ts",)}
 MANY = 70_000

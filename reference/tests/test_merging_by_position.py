@@ -22,7 +22,7 @@ from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.merging.fast.merge_columns import select_by_columns
 from hudi_reference.records.merging.merge_rows import select
 from hudi_reference.records.merging.merge_slice import merge_changes
-from hudi_reference.write.log_options import LogOptions
+from hudi_reference.write.write_context import LogOptions
 
 MOR: Any = {"table_type": "MERGE_ON_READ", "ordering": ("ts",)}
 BASE = "20260101000001000"

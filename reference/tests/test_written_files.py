@@ -15,7 +15,7 @@ from hudi_reference.files.base_file import encode_base_file
 from hudi_reference.query import slice_reader
 from hudi_reference.schema.avro import arrow_schema, with_meta_columns
 from hudi_reference.services.compaction.compaction import compact
-from hudi_reference.write.log_options import LogOptions
+from hudi_reference.write.write_context import LogOptions
 
 MANY = 12_000
 COLUMNS = with_meta_columns(

@@ -23,9 +23,16 @@ from hudi_reference.write.commit import Commit, begin
 from hudi_reference.write.concurrency.config import Concurrency
 from hudi_reference.write.concurrency.update_strategy import apply_update_strategy
 from hudi_reference.write.locate import BucketLookup, Located, locate
-from hudi_reference.write.log_options import DEFAULTS, LogOptions, log_options
 from hudi_reference.write.rows import Incoming, combine
-from hudi_reference.write.write_context import PARTIAL_UPDATE, WriteContext, check_writable, columns_of_update
+from hudi_reference.write.write_context import (
+    DEFAULTS,
+    PARTIAL_UPDATE,
+    LogOptions,
+    WriteContext,
+    check_writable,
+    columns_of_update,
+    log_options,
+)
 from hudi_reference.write.writer import Writer
 
 #: Whether updates move to new file groups. Deployed writers do this for records that change their partition; the name of the

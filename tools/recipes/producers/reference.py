@@ -14,7 +14,7 @@ from hudi_reference import WritableTable, compact, create_table, log_compact
 from hudi_reference.clock import ManualClock
 from hudi_reference.ids import SeededIds
 from hudi_reference.records.mergers.sample_mergers import SAMPLE_MERGERS
-from hudi_reference.write.log_options import LogOptions
+from hudi_reference.write.write_context import LogOptions
 
 #: 2026-01-01T00:00:00Z. Each reading of the clock is a second later than the one before.
 START = 1767225600000

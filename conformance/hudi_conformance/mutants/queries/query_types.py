@@ -8,7 +8,7 @@ from hudi_reference.query.table import Table
 from hudi_reference.records import row_diff
 from hudi_reference.services.compaction import compaction
 from hudi_reference.timeline.instants import time_parsing
-from hudi_reference.write import cdc_writer, log_options
+from hudi_reference.write import cdc_writer, write_context
 from hudi_reference.write.writer import Writer
 
 
@@ -186,4 +186,4 @@ def target_file_size_ignored(patch: Patch) -> None:
 @mutant(breaks="TYP-019")
 def log_format_always_columnar(patch: Patch) -> None:
     """Stores records of logs in columns, whatever format is configured."""
-    patch.edit(log_options._block_format, '"avro": "avro"', '"avro": "parquet"')
+    patch.edit(write_context._block_format, '"avro": "avro"', '"avro": "parquet"')

@@ -14,7 +14,7 @@ from hudi_conformance.suite.support.programs.write_programs import Program, as_a
 from hudi_conformance.suite.support.tables.stored_blocks import STORED_AS, logs, parse_blocks
 from hudi_reference import open_table
 from hudi_reference.files.log.writer import BlockFormat
-from hudi_reference.write.log_options import LogOptions
+from hudi_reference.write.write_context import LogOptions
 
 READS = pytest.mark.needs("read.snapshot", "merge-on-read", "partition.plain", "merge.event-time")
 
