@@ -33,7 +33,7 @@ from hudi_reference.schema.avro import AvroSchema, with_meta_columns
 from hudi_reference.services.clustering.order import check_layout, ordered
 from hudi_reference.services.clustering.plan import schedule_clustering
 from hudi_reference.services.clustering.plan_record import LAYOUT_KEY, TARGET_KEY, ClusteringPlan, InputGroup, clustering_in
-from hudi_reference.services.clustering.settings import ClusteringSettings
+from hudi_reference.services.clustering.settings import NAMES, ClusteringSettings
 from hudi_reference.services.compaction.compaction import check_stored
 from hudi_reference.services.planning.compaction_plan import number, remove_strays, store
 from hudi_reference.services.planning.plan_execution import Plan, PlanExecution, carry_out, pending_of, read_plan
@@ -287,6 +287,8 @@ def completed_record(stats: Sequence[WriteStat], groups: Sequence[InputGroup], s
 @implements("SVC-013", "SVC-014")
 def check_inline_clustering(properties: TableProperties, options: Options) -> None:
     """Raises Misuse and UnsupportedTableFeature for invalid settings of inline clustering."""
+    if NAMES.isdisjoint(options):
+        return
     settings = ClusteringSettings.of(options)
     if settings.inline or settings.planned_inline:
         check_layout(settings.layout)
@@ -299,6 +301,8 @@ def inline_clustering(table: Table, _: Timeline) -> None:
     With `hoodie.clustering.schedule.inline` a plan is published only. Errors are suppressed, because the write has completed;
     `cluster` reports them.
     """
+    if NAMES.isdisjoint(table.options):
+        return
     settings = ClusteringSettings.of(table.options)
     if settings.inline or settings.planned_inline:
         with suppress(MalformedTable, UnsupportedFeature, WriteConflict):

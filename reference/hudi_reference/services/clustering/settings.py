@@ -94,6 +94,9 @@ SETTINGS: Mapping[str, Setting] = {
     "commits": Setting("hoodie.clustering.async.max.commits", "4", _number, "Commits that make one due, then."),
 }  # fmt: skip
 
+#: The names of all settings.
+NAMES = frozenset(name for setting in SETTINGS.values() for name in (setting.name, *setting.alternatives))
+
 
 @dataclass(frozen=True)
 class ClusteringSettings:
