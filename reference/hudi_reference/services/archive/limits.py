@@ -14,18 +14,33 @@ from hudi_reference.services.planning.clean_plan import CleanPolicy
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: its name, default, and rule."""
+    """One setting: its name, default, and rule; for a number, also the least value."""
 
     name: str
     default: str
     rule: str
+    least: int = 1
+
+    def text(self, options: Mapping[str, str]) -> str:
+        """The value among these settings."""
+        return options.get(self.name, self.default)
+
+    def number(self, options: Mapping[str, str]) -> int:
+        """The value as a number. Raises Misuse."""
+        text = self.text(options)
+        if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= self.least):
+            raise Misuse(
+                f"{self.name} is not a valid limit", rule=self.rule, expected=f"a number from {self.least} on",
+                found=repr(text),
+            )  # fmt: skip
+        return int(text)
 
 
 #: The settings of Spark jobs.
 SPARK: Mapping[str, Setting] = {
     "most": Setting("hoodie.keep.max.commits", "30", "ARC-007"),
     "fewest": Setting("hoodie.keep.min.commits", "20", "ARC-009"),
-    "batch size": Setting("hoodie.timeline.compaction.batch.size", "10", "ARC-010"),
+    "batch size": Setting("hoodie.timeline.compaction.batch.size", "10", "ARC-010", least=2),
     "beyond savepoints": Setting("hoodie.archive.beyond.savepoint", "false", "ARC-003"),
     "automatic": Setting("hoodie.archive.automatic", "true", "ARC-006"),
     "compaction trigger": Setting("hoodie.compact.inline.trigger.strategy", "NUM_COMMITS", "CMP-001"),
@@ -63,22 +78,15 @@ class ArchiveLimits:
         """The limits of these settings; with Flink's names those of a Flink job. Raises Misuse."""
         flink = any(FLINK[key].name in options for key in ("most", "fewest"))
         settings = FLINK if flink else SPARK
-
-        def text(key: str) -> str:
-            return options.get(settings[key].name, settings[key].default)
-
-        def number(key: str, least: int) -> int:
-            return _number(settings[key], text(key), least)
-
-        counting = text("compaction trigger") in COUNTING_TRIGGERS
+        counting = settings["compaction trigger"].text(options) in COUNTING_TRIGGERS
         limits = cls(
-            most=number("most", 1),
-            fewest=number("fewest", 1),
-            batch_size=number("batch size", 2),
-            beyond_savepoints=text("beyond savepoints") == "true",
-            automatic=text("automatic") == "true",
+            most=settings["most"].number(options),
+            fewest=settings["fewest"].number(options),
+            batch_size=settings["batch size"].number(options),
+            beyond_savepoints=settings["beyond savepoints"].text(options) == "true",
+            automatic=settings["automatic"].text(options) == "true",
             cleaning=CleanPolicy.of(options),
-            compacted_after=number("compacted after", 1) if counting else None,
+            compacted_after=settings["compacted after"].number(options) if counting else None,
         )
         limits._check(settings)
         return limits
@@ -101,11 +109,3 @@ class ArchiveLimits:
         needed = 0 if after_retained is None else after_retained + 2
         fewest = max(self.fewest, needed)
         return fewest + self.most - self.fewest, fewest
-
-
-def _number(setting: Setting, text: str, least: int) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= least):
-        raise Misuse(
-            f"{setting.name} is not a valid limit", rule=setting.rule, expected=f"a number from {least} on", found=repr(text)
-        )
-    return int(text)
