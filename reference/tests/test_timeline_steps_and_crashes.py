@@ -11,6 +11,7 @@ from hudi_reference.errors import HudiError
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.storage import MemoryStorage, Storage
 from hudi_reference.timeline.active import load_timeline
+from hudi_reference.timeline.instant_generator import times_of
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, State
 from hudi_reference.timeline.transitions import Transitions
@@ -42,7 +43,7 @@ class Model:
 
 def take(storage: Storage, now: int, step: str, action: str, instant: Instant | None) -> Instant | None:
     """One step by a new process whose clock shows `now`."""
-    transitions = Transitions.of(storage, PROPERTIES, ManualClock(now))
+    transitions = Transitions(storage, PROPERTIES, times_of(storage, PROPERTIES, ManualClock(now), {}))
     if instant is None:
         begun = Instant("20260101000000000", action, State.REQUESTED)
         return transitions.request(action, CONTENT) if ACTIONS[action].has_requested else transitions.start(begun)
@@ -121,7 +122,7 @@ def test_every_step_is_taken_whole_or_not_at_all(program: list[tuple[str, str, i
 def test_an_interrupted_removal_is_continued() -> None:
     """Removing a pending action deletes its inflight file first: what is left is requested, and removing it again ends it."""
     storage = MemoryStorage()
-    transitions = Transitions.of(storage, PROPERTIES, ManualClock(1_767_225_600_000))
+    transitions = Transitions(storage, PROPERTIES, times_of(storage, PROPERTIES, ManualClock(1_767_225_600_000), {}))
     inflight = transitions.start(transitions.request("commit"))
     states = [shown(state.storage) for state in crashes(storage, lambda s: take(s, 1, "remove", "commit", inflight))]
     assert [[state for _, _, state, _ in found] for found in states] == [[1], [0], []]

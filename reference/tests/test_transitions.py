@@ -9,6 +9,7 @@ from hudi_reference.errors import IllegalTransition, InstantExists, Misuse, Unsu
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.storage import MemoryStorage
 from hudi_reference.timeline.active import load_timeline
+from hudi_reference.timeline.instant_generator import times_of
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import ACTIONS, State, moves_of
 from hudi_reference.timeline.transitions import Transitions
@@ -27,7 +28,7 @@ def storage() -> MemoryStorage:
 def transitions(storage: MemoryStorage) -> Transitions:
     """The steps of a table without any instant."""
     properties = TableProperties({"hoodie.table.timeline.timezone": "UTC"})
-    return Transitions.of(storage, properties, ManualClock(1_767_225_600_000))
+    return Transitions(storage, properties, times_of(storage, properties, ManualClock(1_767_225_600_000), {}))
 
 
 def names(transitions: Transitions) -> list[str]:

@@ -78,19 +78,6 @@ class TimeGenerator:
     longest_wait: int = 60_000
     _last: str = field(default="", init=False)
 
-    @classmethod
-    def of(
-        cls,
-        storage: Storage,
-        properties: TableProperties,
-        clock: Clock,
-        options: Mapping[str, str] | None = None,
-        lock: Lock | None = None,
-    ) -> "TimeGenerator":
-        """The generator for one table, under the lock that all its writers share: `lock`, or the lock of the options."""
-        lock = lock or lock_for(storage, properties.get("hoodie.table.name") or "", options or {}, clock)
-        return cls(clock, lock, properties.zone, skew_bound(options or {}, lock))
-
     def requested(self, known: str = "") -> str:
         """A new time, later than `known` and than every time that this generator returned.
 
@@ -147,7 +134,8 @@ def times_of(
 
     It uses `lock`, or the lock of the provider that the settings name.
     """
-    generator = TimeGenerator.of(storage, properties, clock, options, lock)
+    lock = lock or lock_for(storage, properties.get("hoodie.table.name") or "", options, clock)
+    skew = skew_bound(options, lock)
     if counter := options.get(COUNTER_KEY):
-        return SharedCounter(storage_of(counter), generator.lock)
-    return generator
+        return SharedCounter(storage_of(counter), lock)
+    return TimeGenerator(clock, lock, properties.zone, skew)

@@ -4,18 +4,17 @@ Each state is one object, which is created atomically or deleted. `states.MOVES`
 the files of earlier states remain next to those of later ones, and the highest state counts.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
-from hudi_reference.clock import Clock
 from hudi_reference.errors import IllegalTransition, InstantExists, Misuse, UnsupportedTableFeature, WriteConflict
 from hudi_reference.layout.properties import TableProperties
-from hudi_reference.locks import Lock, held, new_owner
+from hudi_reference.locks import held, new_owner
 from hudi_reference.requirement import implements
 from hudi_reference.storage import ObjectExists, Storage
 from hudi_reference.timeline.active import Timeline, load_timeline
-from hudi_reference.timeline.instant_generator import Times, latest_time, times_of
+from hudi_reference.timeline.instant_generator import Times, latest_time
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import ACTIONS, State, moves_of
 from hudi_reference.timeline.instants.version_6 import check_migrated
@@ -45,20 +44,6 @@ class Transitions:
     storage: Storage
     properties: TableProperties
     times: Times
-
-    @classmethod
-    def of(
-        cls,
-        storage: Storage,
-        properties: TableProperties,
-        clock: Clock,
-        options: Mapping[str, str] | None = None,
-        lock: Lock | None = None,
-    ) -> "Transitions":
-        """The transitions of one table, with the times and the lock that all its writers share; None is the lock of the
-        options.
-        """
-        return cls(storage, properties, times_of(storage, properties, clock, options or {}, lock))
 
     @implements("TL-001", "TL-026", "TL-034", "TL-048")
     def request(

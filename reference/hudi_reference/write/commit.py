@@ -18,7 +18,7 @@ from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema
 from hudi_reference.timeline.active import Timeline
 from hudi_reference.timeline.contents.metadata import REPLACING, Replaced, WriteStat, write_commit_metadata, write_no_plan
-from hudi_reference.timeline.instant_generator import Times
+from hudi_reference.timeline.instant_generator import Times, times_of
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.pending_rollbacks import check_base_commits_exist, check_no_restore, check_not_rolled_back
@@ -38,7 +38,8 @@ from hudi_reference.write.concurrency.markers import check_unmarked, mark_file, 
 
 def transitions_of(table: Table) -> Transitions:
     """The state transitions of the actions of a table."""
-    return Transitions.of(table.storage, table.properties, table.clock, table.options, table.lock)
+    times = times_of(table.storage, table.properties, table.clock, table.options, table.lock)
+    return Transitions(table.storage, table.properties, times)
 
 
 @dataclass

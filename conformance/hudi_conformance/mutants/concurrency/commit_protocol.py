@@ -7,6 +7,7 @@ from hudi_reference.query.table import Table
 from hudi_reference.services.compaction import compaction
 from hudi_reference.services.planning import plan_execution
 from hudi_reference.timeline import active
+from hudi_reference.timeline.instant_generator import times_of
 from hudi_reference.timeline.transitions import Transitions
 from hudi_reference.write import commit, write_context
 from hudi_reference.write.commit import Commit
@@ -47,7 +48,8 @@ def services_use_separate_lock(patch: Patch) -> None:
     """Writers exclude writers, and services exclude services, but not each other."""
 
     def transitions_of(table: Table) -> Transitions:
-        return Transitions.of(table.storage, table.properties, table.clock, table.options, InProcessLock())
+        times = times_of(table.storage, table.properties, table.clock, table.options, InProcessLock())
+        return Transitions(table.storage, table.properties, times)
 
     patch.set(plan_execution, "transitions_of", transitions_of)
 

@@ -27,7 +27,6 @@ from hudi_reference.storage import Storage
 from hudi_reference.timeline.active import Timeline, load_timeline
 from hudi_reference.timeline.history.history import ArchivedAction
 from hudi_reference.timeline.history.history_writer import flush, merge_levels, retire
-from hudi_reference.timeline.instant_generator import TimeGenerator
 from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, State
 from hudi_reference.timeline.instants.times import format_time
@@ -161,7 +160,7 @@ def _hours_ago(situation: Situation, clock: Clock) -> str:
     policy = situation.limits.cleaning
     if policy.name != "KEEP_LATEST_BY_HOURS":
         return ""
-    zone = TimeGenerator.of(situation.storage, situation.properties, clock).zone
+    zone = situation.properties.zone
     return format_time(clock.now() - policy.hours * 3_600_000, zone)
 
 
