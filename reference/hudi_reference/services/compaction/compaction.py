@@ -249,5 +249,5 @@ def inline_compaction(table: Table, _: Timeline) -> None:
     Errors are suppressed, because the write has completed; `compact` reports them.
     """
     if table.options.get(INLINE_KEY) == "true" and table.properties.is_merge_on_read:
-        with suppress(MalformedTable, UnsupportedFeature, UnsupportedTableFeature, WriteConflict):
+        with suppress(MalformedTable, UnsupportedFeature, WriteConflict):
             compact(table, {**_INLINE_DEFAULTS, **table.options})
