@@ -3,10 +3,10 @@
 Creating the completed file is the only step that makes anything visible.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import partial
 
 from hudi_reference.errors import HeartbeatLost, StorageFault, WriteConflict
 from hudi_reference.layout.names import join_path
@@ -52,48 +52,39 @@ class Commit:
     action: str
     #: The timeline that the write is based on.
     base_timeline: Timeline
+    #: The concurrency settings of the writer.
+    concurrency: Concurrency
     stats: list[WriteStat] = field(default_factory=list)
     #: The file groups that a replacecommit replaces; None for other writes.
     replaced: Replaced | None = None
     #: The time of the writer's last heartbeat, by its own clock; 0 for a writer that sends none.
     last_heartbeat: int = 0
 
-    @cached_property
-    def concurrency(self) -> Concurrency:
-        """The concurrency settings of the writer."""
-        return Concurrency.of(self.table.options)
-
     @property
     def heartbeats(self) -> Heartbeats:
         """The heartbeats of the table's writers."""
         return Heartbeats.of(self.table.storage, self.table.clock, self.concurrency)
 
-    @implements("OCC-007", "TL-034", "TL-036", "LAY-018", "LAY-024")
+    @implements("OCC-007", "OCC-026", "TL-034", "TL-036", "LAY-018", "LAY-024")
     def add_file(self, name: str, data: bytes, stat: WriteStat, *, beside: bool = False) -> None:
         """Store a data file in its partition, after its marker, and record its stat.
+
+        The next heartbeat is sent if its interval has passed. With early conflict detection the write aborts if another active
+        writer has marked the same file group.
 
         A change-capture file is stored `beside` a data file: it is recorded in the stat of that data file.
         """
         storage = self.table.storage
-        self._renew_heartbeat()
+        if self.last_heartbeat and self.table.clock.now() - self.last_heartbeat >= self.concurrency.interval:
+            self.last_heartbeat = self.heartbeats.send(self.requested)
         mark_partition(storage, stat.partition, self.requested)
-        self._check_markers(stat)
+        if self.concurrency.early:
+            with self._abort_on_conflict():
+                check_unmarked(self.heartbeats, self.requested, stat)
         mark_file(storage, self.requested, name, stat)
         storage.create(join_path(stat.partition, name), data)
         if not beside:
             self.stats.append(stat)
-
-    def _renew_heartbeat(self) -> None:
-        """Send the next heartbeat, if the interval has passed."""
-        if self.last_heartbeat and self.table.clock.now() - self.last_heartbeat >= self.concurrency.interval:
-            self.last_heartbeat = self.heartbeats.send(self.requested)
-
-    @implements("OCC-026")
-    def _check_markers(self, stat: WriteStat) -> None:
-        """Abort early if another active writer has marked the same file group, where the settings ask for this check."""
-        if self.concurrency.early:
-            with self._abort_on_conflict():
-                check_unmarked(self.heartbeats, self.requested, stat)
 
     @contextmanager
     @implements("OCC-019")
@@ -126,12 +117,13 @@ class Commit:
         def check(timeline: Timeline) -> None:
             check_not_rolled_back(table.storage, table.properties, timeline, self.requested)
             check_base_commits_exist(table.storage, table.properties, self.base_timeline, timeline)
-            self._check_heartbeat()
+            if self.last_heartbeat:
+                self._check_heartbeat()
             self._check_conflicts(timeline, schema)
             present.append(timeline)
 
         with self._abort_on_conflict():
-            transitions_of(table).complete(inflight, content, check, before_completion(table, inflight, content))
+            transitions_of(table).complete(inflight, content, check, partial(before_completion, table, inflight, content))
         self._after_completion(present[0])
         return self.requested
 
@@ -154,8 +146,6 @@ class Commit:
 
         This is checked under the lock, because rollbacks are planned under the same lock.
         """
-        if not self.last_heartbeat:
-            return
         table, path = self.table, heartbeat_path(self.requested)
         age, limit = table.clock.now() - self.last_heartbeat, self.heartbeats.tolerance
         active = self.heartbeats.is_active(self.requested) if age > limit else table.storage.head(path)
@@ -191,14 +181,10 @@ class Commit:
 
 
 @implements("OCC-020")
-def before_completion(table: Table, instant: Instant, content: bytes) -> Callable[[Times, str], None]:
-    """A function that runs the hooks of the table before the action with this content completes, under the lock."""
-
-    def run(times: Times, owner: str) -> None:
-        for hook in table.hooks.before_completion:
-            hook(table, instant, content, times, owner)
-
-    return run
+def before_completion(table: Table, instant: Instant, content: bytes, times: Times, owner: str) -> None:
+    """Run the hooks of the table before the action with this content completes; `owner` holds the lock."""
+    for hook in table.hooks.before_completion:
+        hook(table, instant, content, times, owner)
 
 
 @implements("TL-001", "TL-006", "TL-008", "TL-038", "TL-039", "TL-045", "TL-049", "OCC-005")
@@ -229,7 +215,7 @@ def begin(table: Table, operation: str, base_timeline: Timeline | None = None) -
     requested = transitions.request(action, plan, announce=announce)
     transitions.start(requested, write_commit_metadata(operation, (), None, table.ids.sync_marker()))
     base = base_timeline or table.timeline
-    return Commit(table, operation, requested.requested, requested.action, base, last_heartbeat=last_heartbeat)
+    return Commit(table, operation, requested.requested, requested.action, base, concurrency, last_heartbeat=last_heartbeat)
 
 
 def _action_of(table: Table, operation: str) -> tuple[str, bytes]:

@@ -8,6 +8,7 @@ from hudi_reference.services.compaction import compaction
 from hudi_reference.services.planning import plan_execution
 from hudi_reference.timeline import active
 from hudi_reference.timeline.instant_generator import times_of
+from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.transitions import Transitions
 from hudi_reference.write import commit, write_context
 from hudi_reference.write.commit import Commit
@@ -125,20 +126,20 @@ def metadata_table_not_updated(patch: Patch) -> None:
     )
 
 
-def afterwards(commit: Commit, *action: object) -> None:
+def afterwards(commit: Commit, instant: Instant, content: bytes) -> None:
     """Update the metadata table under a second acquisition of the lock."""
     from hudi_reference.locks import held
     from hudi_reference.write.commit import before_completion, transitions_of
 
     transitions = transitions_of(commit.table)
     with held(transitions.times.lock, "late"):
-        before_completion(commit.table, *action)(transitions.times, "late")  # type: ignore[arg-type]
+        before_completion(commit.table, instant, content, transitions.times, "late")
 
 
 @mutant(breaks=("OCC-020", "OCC-021"))
 def metadata_table_updated_after_completion(patch: Patch) -> None:
     """A write completes, and the metadata table is updated afterwards."""
-    kept = "before_completion(table, inflight, content)"
+    kept = "partial(before_completion, table, inflight, content)"
     patch.edit(Commit.complete, f"check, {kept})", f"check); {_HERE}.afterwards(self, inflight, content)")
 
 

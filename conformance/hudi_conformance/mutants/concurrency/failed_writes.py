@@ -3,7 +3,6 @@
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.services.rollback import failed_writes, rollback
 from hudi_reference.write import commit
-from hudi_reference.write.commit import Commit
 from hudi_reference.write.concurrency import markers
 
 
@@ -16,7 +15,7 @@ def expired_writers_block_early_detection(patch: Patch) -> None:
 @mutant(breaks="OCC-026")
 def early_detection_ignores_markers(patch: Patch) -> None:
     """Early conflict detection is enabled and detects nothing."""
-    patch.edit(Commit._check_markers, "if self.concurrency.early:", "if False:")
+    patch.edit(commit.Commit.add_file, "if self.concurrency.early:", "if False:")
 
 
 @mutant(breaks="OCC-027")

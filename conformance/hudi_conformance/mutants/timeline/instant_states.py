@@ -78,7 +78,7 @@ def heartbeat_starts_after_request(patch: Patch) -> None:
 @mutant(breaks="TL-030")
 def expired_writer_completes(patch: Patch) -> None:
     """A writer completes without checking that its own heartbeat still exists."""
-    patch.edit(Commit._check_heartbeat, "if not self.last_heartbeat:", "if True:")
+    patch.edit(Commit.complete, "if self.last_heartbeat:", "if False:")
 
 
 @mutant(breaks=("TL-030", "OCC-027"))

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 from urllib.parse import unquote, urlsplit
 
@@ -159,7 +160,7 @@ def carry_out(execution: PlanExecution) -> str:
     inflight = transitions.start(found, repeated)
     record = execution.work(plan)
     content = execution.content(State.COMPLETED, record)
-    transitions.complete(inflight, content, execution.check, before_completion(table, inflight, content))
+    transitions.complete(inflight, content, execution.check, partial(before_completion, table, inflight, content))
     return requested
 
 
