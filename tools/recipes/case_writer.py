@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from tools.recipes.catalogue import as_of_text
-from tools.recipes.expectation import META_COLUMNS, document, right_rows
+from tools.recipes.expectation import document, right_rows
 from tools.recipes.query_series import reads_document
-from tools.recipes.recipe import COW, MOR, Check, Producer, Recipe, Table
+from tools.recipes.recipe import COW, META_COLUMNS, MOR, Check, Producer, Recipe, Table
 from tools.recipes.timeline_summary import timeline_of
 
 #: Steps that write deletes into the logs of a merge-on-read table.

@@ -6,18 +6,10 @@ from typing import Any
 import pyarrow as pa
 from tools.recipes.catalogue import as_of_instant
 from tools.recipes.producers.column_types import arrow_schema, declared
-from tools.recipes.recipe import Check, Recipe, Row
+from tools.recipes.recipe import META_COLUMNS, Check, Recipe, Row
 
 from hudi_conformance.cases.rows import canonical
 from hudi_conformance.model import Model
-
-META_COLUMNS = (
-    "_hoodie_commit_time",
-    "_hoodie_commit_seqno",
-    "_hoodie_record_key",
-    "_hoodie_partition_path",
-    "_hoodie_file_name",
-)
 
 _HOLDS: Mapping[str, Callable[[Any, Any], bool]] = {
     "=": lambda a, b: a == b,

@@ -84,6 +84,8 @@ def snapshot(says: str, if_it_fails: str) -> Check:
     return Check(requirements=("COMPAT-001", "COMPAT-003"), says=says, if_it_fails=if_it_fails, flags=("silent-stale",))
 
 
+TWO = (upsert(row(1, "a1"), row(1, "b1", "b")), upsert(row(2, "a2")))
+ROLLED_BACK = (*TWO, invisible(upsert(row(9, "failed"), until="inflight")), upsert(row(4, "a4")))
 LOGS = (
     upsert(row(1, "a1"), row(1, "b1", "b"), row(1, "c1", "c", "y")),
     upsert(row(2, "a2")),
@@ -106,6 +108,13 @@ COMPACTIONS = (
 )
 SCHEDULED = (*COMPACTIONS, service("schedule_compaction"), upsert(row(2, "a2")))
 BY_COMMIT = MOR_6.having(ordering=(), merge_mode=COMMIT)
+
+MANY = (upsert(row(1, "a1"), row(1, "b1", "b")), *(upsert(row(n, f"a{n}")) for n in range(2, 12)))
+#: Tables with enough commits that the first ones are archived.
+ARCHIVED = (
+    ("cow", COW_6.having(options=ARCHIVING), MANY[:8]),
+    ("mor", MOR_6.having(options={**ARCHIVING, **COMPACTING}), MANY),
+)
 
 OLD_TABLES = [
     old(
@@ -156,10 +165,7 @@ OLD_TABLES = [
     old(
         "mor.rolled-back",
         MOR_6,
-        upsert(row(1, "a1"), row(1, "b1", "b")),
-        upsert(row(2, "a2")),
-        invisible(upsert(row(9, "failed"), until="inflight")),
-        upsert(row(4, "a4")),
+        *ROLLED_BACK,
         upsert(row(3, "late")),
         needs=("log.command",),
         says="The block of a write that failed and was rolled back does not count; a command after it says so.",
@@ -170,8 +176,7 @@ OLD_TABLES = [
         old(
             f"{short}.pending",
             table,
-            upsert(row(1, "a1"), row(1, "b1", "b")),
-            upsert(row(2, "a2")),
+            *TWO,
             invisible(upsert(row(9, "pending"), until="inflight")),
             says="A write that did not complete is not read, though its files are there.",
             if_it_fails="Only a file without .requested or .inflight at its end is a completed instant.",
@@ -205,15 +210,12 @@ OLD_TABLES = [
         old(
             f"{short}.archived",
             table,
-            *(upsert(row(n, f"a{n}"), *([row(1, "b1", "b")] if n == 1 else [])) for n in range(1, count)),
+            *steps,
             says="What is older than the timeline in .hoodie was archived, and so completed.",
             if_it_fails="An instant that the active timeline begins after completed long ago; its files are committed.",
             flags=("lost-write",),
         )
-        for short, table, count in (
-            ("cow", COW_6.having(options=ARCHIVING), 9),
-            ("mor", MOR_6.having(options={**ARCHIVING, **COMPACTING}), 12),
-        )
+        for short, table, steps in ARCHIVED
     ),
     old(
         "mor.latest-with-an-ordering-field",
@@ -257,10 +259,7 @@ UPGRADED = [
     upgraded(
         "mor.rolled-back",
         MOR_6,
-        upsert(row(1, "a1"), row(1, "b1", "b")),
-        upsert(row(2, "a2")),
-        invisible(upsert(row(9, "failed"), until="inflight")),
-        upsert(row(4, "a4")),
+        *ROLLED_BACK,
         needs=("log.command",),
         says="The block of a write that was rolled back before the upgrade does not count afterwards.",
         if_it_fails="The command block that rolled it back is in the same slice.",
@@ -270,17 +269,14 @@ UPGRADED = [
         upgraded(
             f"{short}.archived",
             table,
-            *(upsert(row(n, f"a{n}"), *([row(1, "b1", "b")] if n == 1 else [])) for n in range(1, count)),
+            *steps,
             producers=(HUDI,),  # the archived files make these tables large, and 1.2.0 upgrades them alike
             needs=("timeline.history",),
             errata=("ER-083",),
             says="The history that an upgrade makes of archived instants is out of order; nothing of it is lost.",
             if_it_fails="Rows are not sorted, and the smallest time in a file's name may be larger than the largest.",
         )
-        for short, table, count in (
-            ("cow", COW_6.having(options=ARCHIVING), 9),
-            ("mor", MOR_6.having(options={**ARCHIVING, **COMPACTING}), 12),
-        )
+        for short, table, steps in ARCHIVED
     ),
 ]
 
@@ -299,9 +295,6 @@ def back_in_place(folder: Any, instants: Any) -> None:
     """Put an instant of version 6 back where a migration has taken it away."""
     source = only(folder / ".hoodie" / "timeline", f"{instants[0]}_*")
     (folder / ".hoodie" / f"{instants[0]}{source.suffix}").write_bytes(b"{}")
-
-
-TWO = (upsert(row(1, "a1"), row(1, "b1", "b")), upsert(row(2, "a2")))
 
 
 def refused(

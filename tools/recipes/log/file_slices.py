@@ -115,22 +115,16 @@ RECIPES = [
         flags=("lost-write", "phantom-row"),
         rows=(row("A", "written differently"), row("b"), row("b", "another record")),
     ),
-    Recipe(
-        name="slices.one-key-in-two-partitions",
-        area="log",
-        table=TABLE.having(columns=(*COLUMNS, ("city", "string")), partition=("city",)),
-        steps=(
-            upsert(row("a", city="oslo"), row("b", city="oslo"), row("a", city="rio"), row("b", city="rio")),
-            delete({"id": "a", "city": "rio"}),
-        ),
-        checks=(
-            Check(
-                requirements=("BLK-013", "LAY-021"),
-                says="A delete concerns the record of its partition; the record with the same key in another one stays.",
-                if_it_fails="Deletes were matched by key across partitions.",
-                flags=("lost-write",),
-            ),
-        ),
+    recipe(
+        "log",
+        "slices.one-key-in-two-partitions",
+        TABLE.having(columns=(*COLUMNS, ("city", "string")), partition=("city",)),
+        upsert(row("a", city="oslo"), row("b", city="oslo"), row("a", city="rio"), row("b", city="rio")),
+        delete({"id": "a", "city": "rio"}),
+        requirements=("BLK-013", "LAY-021"),
+        says="A delete concerns the record of its partition; the record with the same key in another one stays.",
+        if_it_fails="Deletes were matched by key across partitions.",
+        flags=("lost-write",),
         producers=BOTH,
         needs=("log.delete", "merge.commit-time"),
     ),

@@ -220,10 +220,15 @@ SMALL = tuple(
     for second in (10, 12, 14)
 )
 
+
+def joined(name: str, *edits: TableEdit, **check: Any) -> Recipe:
+    """A recipe with the three small blocks, and what was done after them."""
+    return log(f"joined.{name}", *SMALL, *edits, **check)
+
+
 JOINED = [
-    log(
-        "joined.inputs-are-not-applied-again",
-        *SMALL,
+    joined(
+        "inputs-are-not-applied-again",
         log_compaction(20, 21, joined_block(20, row("joined"), of=(10, 12, 14))),
         requirements=("LCP-003", "LF-040"),
         says="Blocks that the header of a compacted block lists do not count beside it: first, middle and last of them.",
@@ -231,9 +236,8 @@ JOINED = [
         flags=("double-apply",),
         rows=(row("joined"), BYSTANDER),
     ),
-    log(
-        "joined.others-still-count",
-        *SMALL,
+    joined(
+        "others-still-count",
         log_compaction(20, 21, joined_block(20, row("joined"), of=(10, 14))),
         requirements=("LF-040",),
         says="A block between the compacted ones that the header does not list still counts.",
@@ -241,9 +245,8 @@ JOINED = [
         flags=("lost-write",),
         rows=(row("joined"), BYSTANDER, row("small", "in 12")),
     ),
-    log(
-        "joined.a-delta-began-before-and-completed-after",
-        *SMALL,
+    joined(
+        "a-delta-began-before-and-completed-after",
         deltacommit(16, 30, data_block(16, row("completed last"))),
         log_compaction(20, 21, joined_block(20, row("joined"), row("joined", "c"), of=(10, 12, 14))),
         requirements=("LCP-005",),
@@ -252,9 +255,8 @@ JOINED = [
         flags=("silent-stale",),
         rows=(row("completed last"), BYSTANDER, row("joined", "c")),
     ),
-    log(
-        "joined.a-delete-began-before-and-completed-after",
-        *SMALL,
+    joined(
+        "a-delete-began-before-and-completed-after",
         deltacommit(16, 30, delete_block(16, "a")),
         log_compaction(20, 21, joined_block(20, row("joined"), row("joined", "c"), of=(10, 12, 14))),
         requirements=("LCP-005",),
@@ -264,9 +266,8 @@ JOINED = [
         flags=("resurrected-row",),
         rows=(BYSTANDER, row("joined", "c")),
     ),
-    log(
-        "joined.twice",
-        *SMALL,
+    joined(
+        "twice",
         log_compaction(20, 21, joined_block(20, row("joined"), row("small", "in 20"), of=(10, 12, 14))),
         deltacommit(22, 23, data_block(22, row("small 22"), row("small", "in 22"))),
         deltacommit(24, 40, data_block(24, row("completed last"))),
@@ -277,9 +278,8 @@ JOINED = [
         flags=("double-apply",),
         rows=(row("completed last"), BYSTANDER, row("joined again", "c")),
     ),
-    log(
-        "joined.while-the-log-compaction-is-pending",
-        *SMALL,
+    joined(
+        "while-the-log-compaction-is-pending",
         log_compaction(20, None, joined_block(20, row("joined"), of=(10, 12, 14))),
         requirements=("LF-036", "LCP-004"),
         says="The compacted block of a log compaction that did not complete replaces nothing.",

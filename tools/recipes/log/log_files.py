@@ -27,10 +27,13 @@ LOGGED = Table(columns=COLUMNS, type=MOR)
 LOG_ONLY = LOGGED.having(options={"hoodie.index.type": "INMEMORY"})
 #: With buckets only the first write of a group makes a base file; later keys go to its logs.
 BUCKETS = LOGGED.having(options={"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "1"})
+BLOCK_FORMAT = "hoodie.logfile.data.block.format"
+LOG_COMPACTION = {"hoodie.log.compaction.inline": "true", "hoodie.log.compaction.blocks.threshold": "2"}
 LOG_OF_STEP_1 = ".*_{1}.log.1_*"
 
 
 BYSTANDER = row(1, "bystander", key="b")
+BASE = upsert(row(1, "base"), BYSTANDER)
 
 
 def log(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
@@ -38,11 +41,14 @@ def log(name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
     return recipe("log", name, table, *steps, **more)
 
 
+def on_a_base_file(name: str, *steps: Step, **more: Any) -> Recipe:
+    """A recipe of this area: a base file with the records a and b, and later steps."""
+    return log(name, LOGGED, BASE, *steps, **more)
+
+
 SOUND = [
-    log(
+    on_a_base_file(
         "base-and-log",
-        LOGGED,
-        upsert(row(1, "base"), BYSTANDER),
         upsert(row(2, "log")),
         requirements=("TYP-006", "TYP-015", "RDR-016", "BLK-018", "LF-010", "LF-011", "LF-017", "LF-018", "LF-019", "LF-022"),
         says="A base file and one log file with an Avro data block give one row per key.",
@@ -127,24 +133,20 @@ SOUND = [
         if_it_fails="All deletes were applied first, or last, instead of in the order of their files.",
         flags=("resurrected-row",),
     ),
-    log(
+    on_a_base_file(
         "parquet-blocks",
-        LOGGED,
-        upsert(row(1, "base"), BYSTANDER),
-        upsert(row(3, "log"), options={"hoodie.logfile.data.block.format": "parquet"}),
-        upsert(row(2, "late"), options={"hoodie.logfile.data.block.format": "parquet"}),
+        upsert(row(3, "log"), options={BLOCK_FORMAT: "parquet"}),
+        upsert(row(2, "late"), options={BLOCK_FORMAT: "parquet"}),
         producers=(HUDI,),
         requirements=("BLK-027", "BLK-028", "BLK-030", "LF-008"),
         says="Data blocks may hold Parquet; merging is the same.",
         if_it_fails="The content of a Parquet block is a whole Parquet file, without version and count in front.",
         flags=("silent-stale",),
     ),
-    log(
+    on_a_base_file(
         "parquet-and-avro-blocks",
-        LOGGED,
-        upsert(row(1, "base"), BYSTANDER),
-        upsert(row(2, "in Parquet"), options={"hoodie.logfile.data.block.format": "parquet"}),
-        upsert(row(3, "in Avro"), options={"hoodie.logfile.data.block.format": "avro"}),
+        upsert(row(2, "in Parquet"), options={BLOCK_FORMAT: "parquet"}),
+        upsert(row(3, "in Avro"), options={BLOCK_FORMAT: "avro"}),
         producers=(HUDI,),
         needs=("log.avro",),
         requirements=("LF-008", "LF-020", "BLK-030"),
@@ -152,11 +154,9 @@ SOUND = [
         if_it_fails="The format of the first block, or a setting, was taken for all.",
         flags=("silent-stale",),
     ),
-    log(
+    on_a_base_file(
         "hfile-blocks",
-        LOGGED,
-        upsert(row(1, "base"), BYSTANDER),
-        upsert(row(2, "log"), options={"hoodie.logfile.data.block.format": "hfile"}),
+        upsert(row(2, "log"), options={BLOCK_FORMAT: "hfile"}),
         producers=(HUDI,),
         requirements=("BLK-023", "BLK-024", "LF-008"),
         says="Data blocks may hold an HFile of Avro records; merging is the same.",
@@ -238,7 +238,7 @@ SOUND = [
     log(
         "keys-only-in-logs",
         BUCKETS,
-        upsert(row(1, "base"), BYSTANDER),
+        BASE,
         upsert(row(2, "updated in a log"), row(1, "only in a log", key="c")),
         producers=(HUDI,),
         requirements=("RDR-017", "RDR-016"),
@@ -246,13 +246,11 @@ SOUND = [
         if_it_fails="Log records without a base row were dropped.",
         flags=("lost-write",),
     ),
-    log(
+    on_a_base_file(
         "log-compaction",
-        LOGGED,
-        upsert(row(1, "base"), BYSTANDER),
         upsert(row(3, "first log")),
         upsert(row(4, "second log")),
-        delete({"id": "b"}, options={"hoodie.log.compaction.inline": "true", "hoodie.log.compaction.blocks.threshold": "2"}),
+        delete({"id": "b"}, options=LOG_COMPACTION),
         upsert(row(5, "after the log compaction")),
         producers=(HUDI,),
         checks=(
@@ -281,7 +279,7 @@ SOUND = [
         delete({"id": "b"}),
         upsert(
             flagged(3, key="c"),
-            options={"hoodie.log.compaction.inline": "true", "hoodie.log.compaction.blocks.threshold": "2"},
+            options=LOG_COMPACTION,
         ),
         producers=(HUDI,),
         requirements=("LCP-001", "BLK-009", "MRG-029"),
@@ -296,7 +294,7 @@ SOUND = [
         upsert(row(8, "first log")),
         upsert(
             row(7, "second log"),
-            options={"hoodie.log.compaction.inline": "true", "hoodie.log.compaction.blocks.threshold": "2"},
+            options=LOG_COMPACTION,
         ),
         upsert(row(6, "last log")),
         producers=(HUDI,),
@@ -312,7 +310,7 @@ SOUND = [
             type=COW,
             options={"hoodie.table.cdc.enabled": "true"},
         ),
-        upsert(row(1, "base"), BYSTANDER),
+        BASE,
         upsert(row(2, "updated"), row(1, "inserted", key="c")),
         delete({"id": "b"}),
         producers=(HUDI,),
@@ -346,58 +344,49 @@ def rollback_after(*blocks: tuple[int, int]) -> Any:
     return act
 
 
+def command(name: str, *steps: Step, **more: Any) -> Recipe:
+    """A table of version 8 with rollback command blocks in a log file of their own."""
+    about = {"producers": (REFERENCE, HUDI), "needs": ("log.command",), "flags": ("lost-write",)}
+    return on_a_base_file(f"rollback-command{name}", *steps, **{**about, **more})
+
+
+ROLLED_BACK = (invisible(upsert(row(2, "rolled back by a command block"))), upsert(row(2, "newer", key="b")))
+OF_ITS_TARGET = "The command names its target; it does not mean the block before it."
+
 COMMANDS = [
-    log(
-        "rollback-command",
-        LOGGED,
-        upsert(row(1, "base"), BYSTANDER),
-        invisible(upsert(row(2, "rolled back by a command block"))),
-        upsert(row(2, "newer", key="b")),
+    command(
+        "",
+        *ROLLED_BACK,
         edits=(rollback_after((2, 1)),),
-        producers=(REFERENCE, HUDI),
-        needs=("log.command",),
         requirements=("BLK-001", "BLK-002", "BLK-003", "BLK-004", "LF-037", "LF-039"),
         says="A rollback command block undoes the blocks of the instant that it names.",
         if_it_fails="Command blocks are honoured in version 8 tables too: upgraded tables hold them.",
         flags=("resurrected-row",),
     ),
-    log(
-        "rollback-command.twice",
-        LOGGED,
-        upsert(row(1, "base"), BYSTANDER),
-        invisible(upsert(row(2, "rolled back by a command block"))),
-        upsert(row(2, "newer", key="b")),
+    command(
+        ".twice",
+        *ROLLED_BACK,
         edits=(rollback_after((2, 1), (2, 1), (2, 1)),),
-        producers=(REFERENCE, HUDI),
-        needs=("log.command",),
         requirements=("BLK-005", "LF-037"),
         says="A rollback command that a retry wrote again undoes nothing more.",
-        if_it_fails="The command names its target; it does not mean the block before it.",
-        flags=("lost-write",),
+        if_it_fails=OF_ITS_TARGET,
     ),
-    log(
-        "rollback-command.names-another-instant",
-        LOGGED,
-        upsert(row(1, "base"), BYSTANDER),
+    command(
+        ".names-another-instant",
         upsert(row(2, "stays: the command names no block of this slice")),
         edits=(
             copy(LOG_OF_STEP_1, next_version),
             edit(".*_{1}.log.2_*", lambda _: rollback_block("20200101000000001", "20200101000000000")),
         ),
-        producers=(REFERENCE, HUDI),
-        needs=("log.command",),
         requirements=("BLK-005", "LF-037"),
         says="A rollback command for an instant without blocks in the slice undoes nothing.",
-        if_it_fails="The command names its target; it does not mean the block before it.",
-        flags=("lost-write",),
+        if_it_fails=OF_ITS_TARGET,
     ),
 ]
 
 HARMLESS = [
-    log(
+    on_a_base_file(
         "left-over.empty-log-file",
-        LOGGED,
-        upsert(row(1, "base"), BYSTANDER),
         upsert(row(2, "first log")),
         upsert(row(3, "second log")),
         edits=(copy(LOG_OF_STEP_1, other_attempt), edit(".*_{1}.log.1_9-9-9", lambda _: b"")),
@@ -406,10 +395,8 @@ HARMLESS = [
         if_it_fails="An empty log file has no block; go on with the next file.",
         flags=("silent-stale",),
     ),
-    log(
+    on_a_base_file(
         "left-over.cut-log-of-a-pending-instant",
-        LOGGED,
-        upsert(row(1, "base"), BYSTANDER),
         upsert(row(2, "first log")),
         invisible(upsert(row(3, "not committed"))),
         edits=(uncommit(2), cut(".*_{2}.log.1_*", 0.6)),
@@ -418,10 +405,8 @@ HARMLESS = [
         if_it_fails="Files of pending instants need not be opened at all.",
         flags=("lost-write",),
     ),
-    log(
+    on_a_base_file(
         "left-over.cut-block-before-a-whole-one",
-        LOGGED,
-        upsert(row(1, "base"), BYSTANDER),
         upsert(row(2, "log")),
         edits=(edit(LOG_OF_STEP_1, lambda content: content[: len(content) // 2] + content),),
         requirements=("BLK-015", "BLK-017", "LF-024"),
@@ -429,10 +414,8 @@ HARMLESS = [
         if_it_fails="After a corrupt block look for the next #HUDI#; calling the committed file damaged is defensible too.",
         open=True,
     ),
-    log(
+    on_a_base_file(
         "left-over.bytes-after-the-last-block",
-        LOGGED,
-        upsert(row(1, "base"), BYSTANDER),
         upsert(row(2, "log")),
         edits=(edit(LOG_OF_STEP_1, lambda content: content + b"\x00" * 7),),
         requirements=("LF-025",),
@@ -445,10 +428,8 @@ HARMLESS = [
 
 def damaged(name: str, requirements: tuple[str, ...], says: str, edits: Any, error: str, **more: Any) -> Recipe:
     """A committed log file that cannot be read as it was written: an error is right, rows without it are not."""
-    return log(
+    return on_a_base_file(
         f"damaged.{name}",
-        LOGGED,
-        upsert(row(1, "base"), BYSTANDER),
         upsert(row(2, "log")),
         edits=(edits,),
         requirements=requirements,
@@ -518,10 +499,8 @@ DAMAGED = [
         lambda folder, instants: next(folder.glob(LOG_OF_STEP_1.format(*instants))).unlink(),
         "data-file-missing",
     ),
-    log(
+    on_a_base_file(
         "damaged.unknown-command",
-        LOGGED,
-        upsert(row(1, "base"), BYSTANDER),
         upsert(row(2, "log")),
         upsert(row(3, "later log")),
         edits=(

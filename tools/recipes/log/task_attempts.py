@@ -9,7 +9,6 @@ from tools.recipes.handmade_tables import row_of as row
 from tools.recipes.recipe import (
     HUDI,
     REFERENCE,
-    Check,
     Producer,
     Recipe,
     TableEdit,
@@ -117,23 +116,17 @@ TINY = {"hoodie.logfile.max.size": "1", "hoodie.logfile.data.block.max.size": "1
 BOTH: tuple[Producer, ...] = (HUDI, REFERENCE)
 
 ROLLED = [
-    Recipe(
-        name="roll-over.several-versions",
-        area="log",
-        table=TABLE,
-        steps=(
-            upsert(*(row(key) for key in "abcde")),
-            upsert(row("a", "log"), row("c", "log"), row("d", "log"), options=TINY),
-            delete({"id": "d"}),
-        ),
-        checks=(
-            Check(
-                requirements=("LF-002", "LF-004", "LF-005", "RDR-014"),
-                says="One write may leave several log files of a group that differ in their versions; all of them count.",
-                if_it_fails="List every version of a log file; versions are counted from 1 for each instant.",
-                flags=("lost-write",),
-            ),
-        ),
+    recipe(
+        "log",
+        "roll-over.several-versions",
+        TABLE,
+        upsert(*(row(key) for key in "abcde")),
+        upsert(row("a", "log"), row("c", "log"), row("d", "log"), options=TINY),
+        delete({"id": "d"}),
+        requirements=("LF-002", "LF-004", "LF-005", "RDR-014"),
+        says="One write may leave several log files of a group that differ in their versions; all of them count.",
+        if_it_fails="List every version of a log file; versions are counted from 1 for each instant.",
+        flags=("lost-write",),
         producers=BOTH,
         needs=("log.avro", "log.delete", "merge.commit-time"),
     )

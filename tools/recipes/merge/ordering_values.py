@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from tools.recipes.handmade_actions import STORED, at, data_block, delete_block, deltacommit
 from tools.recipes.merge.merge_modes import BYSTANDER, EVENT_TABLE, FIRST, FLAG_TABLE, story
-from tools.recipes.recipe import COW, HUDI, HUDI_1_2, MOR, REFERENCE, Recipe, Table, insert, upsert
+from tools.recipes.recipe import COW, HUDI, HUDI_1_2, MOR, REFERENCE, Recipe, Step, Table, insert, upsert
 from tools.recipes.rows import FLAGGED, flagged, row
 
 from hudi_reference.files.log.block import BlockType, HeaderKey, encode_block
@@ -31,6 +31,13 @@ def late_and_newer(name: str, kind: str, old: Any, new: Any, **check: Any) -> li
     )
 
 
+def flag_table(kind: str) -> Table:
+    """A table with the flag of deletes whose ordering field is of this type."""
+    return FLAG_TABLE.having(columns=(("id", "string"), ("ts", kind), *FLAGGED[2:]))
+
+
+OTHER_CLASSES = "The delete block and the row hold ordering values of different classes; convert before comparing."
+
 ORDERING_TYPES = [
     *late_and_newer("int", "int", -2, 10),
     *late_and_newer("double", "double", -0.5, 9.75),
@@ -48,29 +55,29 @@ ORDERING_TYPES = [
     *late_and_newer("double-nan", "double", float("inf"), float("nan")),
     *story(
         "ordering-type.string.flagged-delete",
-        Table(columns=(("id", "string"), ("ts", "string"), ("name", "string"), ("_hoodie_is_deleted", "boolean"))),
+        flag_table("string"),
         upsert(row("2", "first"), {**BYSTANDER, "ts": "1"}),
         upsert(row("é", "stays")),
         upsert(flagged("b")),
         requirements=("MRG-029", "BLK-009"),
         says="A flagged delete with a text as ordering value is compared with the row's text: b is below é.",
-        if_it_fails="The delete block and the row hold ordering values of different classes; convert before comparing.",
+        if_it_fails=OTHER_CLASSES,
         flags=("lost-write",),
     ),
     *story(
         "ordering-type.decimal.flagged-delete",
-        Table(columns=(("id", "string"), ("ts", "decimal(10,2)"), ("name", "string"), ("_hoodie_is_deleted", "boolean"))),
+        flag_table("decimal(10,2)"),
         upsert(row(Decimal("10.00"), "stays"), row(Decimal("9.50"), "goes", key="b")),
         upsert(flagged(Decimal("9.99")), flagged(Decimal("10.00"), key="b")),
         requirements=("MRG-028", "MRG-029", "BLK-009"),
         says="Flagged deletes with decimals as ordering values are compared by value with the base rows.",
-        if_it_fails="The delete block and the row hold ordering values of different classes; convert before comparing.",
+        if_it_fails=OTHER_CLASSES,
         flags=("lost-write",),
         needs=("types.decimal",),
     ),
     *story(
         "ordering-type.int-zero.flagged-delete",
-        Table(columns=(("id", "string"), ("ts", "int"), ("name", "string"), ("_hoodie_is_deleted", "boolean"))),
+        flag_table("int"),
         upsert(row(5, "stays if the delete's 0 is an ordering value"), BYSTANDER),
         upsert(flagged(0)),
         requirements=("MRG-029", "BLK-009"),
@@ -127,7 +134,7 @@ ORDERING_TYPES = [
     ),
     *story(
         "ordering-type.widened.flagged-delete",
-        Table(columns=(("id", "string"), ("ts", "int"), ("name", "string"), ("_hoodie_is_deleted", "boolean"))),
+        flag_table("int"),
         upsert(row(10, "stays"), row(1, "goes", key="b")),
         upsert(row(2, "widened", key="b"), columns=FLAGGED),
         upsert(flagged(9), flagged(9, key="b")),
@@ -140,52 +147,47 @@ ORDERING_TYPES = [
     ),
 ]
 
+
+def by_1_2(name: str, table: Table, *steps: Step, **more: Any) -> list[Recipe]:
+    """A table of version 8 by release 1.2, which gives the property of the ordering fields another name."""
+    cure = "Accept hoodie.table.ordering.fields beside hoodie.table.precombine.field."
+    about = {"producers": (HUDI_1_2,), "if_it_fails": cure, "flags": ("silent-stale",)}
+    return story(f"ordering-property-of-1-2.{name}", table, FIRST, *steps, **{**about, **more})
+
+
 BY_1_2 = [
-    *story(
-        "ordering-property-of-1-2.late-record",
+    *by_1_2(
+        "late-record",
         EVENT_TABLE,
-        FIRST,
         upsert(row(9, "late")),
-        producers=(HUDI_1_2,),
         requirements=("MRG-019", "MRG-028", "PROP-001"),
         says="A version 8 table of release 1.2 names its field hoodie.table.ordering.fields, and late rows lose.",
         if_it_fails="Accept hoodie.table.ordering.fields beside hoodie.table.precombine.field; without either, refuse.",
-        flags=("silent-stale",),
     ),
-    *story(
-        "ordering-property-of-1-2.flagged-delete",
+    *by_1_2(
+        "flagged-delete",
         FLAG_TABLE,
-        FIRST,
         upsert(flagged(9), flagged(5, key="bystander")),
-        producers=(HUDI_1_2,),
         requirements=("MRG-019", "MRG-028", "MRG-029", "PROP-001"),
         says="A version 8 table of release 1.2: a late flagged delete loses, a newer one removes its row.",
-        if_it_fails="Accept hoodie.table.ordering.fields beside hoodie.table.precombine.field.",
         flags=("lost-write",),
     ),
-    *story(
-        "ordering-property-of-1-2.two-logs",
+    *by_1_2(
+        "two-logs",
         EVENT_TABLE,
-        FIRST,
         upsert(row(12, "newest"), row(3, "newer", key="bystander")),
         upsert(row(11, "late")),
-        producers=(HUDI_1_2,),
         requirements=("MRG-019", "MRG-028", "PROP-001"),
         says="A version 8 table of release 1.2: the greatest ordering value of base and logs is the result.",
-        if_it_fails="Accept hoodie.table.ordering.fields beside hoodie.table.precombine.field.",
-        flags=("silent-stale",),
     ),
-    *story(
-        "ordering-property-of-1-2.copy-on-write",
+    *by_1_2(
+        "copy-on-write",
         EVENT_TABLE,
-        FIRST,
         upsert(row(9, "late")),
         types=(COW,),
-        producers=(HUDI_1_2,),
         requirements=("MRG-029",),
         says="A copy-on-write table of release 1.2 is merged already when it is written.",
         if_it_fails="Base files of copy-on-write hold the result; nothing is left to merge.",
-        flags=("silent-stale",),
     ),
     *story(
         "two-ordering-fields",
@@ -204,8 +206,11 @@ BY_1_2 = [
     ),
 ]
 
-STORED_LOG = upsert(row(1, "base"), BYSTANDER)
-OPEN_FAIL = "Answers are recorded and no engine fails."
+
+def undecided(name: str, **more: Any) -> list[Recipe]:
+    """Logs by hand on a base file, whose result the specification leaves open; `rows` is that of the reference."""
+    about = {"producers": (REFERENCE,), "if_it_fails": "Answers are recorded and no engine fails.", "open": True}
+    return story(f"open.{name}", EVENT_TABLE, upsert(row(1, "base"), BYSTANDER), **about, **more)
 
 
 def text_delete(second: int, key: str, ordering: str) -> bytes:
@@ -214,81 +219,55 @@ def text_delete(second: int, key: str, ordering: str) -> bytes:
     return encode_block(BlockType.DELETE, header, encode_deletes([Delete(key, "", ordering)], [pa.string()]))
 
 
-#: What the text leaves open. `rows` is what the reference takes for right.
 OPEN = [
-    *story(
-        "open.tie-of-overlapping-writers",
-        EVENT_TABLE,
-        STORED_LOG,
+    *undecided(
+        "tie-of-overlapping-writers",
         edits=(
             deltacommit(10, 31, data_block(10, row(5, "began first, completed last"))),
             deltacommit(20, 21, data_block(20, row(5, "began last, completed first"))),
         ),
-        producers=(REFERENCE,),
         requirements=("MRG-028", "RDR-014"),
         says="Of two overlapping delta commits with one ordering value the later one counts: by request, or by completion.",
         rows=(row(5, "began last, completed first"), BYSTANDER),
-        if_it_fails=OPEN_FAIL,
-        open=True,
         errata=("ER-021", "ER-054"),
     ),
-    *story(
-        "open.tie-of-a-row-and-a-delete-in-one-write",
-        EVENT_TABLE,
-        STORED_LOG,
+    *undecided(
+        "tie-of-a-row-and-a-delete-in-one-write",
         edits=(deltacommit(10, 11, delete_block(10, "a", ordering=5), data_block(10, row(5, "row"))),),
-        producers=(REFERENCE,),
         requirements=("MRG-028", "BLK-011"),
         says="A delete and a row of one write with one ordering value: the later block counts, or deletes come last.",
         rows=(row(5, "row"), BYSTANDER),
-        if_it_fails=OPEN_FAIL,
-        open=True,
         errata=("ER-054",),
     ),
-    *story(
-        "open.null-against-negative-in-logs",
-        EVENT_TABLE,
-        STORED_LOG,
+    *undecided(
+        "null-against-negative-in-logs",
         edits=(
             deltacommit(10, 11, data_block(10, {"id": "a", "ts": None, "name": "null"}, row(-1, "new", "c"))),
             deltacommit(20, 21, data_block(20, row(-1, "negative"), {"id": "c", "ts": None, "name": "null"})),
         ),
-        producers=(REFERENCE,),
         requirements=("MRG-028",),
         says="Whether a null ordering value in a log counts as 0 against negative ones is not settled.",
         rows=(row(1, "base"), {"id": "c", "ts": None, "name": "null"}, BYSTANDER),
-        if_it_fails=OPEN_FAIL,
-        open=True,
         errata=("ER-055",),
     ),
-    *story(
-        "open.delete-by-key-in-the-middle-of-history",
-        EVENT_TABLE,
-        STORED_LOG,
+    *undecided(
+        "delete-by-key-in-the-middle-of-history",
         edits=(
             deltacommit(10, 11, data_block(10, row(20, "before the delete"))),
             deltacommit(20, 21, delete_block(20, "a")),
             deltacommit(30, 31, data_block(30, row(10, "after the delete, with a lower value"))),
         ),
-        producers=(REFERENCE,),
         requirements=("MRG-028", "MRG-003"),
         says="A delete without ordering value between two log rows: the later row is there, or hidden by the one before.",
         rows=(row(10, "after the delete, with a lower value"), BYSTANDER),
-        if_it_fails=OPEN_FAIL,
-        open=True,
         errata=("ER-050", "ER-051"),
     ),
-    *story(
-        "open.ordering-values-of-two-types",
-        EVENT_TABLE,
-        STORED_LOG,
+    *undecided(
+        "ordering-values-of-two-types",
         edits=(deltacommit(10, 11, data_block(10, row(5, "row"))), deltacommit(20, 21, text_delete(20, "a", "9"))),
-        producers=(REFERENCE,),
         requirements=("MRG-028",),
         says="A delete whose ordering value is a text is merged with a row with a number: an error, or either of them wins.",
         rows=(row(5, "row"), BYSTANDER),
-        if_it_fails=OPEN_FAIL,
-        open=True,
         errata=("ER-053",),
     ),
 ]

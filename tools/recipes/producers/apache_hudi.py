@@ -20,7 +20,7 @@ from pyspark.sql.types import _parse_datatype_string
 from tools.recipes import catalogue
 from tools.recipes.producers.column_types import spark_type
 from tools.recipes.producers.interrupted_actions import stopping
-from tools.recipes.recipe import Check, Recipe, Row, Step, Table
+from tools.recipes.recipe import META_COLUMNS, Check, Recipe, Row, Step, Table
 from tools.recipes.table_edits import PROPERTIES, strip
 
 from hudi_conformance.engines.apache_hudi.jvm.session import Session
@@ -245,15 +245,6 @@ class Making:
         timeline = self.path / self.timeline
         names = [f.name for f in timeline.iterdir()] if timeline.is_dir() else []
         return {n.split(".")[0].split("_")[0] for n in names if n[:1].isdigit() and (step.kind == "clean" or ".clean" not in n)}
-
-
-META_COLUMNS = {
-    "_hoodie_commit_time",
-    "_hoodie_commit_seqno",
-    "_hoodie_record_key",
-    "_hoodie_partition_path",
-    "_hoodie_file_name",
-}
 
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {

@@ -4,7 +4,22 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from tools.recipes.recipe import BOTH, COW, HUDI, HUDI_1_2, MOR, REFERENCE, Check, Recipe, Row, Table, compact, delete, upsert
+from tools.recipes.recipe import (
+    BOTH,
+    COW,
+    HUDI,
+    HUDI_1_2,
+    MOR,
+    REFERENCE,
+    Check,
+    Recipe,
+    Row,
+    Table,
+    compact,
+    delete,
+    recipe,
+    upsert,
+)
 from tools.recipes.rows import COLUMNS as FEW
 from tools.recipes.rows import SHORT, row
 
@@ -101,50 +116,45 @@ def chosen() -> tuple[Check, ...]:
 CHOSEN = [Recipe(f"chosen.{SHORT[kind]}", "queries", Table(columns=COLUMNS, type=kind), STEPS, chosen()) for kind in (COW, MOR)]
 
 READ_OPTIMIZED = [
-    Recipe(
+    recipe(
+        "queries",
         "read-optimized.mor",
-        "queries",
         Table(columns=FEW),
-        (upsert(row(1, "base"), row(1, "deleted in the log", key="b")), upsert(row(2, "log")), delete({"id": "b"})),
-        (
-            Check(
-                kind="read-optimized",
-                requirements=("TYP-017",),
-                says="A read-optimized query sees base files only: neither updates nor deletes in logs.",
-                if_it_fails="Logs were merged although only base files were asked for.",
-                flags=("dirty-read",),
-            ),
-        ),
+        upsert(row(1, "base"), row(1, "deleted in the log", key="b")),
+        upsert(row(2, "log")),
+        delete({"id": "b"}),
+        kind="read-optimized",
+        requirements=("TYP-017",),
+        says="A read-optimized query sees base files only: neither updates nor deletes in logs.",
+        if_it_fails="Logs were merged although only base files were asked for.",
+        flags=("dirty-read",),
     ),
-    Recipe(
+    recipe(
+        "queries",
         "read-optimized.cow",
-        "queries",
         Table(columns=FEW, type=COW),
-        (upsert(row(1, "base"), row(1, "deleted", key="b")), upsert(row(2, "rewritten")), delete({"id": "b"})),
-        (
-            Check(
-                kind="read-optimized",
-                requirements=("TYP-014", "TYP-002"),
-                says="On a copy-on-write table a read-optimized query is a snapshot.",
-                if_it_fails="An older base file of a file group was read.",
-                flags=("silent-stale",),
-            ),
-        ),
+        upsert(row(1, "base"), row(1, "deleted", key="b")),
+        upsert(row(2, "rewritten")),
+        delete({"id": "b"}),
+        kind="read-optimized",
+        requirements=("TYP-014", "TYP-002"),
+        says="On a copy-on-write table a read-optimized query is a snapshot.",
+        if_it_fails="An older base file of a file group was read.",
+        flags=("silent-stale",),
     ),
-    Recipe(
-        "read-optimized.after-compaction",
+    recipe(
         "queries",
+        "read-optimized.after-compaction",
         Table(columns=FEW),
-        (upsert(row(1, "base"), row(1, "deleted", key="b")), upsert(row(2, "log")), delete({"id": "b"}), compact()),
-        (
-            Check(
-                kind="read-optimized",
-                requirements=("TYP-016", "CMP-006"),
-                says="After a compaction base files alone give the snapshot.",
-                if_it_fails="The compacted base file was not recognized as the newest.",
-                flags=("silent-stale",),
-            ),
-        ),
+        upsert(row(1, "base"), row(1, "deleted", key="b")),
+        upsert(row(2, "log")),
+        delete({"id": "b"}),
+        compact(),
+        kind="read-optimized",
+        requirements=("TYP-016", "CMP-006"),
+        says="After a compaction base files alone give the snapshot.",
+        if_it_fails="The compacted base file was not recognized as the newest.",
+        flags=("silent-stale",),
         producers=(HUDI,),
     ),
 ]
