@@ -8,20 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.recipes.layout.layout import COLUMNS, FOLDERS, PARTED, row
-from tools.recipes.recipe import (
-    COW,
-    HUDI,
-    Check,
-    Recipe,
-    Row,
-    Step,
-    Table,
-    TableEdit,
-    delete,
-    recipe,
-    stopped,
-    upsert,
-)
+from tools.recipes.recipe import COW, HUDI, Check, Recipe, Row, Step, Table, TableEdit, delete, recipe, stopped, upsert
 from tools.recipes.rows import both_types as both_types_of
 from tools.recipes.table_edits import PROPERTIES, add, copy, edit, only
 

@@ -8,17 +8,7 @@ from tools.recipes.handmade_actions import COLUMNS, Group, at, compaction, data_
 from tools.recipes.handmade_tables import BASE_OF_A_AND_B as BASE
 from tools.recipes.handmade_tables import COMMIT_TABLE as TABLE
 from tools.recipes.handmade_tables import row_of as row
-from tools.recipes.recipe import (
-    BOTH,
-    REFERENCE,
-    Check,
-    Recipe,
-    TableEdit,
-    as_of,
-    delete,
-    recipe,
-    upsert,
-)
+from tools.recipes.recipe import BOTH, REFERENCE, Check, Recipe, TableEdit, as_of, delete, recipe, upsert
 
 
 def slices(name: str, *edits: TableEdit, **more: Any) -> Recipe:

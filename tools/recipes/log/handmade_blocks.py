@@ -19,19 +19,7 @@ from tools.recipes.handmade_actions import (
     log_compaction,
 )
 from tools.recipes.handmade_tables import BASE, BYSTANDER, COMMIT_TABLE, row
-from tools.recipes.recipe import (
-    MOR,
-    REFERENCE,
-    Check,
-    Recipe,
-    Step,
-    Table,
-    TableEdit,
-    as_of,
-    read_optimized,
-    recipe,
-    upsert,
-)
+from tools.recipes.recipe import MOR, REFERENCE, Check, Recipe, Step, Table, TableEdit, as_of, read_optimized, recipe, upsert
 from tools.recipes.table_edits import add, edit, int_at
 
 from hudi_reference.files.log.block import HeaderKey

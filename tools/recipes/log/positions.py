@@ -6,18 +6,7 @@ from typing import Any
 from tools.recipes.handmade_actions import at, compaction, data_block, delete_block, deltacommit
 from tools.recipes.handmade_tables import COMMIT_TABLE as TABLE
 from tools.recipes.handmade_tables import row_of as row
-from tools.recipes.recipe import (
-    HUDI,
-    REFERENCE,
-    Recipe,
-    Step,
-    TableEdit,
-    bulk_insert,
-    compact,
-    delete,
-    recipe,
-    upsert,
-)
+from tools.recipes.recipe import HUDI, REFERENCE, Recipe, Step, TableEdit, bulk_insert, compact, delete, recipe, upsert
 
 from hudi_reference.files.log.block import HeaderKey
 from hudi_reference.files.log.positions import position_headers

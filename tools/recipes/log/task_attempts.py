@@ -6,16 +6,7 @@ from tools.recipes.handmade_actions import data_block, delete_block, deltacommit
 from tools.recipes.handmade_tables import BASE_OF_A_AND_B as BASE
 from tools.recipes.handmade_tables import COMMIT_TABLE as TABLE
 from tools.recipes.handmade_tables import row_of as row
-from tools.recipes.recipe import (
-    HUDI,
-    REFERENCE,
-    Producer,
-    Recipe,
-    TableEdit,
-    delete,
-    recipe,
-    upsert,
-)
+from tools.recipes.recipe import HUDI, REFERENCE, Producer, Recipe, TableEdit, delete, recipe, upsert
 
 from hudi_reference.files.log.block import HeaderKey
 

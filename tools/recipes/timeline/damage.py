@@ -10,14 +10,7 @@ from tools.recipes.handmade_actions import HISTORY, Archived, at, compaction, da
 from tools.recipes.handmade_tables import BASE, BYSTANDER, COMMIT_TABLE, row
 from tools.recipes.recipe import Check, Recipe, TableEdit, upsert
 from tools.recipes.table_edits import TIMELINE, copy, cut, edit, only, remove
-from tools.recipes.timeline.handmade_histories import (
-    ACTIONS,
-    FIRST_ONLY,
-    OTHERWISE,
-    PART,
-    WHOLE,
-    handmade,
-)
+from tools.recipes.timeline.handmade_histories import ACTIONS, FIRST_ONLY, OTHERWISE, PART, WHOLE, handmade
 from tools.recipes.timeline.timeline import COW_TABLE, shown
 
 NOT_ANOTHER = "The damage changed the rows silently: report the file, the rule and what was found."

@@ -6,18 +6,7 @@ from typing import Any
 
 from tools.recipes.handmade_actions import Archived, at, compaction, data_block, deltacommit, history, replacement
 from tools.recipes.handmade_tables import BASE, BYSTANDER, COMMIT_TABLE, row
-from tools.recipes.recipe import (
-    REFERENCE,
-    Check,
-    Recipe,
-    Table,
-    TableEdit,
-    as_of,
-    bulk_insert,
-    invisible,
-    recipe,
-    upsert,
-)
+from tools.recipes.recipe import REFERENCE, Check, Recipe, Table, TableEdit, as_of, bulk_insert, invisible, recipe, upsert
 from tools.recipes.table_edits import uncommit
 from tools.recipes.timeline.timeline import BOTH_TYPES, before_replacement, shown
 
