@@ -320,6 +320,14 @@ class UnfitStorage(StorageFault):
     """The storage ignores the conditions of writes, so that concurrent writers would overwrite each other."""
 
 
+def damaged_committed_block(path: str, offset: int, found: str) -> CorruptCommittedBlock:
+    """The error for a damaged block among the bytes of a completed action; `found` is what is wrong with it."""
+    return CorruptCommittedBlock(
+        "a committed block is damaged", rule="BLK-015", path=path, offset=offset,
+        expected="a whole block", found=found, remedy="restore the file from another copy of the table",
+    )  # fmt: skip
+
+
 def missing_data_file(path: str) -> MissingDataFile:
     """The error for the file at `path`."""
     return MissingDataFile(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_reference.errors import CorruptCommittedBlock, HudiError, InvalidQuery, MalformedLogBlock, missing_data_file
+from hudi_reference.errors import HudiError, InvalidQuery, MalformedLogBlock, damaged_committed_block, missing_data_file
 from hudi_reference.files.log.block import Block, BlockType, CorruptBlock
 from hudi_reference.files.log.cdc import Operation
 from hudi_reference.files.log.content import decode_rows
@@ -203,10 +203,7 @@ class ChangeQuery:
             raise cleaned_away(instant, None, path)
         for block in read_log_file(self.reader.storage, path):
             if isinstance(block, CorruptBlock):
-                raise CorruptCommittedBlock(
-                    "a committed block is damaged", rule="BLK-015", path=path, offset=block.offset,
-                    expected="a whole block", found=block.reason, remedy="restore the file from another copy of the table",
-                )  # fmt: skip
+                raise damaged_committed_block(path, block.offset, block.reason)
             yield _checked_rows(block)
 
     @implements("BLK-034", "BLK-035", "BLK-036")

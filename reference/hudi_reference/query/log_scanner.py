@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from hudi_reference.errors import CorruptCommittedBlock, MalformedLogBlock, MalformedLogFile
+from hudi_reference.errors import MalformedLogBlock, MalformedLogFile, damaged_committed_block
 from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey
 from hudi_reference.files.log.content import rollback_target
 from hudi_reference.files.log.reader import read_log_file
@@ -101,10 +101,7 @@ class LogScanner:
                 yield block
             # ER-048: bytes outside of completed writes are skipped however many; deployed readers reject the block before them.
             elif not spans or any(block.offset < after and first < block.end for first, after in spans):
-                raise CorruptCommittedBlock(
-                    "a committed block is damaged", rule="BLK-015", path=path, offset=block.offset,
-                    expected="a whole block", found=block.reason, remedy="restore the file from another copy of the table",
-                )  # fmt: skip
+                raise damaged_committed_block(path, block.offset, block.reason)
         if end < size:
             raise MalformedLogFile(
                 "the file is shorter than its action wrote it", rule="BLK-016", path=path, offset=end,

@@ -14,6 +14,7 @@ from hudi_conformance.contract import Conflict, Engine, EngineError, Hello, Quer
 from hudi_conformance.contract.messages import FUNCTIONS, Operation, Phase, Point, Service, Work, Write
 from hudi_conformance.engines.support.pausing import PausedWork
 from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
+from hudi_reference.schema.avro import META_COLUMNS
 
 if TYPE_CHECKING:
     from hudi_conformance.engines.reference.pausing import PausableGreenlet
@@ -247,18 +248,7 @@ def _opened(table: str, options: Mapping[str, str] | None = None) -> "WritableTa
 
 def _data_columns(rows: pa.Table) -> pa.Table:
     """Rows without meta columns, which are returned only if the query names them."""
-    return rows.drop_columns([name for name in rows.column_names if name in _META])
-
-
-_META = frozenset(
-    {
-        "_hoodie_commit_time",
-        "_hoodie_commit_seqno",
-        "_hoodie_record_key",
-        "_hoodie_partition_path",
-        "_hoodie_file_name",
-    }
-)
+    return rows.drop_columns([name for name in rows.column_names if name in META_COLUMNS])
 
 
 @contextmanager
