@@ -66,7 +66,7 @@ class SliceReader:
 
     def _merged(self, file_slice: FileSlice, blocks: Sequence[Block], columns: Sequence[str]) -> pa.Table:
         """The rows of the base file with the changes of the blocks; without reading keys if positions replace them."""
-        names = self._merge_columns(columns)
+        names = self.merging.columns({*columns, KEY, *self.key_fields}, set(self.schema.names))
         if self._can_skip_keys(file_slice, blocks):
             fields = self._fields(names - ({KEY} - set(columns)))
             base = self._base_rows(file_slice, fields)
@@ -119,11 +119,6 @@ class SliceReader:
             return rows
         nulls = pa.nulls(rows.num_rows, pa.string())
         return rows.set_column(rows.column_names.index(KEY), self.schema.field(KEY), nulls)
-
-    def _merge_columns(self, columns: Sequence[str]) -> set[str]:
-        """The columns asked for, and those that the merge needs."""
-        every = set(self.schema.names)
-        return self.merging.columns({*columns, KEY, *self.key_fields}, every)
 
     def _fields(self, names: Iterable[str]) -> pa.Schema:
         """The fields with these names: in the order of a sequence; for a set, in the order of the table."""

@@ -184,7 +184,9 @@ class _BlockParser:
     @implements("LF-017", "LF-018")
     def _map(self) -> dict[int, str]:
         entries: dict[int, str] = {}
-        for _ in range(self._count()):
+        if not 0 <= (count := self._int()) <= (self.end - self.position) // 8:
+            raise self._malformed(f"a map of {count} entries in {self.end - self.position} bytes")
+        for _ in range(count):
             key = self._int()
             text = self._take(self._int(), f"the value of header {key}")
             try:
@@ -192,12 +194,6 @@ class _BlockParser:
             except UnicodeDecodeError as error:
                 raise self._malformed(f"header {key} is not UTF-8 text") from error
         return entries
-
-    def _count(self) -> int:
-        count = self._int()
-        if not 0 <= count <= (self.end - self.position) // 8:
-            raise self._malformed(f"a map of {count} entries in {self.end - self.position} bytes")
-        return count
 
     def _int(self) -> int:
         return int.from_bytes(self._take(4, "a number"), "big", signed=True)
