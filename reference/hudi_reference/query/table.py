@@ -27,7 +27,7 @@ from hudi_reference.query.schema_history import by_id, saved_versions
 from hudi_reference.query.slice_reader import SliceReader
 from hudi_reference.query.write_hooks import NO_HOOKS, WriteHooks
 from hudi_reference.records.mergers.merger import RecordMerger
-from hudi_reference.records.payloads.merger_resolution import defaults_of, merging_of
+from hudi_reference.records.payloads.merger_resolution import merging_of
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import (
     META_COLUMNS,
@@ -66,7 +66,7 @@ class View:
             committed=self.groups.committed,
             written_files=self.groups.written_files,
             schema=arrow_schema(with_meta_columns(schema)),
-            merging=merging_of(properties, table.mergers, defaults_of(schema)),
+            merging=merging_of(properties, table.mergers, schema),
             key_fields=() if properties.populates_meta_fields else properties.record_key,
             dropped=dropped,
             by_id=by_id(self.saved, self.groups) if table.schema_on_read else None,

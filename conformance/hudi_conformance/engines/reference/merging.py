@@ -25,7 +25,7 @@ from hudi_reference.records.mergers.sample_mergers import SAMPLE_MERGERS
 from hudi_reference.records.merging.merge_slice import merge_changes
 from hudi_reference.records.ordering import orderings_of
 from hudi_reference.records.payloads import merger_resolution
-from hudi_reference.records.payloads.merger_resolution import defaults_of, merging_of
+from hudi_reference.records.payloads.merger_resolution import merging_of
 from hudi_reference.schema.avro import AvroSchema, arrow_schema, parse_schema
 
 Json = Any
@@ -64,7 +64,7 @@ def _merging(
         "hoodie.record.merge.strategy.id": strategy or "",
     }
     given = TableProperties({key: value for key, value in entries.items() if value})
-    return merging_of(given, SAMPLE_MERGERS, defaults_of(schema))
+    return merging_of(given, SAMPLE_MERGERS, schema)
 
 
 def choose(strategy: str | None, record_type: str, mergers: Sequence[Mapping[str, str]]) -> int:

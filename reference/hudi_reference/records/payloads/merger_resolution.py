@@ -4,7 +4,7 @@ The strategy id in the properties names one of the two standard modes, a payload
 `open_table`. An unknown merger is refused, and never replaced by another one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -22,18 +22,19 @@ from hudi_reference.schema.avro import AvroSchema, arrow_schema
 
 @implements("MRG-031", "MRG-010", "PAY-002", "API-008", "NBC-005")
 def merging_of(
-    properties: TableProperties, mergers: Sequence[RecordMerger] = (), defaults: Mapping[str, Any] | None = None
+    properties: TableProperties, mergers: Sequence[RecordMerger] = (), schema: AvroSchema | None = None
 ) -> Merging:
-    """How a table merges. `defaults` are the default values of its columns. Raises UnknownMerger, InvalidProperty."""
+    """How a table with this schema merges. Raises UnknownMerger, InvalidProperty."""
     found = properties.merging
     ordering, marker = properties.ordering_fields, properties.delete_marker
     given = None if marker is None else DeleteMarker(*marker)
     if found.mode != "CUSTOM":
         return Merging(found.mode, ordering, given)
+    defaults = {} if schema is None else defaults_of(schema)
     if found.strategy != PAYLOAD_STRATEGY:
-        return Merging("CUSTOM", ordering, given, custom_merger(found, mergers), defaults or {})
+        return Merging("CUSTOM", ordering, given, custom_merger(found, mergers), defaults)
     merger = merger_of_payload(found.payload)
-    return Merging("CUSTOM", merger.ordering or ordering, merger.marker or given, merger, defaults or {})
+    return Merging("CUSTOM", merger.ordering or ordering, merger.marker or given, merger, defaults)
 
 
 @implements("PAY-015")
