@@ -112,20 +112,19 @@ class Timeline:
         done = (instant for instant in self.instants if instant.state is State.COMPLETED and instant.action in COMMITS)
         return {instant.requested: instant.completion or instant.requested for instant in done}
 
+    @implements("RDR-008", "TL-033")
     def completion_of(self, requested: str) -> str | None:
         """Completion time of the write with that requested time; None if it did not complete, or not before the limit."""
-        found = self._completion_of(requested)
+        found = self._completions.get(requested) or self._archived_completion_of(requested)
         return None if found is None or found >= self.limit else found
 
     @implements("RDR-008", "RDR-009", "TL-033", "TL-055")
-    def _completion_of(self, requested: str) -> str | None:
-        """The same without the limit.
+    def _archived_completion_of(self, requested: str) -> str | None:
+        """Completion time of a write that is not completed on the active timeline, without the limit.
 
         Writes older than the active timeline are looked up in the history. A write that is not there either counts as completed
         at its requested time, because only archiving removes state files.
         """
-        if (completion := self._completions.get(requested)) is not None:
-            return completion
         if self.start is None or requested >= self.start:
             return self.archived.completion_of(requested)
         return self.archived.completion_of(requested, everywhere=True) or requested

@@ -80,7 +80,7 @@ def files_grouped_by_write_token(patch: Patch) -> None:
 def archived_completion_time_is_requested_time(patch: Patch) -> None:
     """Takes the requested time of an archived write for its completion time."""
     patch.edit(
-        active.Timeline._completion_of,
+        active.Timeline._archived_completion_of,
         "return self.archived.completion_of(requested, everywhere=True) or requested",
         "return requested",
     )
@@ -96,7 +96,7 @@ def files_of_active_timeline_only(patch: Patch) -> None:
 def archived_instants_ignored_by_reader(patch: Patch) -> None:
     """Uses only the active timeline and ignores the files of archived actions."""
     patch.edit(
-        active.Timeline._completion_of,
+        active.Timeline._archived_completion_of,
         "return self.archived.completion_of(requested, everywhere=True) or requested",
         "return None",
     )

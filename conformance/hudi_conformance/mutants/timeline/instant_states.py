@@ -118,7 +118,7 @@ def completed_files_without_completion_time(patch: Patch) -> None:
 def pending_writes_read(patch: Patch) -> None:
     """Reads files of actions that have not completed."""
     patch.edit(
-        active.Timeline._completion_of,
+        active.Timeline._archived_completion_of,
         "return self.archived.completion_of(requested)\n",
         "return self.archived.completion_of(requested) or requested\n",
     )
