@@ -19,7 +19,7 @@ class FastPath(Enum):
     """
 
     #: Base rows and log entries of a slice.
-    MERGE = ("records.merging.merge_slice:_select", 10_000)
+    MERGE = ("records.merging.merge_slice:merge_changes", 10_000)
     #: Records of an Avro log block.
     DECODE_ROWS = ("files.log.content:_avro_rows", 1000)
     ENCODE_ROWS = ("files.log.content:encode_rows", 1000)

@@ -13,9 +13,17 @@ from hudi_reference.layout.merge_config import MergeMode
 from hudi_reference.records.changes import KEY, Changes
 from hudi_reference.records.deletes import IS_DELETED
 from hudi_reference.records.mergers.merger import Merging
+from hudi_reference.records.merging.fast import merge_columns
+from hudi_reference.records.merging.merge_slice import select
 
 EVENT: MergeMode = "EVENT_TIME_ORDERING"
 COMMIT: MergeMode = "COMMIT_TIME_ORDERING"
+
+
+def select_by_columns(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array, pa.Array]:
+    """The result of the fast code; that of the plain code where the fast code leaves the merge to it."""
+    return merge_columns.select_by_columns(base, changes, merging) or select(base, changes, merging)
+
 
 VALUES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
     "long": (pa.int64(), st.integers(-2, 2) | st.sampled_from([-(2**63), 2**63 - 1])),

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from merge_samples import COMMIT, EVENT, merges, table
+from merge_samples import COMMIT, EVENT, merges, select_by_columns, table
 from reference_samples import FLAGGED_SCHEMA, bounded, data_files, flagged, new_table, trip, trips
 
 from hudi_reference.errors import MalformedLogBlock
@@ -19,9 +19,7 @@ from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.layout.merge_config import MergeMode
 from hudi_reference.records.changes import KEY, Changes
 from hudi_reference.records.mergers.merger import Merging
-from hudi_reference.records.merging.fast.merge_columns import select_by_columns
-from hudi_reference.records.merging.merge_rows import select
-from hudi_reference.records.merging.merge_slice import merge_changes
+from hudi_reference.records.merging.merge_slice import merge_changes, select
 from hudi_reference.write.write_context import LogOptions
 
 MOR: Any = {"table_type": "MERGE_ON_READ", "ordering": ("ts",)}

@@ -16,8 +16,7 @@ from hudi_reference.layout.merge_config import MergeMode
 from hudi_reference.records.changes import KEY, Changes
 from hudi_reference.records.deletes import IS_DELETED
 from hudi_reference.records.mergers.merger import Merging
-from hudi_reference.records.merging.merge_rows import select
-from hudi_reference.records.merging.merge_slice import merge_changes
+from hudi_reference.records.merging.merge_slice import merge_changes, select
 from hudi_reference.records.merging.partial_merge import merge_partial_blocks
 
 FIELDS = [(KEY, pa.string()), ("ts", pa.int64()), ("a", pa.string()), ("b", pa.string()), (IS_DELETED, pa.bool_())]

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from merge_samples import COMMIT, EVENT, merges, table
+from merge_samples import COMMIT, EVENT, merges, select_by_columns, table
 from reference_samples import bounded
 
 from hudi_reference.errors import IncomparableOrdering, UnsupportedSchema
@@ -19,9 +19,7 @@ from hudi_reference.layout.merge_config import MergeMode
 from hudi_reference.records.changes import KEY, Changes
 from hudi_reference.records.merge import Kind, Version, fold, merger_of
 from hudi_reference.records.mergers.merger import Merging
-from hudi_reference.records.merging.fast.merge_columns import select_by_columns
-from hudi_reference.records.merging.merge_rows import select
-from hudi_reference.records.merging.merge_slice import merge_changes
+from hudi_reference.records.merging.merge_slice import merge_changes, select
 from hudi_reference.records.ordering import is_lower, orderings_of
 
 

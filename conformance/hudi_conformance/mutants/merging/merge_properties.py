@@ -5,7 +5,7 @@ from hudi_reference.query import file_groups
 from hudi_reference.records import deletes, merge
 from hudi_reference.records.changes import Changes
 from hudi_reference.records.mergers import merger, sample_mergers
-from hudi_reference.records.merging import merge_rows
+from hudi_reference.records.merging import merge_slice
 from hudi_reference.write import write
 from hudi_reference.write.locate import BucketLookup
 
@@ -48,7 +48,7 @@ def merge_result_without_ordering_value(patch: Patch) -> None:
 def logs_merged_before_base_row(patch: Patch) -> None:
     """Merges all logs before the base row: a base row that was deleted in between reappears, as with Apache Hudi 1.2."""
     patch.edit(
-        merge_rows.select,
+        merge_slice.select,
         "fold([stored, *versions[key]], merge)",
         "merge(stored, fold(versions[key], merge) or stored)",
     )

@@ -7,7 +7,7 @@ from hudi_reference.query.file_groups import FileGroup
 from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.table import Table
 from hudi_reference.records import merge
-from hudi_reference.records.merging import merge_rows
+from hudi_reference.records.merging import merge_slice
 from hudi_reference.timeline import active
 from hudi_reference.timeline.active import Timeline
 
@@ -185,7 +185,7 @@ def newest_log_file_only(patch: Patch) -> None:
 @mutant(breaks="RDR-017")
 def log_only_records_dropped(patch: Patch) -> None:
     """Joins logs to base rows and drops log records without one."""
-    patch.edit(merge_rows.select, "if key not in in_base]", "if key in in_base]")
+    patch.edit(merge_slice.select, "if key not in in_base]", "if key in in_base]")
 
 
 @mutant(breaks="RDR-018")

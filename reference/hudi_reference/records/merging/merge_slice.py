@@ -1,18 +1,21 @@
 """Merging a file slice: the rows of its base file and the changes of its log blocks.
 
 `merge_changes` chooses between three merges: by a custom merger, with partial blocks, and of whole rows. Whole rows are merged
-one record at a time in `merge_rows`, or for whole columns in `fast.merge_columns`, with the same result.
+one record at a time by `select`, which is to be read beside the specification, or for whole columns in `fast.merge_columns`, with
+the same result.
 """
 
 import pyarrow as pa
 
 from hudi_reference.fast_paths import FastPath, use_fast
-from hudi_reference.records.changes import Changes
+from hudi_reference.records.changes import Changes, Identity
+from hudi_reference.records.merge import Version, fold, merger_of
+from hudi_reference.records.merge_tables import Kind
 from hudi_reference.records.mergers.merger import Merging
 from hudi_reference.records.merging.custom_merge import merge_by_merger
 from hudi_reference.records.merging.fast.merge_columns import select_by_columns
-from hudi_reference.records.merging.merge_rows import select
 from hudi_reference.records.merging.partial_merge import merge_partial_blocks
+from hudi_reference.records.ordering import orderings_of
 from hudi_reference.requirement import implements
 
 
@@ -31,11 +34,43 @@ def merge_changes(base: pa.Table, changes: Changes, merging: Merging) -> pa.Tabl
         return merge_by_merger(base, changes, merging)
     if changes.present_columns:
         return merge_partial_blocks(base, changes, merging)
-    kept, won = _select(base, changes, merging)
+    selected = None
+    if use_fast(FastPath.MERGE, base.num_rows + len(changes)) and len(merging.ordering) <= 1:
+        selected = select_by_columns(base, changes, merging)
+    kept, won = selected or select(base, changes, merging)
     return pa.concat_tables([base.take(kept), changes.rows.take(won)])
 
 
-def _select(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array, pa.Array]:
-    """Which base rows are kept and which rows of the changes win; the fast code knows one ordering field at most."""
-    is_fast = use_fast(FastPath.MERGE, base.num_rows + len(changes)) and len(merging.ordering) <= 1
-    return select_by_columns(base, changes, merging) if is_fast else select(base, changes, merging)
+@implements("RDR-016", "RDR-017", "LAY-022", "MRG-006")
+def select(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array, pa.Array]:
+    """Which base rows are kept and which rows of the changes win.
+
+    A key may occur several times in the base file, because inserts do not look up keys. Its changes are merged into each of
+    these rows, unless they name the row by its position.
+
+    Returns:
+        Positions of rows in `base`, and positions of rows in `changes.rows`.
+    """
+    ordering = merging.ordering
+    merge = merger_of(merging.standard_mode)
+    versions: dict[Identity, list[Version]] = {}
+    for key, version in changes.versions(ordering, merging.marker):
+        versions.setdefault(key, []).append(version)
+    kept: list[int] = []
+    winners: list[Version | None] = []
+    in_base: set[Identity] = set()
+    values = orderings_of(base, ordering)
+    for row, key in enumerate(changes.identities_of(base)):
+        if key not in versions:
+            kept.append(row)
+            continue
+        in_base.add(key)
+        stored = Version(Kind.ROW, values[row], row)
+        winner = fold([stored, *versions[key]], merge)
+        if winner is stored:
+            kept.append(row)
+        else:
+            winners.append(winner)
+    winners += [fold(history, merge) for key, history in versions.items() if key not in in_base]
+    won = [winner.position for winner in winners if winner is not None and winner.kind is Kind.ROW]
+    return pa.array(kept, pa.int64()), pa.array(won, pa.int64())

@@ -21,9 +21,7 @@ from hudi_reference.schema.avro import AvroSchema, arrow_schema
 
 
 @implements("MRG-031", "MRG-010", "PAY-002", "API-008", "NBC-005")
-def merging_of(
-    properties: TableProperties, mergers: Sequence[RecordMerger] = (), schema: AvroSchema | None = None
-) -> Merging:
+def merging_of(properties: TableProperties, mergers: Sequence[RecordMerger] = (), schema: AvroSchema | None = None) -> Merging:
     """How a table with this schema merges. Raises UnknownMerger, InvalidProperty."""
     found = properties.merging
     ordering, marker = properties.ordering_fields, properties.delete_marker

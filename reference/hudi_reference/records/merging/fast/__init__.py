@@ -1,1 +1,1 @@
-"""Merging of whole columns. `merge_slice` chooses between this code and `merge_rows`."""
+"""Merging of whole columns. `merge_slice` chooses between this code and its own."""

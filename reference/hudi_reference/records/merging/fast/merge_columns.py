@@ -1,4 +1,4 @@
-"""Merging whole columns with numpy: the fast twin of `merge_rows.select`, with the same result.
+"""Merging whole columns with numpy: the fast twin of `merge_slice.select`, with the same result.
 
 The winner of a key is chosen among its candidates: the log entries after its last delete by key. Deletes that directly follow
 that delete by key are no candidates, because there is no row that they could delete. With event-time ordering the winner is
@@ -15,15 +15,17 @@ import pyarrow.types as pt
 from hudi_reference.records.changes import KEY, Changes, keys_of
 from hudi_reference.records.deletes import DeleteMarker, deleted
 from hudi_reference.records.mergers.merger import Merging
-from hudi_reference.records.merging.merge_rows import select
 from hudi_reference.records.ordering import stored_values
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 
-def select_by_columns(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array, pa.Array]:
-    """Which base rows are kept and which rows of the changes win, as `merge_rows.select`; for at most one ordering field."""
+def select_by_columns(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array, pa.Array] | None:
+    """Which base rows are kept and which rows of the changes win, as `merge_slice.select`; for at most one ordering field.
+
+    None for ordering values that numpy cannot rank, which the plain code compares.
+    """
     ordering = merging.ordering
     by_ordering = merging.standard_mode == "EVENT_TIME_ORDERING"
     base_code, code, count = _coded(base, changes)
@@ -33,7 +35,7 @@ def select_by_columns(base: pa.Table, changes: Changes, merging: Merging) -> tup
         else (np.zeros(base.num_rows, np.int64), np.zeros(len(code), np.int64))
     )
     if ranks is None:
-        return select(base, changes, merging)
+        return None
     base_rank, rank = ranks
     key_deletes = _key_deletes(changes)
     rank = np.where(key_deletes, np.iinfo(np.int64).min, rank)
