@@ -1,8 +1,8 @@
 """Merging a file slice: the rows of its base file and the changes of its log blocks.
 
 `merge_changes` chooses between three merges: by a custom merger, with partial blocks, and of whole rows. Whole rows are merged
-one record at a time by `select`, which is to be read beside the specification, or for whole columns in `fast.merge_columns`, with
-the same result.
+one record at a time by `select`, which is to be read beside the specification, or for whole columns in `fast.merge_columns`,
+with the same result.
 """
 
 import pyarrow as pa

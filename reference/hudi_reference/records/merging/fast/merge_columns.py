@@ -24,7 +24,7 @@ Flags = npt.NDArray[np.bool_]
 def select_by_columns(base: pa.Table, changes: Changes, merging: Merging) -> tuple[pa.Array, pa.Array] | None:
     """Which base rows are kept and which rows of the changes win, as `merge_slice.select`; for at most one ordering field.
 
-    None for ordering values that numpy cannot rank, which the plain code compares.
+    None for ordering values other than integers and texts, which the plain code compares.
     """
     ordering = merging.ordering
     by_ordering = merging.standard_mode == "EVENT_TIME_ORDERING"
