@@ -8,9 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from hudi_reference import create_table
 from hudi_reference.errors import HudiError, MalformedFileName, UnsupportedTableFeature
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.query.partition_columns import DroppedColumns, dropped_columns
+from hudi_reference.storage import MemoryStorage
 
 DROP = {"hoodie.datasource.write.drop.partition.columns": "true"}
 
@@ -104,7 +106,16 @@ def test_folders_made_by_a_pattern_are_refused(entries: dict[str, str]) -> None:
 
 def test_only_a_table_that_says_so_has_dropped_columns() -> None:
     """LAY-008: everywhere else values come from the records."""
-    assert dropped_columns(TableProperties({"hoodie.table.partition.fields": "p"})) is None
+    fields = [{"name": "id", "type": "string"}, {"name": "p", "type": "string"}]
+    schema = {"type": "record", "name": "r", "fields": fields}
+    found = {}
+    for name, properties in (("stored", {}), ("dropped", DROP)):
+        table = create_table(
+            "", storage=MemoryStorage(), name=name, schema=schema, record_key=["id"], partition=["p"], properties=properties
+        )
+        found[name] = table.view().reader(table).dropped
+    assert found["stored"] is None
+    assert found["dropped"] is not None
 
 
 def test_types_are_those_with_which_the_table_was_created() -> None:
@@ -112,7 +123,6 @@ def test_types_are_those_with_which_the_table_was_created() -> None:
     schema = {"type": "record", "name": "r", "fields": [{"name": "y", "type": ["int", "null"]}]}
     entries = {**DROP, "hoodie.table.partition.fields": "y,p", "hoodie.table.create.schema": json.dumps(schema)}
     columns = dropped_columns(TableProperties(entries))
-    assert columns is not None
     left = columns.added_to({"type": "record", "name": "r", "fields": [{"name": "id", "type": "string"}]})
     assert [(f["name"], f["type"]) for f in left["fields"]] == [
         ("id", "string"),

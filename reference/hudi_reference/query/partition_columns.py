@@ -23,7 +23,7 @@ from hudi_reference.layout.properties import PROPERTIES_PATH, TableProperties
 from hudi_reference.requirement import implements
 from hudi_reference.schema.avro import AvroSchema, parse_schema
 
-KEY = "hoodie.datasource.write.drop.partition.columns"
+DROP_KEY = "hoodie.datasource.write.drop.partition.columns"
 _FIELDS = "hoodie.table.partition.fields"
 
 #: The form of the texts of values in the names of folders.
@@ -118,20 +118,18 @@ class DroppedColumns(Folders):
 
 
 @implements("LAY-007", "LAY-008")
-def dropped_columns(properties: TableProperties) -> DroppedColumns | None:
-    """The partition columns that the table's data files do not have; None for tables whose files have all columns.
+def dropped_columns(properties: TableProperties) -> DroppedColumns:
+    """The partition columns of a table with the property DROP_KEY, whose data files do not have them.
 
     Raises UnsupportedTableFeature if the key generator formats the values or is user code.
     """
-    if not properties.is_set(KEY):
-        return None
     generator = properties.get("hoodie.table.keygenerator.type") or ""
     listed = properties.get(_FIELDS) or ""
     if generator.startswith(("TIMESTAMP", "USER_PROVIDED")) or ":TIMESTAMP" in listed.upper():
         raise UnsupportedTableFeature(
             "the values of columns that are in no file cannot be derived from the names of these folders",
             rule="LAY-007", path=PROPERTIES_PATH, expected="folders that have the values of the columns as their names",
-            found=f"{KEY}=true with the key generator {generator}, {_FIELDS}={listed}",
+            found=f"{DROP_KEY}=true with the key generator {generator}, {_FIELDS}={listed}",
         )  # fmt: skip
     created = properties.get("hoodie.table.create.schema")
     schema = parse_schema(created, "hoodie.table.create.schema") if created else {"fields": []}

@@ -19,7 +19,7 @@ from hudi_reference.query.file_groups import FileGroups, FileSlice, load_file_gr
 from hudi_reference.query.incremental import COMMIT_TIME, IncrementalPlan, plan_incremental, rows_written_in
 from hudi_reference.query.incremental_window import Window
 from hudi_reference.query.inspect import inspect_table
-from hudi_reference.query.partition_columns import dropped_columns
+from hudi_reference.query.partition_columns import DROP_KEY, dropped_columns
 from hudi_reference.query.predicates import Comparison, matching_rows
 from hudi_reference.query.pruning import pruned
 from hudi_reference.query.retention import check_begun, check_retained, check_whole
@@ -58,7 +58,7 @@ class View:
     def reader(self, table: "Table") -> SliceReader:
         """The reader of this view's slices."""
         properties = table.properties
-        dropped = dropped_columns(properties)
+        dropped = dropped_columns(properties) if properties.is_set(DROP_KEY) else None
         schema = self.schema if dropped is None else dropped.added_to(self.schema)
         return SliceReader(
             storage=table.storage,

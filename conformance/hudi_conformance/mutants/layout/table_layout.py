@@ -5,9 +5,10 @@ from hudi_reference import tables
 from hudi_reference.layout import names, partitions, properties
 from hudi_reference.layout.properties import TableProperties
 from hudi_reference.metadata import availability
-from hudi_reference.query import file_groups, partition_columns
+from hudi_reference.query import file_groups
 from hudi_reference.query.file_groups import FileGroups
 from hudi_reference.query.partition_columns import Folders
+from hudi_reference.query.table import View
 from hudi_reference.timeline.contents import metadata
 from hudi_reference.timeline.transitions import Transitions
 from hudi_reference.write import rows
@@ -92,7 +93,7 @@ def partition_columns_written_as_null(patch: Patch) -> None:
 @mutant(breaks="LAY-008")
 def partition_values_from_folder_names(patch: Patch) -> None:
     """Overwrites partition columns with the texts in the names of folders."""
-    patch.edit(partition_columns.dropped_columns, "not properties.is_set(KEY)", "not properties.partition_fields")
+    patch.edit(View.reader, "if properties.is_set(DROP_KEY) else", "if properties.partition_fields else")
 
 
 @mutant(breaks="LAY-009")
