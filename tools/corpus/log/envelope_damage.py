@@ -24,8 +24,7 @@ from tools.corpus.log.builder import (
     int8,
     without_corrupt,
 )
-from tools.corpus.log.builder import name as log_name
-from tools.corpus.log.file_cases import FRAMING
+from tools.corpus.log.file_cases import FRAMING, log_file_case
 
 #: A short schema, so that a block has few bytes and every one of them can be damaged.
 TINY = record("r", ("k", "string"))
@@ -96,21 +95,15 @@ def middle(field: str, name: str, value: bytes, **more: Any) -> Variant:
 
 def family(name: str, variants: Sequence[Variant], of: bytes = WHOLE, **more: Any) -> FileCase:
     """A family of damaged copies of one file."""
-    return FileCase(
-        area="log",
-        name=f"damaged-file.{name}",
-        requirements=more.pop("rules", RECOVER),
-        says=more.pop("says"),
-        if_it_fails=more.pop("if_it_fails", GO_ON),
-        file=log_name(1),
-        content=of,
-        verdict=more.pop("verdict", "must-recover"),
-        variants=distinct(variants, of),
-        needs=more.pop("needs", FRAMING),
-        flags=more.pop("flags", DANGER),
-        errata=more.pop("errata", ("ER-047", "ER-048")),
-        **more,
-    )
+    about = {
+        "rules": RECOVER,
+        "if_it_fails": GO_ON,
+        "verdict": "must-recover",
+        "needs": FRAMING,
+        "flags": DANGER,
+        "errata": ("ER-047", "ER-048"),
+    }
+    return log_file_case(f"damaged-file.{name}", of, variants=distinct(variants, of), **{**about, **more})
 
 
 def cuts() -> Iterator[FileCase]:

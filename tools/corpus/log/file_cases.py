@@ -21,22 +21,15 @@ def framing(found: Json) -> Json:
     return {**found, "blocks": blocks}
 
 
-def whole(name: str, *parts: Part, rules: Sequence[str], says: str, if_it_fails: str, **more: Any) -> FileCase:
+def log_file_case(name: str, content: bytes, *, rules: Sequence[str], **more: Any) -> FileCase:
+    """A case of one log file; `more` are the other fields of the case."""
+    return FileCase(area="log", name=name, content=content, requirements=rules, **{"file": log_name(1), **more})
+
+
+def whole(name: str, *parts: Part, **more: Any) -> FileCase:
     """A log file whose blocks are all read, envelope and content."""
-    return FileCase(
-        area="log",
-        name=f"file.{name}",
-        requirements=rules,
-        says=says,
-        if_it_fails=if_it_fails,
-        file=more.pop("file", log_name(1)),
-        content=data_of(*parts),
-        verdict="valid",
-        inspect=more.pop("inspect", None) or inspection(*parts),
-        needs=more.pop("needs", CONTENT),
-        flags=more.pop("flags", ("lost-write",)),
-        **more,
-    )
+    about = {"inspect": inspection(*parts), "needs": CONTENT, "flags": ("lost-write",)}
+    return log_file_case(f"file.{name}", data_of(*parts), verdict="valid", **{**about, **more})
 
 
 def framed_only(name: str, *parts: Part, **more: Any) -> FileCase:

@@ -15,19 +15,17 @@ from tools.corpus.log.builder import (
     TARGET,
     TYPES,
     Block,
-    Json,
     Part,
     at,
     data_of,
     inspection,
     int4,
     int8,
-    name,
     without_corrupt,
 )
 from tools.corpus.log.content_damage import HELD
 from tools.corpus.log.envelope_damage import AGREE, GO_ON, with_field
-from tools.corpus.log.file_cases import CONTENT
+from tools.corpus.log.file_cases import CONTENT, log_file_case
 from tools.corpus.log.other_blocks import parquet_block
 
 A, B, C = avro(1, row("a")), avro(2, row("b", 2, 2), row("c", 3, 2)), deletes(3, delete("a"))
@@ -45,25 +43,12 @@ def cases() -> Iterator[FileCase]:
     yield from broken_contents()
 
 
-def damaged(
-    case_name: str, *parts: Part, rules: Sequence[str], says: str, because: str = GO_ON, inspect: Json = None, **more: Any
-) -> FileCase:
+def damaged(case_name: str, *parts: Part, because: str = GO_ON, **more: Any) -> FileCase:
     """A file of whole blocks and of bytes that are none."""
-    return FileCase(
-        area="log",
-        name=f"damaged-file.{case_name}",
-        requirements=rules,
-        says=says,
-        if_it_fails=because,
-        file=name(1),
-        content=data_of(*parts),
-        verdict=more.pop("verdict", "must-recover"),
-        inspect=inspection(*parts) if inspect is None and "error" not in more else inspect,
-        needs=CONTENT,
-        flags=more.pop("flags", FRAME),
-        errata=more.pop("errata", ("ER-047",)),
-        **more,
-    )
+    about: dict[str, Any] = {"verdict": "must-recover", "flags": FRAME, "errata": ("ER-047",)}
+    if "error" not in more:
+        about["inspect"] = inspection(*parts)
+    return log_file_case(f"damaged-file.{case_name}", data_of(*parts), if_it_fails=because, needs=CONTENT, **{**about, **more})
 
 
 def cut_files() -> Iterator[FileCase]:
