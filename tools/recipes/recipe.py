@@ -280,6 +280,9 @@ class Recipe:
 #: What `recipe` takes for the recipe; everything else describes its one check.
 _OF_THE_RECIPE = ("producers", "edits", "needs", "note", "zone")
 
+#: What a check has whose answer the specification leaves open.
+UNDECIDED: Mapping[str, Any] = {"if_it_fails": "Answers are recorded and no engine fails.", "open": True}
+
 
 def recipe(area: str, name: str, table: Table, *steps: Step, **more: Any) -> Recipe:
     """A recipe with `checks`, or with one check that has the other keyword arguments as its fields."""

@@ -11,6 +11,7 @@ from tools.recipes.recipe import (
     HUDI_1_2,
     MOR,
     REFERENCE,
+    UNDECIDED,
     Recipe,
     Row,
     Step,
@@ -252,8 +253,7 @@ OTHERS = [
         edits=(remove("south/.hoodie_partition_metadata"),),
         requirements=("LAY-003",),
         says="A partition folder whose partition metadata file is gone: the commit metadata still names its files.",
-        if_it_fails="Answers are recorded and no engine fails.",
-        open=True,
+        **UNDECIDED,
     ),
     layout(
         "no-record-key",
@@ -326,8 +326,7 @@ OTHERS = [
         ),
         requirements=("PROP-001", "LAY-013"),
         says="A writer that changes the properties leaves only a backup of them for a moment; reading it is not in the spec.",
-        if_it_fails="Answers are recorded and no engine fails.",
-        open=True,
+        **UNDECIDED,
     ),
     layout(
         "properties.without-checksum",
@@ -461,26 +460,19 @@ BROKEN = [
         requirements=("PROP-011",),
         producers=(HUDI,),
     ),
-    broken(
-        "properties.no-table-type",
-        "properties",
-        "A table without a type is not guessed to be copy-on-write or merge-on-read.",
-        set_property("hoodie.table.type", None),
-        requirements=("PROP-005", "PROP-002"),
-    ),
-    broken(
-        "properties.no-table-name",
-        "properties",
-        "A table without a name is an error.",
-        set_property("hoodie.table.name", None),
-        requirements=("PROP-004", "PROP-002"),
-    ),
-    broken(
-        "properties.unknown-table-type",
-        "properties",
-        "A table type that does not exist is an error.",
-        set_property("hoodie.table.type", "MERGE_ON_MOON"),
-        requirements=("PROP-005",),
+    *(
+        broken(f"properties.{name}", "properties", says, set_property(f"hoodie.table.{key}", value), requirements=rules)
+        for name, key, value, rules, says in (
+            (
+                "no-table-type",
+                "type",
+                None,
+                ("PROP-005", "PROP-002"),
+                "A table without a type is not guessed to be copy-on-write or merge-on-read.",
+            ),
+            ("no-table-name", "name", None, ("PROP-004", "PROP-002"), "A table without a name is an error."),
+            ("unknown-table-type", "type", "MERGE_ON_MOON", ("PROP-005",), "A table type that does not exist is an error."),
+        )
     ),
     broken(
         "properties.unknown-merge-mode",

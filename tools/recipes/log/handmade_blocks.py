@@ -26,6 +26,8 @@ from hudi_reference.files.log.block import HeaderKey
 
 EVENT_TABLE = Table(columns=COLUMNS, type=MOR)
 LOG = f".*_{at(10)}.log.1_*"
+BY_HEADER = "Whether a block counts is decided by the instant in its header, not by that in the file's name."
+NEWEST_INPUT = "Sort the compacted block to the place of its newest input, not to its own instant."
 NOT_ASCII = json.dumps({**STORED, "doc": "später, позже, 後で"}, ensure_ascii=False)
 
 
@@ -87,7 +89,7 @@ BLOCKS = [
         behind_committed_bytes(10, data_block(20, row("not committed"), row("not committed", "c"))),
         requirements=("LF-036",),
         says="A block of an instant that is still pending contributes nothing, also in the file of a completed one.",
-        if_it_fails="Whether a block counts is decided by the instant in its header, not by that in the file's name.",
+        if_it_fails=BY_HEADER,
         flags=("dirty-read",),
         rows=(row("committed"), BYSTANDER),
     ),
@@ -99,7 +101,7 @@ BLOCKS = [
         requirements=("LF-036",),
         needs=("log.avro", "log.delete", "merge.commit-time"),
         says="A delete block of an instant that the timeline does not know removes nothing, also in a committed file.",
-        if_it_fails="Whether a block counts is decided by the instant in its header, not by that in the file's name.",
+        if_it_fails=BY_HEADER,
         flags=("dirty-read", "lost-write"),
         rows=(row("committed"), BYSTANDER, row("later", "c")),
     ),
@@ -239,7 +241,7 @@ JOINED = [
         log_compaction(20, 21, joined_block(20, row("joined"), row("joined", "c"), of=(10, 12, 14))),
         requirements=("LCP-005",),
         says="A delta that began before a log compaction and completed after it still wins over the compacted block.",
-        if_it_fails="Sort the compacted block to the place of its newest input, not to its own instant.",
+        if_it_fails=NEWEST_INPUT,
         flags=("silent-stale",),
         rows=(row("completed last"), BYSTANDER, row("joined", "c")),
     ),
@@ -250,7 +252,7 @@ JOINED = [
         requirements=("LCP-005",),
         needs=("log.avro", "log.delete", "merge.commit-time"),
         says="A delete that began before a log compaction and completed after it removes what the compacted block holds.",
-        if_it_fails="Sort the compacted block to the place of its newest input, not to its own instant.",
+        if_it_fails=NEWEST_INPUT,
         flags=("resurrected-row",),
         rows=(BYSTANDER, row("joined", "c")),
     ),
@@ -373,7 +375,7 @@ APPENDED = [
                 "as-of-the-first",
                 requirements=("TYP-008",),
                 says="Time travel to the first of two actions that appended to one log file leaves out the second's block.",
-                if_it_fails="Whether a block counts is decided by the instant in its header, not by that in the file's name.",
+                if_it_fails=BY_HEADER,
                 flags=("dirty-read",),
             ),
         ),

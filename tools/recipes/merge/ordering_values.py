@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from tools.recipes.handmade_actions import STORED, at, data_block, delete_block, deltacommit
 from tools.recipes.merge.merge_modes import BYSTANDER, EVENT_TABLE, FIRST, FLAG_TABLE, story
-from tools.recipes.recipe import COW, HUDI, HUDI_1_2, MOR, REFERENCE, Recipe, Step, Table, insert, upsert
+from tools.recipes.recipe import COW, HUDI, HUDI_1_2, MOR, REFERENCE, UNDECIDED, Recipe, Step, Table, insert, upsert
 from tools.recipes.rows import FLAGGED, flagged, row
 
 from hudi_reference.files.log.block import BlockType, HeaderKey, encode_block
@@ -113,8 +113,7 @@ ORDERING_TYPES = [
         types=(COW, MOR),
         requirements=("MRG-028",),
         says="Whether a null ordering value counts as 0 against a negative one is not settled.",
-        if_it_fails="Answers are recorded and no engine fails.",
-        open=True,
+        **UNDECIDED,
     ),
     *story(
         "ordering-type.nested-field",
@@ -209,8 +208,7 @@ BY_1_2 = [
 
 def undecided(name: str, **more: Any) -> list[Recipe]:
     """Logs by hand on a base file, whose result the specification leaves open; `rows` is that of the reference."""
-    about = {"producers": (REFERENCE,), "if_it_fails": "Answers are recorded and no engine fails.", "open": True}
-    return story(f"open.{name}", EVENT_TABLE, upsert(row(1, "base"), BYSTANDER), **about, **more)
+    return story(f"open.{name}", EVENT_TABLE, upsert(row(1, "base"), BYSTANDER), producers=(REFERENCE,), **UNDECIDED, **more)
 
 
 def text_delete(second: int, key: str, ordering: str) -> bytes:
