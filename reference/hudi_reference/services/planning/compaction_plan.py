@@ -5,7 +5,7 @@ then, and derives the names of its files from the plan, so that an execution aft
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -164,7 +164,23 @@ def completed_record(operation: str, stats: Iterable[tuple[WriteStat, Operation]
     }
 
 
-Choose = Callable[[Sequence[Operation], Mapping[str, str]], list[Operation]]
+@dataclass(frozen=True)
+class Strategy:
+    """How a strategy selects: by a metric, then up to the I/O budget if it is `bounded`."""
+
+    #: Operations with a smaller metric than the setting `threshold` are left out; the others are sorted, the greatest first.
+    metric: str | None = None
+    threshold: str = ""
+    bounded: bool = True
+
+
+#: Strategies by the name of the deployed class.
+STRATEGIES: Mapping[str, Strategy] = {
+    "LogFileSizeBasedCompactionStrategy": Strategy("TOTAL_LOG_FILES_SIZE", "hoodie.compaction.logfile.size.threshold"),
+    "LogFileNumBasedCompactionStrategy": Strategy("TOTAL_LOG_FILES", "hoodie.compaction.logfile.num.threshold"),
+    "BoundedIOCompactionStrategy": Strategy(),
+    "UnBoundedCompactionStrategy": Strategy(bounded=False),
+}
 _STRATEGY, _PACKAGE = "hoodie.compaction.strategy", "org.apache.hudi.table.action.compact.strategy."
 
 
@@ -176,7 +192,12 @@ def chosen(operations: Sequence[Operation], options: Mapping[str, str]) -> list[
             "an unknown strategy of compaction", rule="CMP-001", path=_STRATEGY,
             expected=" or ".join(STRATEGIES), found=name,
         )  # fmt: skip
-    return STRATEGIES[name](operations, options)
+    strategy, found = STRATEGIES[name], list(operations)
+    if (metric := strategy.metric) is not None:
+        least = number(options, strategy.threshold, 0)
+        enough = (operation for operation in found if operation.metrics[metric] >= least)
+        found = sorted(enough, key=lambda operation: -operation.metrics[metric])
+    return _within_budget(found, options) if strategy.bounded else found
 
 
 def _within_budget(operations: Iterable[Operation], options: Mapping[str, str]) -> list[Operation]:
@@ -189,26 +210,6 @@ def _within_budget(operations: Iterable[Operation], options: Mapping[str, str]) 
         found.append(operation)
         left -= operation.metrics["TOTAL_IO_MB"]
     return found
-
-
-def _largest(metric: str, threshold: str) -> Choose:
-    """Operations whose metric reaches the threshold, the greatest first, within the budget."""
-
-    def choose(operations: Sequence[Operation], options: Mapping[str, str]) -> list[Operation]:
-        least = number(options, threshold, 0)
-        enough = [operation for operation in operations if operation.metrics[metric] >= least]
-        return _within_budget(sorted(enough, key=lambda operation: -operation.metrics[metric]), options)
-
-    return choose
-
-
-#: Strategies by the name of the deployed class.
-STRATEGIES: Mapping[str, Choose] = {
-    "LogFileSizeBasedCompactionStrategy": _largest("TOTAL_LOG_FILES_SIZE", "hoodie.compaction.logfile.size.threshold"),
-    "LogFileNumBasedCompactionStrategy": _largest("TOTAL_LOG_FILES", "hoodie.compaction.logfile.num.threshold"),
-    "BoundedIOCompactionStrategy": _within_budget,
-    "UnBoundedCompactionStrategy": lambda operations, _: list(operations),
-}
 
 
 def number(options: Mapping[str, str], key: str, default: int, least: int = 0) -> int:
