@@ -102,13 +102,12 @@ def plan_record(operations: Iterable[Operation], strategy: str | None = None, *,
 def operations_in(plan: Plan) -> tuple[Operation, ...]:
     """The operations of a stored plan of any engine. Raises MalformedMetadata, UnsupportedTableFeature."""
     try:
-        return tuple(map(_operation, plan["operations"] or ()))
+        return tuple(
+            Operation(planned_slice(record, record["baseInstantTime"] or ""), record.get("metrics") or {})
+            for record in plan["operations"] or ()
+        )
     except (KeyError, TypeError, AttributeError) as error:
         raise MalformedMetadata("the record is not a compaction plan", rule="TL-015", found=str(error)) from error
-
-
-def _operation(record: Mapping[str, Any]) -> Operation:
-    return Operation(planned_slice(record, record["baseInstantTime"] or ""), record.get("metrics") or {})
 
 
 def present(table: Table, operation: Operation) -> FileSlice:

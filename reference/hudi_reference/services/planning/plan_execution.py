@@ -230,12 +230,9 @@ def planned_slice(record: Plan, base_instant: str | None = None) -> FileSlice:
         raise UnsupportedTableFeature(
             "some columns of the slice are stored outside of its base file", rule="LAY-007", path=record["bootstrapFilePath"]
         )
-
-    def name(path: str) -> str:
-        return split_path(path_in(partition, path))[1]
-
-    base = name(record["dataFilePath"]) if record["dataFilePath"] else None
-    logs = tuple(found for found in map(name, record["deltaFilePaths"] or ()) if not tells_changes(found))
+    base = split_path(path_in(partition, record["dataFilePath"]))[1] if record["dataFilePath"] else None
+    names = [split_path(path_in(partition, path))[1] for path in record["deltaFilePaths"] or ()]
+    logs = tuple(name for name in names if not tells_changes(name))
     if base_instant is None:
         first = parse_data_file_name(base or next(iter(logs), ""))
         base_instant = first.instant if first else ""
