@@ -24,10 +24,6 @@ def no_check(timeline: Timeline) -> None:
     """The check of a completion that cannot conflict."""
 
 
-def unannounced(time: str) -> None:
-    """The announcement of an action that needs none."""
-
-
 def no_preparation(times: Times, owner: str) -> None:
     """The preparation of a completion that needs none."""
 
@@ -52,7 +48,7 @@ class Transitions:
         content: bytes = b"",
         requested: str | None = None,
         owner: str | None = None,
-        announce: Callable[[str], object] = unannounced,
+        announce: Callable[[str], object] | None = None,
     ) -> Instant:
         """Create a new action with its plan, at a new time or at `requested`.
 
@@ -67,7 +63,8 @@ class Transitions:
         with held(self.times.lock, owner):
             known = latest_time(load_timeline(self.storage, self.properties))
             with self.times.drawn(known, owner) as time:
-                announce(time)
+                if announce is not None:
+                    announce(time)
                 return self._create(Instant(time, action, State.REQUESTED), content, owner)
 
     @implements("TL-035", "TL-049", "TL-050")

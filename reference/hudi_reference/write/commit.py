@@ -22,7 +22,7 @@ from hudi_reference.timeline.instant_generator import Times, times_of
 from hudi_reference.timeline.instants.instant import Instant
 from hudi_reference.timeline.instants.states import State
 from hudi_reference.timeline.pending_rollbacks import check_base_commits_exist, check_no_restore, check_not_rolled_back
-from hudi_reference.timeline.transitions import Transitions, unannounced
+from hudi_reference.timeline.transitions import Transitions
 from hudi_reference.write.concurrency.config import Concurrency, Mode, Policy
 from hudi_reference.write.concurrency.conflict_resolution import (
     ConflictChecker,
@@ -209,7 +209,7 @@ def begin(table: Table, operation: str, base_timeline: Timeline | None = None) -
         check_no_restore(base_timeline)
     sends_heartbeats = concurrency.policy is Policy.LAZY
     last_heartbeat = table.clock.now() if sends_heartbeats else 0
-    announce = Heartbeats.of(table.storage, table.clock, concurrency).send if sends_heartbeats else unannounced
+    announce = Heartbeats.of(table.storage, table.clock, concurrency).send if sends_heartbeats else None
     action, plan = _action_of(table, operation)
     transitions = transitions_of(table)
     requested = transitions.request(action, plan, announce=announce)
