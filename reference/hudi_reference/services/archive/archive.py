@@ -31,7 +31,7 @@ from hudi_reference.timeline.instants.instant import Instant, parse_instant_name
 from hudi_reference.timeline.instants.states import ACTIONS, COMMITS, State
 from hudi_reference.timeline.instants.times import format_time
 from hudi_reference.write.commit import transitions_of
-from hudi_reference.write.concurrency.markers import markers_of
+from hudi_reference.write.concurrency.markers import folder_of
 from hudi_reference.write.orphan_files import lost, orphan_files, uncommitted
 
 #: Action -> the states whose file may contain its plan; the first file with content counts. Other actions have no plan. An
@@ -175,7 +175,7 @@ def _files_to_delete(situation: Situation, going: Collection[Instant]) -> tuple[
     start = next(i.requested for i in timeline.writes if i.requested not in requested | situation.savepointed)
     writes = (instant for instant in going if instant.action in COMMITS)
     named = {instant.requested: load_commit(storage, situation.properties, instant).paths for instant in writes}
-    markers = (path for instant in sorted(requested) for path in markers_of(storage, instant))
+    markers = (info.path for instant in sorted(requested) for info in storage.list(folder_of(instant)))
     return (*orphan_files(storage, lost(named), uncommitted(timeline, start)), *markers)
 
 

@@ -6,7 +6,6 @@ The rollback of a failed write finds its files by the markers, without listing t
 completed; after a crash they are deleted with the rollback or the archiving of the action. Readers ignore them.
 """
 
-from collections.abc import Iterator
 from enum import StrEnum
 
 from hudi_reference.errors import ConcurrentChange
@@ -39,15 +38,10 @@ def mark_file(storage: Storage, instant: str, name: str, stat: WriteStat) -> Non
     storage.create(f"{folder_of(instant)}/{join_path(stat.partition, name)}.marker.{kind}", b"")
 
 
-def markers_of(storage: Storage, instant: str) -> Iterator[str]:
-    """The paths of all files in that folder: markers, or the lists that a timeline server stores."""
-    return (info.path for info in storage.list(folder_of(instant)))
-
-
 def remove_markers(storage: Storage, instant: str) -> None:
-    """Delete all markers of an action."""
-    for path in markers_of(storage, instant):
-        storage.delete(path)
+    """Delete all markers of an action, and the lists that a timeline server stores in their folder."""
+    for info in storage.list(folder_of(instant)):
+        storage.delete(info.path)
 
 
 @implements("OCC-026")
