@@ -4,7 +4,7 @@ A copy-on-write table gets a new base file for every file group that is changed.
 log files of their file group.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -172,18 +172,15 @@ class Writer:
         partial = self.partial_columns
         of_rows = writer if partial is None else replace(writer, schema=only(self.schema, partial), partial=True)
 
-        def positions(keys: Iterable[str]) -> list[int] | None:
-            return None if places is None else [places[key] for key in keys]
-
         for part in _cut(rows, self.logs.max_block_size):
             columns = part if partial is None else part.select([name for name in part.column_names if name in partial])
             kept = stored(columns, self.commit.table.properties)
-            data = of_rows.rows(self.logs.block_format, kept, positions(part.column(KEY).to_pylist()))
-            yield EncodedBlock(data, rows=part.num_rows)
+            rows_changed = None if places is None else [places[key] for key in part.column(KEY).to_pylist()]
+            yield EncodedBlock(of_rows.rows(self.logs.block_format, kept, rows_changed), rows=part.num_rows)
         if deletes:
             ordering_types = [type_of(rows.schema, field) for field in self._ordering]
-            data = writer.delete(deletes, ordering_types, positions(delete.key for delete in deletes))
-            yield EncodedBlock(data, deletes=len(deletes))
+            rows_changed = None if places is None else [places[delete.key] for delete in deletes]
+            yield EncodedBlock(writer.delete(deletes, ordering_types, rows_changed), deletes=len(deletes))
 
     @property
     def _ordering(self) -> tuple[str, ...]:
