@@ -22,8 +22,7 @@ from hudi_reference import Table, open_table
 from hudi_reference.errors import InvalidQuery, Misuse, UnsupportedSchema, missing_data_file
 from hudi_reference.query.cdc import ChangePlan, ChangeQuery, GroupChange
 from hudi_reference.query.file_groups import FileSlice
-from hudi_reference.query.incremental import plan_incremental
-from hudi_reference.query.incremental_window import Window
+from hudi_reference.query.incremental import Window, plan_incremental
 from hudi_reference.query.predicates import Comparison, compare, constant, matching_rows
 from hudi_reference.query.pruning import pruned
 from hudi_reference.query.table import SliceQuery, View, check_columns, check_readable

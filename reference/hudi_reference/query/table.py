@@ -16,8 +16,7 @@ from hudi_reference.legacy.versions import timeline_of
 from hudi_reference.locks import Lock
 from hudi_reference.query.cdc import ChangePlan, ChangeQuery
 from hudi_reference.query.file_groups import FileGroups, FileSlice, load_file_groups
-from hudi_reference.query.incremental import COMMIT_TIME, IncrementalPlan, plan_incremental, rows_written_in
-from hudi_reference.query.incremental_window import Window
+from hudi_reference.query.incremental import COMMIT_TIME, IncrementalPlan, Window, plan_incremental, rows_written_in
 from hudi_reference.query.inspect import inspect_table
 from hudi_reference.query.partition_columns import DROP_KEY, dropped_columns
 from hudi_reference.query.predicates import Comparison, matching_rows
