@@ -188,7 +188,7 @@ _ALL = (
     _answers_wrongly(
         "loses-writes",
         "answers that a write is done and stores nothing",
-        "relay",
+        "queries",
         "LAY-002 TYP-007",
         partial(LosesWrites, "loses-writes"),
     ),
