@@ -52,7 +52,7 @@ def cache_folder() -> Path:
 
 def source_checkout() -> Path | None:
     """The root of the checkout that this package runs from; None for an installed wheel."""
-    root = Path(__file__).resolve().parents[3]
+    root = Path(__file__).resolve().parents[4]
     return root if (root / "uv.lock").is_file() and (root / "pyproject.toml").is_file() else None
 
 
