@@ -61,14 +61,14 @@ def test_names_are_written_as_they_were_read(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "found"),
     [
-        (f".{LOG}.crc", "a checksum file"),
+        (f".{LOG}.crc", "the checksum file"),
         ("f-0_0-1-2_1.parquet", "a base file's name"),
         (".commits_.archive.1_1-0-1", "an archived timeline"),
         (f"p/{LOG}", "a path"),
         ("x", "'x'"),
     ],
 )
-def test_what_is_no_log_file_is_called_what_it_is(name: str, found: str) -> None:
+def test_the_error_says_what_kind_of_file_the_name_belongs_to(name: str, found: str) -> None:
     """LF-002: the error names the rule, the grammar, and what the name looks like."""
     with pytest.raises(MalformedFileName, match="LF-002") as error:
         require_log_file_name(name)
