@@ -90,7 +90,7 @@ def test_an_adapter_that_stays_after_bye_is_blamed_for_it(monkeypatch):
         "    time.sleep(1000)"
     )
     done = run(smoke, f'{sys.executable} -c "{code.replace(chr(34), chr(92) + chr(34))}"', "--message-timeout", "0.5")
-    assert ("ends by it", "adapter") in blamed(done.output), done.output
+    assert ("exits by i", "adapter") in blamed(done.output), done.output
 
 
 def test_a_name_that_means_nothing_is_an_error_of_usage():
