@@ -3,7 +3,7 @@
 import pytest
 
 from hudi_conformance.contract.errors import EngineError
-from hudi_conformance.contract.messages import FUNCTIONS as CONTRACT
+from hudi_conformance.contract.features import FUNCTIONS as CONTRACT
 from hudi_conformance.engines.reference.engine import Reference
 from hudi_conformance.engines.reference.functions import FUNCTIONS, compute
 

@@ -17,7 +17,8 @@ from hudi_conformance.cases.file_cases import Variant, Vector, Vectors, Verdict
 from hudi_conformance.cases.reads import Read, reads_of
 from hudi_conformance.cases.rows import Rows, load_rows
 from hudi_conformance.cases.schema import CaseError, check, fixtures_root, read_json
-from hudi_conformance.contract.messages import FEATURES, Query
+from hudi_conformance.contract.features import FEATURES
+from hudi_conformance.contract.messages import Query
 from hudi_conformance.requirements.chapters import chapter_of_golden_case
 
 

@@ -3,9 +3,9 @@
 An engine is a process that answers these messages as JSON lines, or a Python class derived from `Engine`. Rows are Arrow IPC
 files whose paths are in the messages; tables are addressed by URI.
 
-`messages`, `engine` and `schemas` define the contract; `client`, `process` and `in_process` are the side of the suite,
-`serve` is the side of the engine. Members may be added to messages and answers, and both sides ignore unknown members. The
-package imports nothing else of the project, so that adapters can use it in their own environments; only `smoke` uses the
+`messages`, `features`, `engine` and `schemas` define the contract; `client`, `process` and `in_process` are the side of the
+suite, `serve` is the side of the engine. Members may be added to messages and answers, and both sides ignore unknown members.
+The package imports nothing else of the project, so that adapters can use it in their own environments; only `smoke` uses the
 reference.
 """
 
@@ -19,7 +19,8 @@ from hudi_conformance.contract.errors import (
     ProtocolFault,
     Refused,
 )
-from hudi_conformance.contract.messages import FEATURES, FUNCTIONS, PROTOCOL, Call, Hello, Query, TableSpec, Write
+from hudi_conformance.contract.features import FEATURES, FUNCTIONS
+from hudi_conformance.contract.messages import PROTOCOL, Call, Hello, Query, TableSpec, Write
 
 __all__ = [
     "FEATURES",

@@ -17,7 +17,7 @@ from hudi_conformance.cases import case as cases
 from hudi_conformance.cases.case import Case
 from hudi_conformance.cases.case_index import FILE, golden_cases, golden_index
 from hudi_conformance.cases.schema import PACKAGE, CaseError, fixtures_root, read_json
-from hudi_conformance.contract.messages import FUNCTIONS
+from hudi_conformance.contract.features import FUNCTIONS
 from hudi_conformance.requirements import errata, requirement
 from hudi_conformance.requirements.chapters import golden_words, title
 from hudi_conformance.runner.selection import is_chosen

@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from hudi_conformance import __version__
 from hudi_conformance.contract import Conflict, Engine, EngineError, Hello, Query, Refused, TableSpec
-from hudi_conformance.contract.messages import FUNCTIONS, Operation, Phase, Point, Service, Work, Write
+from hudi_conformance.contract.features import FUNCTIONS
+from hudi_conformance.contract.messages import Operation, Phase, Point, Service, Work, Write
 from hudi_conformance.engines.support.pausing import PausedWork
 from hudi_reference.errors import HudiError, UnsupportedFeature, WriteConflict
 from hudi_reference.schema.avro import META_COLUMNS

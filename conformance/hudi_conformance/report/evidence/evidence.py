@@ -64,6 +64,13 @@ class CitedCase:
         return tuple((self.golden or {}).get("flags", ()))
 
 
+class FeatureText(NamedTuple):
+    """Meaning and example of a feature of the contract."""
+
+    meaning: str
+    example: str
+
+
 @dataclass(frozen=True)
 class Evidence:
     """All that is known of every rule. `implemented` maps a rule to its places in the code, `verdicts` an engine to the
@@ -75,8 +82,8 @@ class Evidence:
     verdicts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     #: What each case tried, on the reference (`counts.MEANINGS`).
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    #: The features of the contract, with their meanings.
-    features: Mapping[str, str] = field(default_factory=dict)
+    #: The features of the contract.
+    features: Mapping[str, FeatureText] = field(default_factory=dict)
     #: Where the code of the reference names an erratum.
     deviations: Mapping[str, list[Place]] = field(default_factory=dict)
 
@@ -207,12 +214,15 @@ def mutants(files: FileCache | None = None) -> tuple[Kill, ...]:
     return tuple(sorted(found, key=lambda kill: kill.name))
 
 
-def features(files: FileCache | None = None) -> dict[str, str]:
-    """The features of the contract with engines, with their meanings; functions as `compute.<name>`."""
-    tables: dict[str, dict[str, str]] = (files or _uncached()).read(
-        str(_PACKAGE / "contract" / "messages.py"), source_facts.read_tables
-    )
-    return tables["FEATURES"] | {f"compute.{name}": says for name, says in tables["FUNCTIONS"].items()}
+def features(files: FileCache | None = None) -> dict[str, FeatureText]:
+    """The features of the contract with engines; functions as `compute.<name>`."""
+    files, folder = files or _uncached(), _PACKAGE / "contract"
+    plain = files.read(str(folder / "features.toml"), source_facts.read_toml)
+    found = {name: FeatureText(raw["meaning"], raw["example"]) for name, raw in plain.items()}
+    for name, raw in files.read(str(folder / "functions.toml"), source_facts.read_toml).items():
+        example = f"{json.dumps(json.loads(raw['arguments']))} gives {json.dumps(json.loads(raw['value']))}"
+        found[f"compute.{name}"] = FeatureText(raw["meaning"], example)
+    return found
 
 
 def recorded_verdicts() -> dict[str, dict[str, str]]:

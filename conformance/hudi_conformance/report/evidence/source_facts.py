@@ -8,6 +8,7 @@ kept as references and looked up by `Modules`.
 import ast
 import json
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -161,15 +162,9 @@ def _split(name: str) -> tuple[str, str]:
     return module, last
 
 
-def read_tables(text: str) -> dict[str, dict[str, str]]:
-    """The tables of texts of a module: names assigned a dictionary whose keys and values are texts."""
-    found: dict[str, dict[str, str]] = {}
-    for name, value in _assigned(ast.parse(text)):
-        if isinstance(value, ast.Dict):
-            pairs = zip(value.keys, value.values, strict=True)
-            entries = {k.value: v.value for k, v in pairs if isinstance(k, ast.Constant) and isinstance(v, ast.Constant)}
-            found[name] = {k: v for k, v in entries.items() if isinstance(k, str) and isinstance(v, str)}
-    return found
+def read_toml(text: str) -> dict[str, dict[str, str]]:
+    """The tables of a TOML file."""
+    return tomllib.loads(text)
 
 
 def read_json(text: str) -> Any:

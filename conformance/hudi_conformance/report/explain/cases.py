@@ -144,11 +144,12 @@ def explain_feature(name: str, evidence: Evidence, everything: bool) -> Explanat
     """A feature of the contract: its meaning, which cases need it, and which engines declare it."""
     if name not in evidence.features:
         return None
-    return Explanation(f"{name}: {evidence.features[name]}", tuple(_feature(name, evidence, everything)))
+    return Explanation(f"{name}: {evidence.features[name].meaning}", tuple(_feature(name, evidence, everything)))
 
 
 def _feature(name: str, evidence: Evidence, everything: bool) -> Iterator[Line]:
     needing = [case for case in evidence.cases if name in (*case.needs, *case.writer_needs)]
+    yield "example", textwrap.shorten(evidence.features[name].example, 600, placeholder=" …")
     for engine, outcomes in evidence.verdicts.items():
         asked = [outcomes[case.id] for case in needing if case.id in outcomes]
         offered = sum(outcome != "unsupported" for outcome in asked)
