@@ -117,9 +117,11 @@ def open_table(
     if settings:
         check_unchanged(properties.merging, settings)
     time = clock or SystemClock()
+    if lock is None and PROVIDER_KEY in settings:  # a table keeps one lock, because sessions of lock services are expensive
+        lock = lock_for(store, properties.require("hoodie.table.name"), settings, time)
     return WritableTable(
         store, time, ids or RandomIds(), properties, uri, options=settings, schema_on_read=schema_on_read,
-        mergers=tuple(mergers), lock=lock or _named_lock(store, properties, settings, time), hooks=hooks,
+        mergers=tuple(mergers), lock=lock, hooks=hooks,
     )  # fmt: skip
 
 
@@ -181,13 +183,9 @@ def create_table(
     }
     merging_of(TableProperties(entries), mergers)  # refused before anything is stored
     created = store_new_table(store, entries, time)
+    if lock is None and PROVIDER_KEY in settings:
+        lock = lock_for(store, name, settings, time)
     return WritableTable(
         store, time, ids or RandomIds(), created, uri, options=settings, mergers=tuple(mergers),
-        lock=lock or _named_lock(store, created, settings, time), hooks=hooks,
+        lock=lock, hooks=hooks,
     )  # fmt: skip
-
-
-def _named_lock(store: Storage, properties: TableProperties, options: Mapping[str, str], clock: Clock) -> Lock | None:
-    """The lock of the provider that the options name. A table keeps one, because sessions of lock services are expensive."""
-    name = properties.get("hoodie.table.name") or ""
-    return lock_for(store, name, options, clock) if PROVIDER_KEY in options else None

@@ -21,7 +21,10 @@ def load(data: bytes) -> dict[str, str]:
     for line in _logical_lines(data.decode("latin-1")):
         match = _ENTRY.fullmatch(line)
         if match is not None:
-            entries[_unescape(match[1])] = _unescape(match[2])
+            # A character above U+FFFF is written as the escapes of its two UTF-16 code units.
+            plain = (_ESCAPED.sub(_unescaped, part).encode("utf-16-le", "surrogatepass") for part in match.groups())
+            key, value = (part.decode("utf-16-le", "replace") for part in plain)
+            entries[key] = value
     return entries
 
 
@@ -48,19 +51,16 @@ def _logical_lines(text: str) -> Iterator[str]:
         yield pending
 
 
-def _unescape(text: str) -> str:
-    def plain(match: re.Match[str]) -> str:
-        escape = match[1]
-        if escape == "u":
-            raise MalformedProperties(
-                "an escape lacks its four digits", rule="PROP-011", expected=r"\u and four hexadecimal digits",
-                found=text[match.start() : match.start() + 6],
-                remedy="the file was truncated or edited; restore it from another copy",
-            )  # fmt: skip
-        return chr(int(escape[1:], 16)) if len(escape) == 5 else _ESCAPES.get(escape, escape)
-
-    # A character above U+FFFF is written as the escapes of its two UTF-16 code units.
-    return _ESCAPED.sub(plain, text).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+def _unescaped(match: re.Match[str]) -> str:
+    """The character of one escape. Raises MalformedProperties."""
+    escape = match[1]
+    if escape == "u":
+        raise MalformedProperties(
+            "an escape lacks its four digits", rule="PROP-011", expected=r"\u and four hexadecimal digits",
+            found=match.string[match.start() : match.start() + 6],
+            remedy="the file was truncated or edited; restore it from another copy",
+        )  # fmt: skip
+    return chr(int(escape[1:], 16)) if len(escape) == 5 else _ESCAPES.get(escape, escape)
 
 
 def _escape(text: str, *, is_key: bool = False) -> str:

@@ -3,7 +3,6 @@
 The tables are those of Apache Hudi for table version 8. ER-094: 1.0.2 treats `EventTimeAvroPayload` as a custom class.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -55,7 +54,8 @@ def infer(
 
     Raises InvalidProperty for contradictory parts, and for a custom mode without strategy id and payload class.
     """
-    by_strategy, by_payload = mode_of_strategy(strategy), mode_of_payload(payload)
+    by_strategy = MODE_OF_STRATEGY.get(strategy, "CUSTOM") if strategy else None
+    by_payload = MODE_OF_PAYLOAD.get(payload, "CUSTOM") if payload else None
     found = by_payload or by_strategy if version <= PAYLOAD_FIRST else by_strategy or by_payload
     if found is None:
         found = _mode(mode) if mode else ("EVENT_TIME_ORDERING" if is_ordered else "COMMIT_TIME_ORDERING")
@@ -69,23 +69,6 @@ def infer(
         return MergeConfiguration(found, strategy or PAYLOAD_STRATEGY, payload or DEFAULT_PAYLOAD)
     usual = MERGE_CONFIGURATION[found]
     return MergeConfiguration(found, usual[0], payload or usual[1])
-
-
-def mode_of_strategy(strategy: str | None) -> MergeMode | None:
-    """The mode of a strategy id, None if there is no id."""
-    return MODE_OF_STRATEGY.get(strategy, "CUSTOM") if strategy else None
-
-
-def mode_of_payload(payload: str | None) -> MergeMode | None:
-    """The mode of a payload class, None if there is no class."""
-    return MODE_OF_PAYLOAD.get(payload, "CUSTOM") if payload else None
-
-
-def merge_configuration_of(entries: Mapping[str, str], *, is_ordered: bool, version: int = 8) -> MergeConfiguration:
-    """The configuration of the entries of a properties file."""
-    strategy = entries.get("hoodie.record.merge.strategy.id") or entries.get("hoodie.compaction.record.merger.strategy")
-    mode, payload = entries.get("hoodie.record.merge.mode"), entries.get("hoodie.compaction.payload.class")
-    return infer(mode, strategy, payload, is_ordered=is_ordered, version=version)
 
 
 def _mode(text: str) -> MergeMode:

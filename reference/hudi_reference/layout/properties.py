@@ -7,7 +7,7 @@ checksum covers only the names of database and table, so that it detects a trunc
 import re
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from functools import cached_property
 
@@ -21,7 +21,7 @@ from hudi_reference.errors import (
     UnsupportedTimelineLayout,
 )
 from hudi_reference.layout.java_properties import dump, load
-from hudi_reference.layout.merge_config import MergeConfiguration, MergeMode, merge_configuration_of
+from hudi_reference.layout.merge_config import MergeConfiguration, MergeMode, infer
 from hudi_reference.layout.property_table import ALWAYS, BY_KEY, MANDATORY
 from hudi_reference.requirement import implements
 from hudi_reference.storage import Storage
@@ -39,11 +39,51 @@ LEGACY_VERSION = 6
 LAYOUTS = {LEGACY_VERSION: 1, TABLE_VERSION: TIMELINE_LAYOUT}
 
 
+@implements("MRG-019", "PROP-005", "PROP-007", "PROP-008", "PROP-009", "TYP-001", "COMPAT-001")
 @dataclass(frozen=True)
 class TableProperties:
-    """The properties of a table, with defaults and inference in the accessors. `entries` are those of the file."""
+    """The properties of a table. The settings that most code needs are fields, which are computed once.
+
+    Attributes:
+        entries: the keys and values of the file.
+        path: the file that they were read from.
+        is_ended: whether the file has a checksum and its last line is terminated.
+        is_legacy: whether the table follows the rules of version 6 instead of version 8.
+        is_merge_on_read: whether the table is merge-on-read, so that it may have log files.
+        record_key: the record key fields, in order; empty if keys are generated.
+        partition_fields: the partition fields, in order; empty for an unpartitioned table.
+        ordering_fields: the ordering fields: `hoodie.table.ordering.fields`, or its version 8 name
+            `hoodie.table.precombine.field`.
+        timeline_folder: the folder of the active timeline, below the base path.
+        history_folder: the folder of the timeline history, or in version 6 of the archived timeline, below the base path.
+    """
 
     entries: Mapping[str, str]
+    path: str = field(default=PROPERTIES_PATH, compare=False)
+    is_ended: bool = field(default=True, compare=False)
+    is_legacy: bool = field(init=False, compare=False)
+    is_merge_on_read: bool = field(init=False, compare=False)
+    record_key: tuple[str, ...] = field(init=False, compare=False)
+    partition_fields: tuple[str, ...] = field(init=False, compare=False)
+    ordering_fields: tuple[str, ...] = field(init=False, compare=False)
+    timeline_folder: str = field(init=False, compare=False)
+    history_folder: str = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Compute the settings. No value is checked here, so that damaged tables can be inspected."""
+        is_legacy = self.entries.get("hoodie.table.version") == str(LEGACY_VERSION)
+        timeline = META_FOLDER if is_legacy else f"{META_FOLDER}/{self.get('hoodie.timeline.path')}"
+        history = self.get("hoodie.archivelog.folder" if is_legacy else "hoodie.timeline.history.path")
+        vars(self).update(
+            is_legacy=is_legacy,
+            is_merge_on_read=self.entries.get("hoodie.table.type") == "MERGE_ON_READ",
+            record_key=self.fields("hoodie.table.recordkey.fields"),
+            partition_fields=self.fields("hoodie.table.partition.fields"),
+            # ER-030: both names occur in tables of version 8: Apache Hudi 1.0 writes the older one, 1.2 the newer one.
+            ordering_fields=self.fields("hoodie.table.ordering.fields"),
+            timeline_folder=timeline,
+            history_folder=f"{timeline}/{history}",
+        )
 
     def get(self, key: str) -> str | None:
         """The value of a key under its own or an older name, else its default. Raises InvalidProperty."""
@@ -89,37 +129,10 @@ class TableProperties:
         return self.require("hoodie.table.name")
 
     @property
-    @implements("PROP-005", "TYP-001")
-    def is_merge_on_read(self) -> bool:
-        """Whether the table is merge-on-read, so that it may have log files."""
-        return self.get("hoodie.table.type") == "MERGE_ON_READ"
-
-    @property
-    @implements("PROP-007")
-    def record_key(self) -> tuple[str, ...]:
-        """The record key fields, in order; empty if keys are generated."""
-        return self.fields("hoodie.table.recordkey.fields")
-
-    @property
-    @implements("PROP-008")
-    def partition_fields(self) -> tuple[str, ...]:
-        """The partition fields, in order; empty for an unpartitioned table."""
-        return self.fields("hoodie.table.partition.fields")
-
-    @property
     def zone(self) -> tzinfo | None:
         """The time zone of the timeline, None for that of this process."""
         # ER-024: times are local times of the writer unless the table has the zone UTC.
         return UTC if self.get("hoodie.table.timeline.timezone") == "UTC" else None
-
-    @property
-    @implements("MRG-019", "PROP-009")
-    def ordering_fields(self) -> tuple[str, ...]:
-        """The ordering fields: `hoodie.table.ordering.fields`, or its version 8 name `hoodie.table.precombine.field`.
-
-        ER-030: both names occur in tables of version 8: Apache Hudi 1.0 writes the latter, 1.2 the former.
-        """
-        return self.fields("hoodie.table.ordering.fields")
 
     @property
     @implements("MRG-014")
@@ -135,23 +148,6 @@ class TableProperties:
             "a delete marker needs a column and a value", rule="MRG-014", path=PROPERTIES_PATH,
             expected="hoodie.payload.delete.field and hoodie.payload.delete.marker", found=f"{pair[0]} and {pair[1]}",
         )  # fmt: skip
-
-    @property
-    @implements("COMPAT-001")
-    def is_legacy(self) -> bool:
-        """Whether the table follows the rules of version 6 instead of version 8."""
-        return self.get("hoodie.table.version") == str(LEGACY_VERSION)
-
-    @property
-    def timeline_folder(self) -> str:
-        """The folder of the active timeline, below the base path."""
-        return META_FOLDER if self.is_legacy else f"{META_FOLDER}/{self.get('hoodie.timeline.path')}"
-
-    @property
-    def history_folder(self) -> str:
-        """The folder of the timeline history, or in version 6 of the archived timeline, below the base path."""
-        key = "hoodie.archivelog.folder" if self.is_legacy else "hoodie.timeline.history.path"
-        return f"{self.timeline_folder}/{self.get(key)}"
 
     @property
     def base_file_extension(self) -> str:
@@ -173,10 +169,10 @@ class TableProperties:
     @implements("MRG-023")
     def merging(self) -> MergeConfiguration:
         """Merge mode, strategy and payload class, inferred if they are not stored. Raises InvalidProperty."""
-        self.get("hoodie.record.merge.mode")
+        keys = ("hoodie.record.merge.mode", "hoodie.record.merge.strategy.id", "hoodie.compaction.payload.class")
         version = LEGACY_VERSION if self.is_legacy else TABLE_VERSION
         try:
-            return merge_configuration_of(self.entries, is_ordered=bool(self.ordering_fields), version=version)
+            return infer(*map(self.get, keys), is_ordered=bool(self.ordering_fields), version=version)
         except InvalidProperty as error:
             error.path = PROPERTIES_PATH
             raise
@@ -194,53 +190,36 @@ def checksum(database: str, table: str) -> str:
 
 @implements("LAY-013", "PROP-001", "PROP-004", "PROP-011", "S3-005")
 def read_properties(storage: Storage) -> TableProperties:
-    """The properties of the table, from the backup if an interrupted update left only that.
+    """The properties of the table: those of the valid file.
 
-    Raises TableNotFound, MalformedProperties, MissingProperty, UnsupportedTableVersion, UnsupportedTimelineLayout.
+    The backup is read only if the file is missing, malformed or possibly truncated: without a key that every writer stores.
+    Raises TableNotFound, MalformedProperties, MissingProperty, UnsupportedTableVersion,
+    UnsupportedTimelineLayout.
     """
-    return choose_properties(storage).properties
-
-
-def choose_properties(storage: Storage) -> "Loaded":
-    """The valid file. The backup is read only if the file is missing, malformed or possibly truncated."""
     main, problem = _loaded(storage, PROPERTIES_PATH)
-    if main is not None and main.is_complete:
+    if main is not None and main.is_ended and (main.is_legacy or all(key in main.entries for key in ALWAYS)):
         return main
     backup, other_problem = _loaded(storage, BACKUP_PATH)
     if main is None and backup is None:
         raise problem or other_problem or _nothing_there(storage)
-    if main is None or (backup is not None and main.yields_to(backup)):
+    if main is None or (backup is not None and _is_truncated(main, backup)):
         assert backup is not None
         return backup
     return main
 
 
-@dataclass(frozen=True)
-class Loaded:
-    """A parsed properties file. `is_ended` is whether it has a checksum and its last line is terminated."""
+@implements("PROP-011", "S3-005")
+def _is_truncated(main: TableProperties, backup: TableProperties) -> bool:
+    """ER-095: whether the file, which may be truncated, has fewer entries than its backup.
 
-    path: str
-    properties: TableProperties
-    is_ended: bool
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether it has all keys that every writer of its table version stores, so that it is not truncated."""
-        kept = self.properties.entries
-        return self.is_ended and (self.properties.is_legacy or all(key in kept for key in ALWAYS))
-
-    @implements("PROP-011", "S3-005")
-    def yields_to(self, backup: "Loaded") -> bool:
-        """ER-095: whether this file, which may be truncated, has fewer entries than its backup.
-
-        The checksum does not decide this, because it covers two names only, and its line may be missing too. The backup has the
-        properties before the update, which are valid until the update is complete.
-        """
-        lost = backup.properties.entries.keys() - self.properties.entries.keys()
-        return backup.is_ended and (not self.is_ended or bool(lost))
+    The checksum does not decide this, because it covers two names only, and its line may be missing too. The backup has the
+    properties before the update, which are valid until the update is complete.
+    """
+    lost = backup.entries.keys() - main.entries.keys()
+    return backup.is_ended and (not main.is_ended or bool(lost))
 
 
-def _loaded(storage: Storage, path: str) -> tuple[Loaded | None, MalformedProperties | None]:
+def _loaded(storage: Storage, path: str) -> tuple[TableProperties | None, MalformedProperties | None]:
     """A parsed file, or its error; (None, None) if there is no file."""
     try:
         text = storage.get(path)
@@ -248,11 +227,13 @@ def _loaded(storage: Storage, path: str) -> tuple[Loaded | None, MalformedProper
         return None, None
     try:
         entries = load(text)
-        ended = "hoodie.table.checksum" in entries and text.endswith((b"\n", b"\r"))
-        return Loaded(path, _checked(TableProperties(entries), path), ended), None
+        is_ended = "hoodie.table.checksum" in entries and text.endswith((b"\n", b"\r"))
+        found = TableProperties(entries, path, is_ended)
+        _check(found, path)
     except MalformedProperties as error:
         error.path = path
         return None, error
+    return found, None
 
 
 def _nothing_there(storage: Storage) -> MalformedProperties | TableNotFound:
@@ -272,7 +253,7 @@ def _nothing_there(storage: Storage) -> MalformedProperties | TableNotFound:
     )
 
 
-def _checked(properties: TableProperties, path: str) -> TableProperties:
+def _check(properties: TableProperties, path: str) -> None:
     name = properties.require("hoodie.table.name")
     stored = properties.entries.get("hoodie.table.checksum")
     expected = checksum(properties.get("hoodie.database.name") or "", name)
@@ -283,12 +264,15 @@ def _checked(properties: TableProperties, path: str) -> TableProperties:
         )  # fmt: skip
     _check_versions(properties, path)
     properties.require("hoodie.table.type")
-    return properties
 
 
 @implements("COMPAT-002", "COMPAT-003", "COMPAT-004", "PROP-006", "PROP-010")
 def _check_versions(properties: TableProperties, path: str) -> None:
-    version, layout = (_number(properties, key, path) for key in ("hoodie.table.version", "hoodie.timeline.layout.version"))
+    texts = {key: properties.require(key) for key in ("hoodie.table.version", "hoodie.timeline.layout.version")}
+    for key, text in texts.items():
+        if not re.fullmatch("[0-9]{1,9}", text):
+            raise InvalidProperty(f"{key} is not a number", rule=_rule_of(key), path=path, found=repr(text))
+    version, layout = map(int, texts.values())
     if version not in LAYOUTS:
         newer = version > TABLE_VERSION
         raise UnsupportedTableVersion(
@@ -314,13 +298,6 @@ def check_writable(properties: TableProperties) -> None:
             expected=f"hoodie.table.version={TABLE_VERSION}", found=f"hoodie.table.version={LEGACY_VERSION}",
             remedy="if all readers and writers support version 8, run: hudi-conformance migrate TABLE",
         )  # fmt: skip
-
-
-def _number(properties: TableProperties, key: str, path: str) -> int:
-    value = properties.require(key)
-    if not re.fullmatch("[0-9]{1,9}", value):
-        raise InvalidProperty(f"{key} is not a number", rule=_rule_of(key), path=path, found=repr(value))
-    return int(value)
 
 
 @implements("LAY-013", "PROP-003", "PROP-004", "PROP-011")

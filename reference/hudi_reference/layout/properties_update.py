@@ -16,7 +16,6 @@ from hudi_reference.layout.properties import (
     PROPERTIES_PATH,
     TableProperties,
     check_entries,
-    choose_properties,
     read_properties,
     with_checksum,
 )
@@ -67,7 +66,7 @@ def recover(storage: Storage) -> None:
     """
     if storage.head(BACKUP_PATH) is None:
         return
-    chosen = choose_properties(storage)
+    chosen = read_properties(storage)
     if chosen.path == BACKUP_PATH:
         if not chosen.is_ended:
             raise InterruptedUpdate(

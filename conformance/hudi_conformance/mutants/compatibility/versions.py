@@ -11,7 +11,7 @@ from hudi_reference.timeline.instants import version_6
 @mutant(breaks="COMPAT-001")
 def version_6_timeline_read_from_new_folder(patch: Patch) -> None:
     """Reads the timeline of a table of version 6 from .hoodie/timeline, finds nothing and reports an empty table."""
-    patch.edit(TableProperties.timeline_folder, "META_FOLDER if self.is_legacy else", "META_FOLDER if False else")
+    patch.edit(TableProperties.__post_init__, "META_FOLDER if is_legacy else", "META_FOLDER if False else")
     patch.edit(versions.timeline_of, "not properties.is_legacy", "True")
 
 

@@ -116,7 +116,7 @@ def base_path_files_ignored(patch: Patch) -> None:
 @mutant(breaks="LAY-011")
 def timeline_beside_partitions(patch: Patch) -> None:
     """Stores the timeline in a folder beside those of the partitions."""
-    patch.edit(TableProperties.timeline_folder, 'f"{META_FOLDER}/', 'f"_timeline/')
+    patch.edit(TableProperties.__post_init__, 'f"{META_FOLDER}/', 'f"_timeline/')
 
 
 @mutant(breaks="LAY-012")
@@ -156,7 +156,7 @@ def index_definitions_in_memory_only(patch: Patch) -> None:
 @mutant(breaks="LAY-017")
 def timeline_files_in_hoodie_folder(patch: Patch) -> None:
     """Stores instant files directly in .hoodie, as releases before 1.0 did."""
-    patch.edit(TableProperties.timeline_folder, "if self.is_legacy else", "if True else")
+    patch.edit(TableProperties.__post_init__, "META_FOLDER if is_legacy else", "META_FOLDER if True else")
 
 
 @mutant(breaks="LAY-018")

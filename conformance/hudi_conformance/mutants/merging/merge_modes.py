@@ -17,7 +17,7 @@ def unknown_merge_mode_as_event_time(patch: Patch) -> None:
         'raise InvalidProperty("unknown merge mode", rule="MRG-016", found=text)',
         'return "EVENT_TIME_ORDERING"',
     )
-    patch.edit(TableProperties.merging, 'self.get("hoodie.record.merge.mode")', "pass")
+    patch.edit(TableProperties.merging, "self.get, keys", "self.entries.get, keys")
 
 
 @mutant(breaks=("MRG-017", "MRG-033"))
@@ -36,13 +36,13 @@ def commit_time_with_ordering_by_default(patch: Patch) -> None:
 @mutant(breaks=("MRG-019", "PROP-009"))
 def ordering_fields_property_ignored(patch: Patch) -> None:
     """Reads hoodie.table.precombine.field and not hoodie.table.ordering.fields, as Apache Hudi 1.0 does."""
-    patch.edit(TableProperties.ordering_fields, 'hoodie.table.ordering.fields")', 'hoodie.table.precombine.field")')
+    patch.edit(TableProperties.__post_init__, 'hoodie.table.ordering.fields")', 'hoodie.table.precombine.field")')
 
 
 @mutant(breaks="MRG-019")
 def second_ordering_field_ignored(patch: Patch) -> None:
     """Compares only the first of several ordering fields."""
-    patch.edit(TableProperties.ordering_fields, "fields(\"hoodie.table.ordering.fields\")",
+    patch.edit(TableProperties.__post_init__, "fields(\"hoodie.table.ordering.fields\")",
              "fields(\"hoodie.table.ordering.fields\")[:1]")  # fmt: skip
 
 

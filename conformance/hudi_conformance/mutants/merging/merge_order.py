@@ -18,8 +18,8 @@ def stored_merge_mode_ignored(patch: Patch) -> None:
     """Ignores the stored merge mode and infers it from the ordering fields."""
     patch.edit(
         merge_config.infer,
-        "mode_of_strategy(strategy), mode_of_payload(payload)",
-        "None, None\n    mode = strategy = payload = None",
+        "by_strategy = MODE_OF_STRATEGY",
+        "mode = strategy = payload = None\n    by_strategy = MODE_OF_STRATEGY",
     )
 
 

@@ -9,7 +9,7 @@ from hudi_reference.records.payloads import merger_resolution
 @mutant(breaks="MRG-031")
 def unknown_merge_strategy_as_event_time(patch: Patch) -> None:
     """Merges a table of an unknown merge strategy by event time instead of refusing it."""
-    patch.edit(merge_config.mode_of_strategy, 'strategy, "CUSTOM"', 'strategy, "EVENT_TIME_ORDERING"')
+    patch.edit(merge_config.infer, 'get(strategy, "CUSTOM"', 'get(strategy, "EVENT_TIME_ORDERING"')
 
 
 @mutant(breaks="MRG-032")

@@ -80,7 +80,7 @@ def unknown_timeline_layout_accepted(patch: Patch) -> None:
 @mutant(breaks="PROP-011")
 def properties_checksum_not_compared(patch: Patch) -> None:
     """Reads a properties file whatever its checksum."""
-    patch.edit(properties._checked, "stored is not None and stored != expected", "False")
+    patch.edit(properties._check, "stored is not None and stored != expected", "False")
 
 
 @mutant(breaks="PROP-011")
