@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from tinies import casebook, tiny_engines
+from tiny_cases import casebook, tiny_engines
 
 from hudi_conformance.contract.client import Client
 from hudi_conformance.engines import registry

@@ -1,0 +1,213 @@
+"""Bloom filters: hashes, bytes and laws. The expected texts were made by Apache Hudi 1.0.2, its hashes by its own classes."""
+
+import math
+import struct
+from base64 import b64decode, b64encode
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from bloom_samples import UUID, WRITTEN
+from hypothesis import given
+from hypothesis import strategies as st
+from reference_samples import bounded
+
+from hudi_reference.errors import InvalidRows, MalformedBloomFilter, Misuse, UnsupportedBloomFilter
+from hudi_reference.files.bloom.bloom import FilterType, decode_filter, make_file_filter, make_filter
+from hudi_reference.files.bloom.bloom_hash import HashType, bits_of, bits_of_many, jenkins, murmur
+from hudi_reference.files.bloom.fast.murmur_columns import murmur_positions
+
+FIXTURES = Path(__file__).parents[4] / "fixtures"
+
+#: Key -> the hashes of HashType JENKINS and MURMUR with the seeds 0 and 0x12345678, by Apache Hudi's classes.
+HASHES = {
+    "a": (1490454280, 2456313694, 827031983, 2156906654),
+    "abc": (238646833, 1775488903, 3438884821, 2341271966),
+    "é": (3912892924, 3910926963, 1515550824, 1442266753),
+    "abcdefghijkl": (1074985083, 3435317348, 4197951026, 1424983206),
+    "abcdefghijklm": (2457938169, 4288825872, 3373698592, 3828609906),
+    UUID: (25290701, 821709926, 813968218, 2009648677),
+    "日本語のキーです": (929999199, 399448606, 3276582746, 942633357),
+}
+
+
+@pytest.mark.parametrize("key", HASHES)
+def test_the_hashes_are_those_of_apache_hudi(key: str) -> None:
+    """IDX-004: both functions, with any seed, also where the last bytes are not ASCII."""
+    encoded, seeds = key.encode(), (0, 0x12345678)
+    assert tuple(hash(encoded, seed) for seed in seeds for hash in (jenkins, murmur)) == HASHES[key]
+
+
+@pytest.mark.parametrize("written", WRITTEN, ids=range(len(WRITTEN)))
+def test_the_bytes_are_those_of_apache_hudi(written: tuple[str, int, float, int, list[str], str]) -> None:
+    """IDX-005, IDX-006: the same keys in the same order give the same text, and the text the same filter again."""
+    kind, entries, rate, most, keys, text = written
+    made = make_filter(keys, FilterType(kind), entries=entries, rate=rate, max_entries=most)
+    assert made.encode() == text
+    assert decode_filter(kind, text, "x") == made
+    assert all(made.may_hold(keys))
+
+
+def test_footers_that_apache_hudi_wrote_follow_from_their_keys() -> None:
+    """IDX-004, IDX-006: for every Parquet base file of the golden tables that Apache Hudi wrote."""
+    rebuilt = 0
+    for path in sorted(FIXTURES.glob("merge/*/table/**/*.parquet")):
+        file = pq.ParquetFile(path)
+        footer = file.metadata.metadata or {}
+        if b"org.apache.hudi.bloomfilter" in footer and not file.metadata.created_by.startswith("parquet-cpp"):
+            keys = file.read(columns=["_hoodie_record_key"]).column(0).to_pylist()
+            assert make_filter(keys, FilterType.SIMPLE, entries=10).encode() == footer[b"org.apache.hudi.bloomfilter"].decode()
+            rebuilt += 1
+    assert rebuilt > 50
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
+
+
+@bounded(200)
+@given(st.lists(TEXTS, max_size=60), st.sampled_from(FilterType), st.integers(1, 30), st.floats(1e-12, 0.9), st.integers(1, 60))
+def test_no_key_is_ever_denied(keys: list[str], kind: FilterType, entries: int, rate: float, most: int) -> None:
+    """IDX-004: whatever the size of the filter, also far beyond its entries, and after a way through its bytes."""
+    made = make_filter(keys, kind, entries=entries, rate=rate, max_entries=most)
+    again = decode_filter(kind, made.encode(), "x")
+    assert again == made
+    assert all(again.may_hold(keys))
+    assert all(again.may_hold(pa.array(keys, pa.string())))
+    assert len(made.rows) <= max(1, math.ceil(most / entries))
+
+
+@bounded(200)
+@given(st.lists(TEXTS, min_size=16, max_size=60), st.integers(1, 2**31 - 1), st.integers(1, 40))
+def test_many_keys_have_the_bits_that_each_has_alone(keys: list[str], bits: int, hashes: int) -> None:
+    """IDX-004: the fast code and the plain code find the same positions for every key."""
+    for parts in (murmur_positions(keys, bits, hashes), bits_of_many(keys, bits, hashes, HashType.MURMUR)):
+        found = {}
+        for numbers, positions in parts:
+            found |= {int(number): row.tolist() for number, row in zip(numbers, positions.T, strict=True)}
+        assert found == {number: bits_of(key.encode(), bits, hashes, HashType.MURMUR) for number, key in enumerate(keys)}
+
+
+def test_a_slice_of_a_column_has_its_own_keys() -> None:
+    """IDX-004: an Arrow array that begins in the middle of its buffers."""
+    column = pa.array([f"key-{i}" for i in range(100)])
+    assert make_filter(column.slice(40, 30), entries=30) == make_filter(column.slice(40, 30).to_pylist(), entries=30)
+
+
+@pytest.mark.parametrize(("rate", "count"), [(0.1, 2000), (0.01, 5000)])
+@pytest.mark.parametrize("kind", FilterType)
+def test_others_are_taken_for_held_at_the_rate(kind: FilterType, rate: float, count: int) -> None:
+    """IDX-004: of keys that were never added about as many as promised are taken for held, not twice as many."""
+    made = make_filter([f"key-{i}" for i in range(count)], kind, entries=count, rate=rate)
+    false = sum(made.may_hold([f"other-{i}" for i in range(20_000)])) / 20_000
+    assert rate / 2 < false < rate * 2
+
+
+def test_the_filter_of_a_file_is_as_large_as_its_keys_need() -> None:
+    """IDX-004: few keys make a small filter, and a million one of 1 MB whose rate is worse."""
+    assert len(make_file_filter(["a", "b"]).encode()) < 100
+    some = make_file_filter(pa.array([f"key-{i}" for i in range(1000)]))
+    assert (some.bits, some.hashes, some.entries, some.count) == (43133, 30, 1000, 1000)
+    large = make_file_filter(pa.array([f"key-{i}" for i in range(1_000_000)]))
+    assert (large.hashes, len(large.rows[0])) == (6, 1 << 20)
+    assert sum(large.may_hold([f"other-{i}" for i in range(10_000)])) < 400
+
+
+def test_empty_keys_are_refused() -> None:
+    """IDX-004: as by Apache Hudi, a filter neither takes nor looks for the empty key."""
+    with pytest.raises(InvalidRows):
+        make_filter(["a", ""], entries=2)
+    with pytest.raises(Misuse):
+        make_filter(["a"], entries=2).may_hold([""])
+
+
+@pytest.mark.parametrize(("entries", "rate"), [(0, 0.1), (1, 0.0), (1, 1.0), (10, -1.0), (10**9, 1e-9)])
+def test_sizes_that_no_filter_has(entries: int, rate: float) -> None:
+    """IDX-004: no entries, a rate that is none, more bits than a filter can say."""
+    with pytest.raises(Misuse):
+        make_filter(["a"], entries=entries, rate=rate)
+
+
+def test_the_oldest_filters_are_read() -> None:
+    """IDX-006: without a marker the first number is that of the hashes, and the function Jenkins'."""
+    bits = [0] * 64
+    for key in ("a", UUID):
+        for bit in bits_of(key.encode(), 64, 3, HashType.JENKINS):
+            bits[bit] = 1
+    row = bytes(sum(bits[8 * i + j] << j for j in range(8)) for i in range(8))
+    text = b64encode(struct.pack(">ii", 3, 64) + row).decode()
+    found = decode_filter("SIMPLE", text, "x")
+    assert found.may_hold(["a", UUID, "b"]) == [True, True, False]
+    assert found.encode() == text
+
+
+GOOD = b64decode(WRITTEN[5][5])
+
+
+def damaged(at: int, change: bytes) -> bytes:
+    """The growing filter with these bytes in another place's stead."""
+    return GOOD[:at] + change + GOOD[at + len(change) :]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        GOOD[:3],
+        GOOD[:12],
+        GOOD[:-1],
+        GOOD + b"\0",
+        damaged(0, b"\xff\xff\xff\xfe"),
+        damaged(0, bytes(4)),
+        damaged(4, bytes(4)),
+        damaged(4, b"\x7f\xff\xff\xff"),
+        damaged(4, b"\xff\xff\xff\xff"),
+        damaged(9, bytes(4)),
+        damaged(9, b"\x7f\xff\xff\xff"),
+        damaged(9, b"\x80\0\0\0"),
+        damaged(13, bytes(4)),
+        damaged(17, b"\xff\xff\xff\xff"),
+        damaged(21, bytes(4)),
+        damaged(21, b"\x7f\xff\xff\xff"),
+        damaged(21, b"\0\0\0\1"),
+        damaged(29, b"\0\0\0\5"),
+    ],
+)
+def test_damage_is_found(data: bytes) -> None:
+    """IDX-005, IDX-006: cut, longer, without marker, of impossible or absurd sizes: an error, and no memory for what is not there."""
+    with pytest.raises(MalformedBloomFilter) as raised:
+        decode_filter("DYNAMIC_V0", b64encode(data), "the/file")
+    assert (raised.value.path, raised.value.rule) == ("the/file", "IDX-006")
+
+
+@pytest.mark.parametrize("text", ["/////w=", "////\nwAA", "é", b"\xff\xff", "===="])
+def test_what_is_no_base64(text: str | bytes) -> None:
+    """IDX-006: an error, and nothing is skipped."""
+    with pytest.raises(MalformedBloomFilter):
+        decode_filter("SIMPLE", text, "x")
+
+
+def test_kinds_are_not_guessed() -> None:
+    """IDX-005: each kind is decoded as what it is called; an unknown one, or an unknown hash function, is refused."""
+    simple, dynamic = WRITTEN[0][5], WRITTEN[1][5]
+    for kind, text in (("SIMPLE", dynamic), ("DYNAMIC_V0", simple)):
+        with pytest.raises(MalformedBloomFilter):
+            decode_filter(kind, text, "x")
+    for kind in ("DYNAMIC_V1", "simple", ""):
+        with pytest.raises(UnsupportedBloomFilter):
+            decode_filter(kind, simple, "x")
+    with pytest.raises(UnsupportedBloomFilter):
+        decode_filter("DYNAMIC_V0", b64encode(damaged(8, b"\2")), "x")
+
+
+@bounded(300)
+@given(st.binary(max_size=80), st.sampled_from(FilterType))
+def test_any_bytes_are_a_filter_or_an_error(data: bytes, kind: FilterType) -> None:
+    """IDX-006: nothing but the two errors of filters is ever raised, and what is a filter can be asked."""
+    head = struct.pack(">iibi", -1, 3, 1, 24)
+    for text in (b64encode(data), b64encode(head + data), data):
+        try:
+            found = decode_filter(kind, text, "x")
+        except (MalformedBloomFilter, UnsupportedBloomFilter):
+            continue
+        assert len(found.may_hold(["a", "b"])) == 2

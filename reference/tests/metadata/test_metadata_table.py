@@ -1,0 +1,229 @@
+"""The metadata table: reading one of Apache Hudi 1.0.2, writing, merging, rebuilding; interrupted builds of indexes."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from reference_samples import TABLE_TYPES, new_table, trip, trips
+
+from hudi_reference import WritableTable, index, open_table
+from hudi_reference.errors import ConcurrentChange, UnsupportedTableFeature
+from hudi_reference.layout.names import parse_data_file_name
+from hudi_reference.layout.properties import read_properties
+from hudi_reference.locks import held, new_owner
+from hudi_reference.metadata.availability import INFLIGHT, USABLE
+from hudi_reference.metadata.keys import ALL_PARTITIONS, column_stats_key
+from hudi_reference.metadata.record_merge import merged
+from hudi_reference.metadata.records import Bound, ColumnStats, FileInfo, FileList, PartitionList, RecordLocation
+from hudi_reference.metadata.table import MetadataTable
+from hudi_reference.metadata.writer import Entries, seed
+from hudi_reference.services.indexing import indexing
+from hudi_reference.services.metadata_table.metadata_sync import MetadataSync
+from hudi_reference.services.planning.index_plan import plan_record
+from hudi_reference.services.planning.plan_execution import planning
+from hudi_reference.storage import LocalStorage, MemoryStorage
+from hudi_reference.storage.wrapped import Ahead, Below
+from hudi_reference.write.commit import transitions_of
+
+GOLDEN = Path(__file__).parents[3] / "fixtures" / "layout" / "with-metadata-table" / "table"
+LISTED = {"hoodie.metadata.enable": "true"}
+WANTED = {"hoodie.metadata.record.index.enable": "true"}
+BOTH = pytest.mark.parametrize("kind", TABLE_TYPES)
+
+
+def listed_table(kind: str = "COPY_ON_WRITE") -> WritableTable:
+    """A table with two rows and a metadata table."""
+    table = new_table(partition=("p",), table_type=kind, options=LISTED)
+    table.insert(trips(trip("a", p="x"), trip("b", p="y")))
+    return opened(table)
+
+
+def opened(table: WritableTable) -> WritableTable:
+    """The table as it is now."""
+    return open_table("x:", storage=table.storage, clock=table.clock, ids=table.ids, options=LISTED)
+
+
+def keys_in(table: WritableTable) -> set[str]:
+    """The keys that the record index has, after a check that it may be used."""
+    assert "record_index" in read_properties(table.storage).fields(USABLE)
+    metadata = MetadataTable.of(table)
+    assert metadata is not None
+    return set(metadata.records("record_index", table.timeline))
+
+
+def test_a_table_of_another_engine_is_read() -> None:
+    """MDT-006, MDT-007, MDT-015: base files and logs of Apache Hudi 1.0.2 together list the files in storage, and have
+    statistics of each of its files."""
+    table = open_table(GOLDEN.as_uri(), storage=LocalStorage(GOLDEN))
+    metadata = MetadataTable.of(table)
+    assert metadata is not None
+    stored: dict[str, dict[str, int]] = {}
+    for path in GOLDEN.glob("[!.]*/*"):
+        if parse_data_file_name(path.name):
+            stored.setdefault(path.parent.name, {})[path.name] = path.stat().st_size
+    files = metadata.records("files", table.timeline)
+    everything = files.pop(ALL_PARTITIONS).payload
+    assert isinstance(everything, PartitionList) and set(everything.partitions) == set(stored)
+    lists = {key: record.payload for key, record in files.items()}
+    assert {k: {n: i.size for n, i in one.files.items()} for k, one in lists.items() if isinstance(one, FileList)} == stored
+    statistics = metadata.records("column_stats", table.timeline)
+    assert {column_stats_key("id", partition, name) for partition, names in stored.items() for name in names} <= set(statistics)
+
+
+def stats(least: int | None, greatest: int | None, *, tight: bool = False, deleted: bool = False) -> ColumnStats:
+    """Statistics of a column of numbers: three values, one of them null."""
+    bounds = [None if value is None else Bound("LongWrapper", value) for value in (least, greatest)]
+    return ColumnStats("ts", *bounds, 3, 1, None, 0, deleted, tight, file_name="f")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "least", "greatest", "count"),
+    [
+        (stats(3, 5), stats(4, 9), 3, 9, 6),
+        (stats(None, None), stats(4, 9), 4, 9, 6),
+        (stats(3, 5), stats(4, 9, tight=True), 4, 9, 3),
+        (stats(3, 5, deleted=True), stats(4, 9), 4, 9, 3),
+    ],
+)
+def test_statistics_are_widened_unless_they_are_tight(
+    old: ColumnStats, new: ColumnStats, least: int, greatest: int, count: int
+) -> None:
+    """MDT-014: minimum of minima, maximum of maxima, nulls ignored; counts add up."""
+    found = merged(old, new)
+    assert isinstance(found, ColumnStats) and found.least is not None and found.greatest is not None
+    assert (found.least.value, found.greatest.value, found.value_count) == (least, greatest, count)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "left"),
+    [
+        ({"a": FileInfo(1)}, {"b": FileInfo(2)}, {"a": FileInfo(1), "b": FileInfo(2)}),
+        ({"a": FileInfo(1), "b": FileInfo(2)}, {"a": FileInfo(0, True)}, {"b": FileInfo(2)}),
+        ({"a": FileInfo(3)}, {"a": FileInfo(2)}, {"a": FileInfo(3)}),
+        ({"a": FileInfo(0, True)}, {"a": FileInfo(2)}, {"a": FileInfo(2)}),
+        ({}, {"a": FileInfo(0, True)}, {"a": FileInfo(0, True)}),
+    ],
+)
+def test_listings_add_up(old: dict[str, FileInfo], new: dict[str, FileInfo], left: dict[str, FileInfo]) -> None:
+    """MDT-006: a tombstone removes a file, and is kept if there is no file yet; the greater size counts."""
+    assert merged(FileList(old), FileList(new)) == FileList(left)
+    assert merged(PartitionList(old), PartitionList(new)) == PartitionList(left)
+
+
+def test_a_seed_is_that_of_deployed_writers() -> None:
+    """MDT-002: 80 bytes, the same as in the first log file of each file group of Apache Hudi."""
+    deployed = (
+        "234855444923 0000000000000042 00000001 00000001 00000001 00000000 00000011 3030303030303030303030303030303030"
+        "0000000000000009 00000003 00000001 00 00000000 0000000000000048"
+    )
+    assert seed("0" * 17) == bytes.fromhex(deployed)
+
+
+def test_entries_go_to_the_file_group_of_their_key() -> None:
+    """IDX-011: by the hash of the whole key, as in Apache Hudi: `a` to group 7 of 10, `__all_partitions__` to group 1."""
+    assert {number: part.removed for number, part in Entries(removed=("a", "__all_partitions__")).in_groups(10).items()} == {
+        7: ["a"],
+        1: ["__all_partitions__"],
+    }
+
+
+@BOTH
+def test_interrupted_build_is_continued(kind: str) -> None:
+    """SVC-005, INX-001: the indexer crashed with its base files stored and recorded; another indexer completes its plan."""
+    table = listed_table(kind)
+    requested = indexing.schedule_indexing(table, WANTED)
+    assert requested is not None
+    transitions = transitions_of(table)
+    transitions.start(next(found for found in table.timeline.pending if found.requested == requested))
+    indexing.IndexingExecution(table, requested).work(indexing.read_plan(table, "indexing", requested))
+    opened(table).insert(trips(trip("c", p="x")))
+    assert index(opened(table)) == requested
+    assert keys_in(table) == {"a", "b", "c"}
+
+
+def test_completed_index_is_published_after_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    """INX-014, PROP-012: the indexer crashed after its completion; the next one publishes the index, and builds nothing."""
+    table = listed_table()
+    with monkeypatch.context() as crashing:
+        crashing.setattr(indexing, "offer", lambda table, requested: None)
+        assert index(table, WANTED) is not None
+    opened(table).insert(trips(trip("c", p="x")))
+    assert read_properties(table.storage).fields(INFLIGHT) == ("record_index",)
+    assert index(opened(table), WANTED) is None
+    assert keys_in(table) == {"a", "b", "c"}
+
+
+def test_unlisted_build_is_dropped() -> None:
+    """INX-013: the scheduler crashed before the partition was listed, so that writers do not add to it: no index is published."""
+    table = listed_table()
+    with planning(table) as publish:
+        publish("indexing", plan_record([indexing.INDEXES["record_index"]], table.timeline.commits[-1].requested))
+    opened(table).insert(trips(trip("c", p="x")))
+    with pytest.raises(ConcurrentChange):
+        index(opened(table))
+    assert index(opened(table), WANTED) is not None
+    assert keys_in(table) == {"a", "b", "c"}
+
+
+@BOTH
+def test_missing_metadata_table_is_rebuilt(kind: str) -> None:
+    """MDT-001: its folder was deleted, and the table lists its partitions: the next write rebuilds them."""
+    table = listed_table(kind)
+    index(table, WANTED)
+    for info in table.storage.list(".hoodie/metadata"):
+        table.storage.delete(info.path)
+    opened(table).insert(trips(trip("c", p="x")))
+    assert keys_in(table) == {"a", "b", "c"}
+
+
+def test_unmaintained_indexes_do_not_become_stale() -> None:
+    """OCC-020, PROP-001: an index was added during a write; the write does not complete without maintaining it."""
+    table = listed_table()
+    owner = new_owner("another engine")
+    with held(transitions_of(table).times.lock, owner):
+        sync = MetadataSync.of(table, transitions_of(table).times, owner)
+        sync.store_lists(("files", "column_stats"), ())
+    before = table.timeline.commits
+    with pytest.raises(UnsupportedTableFeature, match="column_stats"):
+        table.insert(trips(trip("c", p="x")))
+    assert table.timeline.commits == before
+
+
+def test_records_of_a_table_without_partitions() -> None:
+    """MDT-005: the base path is `.` in the listing, and empty in the record index."""
+    table = new_table(options={**LISTED, **WANTED})
+    table.insert(trips(trip("a")))
+    metadata = MetadataTable.of(table)
+    assert metadata is not None
+    assert set(metadata.records("files", table.timeline)) == {ALL_PARTITIONS, "."}
+    location = metadata.records("record_index", table.timeline)["a"].payload
+    assert isinstance(location, RecordLocation) and location.partition == ""
+
+
+def _below(storage: MemoryStorage) -> Below:
+    return Below(storage, "in/here")
+
+
+def _ahead(storage: MemoryStorage) -> Below:
+    return Ahead(storage, "in/here", "t/new", b"to come")
+
+
+@pytest.mark.parametrize("make", [_below, _ahead])
+def test_a_folder_is_a_storage(make: Callable[[MemoryStorage], Below]) -> None:
+    """Objects below a folder by their paths in it; objects outside are not visible, and announced ones are."""
+    storage = MemoryStorage()
+    storage.put("in/there/x", b"outside")
+    found = make(storage)
+    found.create("t/a", b"12345")
+    found.put("b", b"1")
+    head = found.head("t/a")
+    assert head is not None and (head.path, head.size) == ("t/a", 5)
+    found.replace("t/a", b"67890", head.version)
+    assert (found.get("t/a", 1, 2), found.open("t/a").read()) == (b"78", b"67890")
+    assert [info.path for info in found.list()] == ["b", "t/a"]
+    assert [info.path for info in found.list(skip="t")] == ["b"]
+    assert found.names("t") == (("a", "new") if isinstance(found, Ahead) else ("a",))
+    found.delete("b")
+    assert found.head("b") is None and storage.get("in/here/t/a") == b"67890"
+    if isinstance(found, Ahead):
+        assert (found.get("t/new"), found.get("t/new", 3, 2)) == (b"to come", b"co")
