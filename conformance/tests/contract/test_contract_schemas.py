@@ -146,3 +146,18 @@ def test_an_inspection_is_checked_down_to_its_slices():
     broken = {**INSPECTION, "file_groups": {"": {"f1": {"replaced_by": None, "slices": [{}], "latest": None}}}}
     with pytest.raises(SchemaViolation, match="base_instant"):
         check_inspection(broken)
+
+
+@pytest.mark.parametrize("name", schemas())
+def test_a_schema_has_examples_that_it_accepts(name):
+    """docs/contract.md shows them; an author copies them."""
+    examples = schemas()[name]["examples"]
+    assert examples
+    assert [violation(name, example) for example in examples if violation(name, example)] == []
+
+
+@pytest.mark.parametrize("name", [name for name in schemas() if "properties" in schemas()[name]])
+def test_each_member_of_a_message_has_a_description(name):
+    """docs/contract.md has a table of members; `op` is the name of the message."""
+    properties = schemas()[name]["properties"]
+    assert [key for key, schema in properties.items() if key != "op" and not schema.get("description")] == []

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from hudi_conformance.commands.suite.explain import explain as command
 from hudi_conformance.commands.suite.explain import lines_of
 from hudi_conformance.mutants.harness.score import Kill
-from hudi_conformance.report.evidence.evidence import CitedCase, Evidence, Place, gather
+from hudi_conformance.report.evidence.evidence import CitedCase, Evidence, FeatureText, Place, gather
 from hudi_conformance.report.evidence.file_cache import FileCache
 from hudi_conformance.report.explain.explanation import Unknown, explain, near
 from hudi_conformance.report.explain.lines import Explanation
@@ -30,7 +30,7 @@ SMALL = Evidence(
     cases=(LATE, WRITES),
     kills=(Kill("late-records-win", ("MRG-029",), "Takes the later version.", ("merge.late",), "mutants/merge.py:20"),),
     verdicts={"reference": {"merge.late": "pass"}, "other": {"merge.late": "unsupported"}},
-    features={"read.snapshot": "the latest rows of a table"},
+    features={"read.snapshot": FeatureText("the latest rows of a table", "a query of the kind snapshot")},
     deviations={"ER-030": [Place("hudi_reference.layout.properties", "reference/hudi_reference/layout/properties.py", 118)]},
 )
 

@@ -1,0 +1,54 @@
+"""Features and functions of the contract: each has a meaning and a true example, and no other is used."""
+
+import json
+import re
+
+import pytest
+
+from hudi_conformance.cases.schema import fixtures_root
+from hudi_conformance.contract.features import FEATURES, features, functions
+from hudi_conformance.contract.validation import schemas
+from hudi_conformance.engines import hudi_rs
+from hudi_conformance.engines.apache_hudi.engine import FEATURES as OF_APACHE_HUDI
+from hudi_conformance.engines.reference.engine import Reference
+from hudi_conformance.engines.reference.functions import compute
+from hudi_conformance.report.evidence.evidence import features as read_from_files
+from hudi_conformance.report.evidence.evidence import suite_cases
+
+
+@pytest.mark.parametrize("feature", features().values(), ids=lambda feature: feature.name)
+def test_a_feature_has_a_meaning_and_an_example(feature):
+    """An engine author decides by them whether to declare it: one sentence without a full stop, and one example."""
+    assert re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)*", feature.name)
+    assert len(feature.meaning.split()) >= 3
+    assert not feature.meaning.endswith(".")
+    assert feature.example
+
+
+def test_the_features_of_the_schema_are_those_with_a_meaning():
+    """The schema is what adapters in other languages read."""
+    assert schemas()["hello.answer"]["properties"]["features"]["items"]["enum"] == list(FEATURES)
+
+
+def test_no_case_and_no_engine_uses_a_feature_without_a_meaning():
+    """Golden cases, marks of Python cases, and the features that engines of the project declare."""
+    golden = json.loads((fixtures_root() / "index.json").read_text("utf-8"))["cases"]
+    used = {need for case in golden for need in case["needs"]}
+    used |= {need for case in suite_cases() for need in (*case.needs, *case.writer_needs)}
+    used |= Reference().hello().features | hudi_rs.FEATURES
+    used |= {feature for declared in OF_APACHE_HUDI.values() for feature in declared}
+    assert used - FEATURES.keys() == set()
+
+
+@pytest.mark.parametrize("function", functions().values(), ids=lambda function: function.name)
+def test_the_example_of_a_function_is_true(function):
+    """The reference computes the value of the example; the forms name every argument."""
+    assert compute(function.name, function.arguments) == function.value
+    assert [name for name in function.arguments if f"`{name}`" not in function.forms] == []
+
+
+def test_explain_reads_the_same_features():
+    """`explain` reads the files without importing the contract."""
+    found = {name: (text.meaning, text.example) for name, text in read_from_files().items()}
+    assert list(found) == list(FEATURES)
+    assert {name: meaning for name, (meaning, _) in found.items()} == FEATURES
