@@ -12,9 +12,10 @@ from typer.testing import CliRunner
 from hudi_conformance.commands.suite.mutants import mutants, outcome_of
 from hudi_conformance.mutants import Mutant, Patch, StaleMutant, UnknownMutant, all_mutants, apply_mutant, mutant
 from hudi_conformance.mutants.harness import score
-from hudi_conformance.mutants.harness.mutant import collect
+from hudi_conformance.mutants.harness.mutant import collect, mutants_of_file
 from hudi_conformance.mutants.harness.score import Kill
 from hudi_conformance.report.evidence.evidence import CitedCase, golden_cases
+from hudi_conformance.report.evidence.source_facts import read_mutants_of_file
 from hudi_conformance.requirements import requirement as index
 from hudi_conformance.runner import mutation_run
 from hudi_reference import create_table
@@ -165,9 +166,9 @@ def test_an_unknown_mutant_is_reported_with_similar_names():
 def test_two_mutants_cannot_share_a_name():
     """A name identifies one mutant; a mutant that a second module imports is not a second one."""
     first, second = (Mutant("same", ("MRG-001",), "A mutant.", lambda patch: None) for _ in range(2))
-    assert collect([SimpleNamespace(m=first), SimpleNamespace(m=first)]) == (first,)
+    assert collect([first, first]) == (first,)
     with pytest.raises(ValueError, match="'same'"):
-        collect([SimpleNamespace(m=first), SimpleNamespace(m=second)])
+        collect([first, second])
 
 
 def test_a_mutant_is_named_after_its_function():
@@ -178,6 +179,24 @@ def test_a_mutant_is_named_after_its_function():
         """Does something wrong."""
 
     assert (two_words.name, two_words.breaks, two_words.description) == ("two-words", ("MRG-001",), "Does something wrong.")
+
+
+def test_a_mutant_of_a_file_replaces_one_text(patch):
+    """A table of a TOML file names the function and the replacement."""
+    text = f"""
+[says-goodbye]
+breaks = ["MRG-001", "MRG-002"]
+description = "Says goodbye."
+function = "{__name__}:greet"
+old = "hello"
+new = "goodbye"
+"""
+    (found,) = mutants_of_file(text, "hudi_conformance.mutants.merging.x")
+    assert (found.name, found.breaks, found.description) == ("says-goodbye", ("MRG-001", "MRG-002"), "Says goodbye.")
+    (listed,) = read_mutants_of_file(text)
+    assert listed == {"name": "says-goodbye", "breaks": ["MRG-001", "MRG-002"], "description": "Says goodbye.", "line": 2}
+    found.apply(patch)
+    assert greet("you") == "goodbye you"
 
 
 def test_outcomes_are_stored_until_their_mutant_is_removed(monkeypatch, tmp_path):

@@ -67,6 +67,6 @@ def test_chapters_have_one_order():
 
 def test_each_mutant_is_in_the_chapter_of_the_first_rule_that_it_breaks():
     """So that the mutants of a rule are found beside those of its chapter."""
-    folders = {mutant.name: mutant.apply.__module__.split(".")[2] for mutant in mutants.all_mutants()}
+    folders = {mutant.name: mutant.module.split(".")[2] for mutant in mutants.all_mutants()}
     expected = {mutant.name: chapter_of_rule(mutant.breaks[0]) for mutant in mutants.all_mutants()}
     assert {name for name in folders if folders[name] != expected[name]} == set()

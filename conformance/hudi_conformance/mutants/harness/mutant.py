@@ -1,4 +1,8 @@
-"""Mutants: how one is declared, found, applied to the running reference, and reverted."""
+"""Mutants: how one is declared, found, applied to the running reference, and reverted.
+
+A mutant that replaces one text in one function is data: a table of a TOML file in the package of its chapter. A mutant that
+changes more, or changes a normative table, is a function decorated with `mutant` in a module beside that file.
+"""
 
 import ast
 import difflib
@@ -6,14 +10,18 @@ import importlib
 import inspect
 import pkgutil
 import textwrap
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
 from hudi_conformance.cases.renames import current_mutant
+
+FOLDER = Path(__file__).parents[1]
 
 
 class UnknownMutant(LookupError):
@@ -100,12 +108,16 @@ def _code_named(code: Any, name: str) -> Any:
 
 @dataclass(frozen=True)
 class Mutant:
-    """A fault of the reference: its name, the rules that it breaks, what it does, and the function that applies it."""
+    """A fault of the reference: its name, the rules that it breaks, what it does, and the function that applies it.
+
+    `module` names the module or, with dots, the TOML file that defines it.
+    """
 
     name: str
     breaks: tuple[str, ...]
     description: str
     apply: Callable[[Patch], None]
+    module: str = ""
 
 
 def mutant(*, breaks: str | tuple[str, ...]) -> Callable[[Callable[[Patch], None]], Mutant]:
@@ -118,27 +130,57 @@ def mutant(*, breaks: str | tuple[str, ...]) -> Callable[[Callable[[Patch], None
         breaks: ids of the rules that the mutant breaks, the main one first.
     """
     rules = (breaks,) if isinstance(breaks, str) else breaks
-    return lambda apply: Mutant(apply.__name__.replace("_", "-"), rules, inspect.getdoc(apply) or "", apply)
+    return lambda apply: Mutant(apply.__name__.replace("_", "-"), rules, inspect.getdoc(apply) or "", apply, apply.__module__)
 
 
+@dataclass(frozen=True)
+class Edit:
+    """One replacement in the source of a function, which is named as `module:qualified.name`."""
+
+    function: str
+    old: str
+    new: str
+
+    def __call__(self, patch: Patch) -> None:
+        """Apply it."""
+        patch.edit(pkgutil.resolve_name(self.function), self.old, self.new)
+
+
+def mutants_of_file(text: str, module: str) -> Iterator[Mutant]:
+    """The mutants that a TOML file defines: a table for each, with the members of `Mutant` and of `Edit`."""
+    for name, given in tomllib.loads(text).items():
+        breaks, description = tuple(given.pop("breaks")), given.pop("description")
+        yield Mutant(name, breaks, description, Edit(**given), module)
+
+
+@cache
 def all_mutants() -> tuple[Mutant, ...]:
-    """Every mutant that is defined in a module of `hudi_conformance.mutants`, by name."""
+    """Every mutant that a module or a TOML file of `hudi_conformance.mutants` defines, by name."""
     package = importlib.import_module("hudi_conformance.mutants")
     modules = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    return collect(importlib.import_module(module.name) for module in modules)
+    return collect([*_mutants_of_modules(importlib.import_module(m.name) for m in modules), *_mutants_of_files()])
 
 
-def collect(modules: Iterable[ModuleType]) -> tuple[Mutant, ...]:
-    """The mutants that these modules define, by name.
+def _mutants_of_modules(modules: Iterable[ModuleType]) -> Iterator[Mutant]:
+    return (value for module in modules for value in vars(module).values() if isinstance(value, Mutant))
+
+
+def _mutants_of_files() -> Iterator[Mutant]:
+    for path in sorted(FOLDER.rglob("*.toml")):
+        parts = path.relative_to(FOLDER).with_suffix("").parts
+        yield from mutants_of_file(path.read_text(encoding="utf-8"), ".".join(("hudi_conformance.mutants", *parts)))
+
+
+def collect(mutants: Iterable[Mutant]) -> tuple[Mutant, ...]:
+    """These mutants by name; a mutant that a module imported from another one is found twice.
 
     Raises:
         ValueError: two mutants have the same name.
     """
     found: dict[str, Mutant] = {}
-    for module in modules:
-        for value in vars(module).values():
-            if isinstance(value, Mutant) and found.setdefault(value.name, value) is not value:
-                raise ValueError(f"two mutants are named {value.name!r}")
+    for known in mutants:
+        if found.setdefault(known.name, known) is not known:
+            raise ValueError(f"two mutants are named {known.name!r}")
     return tuple(found[name] for name in sorted(found))
 
 

@@ -4,13 +4,10 @@ from dataclasses import replace
 
 from hudi_conformance.mutants.harness.mutant import Patch, mutant
 from hudi_reference.layout import merge_settings
-from hudi_reference.records import payloads
 from hudi_reference.records.merge_tables import Cell, DecisionTable, Fill, Kind, Order, Result
-from hudi_reference.records.payloads import PAYLOADS, merger_resolution
+from hudi_reference.records.payloads import PAYLOADS
 from hudi_reference.records.payloads import payload as payload_module
-from hudi_reference.records.payloads.payload import PayloadMerger
 from hudi_reference.records.payloads.tables import PACKAGE
-from hudi_reference.write import rows
 
 
 @mutant(breaks="PAY-001")
@@ -19,35 +16,6 @@ def payload_class_by_default(patch: Patch) -> None:
     patch.edit(merge_settings.configured, "settings.payload, is_ordered",
              'settings.payload or (None if mode or settings.mode or settings.strategy else '
              f'"{PACKAGE}PartialUpdateAvroPayload"), is_ordered')  # fmt: skip
-
-
-@mutant(breaks="PAY-002")
-def payload_class_ignored(patch: Patch) -> None:
-    """Merges by event time whatever class the table names."""
-    patch.edit(
-        merger_resolution.merging_of,
-        "if found.strategy != PAYLOAD_STRATEGY:",
-        'if found.strategy == PAYLOAD_STRATEGY:\n        return Merging("EVENT_TIME_ORDERING", ordering, given)\n    if True:',
-    )
-
-
-@mutant(breaks="PAY-003")
-def stored_rows_merged_like_inputs(patch: Patch) -> None:
-    """Calls the method for two rows of one input for stored and incoming rows."""
-    patch.edit(PayloadMerger.merge, "self.payload.combine(", "self.payload.pre_combine(")
-
-
-@mutant(breaks="PAY-004")
-def payload_class_by_short_name(patch: Patch) -> None:
-    """Recognizes payload classes by their names without package."""
-    patch.edit(payloads.merger_of_payload, "if full not in PAYLOADS:",
-             'full = PACKAGE + full\n    if full not in PAYLOADS:')  # fmt: skip
-
-
-@mutant(breaks=("PAY-005", "PAY-011"))
-def default_payload_classes_swapped(patch: Patch) -> None:
-    """Uses event time without ordering fields, and commit time with them."""
-    patch.edit(merge_settings.configured, "is_ordered=bool(ordering))", "is_ordered=not ordering)")
 
 
 @mutant(breaks=("PAY-007", "PAY-009"))
@@ -90,12 +58,6 @@ def event_time_payload_overwrites(patch: Patch) -> None:
     changed(patch, "EventTimeAvroPayload", row_cell(Result.NEWER))
 
 
-@mutant(breaks="PAY-013")
-def missing_event_time_field_accepted(patch: Patch) -> None:
-    """Creates an event-time table without an event-time field."""
-    patch.edit(merge_settings.configured, 'found.mode == "EVENT_TIME_ORDERING" and not ordering', "False")
-
-
 @mutant(breaks="PAY-014")
 def inputs_merged_by_column(patch: Patch) -> None:
     """Merges the columns of several rows within one input."""
@@ -108,12 +70,6 @@ def inputs_merged_by_column(patch: Patch) -> None:
 def null_taken_as_column_default(patch: Patch) -> None:
     """Takes null for a column that was not given, whatever its default is."""
     patch.item(payload_module._LACKS, Fill.DEFAULT, payload_module._LACKS[Fill.NULL])  # type: ignore[arg-type]
-
-
-@mutant(breaks=("PAY-015", "PAY-016"))
-def partial_payload_replaces_whole_rows(patch: Patch) -> None:
-    """Does not fill missing columns from the other row."""
-    patch.edit(payload_module.filled, "**{name: cells[name] for name in taken}, ", "")
 
 
 @mutant(breaks="PAY-017")
@@ -132,16 +88,6 @@ def ordering_field_of_incoming_row_kept(patch: Patch) -> None:
 def payload_class_of_write_ignored(patch: Patch) -> None:
     """Reads the payload class from the properties of the table only."""
     patch.item(merge_settings.SETTINGS, "payload", merge_settings.SETTINGS["payload"][1:])
-
-
-@mutant(breaks="PAY-020")
-def inputs_deduplicated_before_merger(patch: Patch) -> None:
-    """Combines the rows of one input by the ordering field before the merger is called."""
-    patch.edit(
-        rows.combine,
-        "if merging.merger is not None:",
-        'if merging.merger is not None:\n        merging = Merging("EVENT_TIME_ORDERING", merging.ordering)\n    if False:',
-    )
 
 
 @mutant(breaks="PAY-021")

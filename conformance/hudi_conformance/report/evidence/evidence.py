@@ -139,14 +139,22 @@ def _reference_modules(files: FileCache) -> Iterator[tuple[str, str, Mapping[str
 def _modules(package: Path, prefix: str = "") -> list[tuple[str, str, str]]:
     """Name, path relative to the checkout and path of each module of a package, sorted by path.
 
-    Of an installed package the whole path is shown. `prefix` is the name of the package above with a dot.
+    `prefix` is the name of the package above with a dot.
+    """
+    return [(prefix + module.removesuffix(".__init__"), shown, path) for module, shown, path in _files(package, (".py",))]
+
+
+def _files(package: Path, endings: tuple[str, ...]) -> list[tuple[str, str, str]]:
+    """Name with dots, path relative to the checkout and path of each file of a package with one of these endings.
+
+    They are sorted by path. Of an installed package the whole path is shown.
     """
     above, checkout = str(package.parent), str(ROOT)
     found = []
     for folder, _, names in os.walk(package):
-        for path in (f"{folder}{os.sep}{name}" for name in names if name.endswith(".py")):
-            module = prefix + path[len(above) + 1 : -3].replace(os.sep, ".").removesuffix(".__init__")
-            found.append((module, path.removeprefix(checkout + os.sep).replace(os.sep, "/"), path))
+        for path in (f"{folder}{os.sep}{name}" for name in names if name.endswith(endings)):
+            name = path[len(above) + 1 :].rpartition(".")[0].replace(os.sep, ".")
+            found.append((name, path.removeprefix(checkout + os.sep).replace(os.sep, "/"), path))
     return sorted(found, key=lambda one: one[2].replace(os.sep, "\0"))
 
 
@@ -206,8 +214,9 @@ def mutants(files: FileCache | None = None) -> tuple[Kill, ...]:
     files = files or _uncached()
     recorded = recorded_kills()
     found = []
-    for _, shown, path in _modules(_PACKAGE / "mutants"):
-        for mutant in files.read(path, source_facts.read_mutants):
+    for _, shown, path in _files(_PACKAGE / "mutants", (".py", ".toml")):
+        read = source_facts.read_mutants if path.endswith(".py") else source_facts.read_mutants_of_file
+        for mutant in files.read(path, read):
             killers = tuple(recorded[mutant["name"]]) if mutant["name"] in recorded else None
             place = f"{shown}:{mutant['line']}"
             found.append(Kill(mutant["name"], tuple(mutant["breaks"]), mutant["description"], killers, place))

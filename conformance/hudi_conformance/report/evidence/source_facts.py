@@ -40,7 +40,7 @@ def _implementations(node: ast.AST, prefix: str) -> Iterator[tuple[str, str, int
 
 
 def read_mutants(text: str) -> list[dict[str, Any]]:
-    """The functions that are decorated with the rules that they break."""
+    """The functions of a module that are decorated with the rules that they break."""
     found = []
     for node in ast.walk(ast.parse(text)):
         for mark in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
@@ -54,6 +54,15 @@ def read_mutants(text: str) -> list[dict[str, Any]]:
                     "line": node.lineno,
                 })  # fmt: skip
     return found
+
+
+def read_mutants_of_file(text: str) -> list[dict[str, Any]]:
+    """The mutants that a TOML file defines."""
+    lines = {line.strip("[]"): number for number, line in enumerate(text.splitlines(), 1) if line.startswith("[")}
+    return [
+        {"name": name, "breaks": given["breaks"], "description": given["description"], "line": lines[name]}
+        for name, given in tomllib.loads(text).items()
+    ]
 
 
 def _keyword(call: ast.expr, name: str) -> ast.expr | None:
