@@ -40,7 +40,7 @@ COMMANDS = {
     "engines": ("adapters.engines:engines", "List the engines that the suite knows."),
     "doctor": ("adapters.doctor:doctor", "Show which engines can run here, and how to install what is missing."),
     "smoke": ("adapters.smoke:smoke", "Check an adapter step by step, and separate its faults from those of its engine."),
-    "new-engine": ("adapters.new_engine:new_engine", "Write the template of an adapter."),
+    "new-engine": ("adapters.new_engine:new_engine", "Write a template of an adapter, in one of six languages."),
 }
 
 #: Old name of a command -> its name. Old names work and are not listed.

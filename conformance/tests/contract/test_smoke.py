@@ -1,4 +1,4 @@
-"""`smoke` tells adapters from engines, the template passes it, and the page that teaches adapters is true."""
+"""`smoke` tells adapters from engines, and the page that teaches adapters is true."""
 
 import doctest
 import json
@@ -13,17 +13,12 @@ import pytest
 from typer import Typer
 from typer.testing import CliRunner
 
-from hudi_conformance.cases import case as cases
-from hudi_conformance.cases.verdict import Outcome, judge, lacking
-from hudi_conformance.commands.adapters.new_engine import TEMPLATES, new_engine, template
 from hudi_conformance.commands.adapters.smoke import smoke
 from hudi_conformance.contract import Engine
 from hudi_conformance.contract.in_process import InProcessTransport
 from hudi_conformance.contract.smoke import Smoke
 from hudi_conformance.contract.validation import ANSWERS, check_answer, check_message
 from hudi_conformance.engines.reference.engine import Reference
-from hudi_conformance.engines.registry import connect
-from hudi_conformance.runner.golden_cases import ask
 
 PAGE = Path(__file__).parents[3] / "docs" / "plug-in-an-engine.md"
 
@@ -98,40 +93,6 @@ def test_a_name_that_means_nothing_is_an_error_of_usage():
     done = run(smoke, "refrence")
     assert done.exit_code == 2
     assert "did you mean reference" in done.output
-
-
-@pytest.mark.parametrize("language", TEMPLATES)
-def test_the_template_passes_smoke_as_it_is(tmp_path, language):
-    """Written, run, and right on a small table, without an import of ours."""
-    path = tmp_path / "my engine.py"
-    assert run(new_engine, language, "-o", str(path)).exit_code == 0
-    assert "import hudi" not in path.read_text()
-    assert "from hudi" not in path.read_text()
-    assert "THIS_FILE" not in path.read_text()
-    done = run(smoke, f"{sys.executable} '{path}'")
-    assert done.exit_code == 0, done.output
-    assert re.search("ok +reads a small copy-on-write table", done.output)
-
-
-def test_the_template_is_printed_or_written_once(tmp_path):
-    """Nothing is overwritten; a language without a template is a usage error."""
-    assert run(new_engine, "python").output == template("python")
-    path = tmp_path / "mine.py"
-    path.write_text("precious")
-    assert run(new_engine, "python", "-o", str(path)).exit_code == 2
-    assert path.read_text() == "precious"
-    assert run(new_engine, "cobol").exit_code == 2
-
-
-def test_the_template_is_never_wrong_on_a_healthy_table(tmp_path):
-    """On every golden case that needs no more than it declares it is right or refuses; damage it does not look for."""
-    path = tmp_path / "mine.py"
-    path.write_text(template("python"))
-    with connect(f"{sys.executable} {path}") as engine:
-        offered = [case for case in cases.find_cases() if not lacking(case.needs, engine.hello)]
-        results = [judge(case, "mine", engine.hello, ask(engine, case)) for case in offered if case.expected.error is None]
-    assert [result.case for result in results if result.outcome is Outcome.FAIL] == []
-    assert sum(result.outcome is Outcome.PASS for result in results) > len(results) / 2
 
 
 def blocks():

@@ -1,37 +1,53 @@
 """`hudi-conformance new-engine`: write the template of an adapter."""
 
 import shlex
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-#: The template of each language, in the package `templates`.
-TEMPLATES = {"python": "python_engine.py"}
+from hudi_conformance.templates import TEMPLATES, Template
+
+LANGUAGES = ", ".join(TEMPLATES)
 
 
 def new_engine(
-    language: Annotated[str, typer.Argument(help=f"One of: {', '.join(TEMPLATES)}.")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write; default: standard output.")] = None,
+    language: Annotated[str, typer.Argument(help=f"One of: {LANGUAGES}.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="Folder to write to; existing files are not overwritten.")
+    ] = Path("my-engine"),
 ) -> None:
-    """Write an adapter that keeps the contract and reads simple tables, as a start for an adapter of your engine."""
+    """Write an adapter that keeps the contract and reads copy-on-write tables, as a start for an adapter of your engine."""
     if language not in TEMPLATES:
-        typer.echo(f"no template for {language}; there is one for {', '.join(TEMPLATES)}", err=True)
+        typer.echo(f"no template for {language}; there is one for {LANGUAGES}", err=True)
         raise typer.Exit(2)
-    text = template(language)
-    if output is None:
-        typer.echo(text, nl=False)
-        return
+    template = TEMPLATES[language]
+    if existing := [name for name in template.files if (output / name).exists()]:
+        typer.echo(f"nothing was written: {output} has {', '.join(existing)} already", err=True)
+        raise typer.Exit(2)
     try:
-        with output.open("x", encoding="utf-8") as file:
-            file.write(text.replace("THIS_FILE", shlex.quote(str(output))))
+        _write(template, output)
     except OSError as e:
-        typer.echo(f"{output} was not written: {e.strerror}; existing files are not overwritten", err=True)
+        typer.echo(f"{e.filename} was not written: {e.strerror}", err=True)
         raise typer.Exit(2) from None
-    typer.echo(f"{output} was written. Next: hudi-conformance smoke 'python {shlex.quote(str(output))}'")
+    typer.echo(f"{output} has {', '.join(template.files)}. Next, with {template.needs} or later:\n")
+    for command in next_commands(template, output):
+        typer.echo(f"    {command}")
 
 
-def template(language: str) -> str:
-    """The source code of the template of `language`, a key of TEMPLATES."""
-    return (files("hudi_conformance.templates") / TEMPLATES[language]).read_text(encoding="utf-8")
+def next_commands(template: Template, folder: Path) -> tuple[str, ...]:
+    """The commands that build, check and run the adapter in `folder`."""
+    return (
+        f"cd {shlex.quote(str(folder))}",
+        template.build,
+        f"hudi-conformance smoke '{template.adapter}'",
+        f"hudi-conformance run '{template.adapter}'",
+    )
+
+
+def _write(template: Template, folder: Path) -> None:
+    for name in template.files:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(template.text(name))

@@ -1,0 +1,194 @@
+"""An adapter for hudi-conformance: JSON lines on standard input and output. It needs pyarrow and fastavro.
+
+It reads copy-on-write tables of version 8 and refuses everything else. Replace `snapshot` by a call of your engine, extend
+FEATURES, and run smoke and the suite after each step.
+"""
+
+import json
+import os
+import re
+import sys
+import zlib
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlparse
+
+import fastavro
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+ENGINE, VERSION = "my-engine", "0.1.0"
+
+#: The declared features. Everything else is refused: a refusal is not a failure, a wrong answer is.
+FEATURES = [
+    "read.snapshot",
+    "read.projection",
+    "read.meta-columns",
+    "copy-on-write",
+    "storage.file",
+    "timeline.replaced-groups",
+    "key.complex",
+    "meta-fields.absent",
+    "partition.none",
+    "partition.plain",
+    "partition.hive",
+    "partition.url-encoded",
+    "partition.several-levels",
+    "types.nested",
+    "types.decimal",
+    "types.temporal",
+    "merge.commit-time",
+    "merge.event-time",
+]
+
+#: Property -> the only value that is supported, the value if it is absent, and the feature that any other value needs.
+SUPPORTED = {
+    "hoodie.table.version": ("8", "none", "table-version"),
+    "hoodie.timeline.layout.version": ("2", "none", "timeline-layout"),
+    "hoodie.table.type": ("COPY_ON_WRITE", "none", "merge-on-read"),
+    "hoodie.table.base.file.format": ("PARQUET", "PARQUET", "base-file-format"),
+    "hoodie.table.multiple.base.file.formats.enable": ("false", "false", "base-file-format"),
+    "hoodie.datasource.write.drop.partition.columns": ("false", "false", "partition.dropped-columns"),
+    "hoodie.bootstrap.base.path": ("", "", "bootstrap"),
+}
+
+META = ("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name")
+COMPLETED = re.compile(r"\d+_\d+\.(commit|replacecommit|deltacommit)")
+BASE_FILE = re.compile(r"([^_/]+)_[^_/]+_(\d+)\.parquet")
+
+
+class Refused(Exception):
+    """The engine does not offer `feature`."""
+
+    def __init__(self, feature: str, message: str) -> None:
+        super().__init__(message)
+        self.feature = feature
+
+
+def read(message: dict[str, Any]) -> dict[str, Any]:
+    """Write the rows of a query to an Arrow IPC file (not a stream)."""
+    query, uri = message["query"], urlparse(message["table"])
+    if query["kind"] != "snapshot" or query.get("by_id"):
+        raise Refused(f"read.{query['kind']}", "only snapshot queries are offered")
+    if query.get("where"):
+        raise Refused("read.filter", "filters are not offered")
+    if uri.scheme != "file":
+        raise Refused(f"storage.{uri.scheme}", "only local tables are read")
+    rows = snapshot(Path(unquote(uri.path)))
+    rows = rows.select(query.get("columns") or [name for name in rows.column_names if name not in META])
+    with pa.OSFile(message["into"], "wb") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
+        writer.write_table(rows)
+    return {"rows": message["into"]}
+
+
+def snapshot(table: Path) -> pa.Table:
+    """The latest committed rows of the table. Call your engine here."""
+    paths, columns = latest_files(table)
+    files = [pq.ParquetFile(path).read() for path in paths]
+    if not files:
+        raise Refused("read.snapshot", "the schema of a table without base files is not read")
+    if any(not file.schema.equals(files[0].schema) for file in files):
+        raise Refused("schema.evolution", "the base files differ in their schemas")
+    if columns and columns != {name for name in files[0].column_names if name not in META}:
+        raise Refused("schema.evolution", "the schema of the latest commit differs from that of the base files")
+    return pa.concat_tables(files)
+
+
+def latest_files(table: Path) -> tuple[list[Path], set[str]]:
+    """The newest base file of each file group that was not replaced, and the column names in the latest commit's schema.
+
+    The metadata of the completed writes names all of them, as long as no instant was archived.
+    """
+    known = properties(table)
+    timeline = table / ".hoodie" / known.get("hoodie.timeline.path", "timeline")
+    if (timeline / known.get("hoodie.timeline.history.path", "history") / "_version_").exists():
+        raise Refused("timeline.history", "the history of the timeline is not read")
+    newest: dict[tuple[str, str], tuple[str, str]] = {}
+    replaced: set[tuple[str, str]] = set()
+    columns: set[str] = set()
+    for path in sorted(path for path in timeline.iterdir() if COMPLETED.fullmatch(path.name)):
+        commit = commit_metadata(path)
+        for partition, ids in (commit.get("partitionToReplaceFileIds") or {}).items():
+            replaced.update((partition, file_id) for file_id in ids)
+        for partition, stats in commit["partitionToWriteStats"].items():
+            for name in (stat["path"].rpartition("/")[2] for stat in stats):
+                found = BASE_FILE.fullmatch(name)
+                if found is None:
+                    raise Refused("merge-on-read", f"{name} is not a Parquet base file")
+                newest[partition, found[1]] = max(newest.get((partition, found[1]), ("", "")), (found[2], name))
+        schema = (commit.get("extraMetadata") or {}).get("schema")
+        columns = {field["name"] for field in json.loads(schema)["fields"]} - set(META) if schema else columns
+    return [table / group[0] / name for group, (_, name) in newest.items() if group not in replaced], columns
+
+
+def commit_metadata(path: Path) -> dict[str, Any]:
+    """The metadata of one completed write: one record in an Avro container."""
+    if path.name.endswith(".deltacommit"):
+        raise Refused("merge-on-read", "log files are not read")
+    with path.open("rb") as file:
+        (commit,) = fastavro.reader(file)
+    assert isinstance(commit, dict)
+    return commit
+
+
+def properties(table: Path) -> dict[str, str]:
+    """The entries of hoodie.properties. Tables that are damaged or not supported raise."""
+    lines = (table / ".hoodie" / "hoodie.properties").read_text().splitlines()
+    pairs = (line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+    known = {key.strip(): value.strip() for key, value in pairs}
+    for key, (value, default, feature) in SUPPORTED.items():
+        if known.get(key, default) != value:
+            raise Refused(feature, f"{key} is {known.get(key, default)}")
+    name = f"{known.get('hoodie.database.name', '')}.{known['hoodie.table.name']}"
+    if "\\" in name:
+        raise Refused("properties", f"the escapes in {name} are not decoded")
+    if known.get("hoodie.table.checksum", str(zlib.crc32(name.encode()))) != str(zlib.crc32(name.encode())):
+        raise ValueError(f"the checksum in hoodie.properties is not that of {name}")
+    return known
+
+
+def refuse(message: dict[str, Any]) -> dict[str, Any]:
+    """Operations that are not implemented yet."""
+    feature = {
+        "inspect": "inspect.table",
+        "write": f"write.{message.get('operation')}",
+        "compute": f"compute.{message.get('function')}",
+        "service": f"service.{message.get('service')}",
+    }.get(message["op"], message["op"])
+    raise Refused(feature.replace("_", "-"), "not offered")
+
+
+def unknown(message: dict[str, Any]) -> dict[str, Any]:
+    """An operation that the contract does not have."""
+    raise ValueError(f"unknown operation {message['op']}")
+
+
+#: The operations of the contract.
+WORK = dict.fromkeys(("inspect", "create", "write", "compute", "service", "begin", "resume"), refuse) | {"read": read}
+
+
+def answer(message: dict[str, Any]) -> dict[str, Any]:
+    """The answer to one message; every failure becomes an error answer."""
+    if message.get("op") == "hello":
+        return {"protocol": 1, "engine": ENGINE, "version": VERSION, "language": "python", "features": FEATURES}
+    try:
+        return {"id": message["id"], **WORK.get(message["op"], unknown)(message)}
+    except Refused as e:
+        return {"id": message["id"], "refused": {"feature": e.feature, "message": str(e)}}
+    except Exception as e:
+        return {"id": message.get("id"), "error": {"message": f"{type(e).__name__}: {e}"}}
+
+
+def main() -> None:
+    """Read messages and write answers until bye or the end of the input."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # output of libraries must not mix with the protocol
+    for line in sys.stdin:
+        message = json.loads(line)
+        if message.get("op") == "bye":
+            break
+        print(json.dumps(answer(message)), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
