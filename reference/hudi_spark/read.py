@@ -136,9 +136,9 @@ def make_plan(
     direct = _base_files_for_spark(table, view, slices, logs=logs) if native and reader.dropped is None else {}
     merged = [found for found in slices if found not in direct]
     paths = (found.path(name) for found in merged for name in found.log_files)
-    sizes = {path: reader.committed[path] for path in paths if path in reader.committed}
+    sizes = {path: reader.scanner.committed[path] for path in paths if path in reader.scanner.committed}
     of_window = window if query == "incremental" else None
-    tasks = SliceQuery(replace(reader, committed=sizes), needed, comparisons, logs, of_window)
+    tasks = SliceQuery(replace(reader, scanner=replace(reader.scanner, committed=sizes)), needed, comparisons, logs, of_window)
     fields = pa.schema([reader.schema.field(name) for name in needed])
     return ReadPlan(tasks, fields, names, merged, list(direct.values()))
 

@@ -184,7 +184,8 @@ class ChangeQuery:
         if file_slice is None:
             rows = pa.schema([self.reader.schema.field(name) for name in names]).empty_table()
         else:
-            rows = replace(self.reader, timeline=self.reader.timeline.completed_before(time)).read(file_slice, names)
+            scanner = replace(self.reader.scanner, timeline=self.reader.scanner.timeline.completed_before(time))
+            rows = replace(self.reader, scanner=scanner).read(file_slice, names)
         virtual = self.reader.key_fields
         keys = pa.chunked_array([record_keys(rows, virtual)], pa.string()) if virtual else rows.column(KEY)
         return State(keys, rows.drop_columns([KEY]))
@@ -199,7 +200,7 @@ class ChangeQuery:
     @implements("CLN-003")
     def _change_rows(self, path: str, instant: str) -> Iterator[pa.Table]:
         """The change records of each block of a change-capture file."""
-        if was_cleaned(self.reader.timeline) and self.reader.storage.head(path) is None:
+        if was_cleaned(self.reader.scanner.timeline) and self.reader.storage.head(path) is None:
             raise cleaned_away(instant, None, path)
         for block in read_log_file(self.reader.storage, path):
             if isinstance(block, CorruptBlock):

@@ -143,8 +143,12 @@ def attempt_of(block: Block) -> int | None:
 @implements("LF-040", "LCP-003", "LCP-005")
 def apply_log_compactions(queue: Sequence[Block]) -> list[Block]:
     """The queue with the compacted blocks of each log compaction in place of its inputs."""
+    inputs_of: dict[str, set[str]] = {}
+    for block in queue:
+        if (times := block.header.get(HeaderKey.COMPACTED_BLOCK_TIMES)) is not None:
+            inputs_of.setdefault(block.instant, set()).update(times.split(","))
     merged = list(queue)
-    for instant, inputs in _inputs_of_log_compactions(queue).items():
+    for instant, inputs in inputs_of.items():
         compacted = [block for block in queue if block.instant == instant]
         merged = list(_with_inputs_replaced(merged, inputs, instant, compacted))
     return merged
@@ -163,12 +167,3 @@ def _with_inputs_replaced(
             yield block
         if number == newest:
             yield from compacted
-
-
-def _inputs_of_log_compactions(queue: Sequence[Block]) -> dict[str, set[str]]:
-    """The instants whose blocks each log compaction merged, by its own instant, in the order of the queue."""
-    inputs: dict[str, set[str]] = {}
-    for block in queue:
-        if (times := block.header.get(HeaderKey.COMPACTED_BLOCK_TIMES)) is not None:
-            inputs.setdefault(block.instant, set()).update(times.split(","))
-    return inputs

@@ -1,7 +1,8 @@
 """Reading a file slice: its base file, and the log blocks that are merged into it, spec "Reader Expectations"."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import pyarrow as pa
 
@@ -10,7 +11,7 @@ from hudi_reference.files.base_file import read_base_file
 from hudi_reference.files.log.block import Block, BlockType, HeaderKey
 from hudi_reference.files.log.content import Delete, decode_deletes, decode_rows
 from hudi_reference.files.log.positions import has_usable_positions, names_base_file, positions_of_all
-from hudi_reference.query.file_groups import FileSlice, Span
+from hudi_reference.query.file_groups import FileSlice
 from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.partition_columns import DroppedColumns
 from hudi_reference.records.changes import KEY, Changes, keys_of
@@ -22,22 +23,19 @@ from hudi_reference.schema.avro import field_names, parse_schema
 from hudi_reference.schema.evolution import conform
 from hudi_reference.schema.field_ids import FieldIdMapping
 from hudi_reference.storage import Storage
-from hudi_reference.timeline.active import Timeline
 
 
 @dataclass(frozen=True)
 class SliceReader:
     """Reads the slices of one view of a table. `schema` are the stored columns of the table, meta columns first.
 
-    `committed` and `written_files` are as in `LogScanner`.
+    `scanner` finds the log blocks of a slice that are applied.
     """
 
     storage: Storage
-    timeline: Timeline
-    committed: Mapping[str, tuple[Span, ...]]
+    scanner: LogScanner
     schema: pa.Schema
     merging: Merging
-    written_files: Mapping[str, frozenset[str]] = field(default_factory=dict)
     #: The record key fields of a table without meta columns; empty in other tables.
     key_fields: tuple[str, ...] = ()
     #: Partition columns that no data file has; None if the data files have all columns.
@@ -59,7 +57,7 @@ class SliceReader:
         """
         self._check_present(file_slice, logs=logs)
         if logs and file_slice.log_files:
-            rows = self._merged(file_slice, self.blocks(file_slice), columns)
+            rows = self._merged(file_slice, self.scanner.blocks(file_slice), columns)
         else:
             rows = self._base_rows(file_slice, self._fields(columns))
         return rows if self.dropped is None else self.dropped.filled(rows, file_slice.partition)
@@ -85,10 +83,6 @@ class SliceReader:
             return False
         return all(names_base_file(block, file_slice.base_file_instant) and not partial_columns(block) for block in blocks)
 
-    def blocks(self, file_slice: FileSlice) -> list[Block]:
-        """The log blocks of the slice that are applied, in merge order. Raises what `LogScanner.blocks` raises."""
-        return LogScanner(self.storage, self.timeline, self.committed, self.written_files).blocks(file_slice)
-
     @implements("OCC-008", "LAY-021")
     def all_keys(self, file_slice: FileSlice) -> pa.ChunkedArray:
         """The record keys of the slice, including those of deleted records, as an index stores them; with duplicates.
@@ -97,7 +91,7 @@ class SliceReader:
         """
         self._check_present(file_slice, logs=True)
         stored, instant = self.base_keys(file_slice), file_slice.base_file_instant
-        blocks = self.blocks(file_slice)
+        blocks = self.scanner.blocks(file_slice)
         if self.by_position:
             blocks = [block for block in blocks if not has_usable_positions(block, instant, len(stored))]
         batches = self._batches(blocks, self._fields({KEY, *self.key_fields}))
@@ -135,16 +129,14 @@ class SliceReader:
         if file_slice.base_file is None:
             return fields.empty_table()
         path, instant = file_slice.path(file_slice.base_file), file_slice.base_file_instant
-        rows = read_base_file(self.storage, path, self._stored_names(fields, instant), threads=self.threads)
-        return conform(self._renamed(rows, instant), fields, path)
+        return self._conformed(partial(read_base_file, self.storage, path, threads=self.threads), fields, instant, path)
 
-    def _stored_names(self, fields: pa.Schema, instant: str) -> list[str]:
-        """The names of these columns in files that the instant wrote."""
-        return list(fields.names) if self.by_id is None else self.by_id.stored(fields.names, instant)
-
-    def _renamed(self, rows: pa.Table, instant: str) -> pa.Table:
-        """The rows of a file that the instant wrote, under the column names of the table's schema."""
-        return rows if self.by_id is None else self.by_id.renamed(rows, instant)
+    def _conformed(self, read: Callable[[Sequence[str]], pa.Table], fields: pa.Schema, instant: str, path: str) -> pa.Table:
+        """These columns of a file that the instant wrote; `read` returns columns by their names in the file."""
+        if self.by_id is None:
+            return conform(read(fields.names), fields, path)
+        rows = read(self.by_id.stored(fields.names, instant))
+        return conform(self.by_id.renamed(rows, instant), fields, path)
 
     @implements("META-008", "META-012")
     def keyed(self, rows: pa.Table) -> pa.Table:
@@ -157,7 +149,7 @@ class SliceReader:
     def changes_by_key(self, file_slice: FileSlice) -> tuple[list[Block], Changes]:
         """The applied blocks of a slice and their changes, with all columns and matched by key: input of a log compaction."""
         self._check_present(file_slice, logs=True)
-        blocks = self.blocks(file_slice)
+        blocks = self.scanner.blocks(file_slice)
         return blocks, replace(self, by_position=False)._changes(file_slice, blocks, self.schema, 0)
 
     @implements("LF-043", "LF-045")
@@ -192,8 +184,7 @@ class SliceReader:
             if block.kind is BlockType.DELETE:
                 yield decode_deletes(block)
             else:
-                rows = self._renamed(decode_rows(block, self._stored_names(fields, block.instant)), block.instant)
-                yield self.keyed(conform(rows, fields, block.path))
+                yield self.keyed(self._conformed(partial(decode_rows, block), fields, block.instant, block.path))
 
 
 @implements("LF-045")

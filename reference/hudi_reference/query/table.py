@@ -18,6 +18,7 @@ from hudi_reference.query.cdc import ChangePlan, ChangeQuery
 from hudi_reference.query.file_groups import FileGroups, FileSlice, load_file_groups
 from hudi_reference.query.incremental import COMMIT_TIME, IncrementalPlan, Window, plan_incremental, rows_written_in
 from hudi_reference.query.inspect import inspect_table
+from hudi_reference.query.log_scanner import LogScanner
 from hudi_reference.query.partition_columns import DROP_KEY, dropped_columns
 from hudi_reference.query.predicates import Comparison, matching_rows
 from hudi_reference.query.pruning import pruned
@@ -61,9 +62,7 @@ class View:
         schema = self.schema if dropped is None else dropped.added_to(self.schema)
         return SliceReader(
             storage=table.storage,
-            timeline=self.timeline,
-            committed=self.groups.committed,
-            written_files=self.groups.written_files,
+            scanner=LogScanner(table.storage, self.timeline, self.groups.committed, self.groups.written_files),
             schema=arrow_schema(with_meta_columns(schema)),
             merging=merging_of(properties, table.mergers, schema),
             key_fields=() if properties.populates_meta_fields else properties.record_key,
@@ -317,7 +316,7 @@ class SliceQuery:
         times = () if self.window is None else (COMMIT_TIME,)
         rows = self.reader.read(file_slice, list(dict.fromkeys([*self.columns, *times])), logs=self.logs)
         if self.window is not None:
-            rows = rows_written_in(rows, self.window, self.reader.timeline)
+            rows = rows_written_in(rows, self.window, self.reader.scanner.timeline)
         return (matching_rows(rows, self.where) if self.where else rows).select(self.columns)
 
 

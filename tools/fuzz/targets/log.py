@@ -26,7 +26,7 @@ from hudi_reference.files.log.content import (
 )
 from hudi_reference.files.log.fast.decode_columns import decode_avro_columns
 from hudi_reference.files.log.positions import encode_positions, positions_of
-from hudi_reference.files.log.reader import read_blocks, walk_blocks
+from hudi_reference.files.log.reader import read_blocks
 from hudi_reference.schema.avro import AvroSchema, parse_schema
 from hudi_reference.schema.avro_codec import to_avro
 
@@ -43,7 +43,7 @@ def log_files() -> list[bytes]:
 
 def log(data: bytes) -> None:
     """Framing and the content of every block, for readers and for inspection, which shows each field of each block."""
-    walked = list(walk_blocks(memoryview(data), PATH))
+    walked = list(read_blocks(memoryview(data), PATH, for_inspection=True))
     covers(walked, len(data))
     read_alike(walked, data)
     for block in walked:

@@ -30,7 +30,7 @@ def data_block_type_ignored(patch: Patch) -> None:
 @mutant(breaks="LF-027")
 def version_0_read_as_version_1(patch: Patch) -> None:
     """Reads a block of version 0 as version 1."""
-    patch.item(block.FORMAT_VERSIONS, 0, FormatVersion(0, has_header=True, has_footer=True, has_trailer=True))
+    patch.item(block.FORMAT_VERSIONS, 0, FormatVersion(0, shortest=32, has_header=True, has_footer=True, has_trailer=True))
 
 
 @mutant(breaks="LF-030")
@@ -39,10 +39,10 @@ def version_0_content_extends_to_end(patch: Patch) -> None:
     patch.edit(
         reader._read_block,
         "end = offset + PREFIX + length",
-        "end = file.size if _int_at(file, offset + PREFIX) == 0 else offset + PREFIX + length",
+        "end = file.size if _number_at(file, offset + PREFIX, 4) == 0 else offset + PREFIX + length",
     )
     patch.edit(
         reader._BlockParser.block,
-        'self._skip(self._long(), "the content")',
-        'self._skip(self._long() if version else (self._long(), self.end - self.position)[1], "the content")',
+        'self._skip(self._number(8), "the content")',
+        'self._skip(self._number(8) if version else (self._number(8), self.end - self.position)[1], "the content")',
     )

@@ -12,7 +12,7 @@ from hudi_reference.files.inspection.records import Records, hfile_records
 from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey
 from hudi_reference.files.log.content import decode_rows, stored_deletes
 from hudi_reference.files.log.positions import positions_of
-from hudi_reference.files.log.reader import walk_log_file
+from hudi_reference.files.log.reader import read_log_file
 from hudi_reference.storage import Storage
 
 #: Blocks whose content begins with a version of four bytes.
@@ -58,7 +58,7 @@ class InspectedBlock:
 
 def inspect_log(storage: Storage, path: str) -> Iterator[InspectedBlock]:
     """The blocks of a log file from its first byte to its last, with their errors. Raises MissingDataFile."""
-    return map(inspect_block, walk_log_file(storage, path))
+    return map(inspect_block, read_log_file(storage, path, for_inspection=True))
 
 
 def inspect_block(block: Block) -> InspectedBlock:

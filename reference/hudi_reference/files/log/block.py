@@ -33,23 +33,22 @@ TRAILER = 8
 
 @dataclass(frozen=True)
 class FormatVersion:
-    """The optional parts of blocks of one log format version; the other parts are in every version."""
+    """The optional parts of blocks of one log format version; the other parts are in every version.
+
+    `shortest` is the block length of a block without content and without entries in its maps.
+    """
 
     number: int
+    shortest: int
     has_header: bool
     has_footer: bool
     has_trailer: bool
 
-    @property
-    def shortest(self) -> int:
-        """The block length of a block without content and without entries in its maps."""
-        return 4 + 4 + 4 * self.has_header + 8 + 4 * self.has_footer + TRAILER * self.has_trailer
-
 
 #: The table of the spec, "Log Format > Versioning" (ER-077). Other versions are refused.
 FORMAT_VERSIONS = {
-    0: FormatVersion(0, has_header=False, has_footer=False, has_trailer=False),
-    1: FormatVersion(1, has_header=True, has_footer=True, has_trailer=True),
+    0: FormatVersion(0, shortest=16, has_header=False, has_footer=False, has_trailer=False),
+    1: FormatVersion(1, shortest=32, has_header=True, has_footer=True, has_trailer=True),
 }
 #: The version of written blocks.
 FORMAT_VERSION = 1

@@ -5,11 +5,12 @@ that a crashed append does not hide the valid blocks around it. Whether a corrup
 `query.log_scanner`, which knows the committed bytes of the file.
 
 A block may have a valid envelope and a header that cannot be parsed. No crash causes that, so `read_blocks` raises an error;
-`walk_blocks`, for inspection, returns it as a corrupt block and continues with the next one.
+for inspection it returns a corrupt block and continues with the next one.
 """
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -32,55 +33,38 @@ _EMPTY_MAP = 4
 _MAGIC = re.compile(re.escape(MAGIC))
 
 
-def read_log_file(storage: Storage, path: str) -> Iterator[Block]:
-    """The blocks of a log file in file order. Raises MissingDataFile and what `read_blocks` raises.
+def read_log_file(storage: Storage, path: str, *, for_inspection: bool = False) -> Iterator[Block]:
+    """The blocks of a log file, as `read_blocks`. Raises MissingDataFile and what `read_blocks` raises.
 
     Contents are fetched on demand, so the largest content determines the memory needed.
     """
-    yield from _refusing(walk_log_file(storage, path))
-
-
-def walk_log_file(storage: Storage, path: str) -> Iterator[Block]:
-    """The blocks of a log file for inspection, as `walk_blocks`. Raises MissingDataFile."""
     try:
         file = storage.open(path)
     except FileNotFoundError as error:
         raise missing_data_file(path) from error
-    yield from _walk(Ranges(file, path), path)
+    yield from _walk(Ranges(file, path), path, for_inspection=for_inspection)
 
 
 @implements("LF-012", "LF-025", "BLK-015", "BLK-016", "BLK-017", "S3-004")
-def read_blocks(data: memoryview, path: str) -> Iterator[Block]:
-    """The blocks in `data`, corrupt blocks included.
+def read_blocks(data: memoryview, path: str, *, for_inspection: bool = False) -> Iterator[Block]:
+    """The blocks in `data` in file order, corrupt blocks included: they cover the data without gaps.
+
+    With `for_inspection` a block that would raise one of these errors is a corrupt block with its `error`.
 
     Raises:
         MalformedLogFile: the file does not start with a block.
         UnsupportedFileFormat: a block of an unknown version or type.
         MalformedLogBlock: a block with a valid envelope and a malformed header.
     """
-    return _refusing(walk_blocks(data, path))
+    return _walk(Ranges(pa.BufferReader(pa.py_buffer(data)), path), path, for_inspection=for_inspection)
 
 
-@implements("BLK-015")
-def walk_blocks(data: memoryview, path: str) -> Iterator[Block]:
-    """The blocks in `data` for inspection: a block that `read_blocks` refuses is a corrupt block with its `error`.
-
-    Blocks and corrupt blocks cover the data from the first byte to the last without gaps.
-    """
-    return _walk(Ranges(pa.BufferReader(pa.py_buffer(data)), path), path)
-
-
-def _refusing(blocks: Iterator[Block]) -> Iterator[Block]:
-    for block in blocks:
-        if isinstance(block, CorruptBlock) and block.error is not None:
-            raise block.error
-        yield block
-
-
-def _walk(file: Ranges, path: str) -> Iterator[Block]:
+def _walk(file: Ranges, path: str, *, for_inspection: bool) -> Iterator[Block]:
     offset = 0
     while offset < file.size:
         block = _read_block(file, offset, path)
+        if not for_inspection and isinstance(block, CorruptBlock) and block.error is not None:
+            raise block.error
         yield block
         offset = block.end
 
@@ -92,12 +76,12 @@ def _read_block(file: Ranges, offset: int, path: str) -> Block:
         return _no_magic(file, offset, path, found)
     if offset + PREFIX > file.size:
         return _corrupt(file, offset, path, "cut inside the block length")
-    length = _long_at(file, offset + len(MAGIC))
+    length = _number_at(file, offset + len(MAGIC), 8)
     end = offset + PREFIX + length
     if wrong := _wrong_length(file, offset, length):
         return _corrupt(file, offset, path, wrong)
     try:
-        return _BlockParser(file, offset, end, path).block()
+        return _BlockParser(file, path, offset, offset + PREFIX, end).block()
     except HudiError as error:
         return CorruptBlock(
             path=path, offset=offset, size=end - offset, stored=Extent(file, offset, end - offset),
@@ -111,16 +95,16 @@ def _wrong_length(file: Ranges, offset: int, length: int) -> str | None:
 
     The trailer repeats the length. In a format version without trailer the length of the content is compared instead.
     """
-    end, version = offset + PREFIX + length, _int_at(file, offset + PREFIX)
+    end, version = offset + PREFIX + length, _number_at(file, offset + PREFIX, 4)
     parts = FORMAT_VERSIONS.get(version, FORMAT_VERSIONS[FORMAT_VERSION])
     if length < parts.shortest:
         return f"a block length of {length}, less than an empty block has"
     if end > file.size:
         return f"a block length of {length}, {end - file.size} bytes beyond the end of the file"
-    if not parts.has_trailer and _long_at(file, offset + PREFIX + 8) == length - parts.shortest:
+    if not parts.has_trailer and _number_at(file, offset + PREFIX + 8, 8) == length - parts.shortest:
         return None
     file.read(end - TRAILER - _EMPTY_MAP, _EMPTY_MAP + TRAILER)  # one request for footer, trailer and what follows
-    trailer = _long_at(file, end - TRAILER)
+    trailer = _number_at(file, end - TRAILER, 8)
     return f"block length {length} but trailer {trailer}" if trailer != length + len(MAGIC) else None
 
 
@@ -148,26 +132,24 @@ def _next_magic(file: Ranges, start: int) -> int:
     return file.size
 
 
-def _long_at(file: Ranges, offset: int) -> int:
-    return int.from_bytes(file.read(offset, 8), "big", signed=True)
+def _number_at(file: Ranges, offset: int, width: int) -> int:
+    return int.from_bytes(file.read(offset, width), "big", signed=True)
 
 
-def _int_at(file: Ranges, offset: int) -> int:
-    return int.from_bytes(file.read(offset, 4), "big", signed=True)
-
-
+@dataclass
 class _BlockParser:
-    """Parses a block with a valid envelope, from the version to the end."""
+    """Parses the block at `offset`, which has a valid envelope, from the version at `position` to `end`."""
 
-    def __init__(self, file: Ranges, offset: int, end: int, path: str) -> None:
-        self.file, self.offset, self.size, self.path = file, offset, end - offset, path
-        self.position = offset + PREFIX
-        self.end = end
+    file: Ranges
+    path: str
+    offset: int
+    position: int
+    end: int
 
     @implements("LF-014", "LF-015", "LF-020", "LF-022", "LF-027", "LF-029", "LF-030", "LF-031", "LF-032", "LF-033", "BLK-014")
     def block(self) -> Block:
         """Parse version, type, header, content length and footer. Raises UnsupportedFileFormat, MalformedLogBlock."""
-        version, kind = self._int(), self._int()
+        version, kind, size = self._number(4), self._number(4), self.end - self.offset
         if version not in FORMAT_VERSIONS:
             raise self._unsupported("LF-027", "version 0 or 1", f"version {version}")
         if kind not in BlockType.__members__.values() or kind == BlockType.CORRUPT:
@@ -175,35 +157,29 @@ class _BlockParser:
         parts = FORMAT_VERSIONS[version]
         self.end -= TRAILER if parts.has_trailer else 0
         header = self._map() if parts.has_header else {}
-        content = self._skip(self._long(), "the content")
+        content = self._skip(self._number(8), "the content")
         footer = self._map() if parts.has_footer else {}
         if self.position != self.end:
             raise self._malformed(f"{self.end - self.position} bytes between footer and trailer")
-        return Block(BlockType(kind), header, content, self.path, self.offset, self.size, version, footer)
+        return Block(BlockType(kind), header, content, self.path, self.offset, size, version, footer)
 
     @implements("LF-017", "LF-018")
     def _map(self) -> dict[int, str]:
         entries: dict[int, str] = {}
-        if not 0 <= (count := self._int()) <= (self.end - self.position) // 8:
+        if not 0 <= (count := self._number(4)) <= (self.end - self.position) // 8:
             raise self._malformed(f"a map of {count} entries in {self.end - self.position} bytes")
         for _ in range(count):
-            key = self._int()
-            text = self._take(self._int(), f"the value of header {key}")
+            key = self._number(4)
+            text = self._skip(self._number(4), f"the value of header {key}").read()
             try:
                 entries[key] = bytes(text).decode()
             except UnicodeDecodeError as error:
                 raise self._malformed(f"header {key} is not UTF-8 text") from error
         return entries
 
-    def _int(self) -> int:
-        return int.from_bytes(self._take(4, "a number"), "big", signed=True)
-
     @implements("LF-019", "LF-030")
-    def _long(self) -> int:
-        return int.from_bytes(self._take(8, "a length"), "big", signed=True)
-
-    def _take(self, length: int, what: str) -> memoryview:
-        return self._skip(length, what).read()
+    def _number(self, width: int) -> int:
+        return int.from_bytes(self._skip(width, "a number").read(), "big", signed=True)
 
     def _skip(self, length: int, what: str) -> Extent:
         if not 0 <= length <= self.end - self.position:

@@ -116,12 +116,12 @@ def plan_log_compaction(table: Table, options: Mapping[str, str] | None = None) 
     found = []
     for operation in eligible(table, view, groups_in_plans(table, view.timeline)):
         older = _before_pending(operation.file_slice, view.timeline)
-        blocks = reader.blocks(older)
+        blocks = reader.scanner.blocks(older)
         several = len({block.instant for block in blocks}) > 1 and len(blocks) >= least
         if (
             several
             and all(partial_columns(block) is None for block in blocks)
-            and _come_first(blocks, reader.blocks(operation.file_slice))
+            and _come_first(blocks, reader.scanner.blocks(operation.file_slice))
         ):
             found.append(replace(operation, file_slice=older))
     return found

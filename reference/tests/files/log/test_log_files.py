@@ -20,7 +20,7 @@ from hudi_reference.errors import HudiError, MalformedLogBlock, MalformedLogFile
 from hudi_reference.files.log.block import Block, BlockType, CorruptBlock, HeaderKey, encode_block
 from hudi_reference.files.log.content import decode_deletes, decode_rows, rollback_target
 from hudi_reference.files.log.range_reader import WINDOW
-from hudi_reference.files.log.reader import read_blocks, read_log_file, walk_blocks, walk_log_file
+from hudi_reference.files.log.reader import read_blocks, read_log_file
 from hudi_reference.storage import LocalStorage, MemoryStorage, Storage, storage_of
 
 A, B, C = NO_DELETES, avro_block(TWO_ROWS), ROLLBACK
@@ -32,7 +32,7 @@ OLD = (
 
 def walked(data: bytes) -> list[Block]:
     """The blocks of a file as an inspection shows them."""
-    return list(walk_blocks(memoryview(data), "f.log"))
+    return list(read_blocks(memoryview(data), "f.log", for_inspection=True))
 
 
 def read(data: bytes) -> list[Block]:
@@ -249,8 +249,8 @@ def test_an_object_store_is_read_by_ranges(s3_bucket: str) -> None:
 def test_a_missing_file_is_named(make: type[LocalStorage], tmp_path: Path) -> None:
     """TL-036: reading and inspecting say which file is not there."""
     storage: Storage = make(tmp_path)
-    for walk in (read_log_file, walk_log_file):
-        blocks: Iterator[Block] = walk(storage, "p/f.log")
+    for for_inspection in (False, True):
+        blocks: Iterator[Block] = read_log_file(storage, "p/f.log", for_inspection=for_inspection)
         with pytest.raises(MissingDataFile) as raised:
             next(blocks)
         assert raised.value.path == "p/f.log"
